@@ -1,0 +1,1 @@
+//! The operations table, wire types, error codes and the OpenAPI documents.

@@ -1,0 +1,1 @@
+//! The workflow definition, BPMN 2.0 XML in and out, validation, and the executable graph.

@@ -1,0 +1,1 @@
+//! Execution of BPMN: commands in, events out.

@@ -1,0 +1,1 @@
+//! FEEL of DMN 1.5: parse, compile, evaluate.

@@ -1,0 +1,2 @@
+//! The heddle program.
+fn main() {}

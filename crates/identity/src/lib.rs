@@ -1,0 +1,1 @@
+//! Use cases: organisations, users, sessions, sign-in, set-up, licence; and their ports.

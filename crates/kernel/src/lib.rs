@@ -1,0 +1,41 @@
+//! What every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches and
+//! the two ports through which time and ids come in. No I/O and no async.
+
+mod id;
+mod page;
+mod patch;
+mod request_id;
+mod time;
+
+pub use id::{
+    EventId, GrantId, IdError, IdSource, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId,
+    TokenId, UserId, WorkflowId, uuid_v7,
+};
+pub use page::{Cursor, CursorError, DEFAULT_LIMIT, MAX_LIMIT, Page, PageRequest};
+pub use patch::Patch;
+pub use request_id::RequestId;
+pub use time::{Clock, FixedClock, TimeError, Timestamp};
+
+/// A counter that grows by one with every change of a resource; it is the resource's `ETag`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, Default,
+)]
+#[serde(transparent)]
+pub struct Revision(pub i64);
+
+impl Revision {
+    /// The revision of something just created.
+    pub const FIRST: Self = Self(1);
+
+    /// The revision after one more change.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl std::fmt::Display for Revision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,1 @@
+//! Who may do what: permissions, grants, scopes, decisions with reasons, licence states.

@@ -1,0 +1,1 @@
+//! Group commit, timers, message delivery and event fan-out.

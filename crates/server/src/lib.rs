@@ -1,0 +1,1 @@
+//! The HTTP server: authentication, the gate, handlers, errors, event streams.

@@ -1,0 +1,1 @@
+//! Rows and queries of workflows and runs.

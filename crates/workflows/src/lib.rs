@@ -1,0 +1,1 @@
+//! Use cases: workflows, versions, runs, human tasks, case events; and their ports.

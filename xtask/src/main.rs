@@ -1,0 +1,2 @@
+//! Checks, conformance runners and benchmarks.
+fn main() {}

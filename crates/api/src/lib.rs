@@ -1,1 +1,14 @@
 //! The operations table, wire types, error codes and the OpenAPI documents.
+//!
+//! One table ([`operations`]) declares every operation; the server routes, gates and decodes by it, and both
+//! OpenAPI documents ([`openapi`]) are made from it. The types that go over the wire stand in [`wire`], the
+//! strict reading of them in [`decode`], failures in [`error`].
+
+pub mod decode;
+pub mod error;
+pub mod openapi;
+pub mod operations;
+pub mod wire;
+
+pub use error::{ApiError, Detail, ErrorBody, ErrorCode, ErrorObject, Problem};
+pub use operations::{Operation, OperationId, OperationSpec, ops};

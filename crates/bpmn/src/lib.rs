@@ -1,1 +1,12 @@
 //! The workflow definition, BPMN 2.0 XML in and out, validation, and the executable graph.
+//!
+//! [`model`] is the definition's JSON document as types, [`xml`] reads and writes BPMN 2.0.2 XML,
+//! [`validate`] judges a definition, [`graph`] compiles its processes for execution.
+
+pub mod diagnostic;
+pub mod graph;
+pub mod model;
+pub mod validate;
+pub mod xml;
+
+pub use diagnostic::{Diagnostic, Severity};

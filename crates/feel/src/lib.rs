@@ -1,1 +1,37 @@
 //! FEEL of DMN 1.5: parse, compile, evaluate.
+//!
+//! ```
+//! use heddle_feel::{Dialect, EvalContext, Expression, Value};
+//!
+//! let expression = Expression::compile("price * 2 > 10", Dialect::Standard)?;
+//! let variables = serde_json::json!({ "price": 6 });
+//! let now = heddle_kernel::Timestamp::from_micros(0);
+//! let evaluated = expression.evaluate(variables.as_object().unwrap(), &EvalContext { now })?;
+//! assert_eq!(evaluated.value, Value::Boolean(true));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An expression never fails for what it meets: a part without a meaning is null, and a [`Note`] says why. Only an
+//! exceeded limit ends an evaluation with an error.
+
+mod builtins;
+mod error;
+mod eval;
+mod expression;
+mod function;
+mod limits;
+mod program;
+mod scope;
+mod syntax;
+mod value;
+
+pub use error::{LimitError, Note, SyntaxError};
+pub use expression::{Dialect, EvalContext, Evaluated, Expression, Options, UnaryTests};
+pub use function::{Function, Host, HostFunction};
+pub use limits::Limits;
+pub use scope::{Layers, Ref, Scope};
+pub use value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone, days_in_month};
+pub use value::json::{from_json, object as context_from_json, to_json};
+pub use value::number::{Number, NumberError, PRECISION, Rounding};
+pub use value::text::{Duration, parse_date, parse_date_time, parse_duration, parse_time};
+pub use value::{Context, List, Range, RangeForm, Value};

@@ -8,8 +8,8 @@ mod request_id;
 mod time;
 
 pub use id::{
-    EventId, GrantId, IdError, IdSource, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId,
-    TokenId, UserId, WorkflowId, uuid_v7,
+    EventId, GrantId, IdError, IdSource, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId,
+    TenantId, TokenId, UserId, WorkflowId, uuid_v7,
 };
 pub use page::{Cursor, CursorError, DEFAULT_LIMIT, MAX_LIMIT, Page, PageRequest};
 pub use patch::Patch;

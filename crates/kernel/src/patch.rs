@@ -52,7 +52,8 @@ mod tests {
             #[serde(default)]
             name: Patch<String>,
         }
-        for (text, after) in [("{}", Some("old")), (r#"{"name":null}"#, None), (r#"{"name":"new"}"#, Some("new"))]
+        for (text, after) in
+            [("{}", Some("old")), (r#"{"name":null}"#, None), (r#"{"name":"new"}"#, Some("new"))]
         {
             let body: Body = serde_json::from_str(text).unwrap();
             assert_eq!(body.name.apply_to(Some("old".to_owned())).as_deref(), after, "{text}");

@@ -1,1 +1,14 @@
-//! Group commit, timers, message delivery and event fan-out.
+//! What runs in the background: group commit, timers, delivery of thrown messages, and telling readers of new
+//! events. It knows the use cases and their ports; it knows neither HTTP nor SQL.
+
+mod clock;
+mod commit;
+mod hub;
+mod ids;
+mod worker;
+
+pub use clock::ServerClock;
+pub use commit::{CommitOptions, GroupCommitter};
+pub use hub::{EventHub, RunWatch};
+pub use ids::RandomIds;
+pub use worker::{Permit, Worker, WorkerOptions};

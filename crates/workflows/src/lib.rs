@@ -1,1 +1,25 @@
-//! Use cases: workflows, versions, runs, human tasks, case events; and their ports.
+//! Use cases around workflows: definitions with their drafts and versions, runs, human tasks, events from
+//! outside; and the ports through which they reach storage and the background.
+//!
+//! A use case takes a [`heddle_policy::Grant`] for what it does and a [`heddle_policy::Scope`] for who does it
+//! where; both can only be built by the policy crate, so that no use case can be called past the gate.
+
+pub mod definitions;
+pub mod error;
+pub mod models;
+pub mod plan;
+pub mod ports;
+pub mod records;
+pub mod runs;
+pub mod schema;
+
+pub use error::{Problem, UseCaseError};
+
+use heddle_policy::unit::Unit;
+
+/// Builds what is written beside a change, in its own transaction: the audit event and, when the caller sent an
+/// idempotency key, the answer that a repeat of the call gets. It is called with the changed resource.
+pub type Record<'a, T> = dyn Fn(&T) -> Unit + Send + Sync + 'a;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! Strict JSON reading: duplicate keys, deep nesting and U+0000 are refused, each with its place.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::path::Place;
+use super::{MAX_DEPTH, MAX_DETAILS};
+use crate::error::Detail;
+
+/// Reads one JSON document.
+///
+/// # Errors
+/// Every duplicate key (`duplicateKey`) and U+0000 (`notAllowed`), or what stopped the reading: `malformed`
+/// with line and column, `tooDeep`.
+pub fn read(bytes: &[u8]) -> Result<Value, Vec<Detail>> {
+    let found = RefCell::new(Vec::new());
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let root = Seed { place: Place::ROOT, depth: 1, found: &found };
+    let outcome = root.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    let mut details = found.into_inner();
+    match outcome {
+        Ok(value) if details.is_empty() => Ok(value),
+        Ok(_) => Err(details),
+        // The reading stopped at a place of our own.
+        Err(error) if error.is_data() && !details.is_empty() => Err(details),
+        Err(error) => {
+            details.push(malformed(&error));
+            Err(details)
+        }
+    }
+}
+
+fn malformed(error: &serde_json::Error) -> Detail {
+    let (line, column) = (error.line(), error.column());
+    let message = match error.classify() {
+        serde_json::error::Category::Eof => {
+            format!("The JSON ends too early, at line {line}, column {column}.")
+        }
+        _ => format!("This is not JSON at line {line}, column {column}."),
+    };
+    Detail::new("malformed", message).with("line", line).with("column", column)
+}
+
+struct Seed<'a> {
+    place: Place<'a>,
+    depth: usize,
+    found: &'a RefCell<Vec<Detail>>,
+}
+
+impl Seed<'_> {
+    fn report(&self, detail: Detail) {
+        let mut found = self.found.borrow_mut();
+        if found.len() < MAX_DETAILS {
+            found.push(detail);
+        }
+    }
+
+    fn child<'b>(&'b self, place: Place<'b>) -> Seed<'b> {
+        Seed { place, depth: self.depth + 1, found: self.found }
+    }
+
+    fn check_depth<E: serde::de::Error>(&self) -> Result<(), E> {
+        if self.depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        let message = format!("Objects and arrays stand in each other deeper than {MAX_DEPTH} levels.");
+        self.report(Detail::at(self.place.to_string(), "tooDeep", message));
+        Err(E::custom("too deep"))
+    }
+
+    fn check_text(&self, text: &str) {
+        if text.contains('\0') {
+            let message = "The text has the character U+0000.";
+            self.report(Detail::at(self.place.to_string(), "notAllowed", message));
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        self.check_text(value);
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        self.check_text(&value);
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        self.check_depth::<A::Error>()?;
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self.child(self.place.item(list.len())))? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        self.check_depth::<A::Error>()?;
+        let mut map = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let place = self.place.member(&key);
+            if key.contains('\0') {
+                let message = "The member's name has the character U+0000.";
+                self.report(Detail::at(place.to_string(), "notAllowed", message));
+            }
+            if map.contains_key(&key) {
+                let message = format!("The member `{}` stands twice.", super::path::shown(&key));
+                self.report(Detail::at(place.to_string(), "duplicateKey", message));
+            }
+            let value = members.next_value_seed(self.child(place))?;
+            map.insert(key, value);
+            if self.found.borrow().len() >= MAX_DETAILS {
+                return Err(A::Error::custom("too many problems"));
+            }
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &[u8]) -> Vec<(String, String)> {
+        let details = read(text).unwrap_err();
+        details.into_iter().map(|detail| (detail.field.unwrap_or_default(), detail.reason)).collect()
+    }
+
+    fn one(field: &str, reason: &str) -> Vec<(String, String)> {
+        vec![(field.to_owned(), reason.to_owned())]
+    }
+
+    #[test]
+    fn reads_what_serde_json_reads() {
+        let texts = [
+            "null",
+            "[]",
+            "{}",
+            "-0.5e3",
+            "18446744073709551615",
+            "-9223372036854775808",
+            "1.0",
+            "\"\\u00e4\\n\"",
+            r#"{"a":[1,{"b":null}],"c":true}"#,
+        ];
+        for text in texts {
+            let expected: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(read(text.as_bytes()).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_the_place_of_each_duplicate_key() {
+        let found = problems(br#"{"a":1,"b":[{"x":1,"x":2}],"a":2,"c d":{"e":0,"e":1}}"#);
+        let places: Vec<_> = found.iter().map(|(field, _)| field.as_str()).collect();
+        assert_eq!(places, ["b[0].x", "a", "[\"c d\"].e"]);
+        assert!(found.iter().all(|(_, reason)| reason == "duplicateKey"));
+    }
+
+    #[test]
+    fn takes_64_levels_and_no_more() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(nested(64).as_bytes()).is_ok());
+        assert_eq!(problems(nested(65).as_bytes()), one(&"[0]".repeat(64), "tooDeep"));
+        assert_eq!(problems("[".repeat(1_000_000).as_bytes())[0].1, "tooDeep");
+        assert_eq!(problems("{\"a\":".repeat(100_000).as_bytes())[0].1, "tooDeep");
+    }
+
+    #[test]
+    fn says_where_it_is_not_json() {
+        let malformed: [&[u8]; 14] = [
+            b"",
+            b" ",
+            b"{",
+            b"{}{}",
+            b"[1,]",
+            b"nul",
+            b"\xef\xbb\xbf{}",
+            b"\"\xff\"",
+            b"{'a':1}",
+            b"1e999",
+            b"NaN",
+            b"\"\\ud800\"",
+            b"PK\x03\x04",
+            b"\x00",
+        ];
+        for text in malformed {
+            assert_eq!(problems(text), one("", "malformed"), "{text:?}");
+        }
+        let detail = read(b"{\"a\":\n 1,\n oops}").unwrap_err().remove(0);
+        assert_eq!(detail.extra["line"], 3);
+    }
+
+    #[test]
+    fn refuses_the_nul_character() {
+        assert_eq!(problems(br#"{"a":["b","\u0000"]}"#), one("a[1]", "notAllowed"));
+        assert_eq!(problems(br#"{"a\u0000":1}"#), one("[\"a\\0\"]", "notAllowed"));
+    }
+
+    #[test]
+    fn a_flood_of_problems_is_cut() {
+        let text = format!("{{{}\"a\":1}}", "\"a\":1,".repeat(100_000));
+        assert_eq!(read(text.as_bytes()).unwrap_err().len(), MAX_DETAILS);
+    }
+}

@@ -1,0 +1,128 @@
+//! JSON Schemas of the wire types: one source for the document and for the checks.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+/// Where the documents and the checks keep named schemas.
+pub const SCHEMAS: &str = "#/components/schemas/";
+
+/// Named schemas, as they stand in `components.schemas`.
+pub type Components = BTreeMap<String, Value>;
+
+/// A wire type's schema, ready to check with.
+pub struct Compiled {
+    /// Checks a whole value.
+    pub validator: Validator,
+    /// The resolved schema of each member of an object type.
+    pub members: BTreeMap<String, Value>,
+}
+
+/// The schema of a type could not be compiled: a fault of this crate.
+#[derive(Debug, thiserror::Error)]
+#[error("the schema of `{name}` does not compile: {reason}")]
+pub struct SchemaFault {
+    name: String,
+    reason: String,
+}
+
+type Cache = std::sync::RwLock<std::collections::HashMap<TypeId, Arc<Compiled>>>;
+static COMPILED: LazyLock<Cache> = LazyLock::new(Cache::default);
+
+/// The compiled schema of a type; compiled once per type and process.
+///
+/// # Errors
+/// When the type's schema refers to one that is missing or is not a JSON Schema; a test holds every operation
+/// against this.
+pub fn compiled<T: ToSchema + 'static>() -> Result<Arc<Compiled>, SchemaFault> {
+    let key = TypeId::of::<T>();
+    let known = COMPILED.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(&key).cloned();
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let made = Arc::new(compile::<T>()?);
+    let mut cache = COMPILED.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Arc::clone(cache.entry(key).or_insert(made)))
+}
+
+fn compile<T: ToSchema>() -> Result<Compiled, SchemaFault> {
+    let mut components = Components::new();
+    let root = reference::<T>(&mut components);
+    let members = resolve(&root, &components)["properties"].as_object().cloned().unwrap_or_default();
+    let members = members.into_iter().map(|(name, schema)| (name, resolve(&schema, &components))).collect();
+    let mut schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "allOf": [root]});
+    schema["components"] = json!({"schemas": components});
+    let fault = |reason: String| SchemaFault { name: T::name().into_owned(), reason };
+    let validator = jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(true)
+        .build(&schema)
+        .map_err(|error| fault(error.to_string()))?;
+    Ok(Compiled { validator, members })
+}
+
+/// The schema to write where the type is used: a reference for a named type, else the schema itself. What it
+/// refers to is added to `components`.
+pub fn reference<T: ToSchema>(components: &mut Components) -> Value {
+    let own = plain(T::schema());
+    let mut named = Vec::new();
+    T::schemas(&mut named);
+    for (name, schema) in named {
+        components.entry(name).or_insert_with(|| plain(schema));
+    }
+    let is_object_or_choice =
+        ["properties", "enum", "oneOf", "allOf", "anyOf"].iter().any(|key| own.get(*key).is_some());
+    if own.get("$ref").is_some() || !is_object_or_choice {
+        return own;
+    }
+    let name = T::name().into_owned();
+    components.entry(name.clone()).or_insert(own);
+    json!({"$ref": format!("{SCHEMAS}{name}")})
+}
+
+/// The schema behind a reference; one that isn't a reference is its own.
+pub fn resolve(schema: &Value, components: &Components) -> Value {
+    let name = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(SCHEMAS));
+    match name.and_then(|name| components.get(name)) {
+        Some(named) => named.clone(),
+        None => schema.clone(),
+    }
+}
+
+fn plain(schema: RefOr<Schema>) -> Value {
+    let mut value = serde_json::to_value(schema).unwrap_or_default();
+    bound_integers(&mut value);
+    value
+}
+
+/// Says in the schema what fits into the integer's type, so that a reader of the document knows it too.
+fn bound_integers(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(bound_integers),
+        Value::Object(map) => {
+            let ends: Option<(Value, Value)> = match map.get("format").and_then(Value::as_str) {
+                Some("int64") => Some((i64::MIN.into(), i64::MAX.into())),
+                Some("int32") => Some((i32::MIN.into(), i32::MAX.into())),
+                _ => None,
+            };
+            if let Some((least, most)) = ends {
+                bound(map, "minimum", "exclusiveMinimum", least);
+                bound(map, "maximum", "exclusiveMaximum", most);
+            }
+            map.values_mut().for_each(bound_integers);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn bound(map: &mut Map<String, Value>, inclusive: &str, exclusive: &str, limit: Value) {
+    if !map.contains_key(inclusive) && !map.contains_key(exclusive) {
+        map.insert(inclusive.to_owned(), limit);
+    }
+}

@@ -1,0 +1,231 @@
+use serde_json::json;
+
+use super::*;
+use crate::operations::ops;
+use crate::wire::{CreateWorkflow, Definition, RunInclude, TransformBody, WorkflowSort, WorkflowState};
+use heddle_kernel::Patch;
+
+fn found(problems: &Problems) -> Vec<(&str, &str)> {
+    problems.0.iter().map(|detail| (detail.field.as_deref().unwrap_or(""), detail.reason.as_str())).collect()
+}
+
+fn create(body: &str) -> Result<CreateWorkflow, Problems> {
+    decode_body::<ops::PostapiWorkflows>(MediaType::Json, body.as_bytes())
+}
+
+fn with_definition(definition: &Value) -> String {
+    json!({"slug": "a", "displayName": "A", "description": "", "definition": definition}).to_string()
+}
+
+#[test]
+fn the_definition_is_absent_null_or_kept_as_sent() {
+    let absent = create(r#"{"slug":"a","displayName":"A","description":""}"#).unwrap();
+    assert_eq!(absent.definition, Patch::Keep);
+    assert_eq!(absent.folder_id, Patch::Keep);
+    let null = create(&with_definition(&Value::Null)).unwrap();
+    assert_eq!(null.definition, Patch::Clear);
+    let sent = json!({"nodes": [{"id": "n", "type": "task", "bpmn": null}], "schemaVersion": 1});
+    let value = create(&with_definition(&sent)).unwrap();
+    let Patch::Set(Definition { json, typed }) = value.definition else { unreachable!() };
+    assert_eq!(json, sent);
+    assert_eq!(typed.schema_version, Some(1));
+    assert_eq!(typed.nodes.unwrap()[0].bpmn, None);
+}
+
+#[test]
+fn every_problem_of_a_body_is_told_with_its_place() {
+    let body = json!({
+        "slug": "Not A Slug", "displayName": "", "extra": 1, "folderId": 7,
+        "definition": {
+            "schemaVersion": "one",
+            "nodes": [{"id": "a"}, {"id": "b", "bpmn": {"eventDefinitions": [{"timeDuration": 5, "odd": 1}]}}],
+            "edges": {},
+        },
+    });
+    let problems = create(&body.to_string()).unwrap_err();
+    let mut told = found(&problems);
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            ("definition.edges", "wrongType"),
+            ("definition.nodes[1].bpmn.eventDefinitions[0].odd", "unknownField"),
+            ("definition.nodes[1].bpmn.eventDefinitions[0].timeDuration", "wrongType"),
+            ("definition.schemaVersion", "wrongType"),
+            ("description", "required"),
+            ("displayName", "tooShort"),
+            ("extra", "unknownField"),
+            ("folderId", "wrongType"),
+            ("slug", "pattern"),
+        ]
+    );
+    assert!(problems.0.iter().all(|detail| detail.message.ends_with('.')));
+}
+
+#[test]
+fn rules_have_reasons() {
+    let long = "x".repeat(201);
+    let cases = [
+        (json!({"slug": "a", "displayName": long, "description": ""}), ("displayName", "tooLong")),
+        (
+            json!({"slug": "a", "displayName": "ä".repeat(200), "description": null}),
+            ("description", "wrongType"),
+        ),
+        (json!({"slug": "a-", "displayName": "A", "description": ""}), ("slug", "pattern")),
+        (json!({"slug": "a", "displayName": "A", "description": "", "id": "x"}), ("id", "unknownField")),
+        (json!([]), ("", "wrongType")),
+        (json!("text"), ("", "wrongType")),
+        (Value::Null, ("", "wrongType")),
+    ];
+    for (body, expected) in cases {
+        let problems = create(&body.to_string()).unwrap_err();
+        assert_eq!(found(&problems), [expected], "{body}");
+    }
+    let decide = |body: Value| {
+        let text = body.to_string();
+        decode_body::<ops::PostapiWorkflowsWorkflowIdRunsRunIdDecision>(MediaType::Json, text.as_bytes())
+    };
+    assert_eq!(found(&decide(json!({"decision": "perhaps"})).unwrap_err()), [("decision", "notAllowed")]);
+    assert!(decide(json!({"decision": "approve", "variables": {"a": [1]}})).is_ok());
+    let start = |body: Value| {
+        let text = body.to_string();
+        decode_body::<ops::PostapiWorkflowsWorkflowIdRuns>(MediaType::Json, text.as_bytes())
+    };
+    assert_eq!(found(&start(json!({"timeoutMs": 60_001})).unwrap_err()), [("timeoutMs", "outOfRange")]);
+    assert_eq!(
+        found(&start(json!({"version": 4_294_967_296_u64})).unwrap_err()),
+        [("version", "outOfRange")]
+    );
+    assert_eq!(found(&start(json!({"input": null})).unwrap_err()), [("input", "wrongType")]);
+    assert_eq!(found(&start(json!({"wait": "none", "input": []})).unwrap_err()), [("input", "wrongType")]);
+}
+
+#[test]
+fn hostile_bodies_are_refused() {
+    let deep =
+        format!(r#"{{"slug":"a","displayName":"A","description":"","definition":{}"#, "[".repeat(100_000));
+    let cases: [(&str, &str, &str); 6] = [
+        (r#"{"slug":"a","slug":"b","displayName":"A","description":""}"#, "slug", "duplicateKey"),
+        (r#"{"slug":"a","displayName":"A\u0000","description":""}"#, "displayName", "notAllowed"),
+        ("", "", "malformed"),
+        ("<definitions/>", "", "malformed"),
+        (r#"{"slug":"a","displayName":"\ud800","description":""}"#, "", "malformed"),
+        (&deep, "", "tooDeep"),
+    ];
+    for (body, field, reason) in cases {
+        let problems = create(body).unwrap_err();
+        let first = &problems.0[0];
+        assert_eq!(first.reason, reason, "{}", body.chars().take(60).collect::<String>());
+        if reason != "tooDeep" {
+            assert_eq!(first.field.as_deref().unwrap_or(""), field);
+        }
+    }
+    // As many nested sub-processes as the depth allows, with an unknown member at the bottom.
+    let mut nested = json!({"odd": 1});
+    for _ in 0..10 {
+        nested = json!({"nodes": [{"bpmn": {"subProcess": nested}}]});
+    }
+    let problems = create(&with_definition(&nested)).unwrap_err();
+    assert_eq!(problems.0.len(), 1);
+    assert!(problems.0[0].field.as_deref().unwrap().ends_with(".subProcess.odd"), "{problems:?}");
+    let flood: Value = (0..10_000).map(|n| json!({"odd": n})).collect();
+    assert_eq!(create(&with_definition(&json!({"nodes": flood}))).unwrap_err().0.len(), MAX_DETAILS);
+}
+
+#[test]
+fn a_patch_keeps_absent_and_null_apart() {
+    let patch =
+        |body: &str| decode_body::<ops::PatchapiWorkflowsWorkflowId>(MediaType::Json, body.as_bytes());
+    assert_eq!(patch("{}").unwrap().folder_id, Patch::Keep);
+    assert_eq!(patch(r#"{"folderId":null}"#).unwrap().folder_id, Patch::Clear);
+    assert_eq!(patch(r#"{"folderId":"f"}"#).unwrap().folder_id, Patch::Set("f".to_owned()));
+    let problems = patch(r#"{"displayName":null,"state":"published","folderId":""}"#).unwrap_err();
+    let mut told = found(&problems);
+    told.sort_unstable();
+    assert_eq!(told, [("displayName", "wrongType"), ("folderId", "tooShort"), ("state", "unknownField")]);
+}
+
+#[test]
+fn an_instant_must_be_one() {
+    let token = |at: &str| {
+        let body = json!({"name": "n", "expiresAt": at}).to_string();
+        decode_body::<ops::PostapiAuthTokens>(MediaType::Json, body.as_bytes())
+    };
+    assert!(token("2030-01-01T00:00:00Z").unwrap().expires_at.is_some());
+    for wrong in ["2030-01-01", "tomorrow", "2030-13-01T00:00:00Z"] {
+        assert_eq!(found(&token(wrong).unwrap_err()), [("expiresAt", "format")], "{wrong}");
+    }
+}
+
+#[test]
+fn an_optional_body_may_be_absent_a_needed_one_not() {
+    assert!(decode_body::<ops::PostapiWorkflowsWorkflowIdRuns>(MediaType::Json, b"").is_ok());
+    let problems = create("").unwrap_err();
+    assert_eq!(found(&problems), [("", "malformed")]);
+}
+
+#[test]
+fn bodies_of_other_media_types() {
+    let xml = decode_body::<ops::PostapiWorkflowsTransformPreview>(MediaType::Xml, b"<a/>").unwrap();
+    assert_eq!(xml, TransformBody::Xml(b"<a/>".to_vec()));
+    let text = decode_body::<ops::PutapiLicence>(MediaType::Text, b"-----BEGIN").unwrap();
+    assert_eq!(text.licence, "-----BEGIN");
+    let problems = decode_body::<ops::PutapiLicence>(MediaType::Text, b"").unwrap_err();
+    assert_eq!(found(&problems), [("licence", "tooShort")]);
+}
+
+#[test]
+fn queries_are_typed_and_closed() {
+    type List = ops::GetapiWorkflows;
+    let query =
+        decode_query::<List>("limit=10&state=draft&starred=true&q=a+b%20%C3%A4&sort=-createdAt").unwrap();
+    assert_eq!(query.limit, Some(10));
+    assert_eq!(query.state, Some(WorkflowState::Draft));
+    assert_eq!(query.starred, Some(true));
+    assert_eq!(query.q.as_deref(), Some("a b ä"));
+    assert_eq!(query.sort, Some(WorkflowSort::CreatedAtDescending));
+    assert_eq!(decode_query::<List>("").unwrap().limit, None);
+    let cases = [
+        ("limit=0", "limit", "outOfRange"),
+        ("limit=201", "limit", "outOfRange"),
+        ("limit=ten", "limit", "wrongType"),
+        ("limit=%2B1", "limit", "wrongType"),
+        ("limit=1&limit=2", "limit", "duplicateKey"),
+        ("state=odd", "state", "notAllowed"),
+        ("starred=1", "starred", "wrongType"),
+        ("page=1", "page", "unknownField"),
+        ("q=%FF", "q", "malformed"),
+        ("q=%00", "q", "malformed"),
+        ("q=", "q", "tooShort"),
+        ("cursor=", "cursor", "tooShort"),
+    ];
+    for (raw, field, reason) in cases {
+        assert_eq!(found(&decode_query::<List>(raw).unwrap_err()), [(field, reason)], "{raw}");
+    }
+    let include =
+        decode_query::<ops::GetapiWorkflowsWorkflowIdRunsRunId>("include=variables,children").unwrap();
+    assert_eq!(include.include, Some(vec![RunInclude::Variables, RunInclude::Children]));
+    let odd = decode_query::<ops::GetapiWorkflowsWorkflowIdRunsRunId>("include=variables,odd").unwrap_err();
+    assert_eq!(found(&odd), [("include[1]", "notAllowed")]);
+    type Runs = ops::GetapiWorkflowsWorkflowIdRuns;
+    assert!(decode_query::<Runs>("waitingLongerThan=P1DT2H").is_ok());
+    for wrong in ["P", "PT", "1h", "P1M", "-PT1H"] {
+        assert!(decode_query::<Runs>(&format!("waitingLongerThan={wrong}")).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn an_operation_without_a_400_ignores_unknown_parameters() {
+    assert!(decode_query::<ops::GethealthLive>("probe=1").is_ok());
+    assert!(decode_query::<ops::GetapiWorkflowsWorkflowId>("probe=1").is_err());
+}
+
+#[test]
+fn what_is_no_id_names_nothing() {
+    let read = |id: &'static str| decode_path::<ops::GetapiWorkflowsWorkflowId>(move |_| Some(id));
+    assert!(read("01890a5d-ac96-774b-bcce-b302099a8057").is_ok());
+    for wrong in ["", "x", "01890A5D-AC96-774B-BCCE-B302099A8057x", "../etc"] {
+        assert_eq!(read(wrong).unwrap_err().code, crate::ErrorCode::NotFound, "{wrong}");
+    }
+    assert!(decode_path::<ops::GetapiWorkflowsWorkflowId>(|_| None).is_err());
+}

@@ -1,0 +1,82 @@
+//! The two OpenAPI 3.2.0 documents, made from the table of operations.
+
+mod components;
+mod document;
+mod operation;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+use utoipa::openapi::OpenApi;
+
+use crate::decode::schema::{Components, reference, resolve};
+use crate::operations::{BodyMedia, Document, Operation, OperationId, OutputKind, PathParams, RequestBody};
+
+/// The schemas of an operation's types.
+pub(crate) struct Shapes {
+    /// The names of the path's parameters.
+    pub path: &'static [&'static str],
+    /// The query's parameters by name.
+    pub query: BTreeMap<String, Value>,
+    /// The body's JSON form.
+    pub body: Option<Value>,
+    /// What stands in `data`, in each row or in each event.
+    pub output: Option<Value>,
+    /// What the others refer to.
+    pub components: Components,
+}
+
+/// The schemas of an operation's types.
+pub(crate) fn shapes_of<O: Operation>() -> Shapes {
+    let spec = O::ID.spec();
+    let mut components = Components::new();
+    let mut query_components = Components::new();
+    let query = resolve(&reference::<O::Query>(&mut query_components), &query_components);
+    let members = query["properties"].as_object().cloned().unwrap_or_default();
+    query_components.remove(<O::Query as utoipa::ToSchema>::name().as_ref());
+    components.extend(query_components);
+    let body =
+        (spec.body != BodyMedia::None).then(|| reference::<<O::Body as RequestBody>::Json>(&mut components));
+    let has_output = !matches!(spec.output, OutputKind::None | OutputKind::Raw(_));
+    let output = has_output.then(|| reference::<O::Output>(&mut components));
+    Shapes {
+        path: <O::Path as PathParams>::NAMES,
+        query: members.into_iter().collect(),
+        body,
+        output,
+        components,
+    }
+}
+
+/// The customer contract as JSON: the document that `/openapi.json` serves.
+pub fn contract_json() -> &'static Value {
+    static JSON: LazyLock<Value> = LazyLock::new(|| document::build(Document::Contract));
+    &JSON
+}
+
+/// What the platform adds, as JSON: the document that `/openapi-platform.json` serves.
+pub fn platform_json() -> &'static Value {
+    static JSON: LazyLock<Value> = LazyLock::new(|| document::build(Document::Platform));
+    &JSON
+}
+
+/// The customer contract.
+///
+/// # Errors
+/// When the document isn't OpenAPI; a test holds against it.
+pub fn contract_document() -> Result<OpenApi, serde_json::Error> {
+    serde_json::from_value(contract_json().clone())
+}
+
+/// What the platform adds.
+///
+/// # Errors
+/// When the document isn't OpenAPI; a test holds against it.
+pub fn platform_document() -> Result<OpenApi, serde_json::Error> {
+    serde_json::from_value(platform_json().clone())
+}
+
+fn operations_of(document: Document) -> impl Iterator<Item = OperationId> {
+    OperationId::ALL.iter().copied().filter(move |id| id.spec().document == document)
+}

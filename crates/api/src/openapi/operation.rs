@@ -1,0 +1,235 @@
+//! One operation of a document.
+
+use serde_json::{Map, Value, json};
+
+use super::Shapes;
+use super::components::error_name;
+use crate::decode::schema::resolve;
+use crate::error::ErrorCode;
+use crate::operations::{BodyMedia, OperationSpec, OutputKind, Security, TRANSPORT_STATUSES};
+
+/// The label of the lifecycle that every operation and field carries.
+pub const LIFECYCLE: &str = "Next Product release";
+
+/// A small process in BPMN XML, as an example of a body.
+const BPMN: &str = concat!(
+    r#"<?xml version="1.0" encoding="UTF-8"?><definitions "#,
+    r#"xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="urn:example">"#,
+    r#"<process id="p" isExecutable="true"><startEvent id="s"/>"#,
+    r#"<sequenceFlow id="f" sourceRef="s" targetRef="e"/><endEvent id="e"/></process></definitions>"#,
+);
+
+/// The operation object.
+pub fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
+    let mut operation = json!({
+        "operationId": spec.operation_id,
+        "summary": spec.summary,
+        "tags": [spec.area.as_str()],
+        "parameters": parameters(spec, shapes),
+        "responses": responses(spec, shapes),
+        "security": security(spec),
+        "x-permissions": spec.permissions(),
+        "x-feature-state": if spec.stability.as_str() == "stable" { "Stable" } else { "Preview" },
+        "x-history": [{
+            "release": LIFECYCLE,
+            "change": "Documented from the current registered route and handler contract.",
+        }],
+        "x-idempotent": spec.idempotent,
+    });
+    let mut extend = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            operation[name] = value;
+        }
+    };
+    extend("x-resource-action", spec.resource_action.map(|action| action.to_string().into()));
+    extend("x-entitlement", spec.entitlement.map(Value::from));
+    extend("x-service-role", spec.service_role.map(Value::from));
+    extend("x-audit-event", spec.audit_event.map(Value::from));
+    extend("requestBody", request_body(spec, shapes));
+    operation
+}
+
+fn security(spec: &OperationSpec) -> Value {
+    match spec.security {
+        Security::Public => json!([]),
+        Security::Session | Security::Permissions(_) => json!([{"bearer": []}, {"cookie": []}]),
+    }
+}
+
+fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
+    let path = shapes.path.iter().map(|name| {
+        json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}})
+    });
+    let query = shapes.query.iter().map(|(name, schema)| query_parameter(name, schema));
+    let component = |name: &str| json!({"$ref": format!("#/components/parameters/{name}")});
+    let in_organization = spec.security != Security::Public && spec.errors.contains(&403);
+    let headers = [
+        ("RequestId", true),
+        ("OrganizationId", in_organization),
+        ("IdempotencyKey", spec.accepts_idempotency_key()),
+        ("IfMatch", spec.if_match),
+        ("LastEventId", spec.output == OutputKind::EventStream),
+    ];
+    let headers = headers.into_iter().filter(|(_, there)| *there).map(|(name, _)| component(name));
+    path.chain(query).chain(headers).collect()
+}
+
+fn query_parameter(name: &str, schema: &Value) -> Value {
+    let mut schema = without_null(schema);
+    let description = schema.as_object_mut().and_then(|map| map.remove("description"));
+    let mut parameter = json!({"name": name, "in": "query", "required": false, "schema": schema});
+    if schema["type"] == "array" {
+        parameter["style"] = "form".into();
+        parameter["explode"] = false.into();
+    }
+    if let Some(description) = description {
+        parameter["description"] = description;
+    }
+    parameter
+}
+
+/// A parameter is there or not; null is a thing of JSON.
+fn without_null(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(types) = schema["type"].as_array() {
+        let others: Vec<_> = types.iter().filter(|name| *name != "null").cloned().collect();
+        if let [only] = others.as_slice() {
+            schema["type"] = only.clone();
+        }
+    }
+    let choices = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    let mut others = choices.into_iter().filter(|choice| choice["type"] != "null");
+    if let (Some(mut only), None) = (others.next(), others.next()) {
+        if let (Some(description), Some(map)) = (schema.get("description"), only.as_object_mut()) {
+            map.insert("description".to_owned(), description.clone());
+        }
+        return only;
+    }
+    if schema["type"].is_null() {
+        schema.as_object_mut().map(|map| map.remove("type"));
+    }
+    if schema["oneOf"].is_null() {
+        schema.as_object_mut().map(|map| map.remove("oneOf"));
+    }
+    schema
+}
+
+fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
+    let body = shapes.body.as_ref()?;
+    let example = resolve(body, &shapes.components)["examples"][0].clone();
+    let mut content = Map::new();
+    for media in spec.body.media_types() {
+        let described = match *media {
+            "application/json" if example.is_null() => json!({"schema": body}),
+            "application/json" => json!({"schema": body, "examples": {"small": {"value": example}}}),
+            "text/plain" => json!({"schema": {"type": "string", "minLength": 1}}),
+            _ => json!({
+                "schema": {"type": "string", "contentMediaType": media},
+                "examples": {"small": {"serializedValue": BPMN}},
+            }),
+        };
+        content.insert((*media).to_owned(), described);
+    }
+    Some(json!({"required": spec.body != BodyMedia::OptionalJson, "content": content}))
+}
+
+fn responses(spec: &OperationSpec, shapes: &Shapes) -> Value {
+    let mut responses = Map::new();
+    for status in spec.success {
+        responses.insert(status.to_string(), success(spec, shapes, *status));
+    }
+    for status in spec.errors.iter().chain(&TRANSPORT_STATUSES) {
+        if let Some(code) = ErrorCode::of_status(*status) {
+            let reference = json!({"$ref": format!("#/components/responses/{}", error_name(code))});
+            responses.insert(status.to_string(), reference);
+        }
+    }
+    Value::Object(responses)
+}
+
+fn success(spec: &OperationSpec, shapes: &Shapes, status: u16) -> Value {
+    let header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});
+    let mut headers = json!({"x-request-id": header("RequestId")});
+    let output = shapes.output.as_ref().map(|output| resolve(output, &shapes.components));
+    let has_revision = output.is_some_and(|output| !output["properties"]["revision"].is_null());
+    if spec.output == OutputKind::Data && has_revision {
+        headers["ETag"] = header("ETag");
+    }
+    if status == 201 {
+        headers["Location"] = header("Location");
+    }
+    if spec.accepts_idempotency_key() {
+        headers["Idempotent-Replayed"] = header("IdempotentReplayed");
+    }
+    if matches!(spec.output, OutputKind::Document(_)) {
+        headers["Content-Disposition"] = header("ContentDisposition");
+    }
+    let description = match status {
+        201 => "Created.",
+        202 => "Accepted.",
+        204 => "Done; no body.",
+        _ => "Done.",
+    };
+    let mut response = json!({"description": description, "headers": headers});
+    let content = content(spec, shapes);
+    if !content.is_empty() {
+        response["content"] = Value::Object(content);
+    }
+    response
+}
+
+fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
+    let mut content = Map::new();
+    let mut add = |media: &str, described: Value| content.insert(media.to_owned(), described);
+    let output = shapes.output.clone().unwrap_or_default();
+    let data = json!({"schema": envelope(json!({"data": output}))});
+    let page = json!({"$ref": "#/components/schemas/PageInfo"});
+    let list = json!({"schema": envelope(json!({"data": {"type": "array", "items": output}, "page": page}))});
+    match spec.output {
+        OutputKind::None => {}
+        OutputKind::Data => {
+            add("application/json", data);
+        }
+        OutputKind::List => {
+            add("application/json", list);
+        }
+        OutputKind::ListOrLines => {
+            add("application/json", list);
+            add("application/x-ndjson", json!({"itemSchema": output}));
+        }
+        OutputKind::Document(media_types) => {
+            for media in media_types {
+                add(media, json!({"schema": {"type": "string", "contentMediaType": media}}));
+            }
+            add("application/json", data);
+        }
+        OutputKind::Raw("application/json") => {
+            add("application/json", json!({"schema": {"type": "object"}}));
+        }
+        OutputKind::Raw(media) => {
+            add(media, json!({"schema": {"type": "string"}}));
+        }
+        OutputKind::EventStream => {
+            add("text/event-stream", json!({"itemSchema": server_event(&output)}));
+        }
+    }
+    content
+}
+
+fn envelope(properties: Value) -> Value {
+    let names: Vec<_> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
+    json!({"type": "object", "properties": properties, "required": names})
+}
+
+/// A server-sent event (OpenAPI 3.2.0, 4.14.4): a comment line is a heartbeat and no event.
+fn server_event(output: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The event's sequence number; none on `end`."},
+            "event": {"type": "string", "description": "The event's type; `end` once the run has ended."},
+            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": output},
+        },
+        "required": ["event", "data"],
+    })
+}

@@ -1,0 +1,112 @@
+//! What an operation's types must be able to do.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use utoipa::ToSchema;
+
+use super::{MediaType, OperationId};
+use crate::decode::Problems;
+
+/// An operation as a type, so that a handler is bound to its types and its capability.
+pub trait Operation: Send + Sync + 'static {
+    /// What the caller needs: a capability of `heddle-policy`, or `()` where a session or nothing is enough.
+    type Capability;
+    /// The path's parameters.
+    type Path: PathParams;
+    /// The query.
+    type Query: ToSchema + DeserializeOwned + Send + 'static;
+    /// The body.
+    type Body: RequestBody;
+    /// What stands in `data`, in each item of a list, or in each event.
+    type Output: ToSchema + Serialize + 'static;
+    /// The row.
+    const ID: OperationId;
+}
+
+/// The parameters of a path.
+pub trait PathParams: Sized + Send + 'static {
+    /// The parameters' names.
+    const NAMES: &'static [&'static str];
+
+    /// Reads them; none when one is missing or is no id.
+    fn read(get: &dyn Fn(&str) -> Option<String>) -> Option<Self>;
+}
+
+/// A request's body.
+pub trait RequestBody: Sized + Send + 'static {
+    /// What the JSON form is checked against.
+    type Json: ToSchema + DeserializeOwned + 'static;
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// Every problem with its place.
+    fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems>;
+}
+
+/// No path parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoPath;
+
+impl PathParams for NoPath {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn read(_: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        Some(Self)
+    }
+}
+
+/// No query parameters: any is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoQuery {}
+
+/// No body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoBody {}
+
+impl RequestBody for NoBody {
+    type Json = Self;
+
+    fn read(_: MediaType, _: &[u8]) -> Result<Self, Problems> {
+        Ok(Self {})
+    }
+}
+
+/// No output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Nothing {}
+
+/// Makes types that are read from JSON alone.
+macro_rules! json_bodies {
+    ($($name:ty),+ $(,)?) => {$(
+        impl $crate::operations::RequestBody for $name {
+            type Json = Self;
+
+            fn read(_: $crate::operations::MediaType, bytes: &[u8]) -> Result<Self, $crate::decode::Problems> {
+                $crate::decode::from_json(bytes)
+            }
+        }
+    )+};
+}
+
+/// Makes types of path parameters: the parameter's name in the path and its type.
+macro_rules! path_params {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident $param:literal : $ty:ty),+ $(,)? })+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name {
+            $(#[doc = concat!("`{", $param, "}`.")] pub $field: $ty,)+
+        }
+
+        impl $crate::operations::PathParams for $name {
+            const NAMES: &'static [&'static str] = &[$($param),+];
+
+            fn read(get: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+                Some(Self { $($field: get($param)?.parse().ok()?,)+ })
+            }
+        }
+    )+};
+}
+
+pub(crate) use {json_bodies, path_params};

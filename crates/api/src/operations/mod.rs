@@ -1,0 +1,58 @@
+//! The table of operations: declared once, it drives routing, the gate, the documents and the tests.
+//!
+//! Each area's file holds its rows; the module `table` turns them into [`OperationId`], [`OperationSpec`] and one unit
+//! type per operation in [`ops`].
+
+#[macro_use]
+mod administration;
+#[macro_use]
+mod authentication;
+#[macro_use]
+mod health;
+#[macro_use]
+mod platform;
+#[macro_use]
+mod workflows;
+mod contract;
+mod spec;
+mod table;
+
+pub use contract::{NoBody, NoPath, NoQuery, Nothing, Operation, PathParams, RequestBody};
+pub use spec::{
+    Area, BodyMedia, Document, MediaType, Method, OperationSpec, OutputKind, ResourceAction, Security,
+    Selector, Stability, TRANSPORT_STATUSES,
+};
+pub use table::{OperationId, ops};
+
+pub(crate) use contract::json_bodies;
+pub(crate) use contract::path_params;
+
+/// The most bytes of a JSON body, unless a row says otherwise: 1 MiB.
+pub const JSON_LIMIT: usize = 1024 * 1024;
+/// The most bytes of a body with a definition: 16 MiB.
+pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
+
+impl OperationId {
+    /// The row of the table with this operation id.
+    #[must_use]
+    pub fn find(operation_id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|id| id.spec().operation_id == operation_id)
+    }
+}
+
+/// SHA-256 over the table's text, in hex: it changes when any column of any row changes.
+#[must_use]
+pub fn source_digest() -> String {
+    use sha2::{Digest as _, Sha256};
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for id in OperationId::ALL {
+        // Writing to a String can't fail.
+        let _ = writeln!(text, "{:?}", id.spec());
+    }
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}

@@ -1,0 +1,382 @@
+//! What is declared of an operation.
+
+use super::OperationId;
+
+/// An HTTP method that operations have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Creates or acts.
+    Post,
+    /// Replaces or sets.
+    Put,
+    /// Applies the supplied changes.
+    Patch,
+    /// Removes or retires.
+    Delete,
+}
+
+impl Method {
+    /// As it stands in a request line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Which of the two OpenAPI documents has the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Document {
+    /// The customer contract.
+    Contract,
+    /// What the platform adds to it.
+    Platform,
+}
+
+/// A part of the service; the tag in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Area {
+    /// Liveness and readiness.
+    Health,
+    /// Workflow definitions and runs.
+    Workflows,
+    /// Events from outside.
+    CaseEvents,
+    /// Set-up, sign-in, sessions, tokens.
+    Authentication,
+    /// The licence and its remediation.
+    Licence,
+    /// Organisations, users, members, roles, grants.
+    Administration,
+    /// The audit trail.
+    Audit,
+    /// The work list and signals.
+    Work,
+    /// Cases.
+    Cases,
+    /// The documents and the test clock.
+    Platform,
+}
+
+impl Area {
+    /// The tag's name, as in the table of operations.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Health => "health",
+            Self::Workflows => "workflows",
+            Self::CaseEvents => "case-events",
+            Self::Authentication => "authentication",
+            Self::Licence => "licence",
+            Self::Administration => "administration",
+            Self::Audit => "audit",
+            Self::Work => "work",
+            Self::Cases => "cases",
+            Self::Platform => "platform",
+        }
+    }
+
+    /// The tag's description.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Health => "Liveness and readiness.",
+            Self::Workflows => "Workflow definitions, versions, runs, run events and human tasks.",
+            Self::CaseEvents => "Events from outside, correlated to cases and workflow runs.",
+            Self::Authentication => "Set-up, sign-in, sessions and API tokens.",
+            Self::Licence => "The licence; open while the installation is restricted.",
+            Self::Administration => "Organisations, users, members, roles and grants.",
+            Self::Audit => "The audit trail.",
+            Self::Work => "The work list over runs, and signals.",
+            Self::Cases => "Cases and the status of case events.",
+            Self::Platform => "The documents and the test clock.",
+        }
+    }
+}
+
+/// The feature state of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stability {
+    /// May not change.
+    Stable,
+    /// May change.
+    Preview,
+}
+
+impl Stability {
+    /// The word of the table of operations.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::Preview => "preview",
+        }
+    }
+}
+
+/// Where the id of the resource comes from that an action is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Selector {
+    /// None is named: the same as all.
+    None,
+    /// All of the type: `*`.
+    All,
+    /// The path parameter of this name.
+    Path(&'static str),
+    /// The member of this name of what the path names, known when that is loaded.
+    Loaded(&'static str),
+}
+
+/// A resource type, what is done to it, and where its id comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ResourceAction {
+    /// The type, such as `workflow`.
+    pub resource: &'static str,
+    /// The action, such as `create`.
+    pub action: &'static str,
+    /// Which resource.
+    pub selector: Selector,
+}
+
+impl std::fmt::Display for ResourceAction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} / {}", self.resource, self.action)?;
+        match self.selector {
+            Selector::None => Ok(()),
+            Selector::All => write!(f, " / *"),
+            Selector::Path(name) | Selector::Loaded(name) => write!(f, " / <{name}>"),
+        }
+    }
+}
+
+/// Who may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// Anybody.
+    Public,
+    /// Whoever is signed in; the operation is about the caller's own things.
+    Session,
+    /// Whoever has one of the permissions and the resource action in the selected organisation.
+    Permissions(&'static [&'static str]),
+}
+
+/// Which bodies an operation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyMedia {
+    /// None; one that is sent is not read.
+    None,
+    /// `application/json`.
+    Json,
+    /// `application/json`, or no body at all, which reads as `{}`.
+    OptionalJson,
+    /// `application/json`, `application/xml` or `text/xml`.
+    JsonOrXml,
+    /// `application/json` or `text/plain`.
+    JsonOrText,
+}
+
+/// A media type of a request's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaType {
+    /// `application/json`.
+    Json,
+    /// `application/xml` or `text/xml`.
+    Xml,
+    /// `text/plain`.
+    Text,
+}
+
+impl BodyMedia {
+    /// The media types, the first one preferred.
+    #[must_use]
+    pub const fn media_types(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &[],
+            Self::Json | Self::OptionalJson => &["application/json"],
+            Self::JsonOrXml => &["application/json", "application/xml", "text/xml"],
+            Self::JsonOrText => &["application/json", "text/plain"],
+        }
+    }
+
+    /// Whether a call without a body is one with `{}`.
+    #[must_use]
+    pub const fn is_optional(self) -> bool {
+        matches!(self, Self::OptionalJson)
+    }
+
+    /// What a `Content-Type` means here; none when the operation doesn't take it (415). Parameters such as
+    /// `charset` are ignored; a suffix `+json` or `+xml` is as good as the plain type. A request without the
+    /// header is read as JSON where a body is taken; where none is taken, the header does not matter.
+    #[must_use]
+    pub fn accepts(self, content_type: Option<&str>) -> Option<MediaType> {
+        let (Some(content_type), false) = (content_type, self == Self::None) else {
+            return Some(MediaType::Json);
+        };
+        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let media = match essence.as_str() {
+            "application/json" | "text/json" => MediaType::Json,
+            "application/xml" | "text/xml" => MediaType::Xml,
+            "text/plain" => MediaType::Text,
+            other if other.starts_with("application/") && other.ends_with("+json") => MediaType::Json,
+            other if other.starts_with("application/") && other.ends_with("+xml") => MediaType::Xml,
+            _ => return None,
+        };
+        let taken = match self {
+            Self::None => true,
+            Self::Json | Self::OptionalJson => media == MediaType::Json,
+            Self::JsonOrXml => media != MediaType::Text,
+            Self::JsonOrText => media != MediaType::Xml,
+        };
+        taken.then_some(media)
+    }
+}
+
+/// What an operation answers with when it succeeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputKind {
+    /// No body.
+    None,
+    /// `{"data": Output}`.
+    Data,
+    /// `{"data": [Output], "page": {...}}`.
+    List,
+    /// As a list, or one JSON document per line (`application/x-ndjson`) when the caller accepts that.
+    ListOrLines,
+    /// The document itself in one of these media types, or `{"data": Output}` with `Accept: application/json`.
+    Document(&'static [&'static str]),
+    /// The document itself in this media type.
+    Raw(&'static str),
+    /// `text/event-stream`; each event's data is an Output.
+    EventStream,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationSpec {
+    /// The row's name.
+    pub id: OperationId,
+    /// The id in the document, such as `postapiWorkflows`.
+    pub operation_id: &'static str,
+    /// The method.
+    pub method: Method,
+    /// The path with its parameters in braces.
+    pub path: &'static str,
+    /// Which document has it.
+    pub document: Document,
+    /// Which part of the service it is of.
+    pub area: Area,
+    /// Its feature state.
+    pub stability: Stability,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Who may call.
+    pub security: Security,
+    /// What is done to which resource.
+    pub resource_action: Option<ResourceAction>,
+    /// The entitlement that the licence must have.
+    pub entitlement: Option<&'static str>,
+    /// The role that a node must have to serve it.
+    pub service_role: Option<&'static str>,
+    /// The audit event of a success.
+    pub audit_event: Option<&'static str>,
+    /// Whether a repeat changes nothing more.
+    pub idempotent: bool,
+    /// Whether it can be called while the installation is restricted.
+    pub remediation: bool,
+    /// Whether `If-Match` is read.
+    pub if_match: bool,
+    /// Which bodies it takes.
+    pub body: BodyMedia,
+    /// The most bytes of a body.
+    pub body_limit: usize,
+    /// What it answers with.
+    pub output: OutputKind,
+    /// The statuses of success.
+    pub success: &'static [u16],
+    /// The statuses of failure, but for those of the transport.
+    pub errors: &'static [u16],
+}
+
+/// Statuses that the transport can answer with on every operation: wrong method, no acceptable
+/// representation, body too large, wrong media type, too many requests.
+pub const TRANSPORT_STATUSES: [u16; 5] = [405, 406, 413, 415, 429];
+
+impl OperationSpec {
+    /// The status of a success.
+    #[must_use]
+    pub const fn success_status(&self) -> u16 {
+        match self.success {
+            [first, ..] => *first,
+            [] => 200,
+        }
+    }
+
+    /// Whether `Idempotency-Key` is read: every POST of a signed-in caller that changes something.
+    #[must_use]
+    pub fn accepts_idempotency_key(&self) -> bool {
+        let tells_conflicts = self.errors.contains(&409);
+        self.method == Method::Post
+            && self.audit_event.is_some()
+            && self.security != Security::Public
+            && tells_conflicts
+    }
+
+    /// The names of the path's parameters, in order.
+    pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
+    }
+
+    /// The permissions of which the caller needs one.
+    #[must_use]
+    pub const fn permissions(&self) -> &'static [&'static str] {
+        match self.security {
+            Security::Permissions(permissions) => permissions,
+            Security::Public | Security::Session => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_type_is_taken_or_not() {
+        let cases = [
+            (BodyMedia::Json, None, Some(MediaType::Json)),
+            (BodyMedia::Json, Some("Application/JSON; charset=utf-8"), Some(MediaType::Json)),
+            (BodyMedia::Json, Some("application/merge-patch+json"), Some(MediaType::Json)),
+            (BodyMedia::Json, Some("text/plain"), None),
+            (BodyMedia::Json, Some("application/xml"), None),
+            (BodyMedia::JsonOrXml, Some("text/xml; charset=windows-1252"), Some(MediaType::Xml)),
+            (BodyMedia::JsonOrXml, Some("application/bpmn+xml"), Some(MediaType::Xml)),
+            (BodyMedia::JsonOrXml, Some("application/zip"), None),
+            (BodyMedia::JsonOrText, Some("text/plain"), Some(MediaType::Text)),
+            (BodyMedia::JsonOrText, Some("text/html"), None),
+            (BodyMedia::OptionalJson, Some(""), None),
+            (BodyMedia::None, Some("image/png"), Some(MediaType::Json)),
+        ];
+        for (body, content_type, expected) in cases {
+            assert_eq!(body.accepts(content_type), expected, "{body:?} {content_type:?}");
+        }
+    }
+
+    #[test]
+    fn a_resource_action_reads_as_in_the_table() {
+        let spec = OperationId::DeleteapiWorkflowsWorkflowId.spec();
+        assert_eq!(spec.resource_action.unwrap().to_string(), "workflow / delete / <workflowId>");
+        assert_eq!(
+            OperationId::PostapiWorkflows.spec().resource_action.unwrap().to_string(),
+            "workflow / create"
+        );
+        let path: Vec<_> = OperationId::GetapiWorkflowsWorkflowIdRunsRunId.spec().path_parameters().collect();
+        assert_eq!(path, ["workflowId", "runId"]);
+    }
+}

@@ -1,0 +1,199 @@
+//! From the rows to types.
+
+use super::spec::{
+    Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
+    Stability,
+};
+use super::{DEFINITION_LIMIT, JSON_LIMIT, NoBody, NoPath, NoQuery, Nothing, Operation, RequestBody};
+use crate::decode::schema::{SchemaFault, compiled};
+use crate::openapi::{Shapes, shapes_of};
+
+macro_rules! security {
+    (public) => { (Security::Public, None::<ResourceAction>) };
+    (session) => { (Security::Session, None::<ResourceAction>) };
+    (session $resource:literal $action:literal $param:literal) => {
+        (
+            Security::Session,
+            Some(ResourceAction { resource: $resource, action: $action, selector: Selector::Path($param) }),
+        )
+    };
+    ($capability:ident $($selector:tt)+) => {
+        (
+            Security::Permissions(
+                <heddle_policy::capability::$capability as heddle_policy::capability::Capability>::PERMISSIONS,
+            ),
+            Some(ResourceAction {
+                resource: <heddle_policy::capability::$capability as heddle_policy::capability::Capability>::RESOURCE,
+                action: <heddle_policy::capability::$capability as heddle_policy::capability::Capability>::ACTION,
+                selector: security!(@selector $($selector)+),
+            }),
+        )
+    };
+    (@selector one) => { Selector::None };
+    (@selector all) => { Selector::All };
+    (@selector path $param:literal) => { Selector::Path($param) };
+    (@selector loaded $member:literal) => { Selector::Loaded($member) };
+}
+
+macro_rules! capability {
+    (public) => {
+        ()
+    };
+    (session $($rest:tt)*) => {
+        ()
+    };
+    ($capability:ident $($rest:tt)+) => {
+        heddle_policy::capability::$capability
+    };
+}
+
+macro_rules! option {
+    (-) => {
+        None
+    };
+    ($text:literal) => {
+        Some($text)
+    };
+}
+
+macro_rules! yes {
+    (yes) => {
+        true
+    };
+    (no) => {
+        false
+    };
+}
+
+macro_rules! body {
+    (@type -) => {
+        NoBody
+    };
+    (@type $media:ident $limit:ident $ty:ty) => {
+        $ty
+    };
+    (@media -) => {
+        BodyMedia::None
+    };
+    (@media $media:ident $limit:ident $ty:ty) => {
+        BodyMedia::$media
+    };
+    (@limit -) => {
+        JSON_LIMIT
+    };
+    (@limit $media:ident $limit:ident $ty:ty) => {
+        $limit
+    };
+}
+
+macro_rules! output {
+    (@type -) => { Nothing };
+    (@type Raw $media:literal) => { Nothing };
+    (@type Document [$($media:literal)+] $ty:ty) => { $ty };
+    (@type $kind:ident $ty:ty) => { $ty };
+    (@kind -) => { OutputKind::None };
+    (@kind Raw $media:literal) => { OutputKind::Raw($media) };
+    (@kind Document [$($media:literal)+] $ty:ty) => { OutputKind::Document(&[$($media),+]) };
+    (@kind $kind:ident $ty:ty) => { OutputKind::$kind };
+}
+
+macro_rules! operations {
+    (; $(
+        $name:ident $id:literal $method:ident $path:literal $document:ident $area:ident $stability:ident
+        $summary:literal
+        security($($security:tt)+) entitlement($entitlement:tt) role($role:tt) audit($audit:tt)
+        idempotent($idempotent:ident) remediation($remediation:ident) ifmatch($if_match:ident)
+        path($params:ty) query($query:ty) body($($body:tt)+) output($($output:tt)+)
+        success[$($success:literal)+] errors[$($error:literal)+];
+    )+) => {
+        /// An operation: a row of the table.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum OperationId {
+            $(#[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)] $name,)+
+        }
+
+        impl OperationId {
+            /// Every operation.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The row.
+            #[must_use]
+            pub const fn spec(self) -> &'static OperationSpec {
+                match self {
+                    $(Self::$name => {
+                        const SPEC: &OperationSpec = &OperationSpec {
+                            id: OperationId::$name,
+                            operation_id: $id,
+                            method: Method::$method,
+                            path: $path,
+                            document: Document::$document,
+                            area: Area::$area,
+                            stability: Stability::$stability,
+                            summary: $summary,
+                            security: security!($($security)+).0,
+                            resource_action: security!($($security)+).1,
+                            entitlement: option!($entitlement),
+                            service_role: option!($role),
+                            audit_event: option!($audit),
+                            idempotent: yes!($idempotent),
+                            remediation: yes!($remediation),
+                            if_match: yes!($if_match),
+                            body: body!(@media $($body)+),
+                            body_limit: body!(@limit $($body)+),
+                            output: output!(@kind $($output)+),
+                            success: &[$($success),+],
+                            errors: &[$($error),+],
+                        };
+                        SPEC
+                    })+
+                }
+            }
+
+            /// Compiles the schemas that the row's query and body are checked against.
+            ///
+            /// # Errors
+            /// When one does not compile: a fault of this crate.
+            pub fn prepare(self) -> Result<(), SchemaFault> {
+                match self {
+                    $(Self::$name => {
+                        compiled::<<ops::$name as Operation>::Query>()?;
+                        if self.spec().body != BodyMedia::None {
+                            compiled::<<<ops::$name as Operation>::Body as RequestBody>::Json>()?;
+                        }
+                        Ok(())
+                    })+
+                }
+            }
+
+            /// The schemas of the row's types.
+            pub(crate) fn shapes(self) -> Shapes {
+                match self {
+                    $(Self::$name => shapes_of::<ops::$name>(),)+
+                }
+            }
+        }
+
+        /// Every operation as a type.
+        pub mod ops {
+            use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId};
+            use crate::wire::*;
+            $(
+                #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
+                #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+                pub struct $name;
+
+                impl Operation for $name {
+                    type Capability = capability!($($security)+);
+                    type Path = $params;
+                    type Query = $query;
+                    type Body = body!(@type $($body)+);
+                    type Output = output!(@type $($output)+);
+                    const ID: OperationId = OperationId::$name;
+                }
+            )+
+        }
+    };
+}
+
+// Each file of rows adds its own to those it is given and hands them to the next.
+health_rows! { workflow_rows authentication_rows administration_rows platform_rows operations ; }

@@ -1,0 +1,146 @@
+//! Case events and signals.
+
+use heddle_kernel::{EventId, Timestamp};
+use serde_json::Value;
+
+use super::common::{AnyJson, Instant};
+use crate::operations::{json_bodies, path_params};
+
+words! {
+    /// What became of a case event.
+    enum CaseEventState {
+        /// Somebody took it.
+        Consumed = "consumed",
+        /// Kept for the first that will listen.
+        Buffered = "buffered",
+        /// Nobody wanted it in time.
+        Expired = "expired",
+    }
+}
+
+path_params! {
+    /// Path of a case event.
+    CaseEventPath { event_id "eventId": EventId }
+}
+
+request! {
+    /// A case event.
+    #[schema(examples(json!({"correlationKey": "order-1", "eventType": "payment.received",
+        "idempotencyKey": "payment-1", "payload": {"amount": 12}})))]
+    struct CreateCaseEvent {
+        /// What cases and runs are found by.
+        #[schema(min_length = 1, max_length = 200)]
+        correlation_key: String,
+        /// The event's type: the name of the message.
+        #[schema(min_length = 1, max_length = 200)]
+        event_type: String,
+        /// One event per key and organisation.
+        #[schema(min_length = 1, max_length = 200)]
+        idempotency_key: String,
+        /// What it carries: any JSON value.
+        #[schema(value_type = AnyJson)]
+        payload: Value,
+    }
+
+    /// A signal.
+    #[schema(examples(json!({"name": "stock.changed", "payload": {}, "idempotencyKey": "signal-1"})))]
+    struct SendSignal {
+        /// The signal's name.
+        #[schema(min_length = 1, max_length = 200)]
+        name: String,
+        /// What it carries: any JSON value; null when absent.
+        #[serde(default)]
+        #[schema(value_type = AnyJson, required = false)]
+        payload: Value,
+        /// One signal per key and organisation.
+        #[schema(min_length = 1, max_length = 200)]
+        idempotency_key: String,
+    }
+}
+
+response! {
+    /// A case event as it is stored.
+    #[schema(as = DatabaseCaseCorrelatedEventRecordResponse)]
+    struct CaseEventRecord {
+        /// Stable identifier.
+        id: String,
+        /// The organisation.
+        organization_id: String,
+        /// What cases and runs are found by.
+        correlation_key: String,
+        /// The event's type.
+        event_type: String,
+        /// One event per key and organisation.
+        idempotency_key: String,
+        /// What it carries.
+        #[schema(value_type = AnyJson)]
+        payload: Value,
+        /// When it came.
+        #[schema(value_type = Instant)]
+        received_at: Timestamp,
+        /// From whom.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        received_by: Option<String>,
+        /// The case that took it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        consumed_by_case_id: Option<String>,
+    }
+
+    /// An accepted case event.
+    struct CaseEventResult {
+        /// The cases that took it, sorted.
+        case_ids: Vec<String>,
+        /// The runs that took it or were started by it, sorted.
+        workflow_run_ids: Vec<String>,
+        /// The stored record.
+        event: CaseEventRecord,
+    }
+
+    /// What became of a case event.
+    struct CaseEventStatus {
+        /// Where it stands.
+        state: CaseEventState,
+        /// The cases that took it, sorted.
+        case_ids: Vec<String>,
+        /// The runs that took it or were started by it, sorted.
+        workflow_run_ids: Vec<String>,
+        /// The stored record.
+        event: CaseEventRecord,
+    }
+
+    /// A signal as it is stored.
+    struct SignalRecord {
+        /// Stable identifier.
+        id: String,
+        /// The organisation.
+        organization_id: String,
+        /// The signal's name.
+        name: String,
+        /// One signal per key and organisation.
+        idempotency_key: String,
+        /// What it carries.
+        #[schema(value_type = AnyJson)]
+        payload: Value,
+        /// When it came.
+        #[schema(value_type = Instant)]
+        received_at: Timestamp,
+        /// From whom.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        received_by: Option<String>,
+    }
+
+    /// An accepted signal.
+    struct SignalResult {
+        /// The cases that heard it, sorted.
+        case_ids: Vec<String>,
+        /// The runs that heard it or were started by it, sorted.
+        workflow_run_ids: Vec<String>,
+        /// The stored record.
+        signal: SignalRecord,
+    }
+}
+
+json_bodies!(CreateCaseEvent, SendSignal);

@@ -1,0 +1,95 @@
+//! Definitions as they come in, and documents as they go out.
+
+use std::borrow::Cow;
+
+use heddle_bpmn::model::{
+    ChoreographyActivity, Conversation, Lane, LaneSet, LoopCharacteristics, Node, NodeBpmn, Process,
+    WorkflowDefinition,
+};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+pub use heddle_bpmn::Diagnostic;
+
+/// A definition: the document as it was sent, so that absent and null stay apart, and its typed view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// The document, member for member.
+    pub json: Value,
+    /// The typed view.
+    pub typed: WorkflowDefinition,
+}
+
+impl<'de> Deserialize<'de> for Definition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Value::deserialize(deserializer)?;
+        let typed = WorkflowDefinition::deserialize(&json).map_err(serde::de::Error::custom)?;
+        Ok(Self { json, typed })
+    }
+}
+
+impl PartialSchema for Definition {
+    fn schema() -> RefOr<Schema> {
+        WorkflowDefinition::schema()
+    }
+}
+
+impl ToSchema for Definition {
+    fn name() -> Cow<'static, str> {
+        WorkflowDefinition::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        WorkflowDefinition::schemas(schemas);
+        // The model breaks its circles at these members, so that nothing else brings their types in.
+        collect::<ChoreographyActivity>(schemas);
+        collect::<Conversation>(schemas);
+        collect::<Lane>(schemas);
+        collect::<LaneSet>(schemas);
+        collect::<LoopCharacteristics>(schemas);
+        collect::<Node>(schemas);
+        collect::<NodeBpmn>(schemas);
+        collect::<Process>(schemas);
+    }
+}
+
+fn collect<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
+}
+
+request! {
+    /// Which version.
+    struct VersionQuery {
+        /// A version's number, `draft` or `published`.
+        #[schema(pattern = "^(draft|published|[1-9][0-9]{0,8})$")]
+        version: Option<String>,
+    }
+}
+
+response! {
+    /// A document inside JSON.
+    struct ExportedDocument {
+        /// The document, if it is text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        content: Option<String>,
+        /// The document in base64, if it isn't UTF-8 text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        content_base64: Option<String>,
+        /// Its media type.
+        media_type: String,
+        /// Its name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        file_name: Option<String>,
+        /// SHA-256 of its bytes in hex.
+        #[schema(min_length = 64, max_length = 64)]
+        sha256: String,
+        /// What the writer had to say.
+        diagnostics: Vec<Diagnostic>,
+    }
+}

@@ -1,0 +1,145 @@
+//! The licence.
+
+use std::collections::BTreeMap;
+
+use heddle_kernel::Timestamp;
+
+use super::common::Instant;
+use crate::decode::Problems;
+use crate::operations::{MediaType, RequestBody};
+
+words! {
+    /// Where the licence stands.
+    enum LicenceState {
+        /// A trial.
+        Trial = "trial",
+        /// Valid.
+        Active = "active",
+        /// Ends within 30 days.
+        Expiring = "expiring",
+        /// Ended, within the days of grace.
+        Grace = "grace",
+        /// Only licence remediation is allowed.
+        Restricted = "restricted",
+    }
+}
+
+response! {
+    /// The licence and its state.
+    struct Licence {
+        /// Where it stands.
+        state: LicenceState,
+        /// Why the installation is restricted: `missing`, `expired`, `invalidSignature`, `wrongInstallation`,
+        /// `notYetValid`, `clockRollback` or `revoked`.
+        #[schema(required = true)]
+        reason: Option<String>,
+        /// The licence's own id; null without one.
+        #[schema(required = true)]
+        licence_id: Option<String>,
+        /// `production`, `trial` or `developer`; null without one.
+        #[schema(required = true)]
+        kind: Option<String>,
+        /// Whom it was issued to.
+        #[schema(required = true)]
+        customer: Option<String>,
+        /// When it was issued.
+        #[schema(required = true, value_type = Option<Instant>)]
+        issued_at: Option<Timestamp>,
+        /// From when it is valid.
+        #[schema(required = true, value_type = Option<Instant>)]
+        not_before: Option<Timestamp>,
+        /// Until when it is valid.
+        #[schema(required = true, value_type = Option<Instant>)]
+        expires_at: Option<Timestamp>,
+        /// Until when all works after its end.
+        #[schema(required = true, value_type = Option<Instant>)]
+        grace_until: Option<Timestamp>,
+        /// What it covers.
+        entitlements: Vec<LicenceEntitlement>,
+        /// How much it covers, and how much is used.
+        limits: Vec<LicenceLimit>,
+        /// The installation.
+        installation_id: String,
+        /// Whether a trial can still be started.
+        trial_available: bool,
+        /// Grows with every installed licence; the `ETag`.
+        #[schema(minimum = 0)]
+        revision: i64,
+    }
+
+    /// A feature that a licence covers or not.
+    struct LicenceEntitlement {
+        /// Its name, such as `workflow.enabled`.
+        name: String,
+        /// Whether it is covered.
+        enabled: bool,
+    }
+
+    /// How much of something a licence covers.
+    struct LicenceLimit {
+        /// What is counted, such as `users`.
+        name: String,
+        /// How many are covered; null when without limit.
+        #[schema(required = true, minimum = 0)]
+        licensed: Option<i64>,
+        /// How many there are.
+        #[schema(minimum = 0)]
+        used: i64,
+    }
+
+    /// What installing a licence would do.
+    struct LicenceValidation {
+        /// Whether it could be installed.
+        valid: bool,
+        /// Why not: a machine word.
+        #[schema(required = true)]
+        reason: Option<String>,
+        /// One sentence.
+        message: String,
+        /// The licence as it would stand; null when it can't be read.
+        #[schema(required = true)]
+        licence: Option<Licence>,
+    }
+
+    /// What the vendor needs to issue a licence.
+    struct LicenceRequest {
+        /// The installation.
+        installation_id: String,
+        /// The version.
+        version: String,
+        /// How many there are of what is counted.
+        usage: BTreeMap<String, i64>,
+        /// When this was written.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+    }
+}
+
+request! {
+    /// A licence to install; `text/plain` takes the licence alone.
+    #[schema(examples(json!({"licence": "-----BEGIN HEDDLE LICENCE-----\n...\n-----END HEDDLE LICENCE-----\n"})))]
+    struct InstallLicence {
+        /// The licence's text.
+        #[schema(min_length = 1, max_length = 65536)]
+        licence: String,
+        /// Whether one that is older than the installed one is taken.
+        #[schema(nullable = false)]
+        force: Option<bool>,
+    }
+}
+
+impl RequestBody for InstallLicence {
+    type Json = Self;
+
+    fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
+        match media {
+            MediaType::Json | MediaType::Xml => crate::decode::from_json(bytes),
+            MediaType::Text => {
+                // The text takes the way of the JSON form, so that one set of rules holds.
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                let json = serde_json::json!({ "licence": text });
+                crate::decode::from_json(json.to_string().as_bytes())
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Organisations, users and members.
+
+use heddle_kernel::{Patch, TenantId, Timestamp, UserId};
+
+use super::common::Instant;
+use crate::operations::{json_bodies, path_params};
+
+words! {
+    /// Whether a user can sign in.
+    enum UserState {
+        /// They can.
+        Active = "active",
+        /// They can't.
+        Disabled = "disabled",
+    }
+}
+
+path_params! {
+    /// Path of an organisation.
+    OrganizationPath { organization_id "organizationId": TenantId }
+
+    /// Path of a user or member.
+    UserPath { user_id "userId": UserId }
+}
+
+response! {
+    /// An organisation.
+    struct Organization {
+        /// Stable identifier.
+        id: String,
+        /// Unique name.
+        slug: String,
+        /// Display name.
+        display_name: String,
+        /// Grows with every change; the `ETag`.
+        #[schema(minimum = 1)]
+        revision: i64,
+        /// When it was created.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+        /// When it was last changed.
+        #[schema(value_type = Instant)]
+        updated_at: Timestamp,
+    }
+
+    /// A user of the installation.
+    struct User {
+        /// Stable identifier.
+        id: String,
+        /// E-mail address; what the user signs in with.
+        email: String,
+        /// Display name.
+        display_name: String,
+        /// Whether the user can sign in.
+        state: UserState,
+        /// Grows with every change; the `ETag`.
+        #[schema(minimum = 1)]
+        revision: i64,
+        /// When it was created.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+        /// When it was last changed.
+        #[schema(value_type = Instant)]
+        updated_at: Timestamp,
+    }
+
+    /// Something by id and name.
+    struct NamedRef {
+        /// Its id.
+        id: String,
+        /// Its name.
+        name: String,
+    }
+
+    /// A member of the selected organisation.
+    struct Member {
+        /// The user.
+        user_id: String,
+        /// E-mail address.
+        email: String,
+        /// Display name.
+        display_name: String,
+        /// The roles.
+        roles: Vec<NamedRef>,
+        /// The groups.
+        groups: Vec<NamedRef>,
+        /// When the membership ends.
+        #[schema(required = true, value_type = Option<Instant>)]
+        expires_at: Option<Timestamp>,
+        /// Grows with every change; the `ETag`.
+        #[schema(minimum = 1)]
+        revision: i64,
+        /// When the membership began.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+    }
+}
+
+request! {
+    /// A new organisation.
+    #[schema(examples(json!({"slug": "acme", "displayName": "Acme"})))]
+    struct CreateOrganization {
+        /// Unique name.
+        #[schema(min_length = 1, max_length = 100, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$")]
+        slug: String,
+        /// Display name.
+        #[schema(min_length = 1, max_length = 200)]
+        display_name: String,
+    }
+
+    /// Changes of an organisation; absent members stay.
+    #[schema(examples(json!({"displayName": "Acme"})))]
+    struct PatchOrganization {
+        /// Unique name.
+        #[schema(nullable = false, min_length = 1, max_length = 100, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$")]
+        slug: Option<String>,
+        /// Display name.
+        #[schema(nullable = false, min_length = 1, max_length = 200)]
+        display_name: Option<String>,
+        /// The revision that the change is made to.
+        #[schema(nullable = false, minimum = 1)]
+        revision: Option<i64>,
+    }
+
+    /// A new user.
+    #[schema(examples(json!({"email": "ada@example.com", "displayName": "Ada", "password": "correct horse battery"})))]
+    struct CreateUser {
+        /// E-mail address; unique in the installation.
+        #[schema(min_length = 3, max_length = 254, pattern = "^[^@\\s]+@[^@\\s]+$")]
+        email: String,
+        /// Display name.
+        #[schema(min_length = 1, max_length = 200)]
+        display_name: String,
+        /// Password; without one the user can't sign in with a password.
+        #[schema(nullable = false, min_length = 8, max_length = 1024)]
+        password: Option<String>,
+        /// Ids of the roles in the selected organisation; the user is no member of it when absent.
+        #[schema(nullable = false, max_items = 100)]
+        roles: Option<Vec<String>>,
+    }
+
+    /// Changes of a user; absent members stay.
+    #[schema(examples(json!({"displayName": "Ada"})))]
+    struct PatchUser {
+        /// E-mail address.
+        #[schema(nullable = false, min_length = 3, max_length = 254, pattern = "^[^@\\s]+@[^@\\s]+$")]
+        email: Option<String>,
+        /// Display name.
+        #[schema(nullable = false, min_length = 1, max_length = 200)]
+        display_name: Option<String>,
+        /// A new password; it ends the user's sessions.
+        #[schema(nullable = false, min_length = 8, max_length = 1024)]
+        password: Option<String>,
+        /// Whether the user can sign in; disabling ends the user's sessions.
+        #[schema(nullable = false)]
+        state: Option<UserState>,
+        /// The revision that the change is made to.
+        #[schema(nullable = false, minimum = 1)]
+        revision: Option<i64>,
+    }
+
+    /// A membership as it shall be.
+    #[schema(examples(json!({"roles": []})))]
+    struct SetMember {
+        /// Ids of the roles.
+        #[schema(max_items = 100)]
+        roles: Vec<String>,
+        /// Ids of the groups; they stay when absent.
+        #[schema(nullable = false, max_items = 100)]
+        groups: Option<Vec<String>>,
+        /// When the membership ends; null clears it.
+        #[serde(default)]
+        #[schema(value_type = Option<Instant>, required = false)]
+        expires_at: Patch<Timestamp>,
+        /// The revision that the change is made to.
+        #[schema(nullable = false, minimum = 1)]
+        revision: Option<i64>,
+    }
+
+    /// Which users.
+    struct UserListQuery {
+        /// The most rows of the page.
+        #[schema(minimum = 1, maximum = 200, default = 50)]
+        limit: Option<u32>,
+        /// `page.nextCursor` of the page before.
+        #[schema(min_length = 1, max_length = 1024)]
+        cursor: Option<String>,
+        /// Text that address or name must contain; case is ignored.
+        #[schema(min_length = 1, max_length = 200)]
+        q: Option<String>,
+        /// Only those in this state.
+        state: Option<UserState>,
+    }
+}
+
+json_bodies!(CreateOrganization, PatchOrganization, CreateUser, PatchUser, SetMember);

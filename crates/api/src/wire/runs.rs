@@ -1,0 +1,462 @@
+//! Runs, their events, and decisions.
+
+use heddle_kernel::{RunId, Timestamp, WorkflowId};
+use serde_json::Value;
+
+use super::HumanTask;
+use super::common::{AnyJson, Instant, JsonObject};
+use crate::operations::{json_bodies, path_params};
+
+words! {
+    /// Where a run stands.
+    enum RunState {
+        /// Accepted, not begun.
+        Queued = "queued",
+        /// A token can move.
+        Running = "running",
+        /// Every token waits.
+        Waiting = "waiting",
+        /// Ended by itself.
+        Completed = "completed",
+        /// Ended by an error.
+        Failed = "failed",
+        /// Ended from outside.
+        Cancelled = "cancelled",
+        /// Held.
+        Suspended = "suspended",
+    }
+
+    /// What began a run.
+    enum TriggerKind {
+        /// A caller.
+        Manual = "manual",
+        /// A message.
+        Message = "message",
+        /// A signal.
+        Signal = "signal",
+        /// A timer.
+        Timer = "timer",
+        /// A call activity of another run.
+        Call = "call",
+    }
+
+    /// What a node waits for.
+    enum WaitingKind {
+        /// A human task.
+        HumanTask = "humanTask",
+        /// A timer.
+        Timer = "timer",
+        /// A message.
+        Message = "message",
+        /// A signal.
+        Signal = "signal",
+        /// Somebody who looks at an incident.
+        Incident = "incident",
+        /// A decision.
+        Decision = "decision",
+        /// A job, a child run or something else that goes on by itself.
+        Job = "job",
+        /// Tokens on the other flows into a join.
+        Join = "join",
+    }
+
+    /// How long a start waits before it answers.
+    enum WaitFor {
+        /// Not at all: the state that the first transaction reached.
+        None = "none",
+        /// Until nothing can move.
+        FirstWait = "firstWait",
+        /// Until the run has ended.
+        Completion = "completion",
+    }
+
+    /// What is decided.
+    enum Decision {
+        /// Yes.
+        Approve = "approve",
+        /// No.
+        Reject = "reject",
+        /// Once more, with feedback.
+        Revise = "revise",
+        /// Try again.
+        Retry = "retry",
+        /// Go on as if it were done.
+        Skip = "skip",
+        /// Go on.
+        Continue = "continue",
+        /// End a suspension.
+        Resume = "resume",
+        /// Hold the run.
+        Suspend = "suspend",
+        /// Put the token on another node.
+        Move = "move",
+    }
+
+}
+
+path_params! {
+    /// Path of a run.
+    RunPath { workflow_id "workflowId": WorkflowId, run_id "runId": RunId }
+}
+
+response! {
+    /// A run: one process instance.
+    struct Run {
+        /// Stable identifier.
+        id: String,
+        /// Its workflow.
+        workflow_id: String,
+        /// The version it runs, for good.
+        #[schema(minimum = 1)]
+        version: i32,
+        /// The process within the definition.
+        process_id: String,
+        /// Where it stands.
+        state: RunState,
+        /// Whether somebody has to look at it.
+        has_incident: bool,
+        /// Grows by one with every commit; the `ETag`.
+        #[schema(minimum = 1)]
+        revision: i64,
+        /// The caller's own name for it.
+        #[schema(required = true)]
+        business_key: Option<String>,
+        /// What messages find it by.
+        #[schema(required = true)]
+        correlation_key: Option<String>,
+        /// The run whose call activity started it.
+        #[schema(required = true)]
+        parent_run_id: Option<String>,
+        /// The run at the top; its own id without a parent.
+        root_run_id: String,
+        /// The case it belongs to.
+        #[schema(required = true)]
+        case_id: Option<String>,
+        /// What began it.
+        trigger: RunTrigger,
+        /// The input it was started with.
+        #[schema(value_type = AnyJson)]
+        input: Value,
+        /// What it ended with; null before.
+        #[schema(value_type = AnyJson)]
+        output: Value,
+        /// Its variables; with `include=variables`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Object, nullable = false, required = false)]
+        variables: Option<JsonObject>,
+        /// What it failed with.
+        #[schema(required = true)]
+        error: Option<RunError>,
+        /// Where its tokens are.
+        active_nodes: Vec<ActiveNode>,
+        /// What somebody has to look at.
+        incidents: Vec<Incident>,
+        /// Its open human tasks.
+        human_tasks: Vec<HumanTask>,
+        /// Runs that it started; with `include=children`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        children: Option<Vec<RunChild>>,
+        /// What it used.
+        usage: RunUsage,
+        /// When it was created.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+        /// By whom, if by somebody.
+        #[schema(required = true)]
+        created_by: Option<String>,
+        /// When it began.
+        #[schema(required = true, value_type = Option<Instant>)]
+        started_at: Option<Timestamp>,
+        /// When it last changed.
+        #[schema(value_type = Instant)]
+        updated_at: Timestamp,
+        /// When it ended.
+        #[schema(required = true, value_type = Option<Instant>)]
+        ended_at: Option<Timestamp>,
+    }
+
+    /// What began a run.
+    struct RunTrigger {
+        /// By what.
+        kind: TriggerKind,
+        /// The message's or signal's name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        name: Option<String>,
+        /// The start event.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        node_id: Option<String>,
+        /// The event that brought it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        event_id: Option<String>,
+    }
+
+    /// What a run failed with.
+    struct RunError {
+        /// The BPMN error code or a machine word.
+        code: String,
+        /// One sentence.
+        message: String,
+        /// Where.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        node_id: Option<String>,
+    }
+
+    /// A place where a token is.
+    struct ActiveNode {
+        /// The element's id.
+        node_id: String,
+        /// The instance of the element in this run; null for a join that waits for its other tokens.
+        #[schema(required = true)]
+        node_instance_id: Option<String>,
+        /// The element's type, such as `userTask`.
+        r#type: String,
+        /// Where the instance stands.
+        state: String,
+        /// Since when.
+        #[schema(value_type = Instant)]
+        since: Timestamp,
+        /// Which turn of a loop or instance of a multi-instance, from 0; null outside of one.
+        #[schema(required = true, minimum = 0)]
+        iteration: Option<i64>,
+        /// What it waits for; null while it moves.
+        #[schema(required = true)]
+        waiting_for: Option<WaitingFor>,
+    }
+
+    /// What a node waits for.
+    struct WaitingFor {
+        /// The kind of thing.
+        kind: WaitingKind,
+        /// Its name.
+        #[schema(required = true)]
+        name: Option<String>,
+        /// What a message must match.
+        #[schema(required = true)]
+        correlation_key: Option<String>,
+        /// When it is due.
+        #[schema(required = true, value_type = Option<Instant>)]
+        due_at: Option<Timestamp>,
+        /// The human task.
+        #[schema(required = true)]
+        task_id: Option<String>,
+        /// Which attempt, from 1.
+        #[schema(required = true, minimum = 0)]
+        attempt: Option<i64>,
+        /// What can be decided.
+        options: Vec<String>,
+    }
+
+    /// Something that somebody has to look at.
+    struct Incident {
+        /// Its id within the run.
+        id: String,
+        /// Where.
+        node_id: String,
+        /// The instance of the element.
+        #[schema(required = true)]
+        node_instance_id: Option<String>,
+        /// A machine word.
+        code: String,
+        /// One sentence.
+        message: String,
+        /// How often it was tried.
+        #[schema(minimum = 0)]
+        attempts: i64,
+        /// When it was raised.
+        #[schema(value_type = Instant)]
+        raised_at: Timestamp,
+        /// What can be decided.
+        options: Vec<String>,
+    }
+
+    /// A run that another one started.
+    struct RunChild {
+        /// The run.
+        id: String,
+        /// Its workflow.
+        workflow_id: String,
+        /// The call activity's id.
+        node_id: String,
+        /// Where it stands.
+        state: RunState,
+    }
+
+    /// What a run used.
+    struct RunUsage {
+        /// Events so far.
+        #[schema(minimum = 0)]
+        events: i64,
+    }
+
+    /// Something that happened in a run: the history is the event log itself.
+    struct RunEvent {
+        /// Counted from 1 without a gap.
+        #[schema(minimum = 1)]
+        sequence: i64,
+        /// What happened, such as `node.activated`.
+        r#type: String,
+        /// When.
+        #[schema(value_type = Instant)]
+        at: Timestamp,
+        /// The element.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        node_id: Option<String>,
+        /// The instance of the element.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        node_instance_id: Option<String>,
+        /// The scope it happened in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        scope_id: Option<String>,
+        /// Which attempt, from 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, minimum = 0)]
+        attempt: Option<i64>,
+        /// More about it, by type.
+        #[schema(value_type = AnyJson)]
+        data: Value,
+    }
+}
+
+request! {
+    /// A start.
+    #[schema(examples(json!({"input": {"days": 3}})))]
+    struct StartRun {
+        /// The variables to start with.
+        #[schema(value_type = Object, nullable = false, required = false)]
+        input: Option<JsonObject>,
+        /// The version; the active one when absent.
+        #[schema(nullable = false, minimum = 1)]
+        version: Option<i32>,
+        /// The process within the definition; the primary or only one when absent.
+        #[schema(nullable = false, min_length = 1, max_length = 500)]
+        process_id: Option<String>,
+        /// A name of the caller's own.
+        #[schema(min_length = 1, max_length = 200)]
+        business_key: Option<String>,
+        /// What messages find the run by.
+        #[schema(min_length = 1, max_length = 200)]
+        correlation_key: Option<String>,
+        /// The start event, where there are several.
+        #[schema(nullable = false, min_length = 1, max_length = 500)]
+        start_node_id: Option<String>,
+        /// How long to wait before the answer; `none` when absent.
+        #[schema(nullable = false)]
+        wait: Option<WaitFor>,
+        /// The longest wait in milliseconds; 10,000 when absent.
+        #[schema(nullable = false, minimum = 1, maximum = 60000)]
+        timeout_ms: Option<u32>,
+    }
+
+    /// A decision.
+    #[schema(examples(json!({"decision": "suspend"})))]
+    struct DecideRun {
+        /// What is decided; the choice stands in `activeNodes[].waitingFor.options`.
+        decision: Decision,
+        /// The element it is about.
+        #[schema(nullable = false, min_length = 1, max_length = 500)]
+        node_id: Option<String>,
+        /// The instance of the element it is about.
+        #[schema(nullable = false, min_length = 1, max_length = 500)]
+        node_instance_id: Option<String>,
+        /// The incident it is about.
+        #[schema(nullable = false, min_length = 1, max_length = 500)]
+        incident_id: Option<String>,
+        /// Why, or what to do better.
+        #[schema(nullable = false, max_length = 4000)]
+        feedback: Option<String>,
+        /// Variables to set with it.
+        #[schema(value_type = Object, nullable = false, required = false)]
+        variables: Option<JsonObject>,
+        /// Where a token is moved to.
+        #[schema(nullable = false, min_length = 1, max_length = 500)]
+        target: Option<String>,
+    }
+
+    /// Which runs; newest first.
+    struct RunListQuery {
+        /// The most rows of the page.
+        #[schema(minimum = 1, maximum = 200, default = 50)]
+        limit: Option<u32>,
+        /// `page.nextCursor` of the page before.
+        #[schema(min_length = 1, max_length = 1024)]
+        cursor: Option<String>,
+        /// Only those in this state.
+        state: Option<RunState>,
+        /// Only those with an incident, or only the others.
+        has_incident: Option<bool>,
+        /// Only those of this version.
+        #[schema(minimum = 1)]
+        version: Option<i32>,
+        /// Only those that wait at this element.
+        #[schema(min_length = 1, max_length = 500)]
+        node_id: Option<String>,
+        /// Only those with this correlation key.
+        #[schema(min_length = 1, max_length = 200)]
+        correlation_key: Option<String>,
+        /// Only those that have waited longer: an ISO 8601 duration of days and time, such as `PT1H`.
+        #[schema(pattern = "^P(?=.)([0-9]{1,6}D)?(T(?=.)([0-9]{1,6}H)?([0-9]{1,6}M)?([0-9]{1,6}S)?)?$")]
+        waiting_longer_than: Option<String>,
+    }
+
+    /// What to tell of a run.
+    struct RunQuery {
+        /// Further members, comma-separated.
+        include: Option<Vec<RunInclude>>,
+    }
+
+    /// How to end a run.
+    struct CancelRunQuery {
+        /// Why.
+        #[schema(max_length = 4000)]
+        reason: Option<String>,
+        /// Whether what was done is compensated.
+        compensate: Option<bool>,
+        /// Whether an ended run is removed with its history.
+        purge: Option<bool>,
+    }
+
+    /// Which events.
+    struct RunEventsQuery {
+        /// The most rows of the page.
+        #[schema(minimum = 1, maximum = 200, default = 50)]
+        limit: Option<u32>,
+        /// `page.nextCursor` of the page before.
+        #[schema(min_length = 1, max_length = 1024)]
+        cursor: Option<String>,
+        /// Only those behind this sequence number.
+        #[schema(minimum = 0)]
+        after: Option<i64>,
+        /// Only those of these types, comma-separated.
+        types: Option<Vec<String>>,
+        /// Only those of this element.
+        #[schema(min_length = 1, max_length = 500)]
+        node_id: Option<String>,
+    }
+
+    /// Where a stream begins.
+    struct RunStreamQuery {
+        /// Behind this sequence number; the header `Last-Event-ID` wins.
+        #[schema(minimum = 0)]
+        after: Option<i64>,
+    }
+}
+
+words! {
+    /// A member that is told on request.
+    enum RunInclude {
+        /// The variables.
+        Variables = "variables",
+        /// The runs that it started.
+        Children = "children",
+    }
+}
+
+json_bodies!(StartRun, DecideRun);

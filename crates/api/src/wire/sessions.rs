@@ -1,0 +1,214 @@
+//! Set-up, sign-in, sessions, passwords and API tokens.
+
+use heddle_kernel::{SessionId, Timestamp, TokenId};
+
+use super::common::Instant;
+use super::{LicenceState, Organization, User};
+use crate::operations::{json_bodies, path_params};
+
+path_params! {
+    /// Path of a session.
+    SessionPath { session_id "sessionId": SessionId }
+
+    /// Path of an API token.
+    TokenPath { token_id "tokenId": TokenId }
+}
+
+request! {
+    /// The set-up of an installation.
+    #[schema(examples(json!({"token": "the-token-printed-at-the-first-start",
+        "organization": {"slug": "acme", "displayName": "Acme"},
+        "administrator": {"email": "admin@example.com", "displayName": "Admin", "password": "correct horse battery"}})))]
+    struct SetUp {
+        /// The one-time token that was printed at the first start.
+        #[schema(min_length = 1, max_length = 200)]
+        token: String,
+        /// The first organisation.
+        organization: SetUpOrganization,
+        /// Its owner.
+        administrator: SetUpAdministrator,
+    }
+
+    /// The first organisation.
+    struct SetUpOrganization {
+        /// Unique name.
+        #[schema(min_length = 1, max_length = 100, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$")]
+        slug: String,
+        /// Display name.
+        #[schema(min_length = 1, max_length = 200)]
+        display_name: String,
+    }
+
+    /// The first user.
+    struct SetUpAdministrator {
+        /// E-mail address; what the user signs in with.
+        #[schema(min_length = 3, max_length = 254, pattern = "^[^@\\s]+@[^@\\s]+$")]
+        email: String,
+        /// Display name.
+        #[schema(min_length = 1, max_length = 200)]
+        display_name: String,
+        /// Password.
+        #[schema(min_length = 8, max_length = 1024)]
+        password: String,
+    }
+
+    /// A sign-in.
+    #[schema(examples(json!({"email": "admin@example.com", "password": "correct horse battery"})))]
+    struct SignIn {
+        /// E-mail address.
+        #[schema(min_length = 1, max_length = 254)]
+        email: String,
+        /// Password.
+        #[schema(min_length = 1, max_length = 1024)]
+        password: String,
+        /// The organisation to select; the first one when absent.
+        #[schema(nullable = false, min_length = 1, max_length = 200)]
+        organization_id: Option<String>,
+    }
+
+    /// A new password; it ends all other sessions.
+    #[schema(examples(json!({"currentPassword": "correct horse battery", "newPassword": "staple battery horse"})))]
+    struct ChangePassword {
+        /// The present one.
+        #[schema(min_length = 1, max_length = 1024)]
+        current_password: String,
+        /// The new one.
+        #[schema(min_length = 8, max_length = 1024)]
+        new_password: String,
+    }
+
+    /// A new API token.
+    #[schema(examples(json!({"name": "nightly import"})))]
+    struct CreateApiToken {
+        /// What it is for.
+        #[schema(min_length = 1, max_length = 200)]
+        name: String,
+        /// Until when it is valid; 90 days when absent.
+        #[schema(value_type = Option<Instant>, nullable = false)]
+        expires_at: Option<Timestamp>,
+        /// The organisation it is narrowed to; all of the user's when absent.
+        #[schema(nullable = false, min_length = 1, max_length = 200)]
+        organization_id: Option<String>,
+        /// The permissions it is narrowed to; all of the user's when absent.
+        #[schema(nullable = false, min_items = 1, max_items = 100)]
+        permissions: Option<Vec<String>>,
+    }
+}
+
+response! {
+    /// What a set-up made.
+    struct SetUpResult {
+        /// The first organisation.
+        organization: Organization,
+        /// Its owner.
+        user: User,
+    }
+
+    /// A session.
+    struct Session {
+        /// Stable identifier.
+        id: String,
+        /// How the user signed in.
+        auth_method: String,
+        /// The address it was made from.
+        #[schema(required = true)]
+        ip: Option<String>,
+        /// The program it was made with.
+        #[schema(required = true)]
+        user_agent: Option<String>,
+        /// Whether it is the one that asks.
+        current: bool,
+        /// When it was made.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+        /// When it was last used, to the minute.
+        #[schema(value_type = Instant)]
+        last_seen_at: Timestamp,
+        /// When it ends at the latest.
+        #[schema(value_type = Instant)]
+        expires_at: Timestamp,
+    }
+
+    /// A fresh session.
+    struct SignedIn {
+        /// The token: as a bearer token, or in the cookie that comes with this answer. It is shown this once.
+        token: String,
+        /// The session.
+        session: Session,
+        /// The user.
+        user: User,
+        /// The selected organisation; null when the user is a member of none.
+        #[schema(required = true)]
+        organization_id: Option<String>,
+        /// The organisations that the user is a member of.
+        organizations: Vec<Membership>,
+    }
+
+    /// An organisation that a user is a member of.
+    struct Membership {
+        /// The organisation.
+        id: String,
+        /// Its unique name.
+        slug: String,
+        /// Its display name.
+        display_name: String,
+        /// The names of the user's roles in it.
+        roles: Vec<String>,
+    }
+
+    /// Who is signed in, where, with which rights.
+    struct SessionView {
+        /// The session; null with an API token.
+        #[schema(required = true)]
+        session: Option<Session>,
+        /// The API token; null with a session.
+        #[schema(required = true)]
+        token_id: Option<String>,
+        /// The user.
+        user: User,
+        /// The selected organisation; null when there is none.
+        #[schema(required = true)]
+        organization_id: Option<String>,
+        /// The organisations that the user is a member of.
+        organizations: Vec<Membership>,
+        /// The permissions in the selected organisation, sorted.
+        permissions: Vec<String>,
+        /// Where the licence stands.
+        licence_state: LicenceState,
+    }
+
+    /// An API token without its secret.
+    struct ApiToken {
+        /// Stable identifier.
+        id: String,
+        /// What it is for.
+        name: String,
+        /// The last characters of its secret.
+        hint: String,
+        /// The organisation it is narrowed to.
+        #[schema(required = true)]
+        organization_id: Option<String>,
+        /// The permissions it is narrowed to.
+        #[schema(required = true)]
+        permissions: Option<Vec<String>>,
+        /// When it was made.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+        /// Until when it is valid.
+        #[schema(required = true, value_type = Option<Instant>)]
+        expires_at: Option<Timestamp>,
+        /// When it was last used, to the minute.
+        #[schema(required = true, value_type = Option<Instant>)]
+        last_used_at: Option<Timestamp>,
+    }
+
+    /// A fresh API token.
+    struct CreatedApiToken {
+        /// The secret, shown this once.
+        token: String,
+        /// The token's record.
+        record: ApiToken,
+    }
+}
+
+json_bodies!(SetUp, SignIn, ChangePassword, CreateApiToken);

@@ -1,0 +1,103 @@
+//! The preview of a transformation.
+
+use heddle_bpmn::model::Import;
+use serde_json::Value;
+
+use super::Diagnostic;
+use super::common::AnyJson;
+use crate::decode::Problems;
+use crate::operations::{MediaType, RequestBody};
+
+words! {
+    /// What a source is written in.
+    enum SourceFormat {
+        /// BPMN 2.0 XML.
+        Bpmn = "bpmn",
+        /// DMN XML.
+        Dmn = "dmn",
+        /// CMMN XML.
+        Cmmn = "cmmn",
+        /// The definition's JSON.
+        Json = "json",
+    }
+
+    /// What a source becomes.
+    enum TransformTarget {
+        /// A workflow definition.
+        Definition = "definition",
+        /// BPMN 2.0 XML.
+        Bpmn = "bpmn",
+        /// DMN XML.
+        Dmn = "dmn",
+        /// WS-BPEL 2.0.
+        Bpel = "bpel",
+    }
+}
+
+request! {
+    /// A file to transform: `content` as text, or `contentBase64` as bytes.
+    struct TransformSource {
+        /// What it is written in.
+        format: SourceFormat,
+        /// Its name.
+        #[schema(nullable = false, min_length = 1, max_length = 255)]
+        file_name: Option<String>,
+        /// The file as text.
+        #[schema(nullable = false)]
+        content: Option<String>,
+        /// The file's bytes in base64 (RFC 4648, 4).
+        #[schema(nullable = false)]
+        content_base64: Option<String>,
+    }
+
+    /// A transformation to preview.
+    #[schema(examples(json!({"source": {"format": "bpmn", "fileName": "small.bpmn", "content":
+        "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" id=\"d\" targetNamespace=\"urn:x\"><process id=\"p\" isExecutable=\"true\"><startEvent id=\"s\"/><sequenceFlow id=\"f\" sourceRef=\"s\" targetRef=\"e\"/><endEvent id=\"e\"/></process></definitions>"}})))]
+    struct TransformRequest {
+        /// The file.
+        source: TransformSource,
+        /// What it becomes; `definition` when absent.
+        #[schema(nullable = false)]
+        target: Option<TransformTarget>,
+    }
+}
+
+response! {
+    /// What a file would become.
+    struct TransformPreview {
+        /// The definition, when that is the target.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = AnyJson)]
+        definition: Option<Value>,
+        /// The document, when the target is a file format.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        content: Option<String>,
+        /// What the reader did with the file.
+        import: Import,
+        /// What the reader had to say.
+        diagnostics: Vec<Diagnostic>,
+        /// Whether the target holds all that the source says.
+        lossless: bool,
+    }
+}
+
+/// The body of a preview: the request as JSON, or the XML file itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TransformBody {
+    /// A request.
+    Json(TransformRequest),
+    /// An XML file: BPMN, DMN or CMMN by its root element.
+    Xml(Vec<u8>),
+}
+
+impl RequestBody for TransformBody {
+    type Json = TransformRequest;
+
+    fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
+        match media {
+            MediaType::Xml => Ok(Self::Xml(bytes.to_vec())),
+            MediaType::Json | MediaType::Text => crate::decode::from_json(bytes).map(Self::Json),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What each node does, or why it is not executed.
+
+use super::compile::{Builder, Raw};
+use super::events::Refused;
+use super::settings::UserTask;
+use super::{Element, NodeIx, NodeKind, ScopeIx, Start, Throw, Trigger, element};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Node, NodeBpmn};
+use std::sync::Arc;
+
+impl Builder<'_> {
+    /// The kind of a node; `None` when it was refused.
+    pub(super) fn kind(&mut self, ix: NodeIx, raw: &Raw<'_>) -> Option<NodeKind> {
+        let node = raw.node;
+        let id = self.nodes[ix as usize].id.clone();
+        let element = self.nodes[ix as usize].element;
+        let before = self.diagnostics.len();
+        if let Some(bpmn) = node.bpmn.as_deref() {
+            self.check_activity(&id, element, bpmn);
+        }
+        self.check_implementation(&id, element, node);
+        let kind = match self.kind_of(ix, element, raw) {
+            Ok(kind) => Some(kind),
+            Err((code, sentence, clause)) => {
+                self.refuse(&id, code, sentence, clause);
+                None
+            }
+        };
+        let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
+        kind.filter(|_| !errors)
+    }
+
+    fn kind_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<NodeKind, Refused> {
+        let node = raw.node;
+        let empty = NodeBpmn::default();
+        let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
+        Ok(match element {
+            Element::StartEvent => NodeKind::Start(self.start(raw, bpmn)?),
+            Element::EndEvent => NodeKind::End(self.throw(node, true)?),
+            Element::IntermediateThrowEvent => NodeKind::Throw(self.throw(node, false)?),
+            Element::IntermediateCatchEvent => NodeKind::Catch(self.catch(node)?),
+            Element::BoundaryEvent => self.boundary(ix, raw, bpmn)?,
+            Element::Task | Element::ManualTask | Element::ServiceTask => {
+                self.tell_if_bare(ix, element);
+                NodeKind::Pass
+            }
+            Element::ScriptTask => {
+                if bpmn
+                    .activity
+                    .as_ref()
+                    .and_then(|own| own.script.as_deref())
+                    .is_some_and(|own| !own.trim().is_empty())
+                {
+                    return Err(("unsupportedScript", "scripts are not executed yet".to_owned(), "10.3.3.1"));
+                }
+                self.tell_if_bare(ix, element);
+                NodeKind::Pass
+            }
+            Element::SendTask => match bpmn.message_ref.as_deref() {
+                None => {
+                    self.tell_if_bare(ix, element);
+                    NodeKind::Pass
+                }
+                reference => NodeKind::Throw(Throw::Message(Arc::new(self.message(node, reference)?))),
+            },
+            Element::ReceiveTask => {
+                if bpmn.instantiate == Some(true) {
+                    let sentence = "a receive task that starts an instance is not executed yet".to_owned();
+                    return Err(("unsupportedElement", sentence, "10.3.3.1"));
+                }
+                NodeKind::Receive(match bpmn.message_ref.as_deref() {
+                    None => None,
+                    reference => Some(Arc::new(self.message(node, reference)?)),
+                })
+            }
+            Element::UserTask => NodeKind::User(Arc::new(self.user_task(raw, bpmn)?)),
+            Element::ExclusiveGateway => NodeKind::Exclusive,
+            Element::InclusiveGateway => NodeKind::Inclusive,
+            Element::ParallelGateway => NodeKind::Parallel,
+            Element::EventBasedGateway => event_based(bpmn)?,
+            Element::SubProcess => sub_process(raw, bpmn)?,
+        })
+    }
+
+    fn start(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Start, Refused> {
+        let trigger = self.trigger(raw.node)?;
+        let interrupting = bpmn.is_interrupting != Some(false);
+        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.2");
+        let event_sub_process = raw.event_sub_process;
+        match (&trigger, event_sub_process) {
+            (None, Some(_)) => return Err(wrong("the start event of an event sub-process needs a trigger")),
+            (Some(_), None) if raw.scope != super::ROOT => {
+                return Err(wrong("the start event of an embedded sub-process must have no trigger"));
+            }
+            (Some(Trigger::Error(_)), None) => return Err(wrong("an error cannot start a process")),
+            (Some(Trigger::Error(_)), Some(_)) if !interrupting => {
+                return Err(wrong("an error start event always interrupts"));
+            }
+            _ => {}
+        }
+        Ok(Start { trigger, interrupting, event_sub_process })
+    }
+
+    fn catch(&self, node: &Node) -> Result<Trigger, Refused> {
+        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
+        match self.trigger(node)? {
+            None => Err(wrong("a catch event needs an event definition")),
+            Some(Trigger::Error(_)) => Err(wrong("an error is caught at a boundary only")),
+            Some(Trigger::Timer(timer)) if timer.is_endless() => Err(wrong(
+                "the cycle of a catch event needs a count or an end, else the event never completes",
+            )),
+            Some(trigger) => Ok(trigger),
+        }
+    }
+
+    fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
+        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
+        let host = bpmn.attached_to_ref.as_deref().and_then(|id| self.node_ids.get(id)).copied();
+        let Some(host) = host else {
+            return Err((
+                "danglingReference",
+                "the boundary event is attached to no activity".to_owned(),
+                "10.5.4",
+            ));
+        };
+        let activity = &self.nodes[host as usize];
+        if !activity.element.is_activity() || activity.scope != raw.scope {
+            return Err(wrong("a boundary event stands on an activity of its own scope"));
+        }
+        let Some(trigger) = self.trigger(raw.node)? else {
+            return Err(wrong("a boundary event needs a trigger"));
+        };
+        let interrupting = bpmn.cancel_activity != Some(false);
+        if matches!(trigger, Trigger::Error(_)) && !interrupting {
+            return Err(wrong("an error boundary event always interrupts"));
+        }
+        self.nodes[host as usize].boundary.push(ix);
+        Ok(NodeKind::Boundary { host, interrupting, trigger })
+    }
+
+    fn user_task(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<UserTask, Refused> {
+        if bpmn.resources.as_ref().is_some_and(|resources| !resources.is_empty()) {
+            let sentence =
+                "resource roles are not evaluated: set assignee or candidates in the configuration";
+            self.warn(raw.node.element_id().unwrap_or_default(), "resourceRolesUnused", sentence, "10.3.1");
+        }
+        match UserTask::read(raw.node.configuration.as_ref(), raw.lane) {
+            Ok(task) => Ok(task),
+            Err(wrong) => Err(("wrongSetting", wrong.join("; "), "10.3.4.1")),
+        }
+    }
+
+    /// Says that a task without an executor completes at once.
+    fn tell_if_bare(&mut self, ix: NodeIx, element: Element) {
+        if matches!(element, Element::ServiceTask | Element::SendTask | Element::ScriptTask) {
+            let id = self.nodes[ix as usize].id.clone();
+            let sentence = format!("the {} has no implementation and completes at once", element.name());
+            self.diagnostics.push(Diagnostic::info("taskCompletesAtOnce", sentence).with_element(&*id));
+        }
+    }
+
+    /// Loop markers, quantities and compensation, which every activity can carry.
+    fn check_activity(&mut self, id: &str, element: Element, bpmn: &NodeBpmn) {
+        let Some(activity) = &bpmn.activity else { return };
+        if let Some(marker) = &activity.r#loop {
+            let standard =
+                marker.kind.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().contains("standard"));
+            let kind = if standard { "loops" } else { "multi-instance activities" };
+            self.refuse(id, "unsupportedLoop", format!("{kind} are not executed yet"), "10.3.8");
+        }
+        if activity.for_compensation == Some(true) {
+            self.refuse(id, "unsupportedElement", "compensation is not executed yet".to_owned(), "10.3.3");
+        }
+        for (name, quantity) in
+            [("startQuantity", activity.start_quantity), ("completionQuantity", activity.completion_quantity)]
+        {
+            match quantity {
+                None | Some(1) => {}
+                Some(..1) => self.refuse(id, "quantity", format!("{name} must be at least 1"), "10.3.1"),
+                Some(_) => {
+                    self.refuse(
+                        id,
+                        "unsupportedQuantity",
+                        format!("a {name} other than 1 is not executed yet"),
+                        "10.3.1",
+                    );
+                }
+            }
+        }
+        if !element.is_activity() && activity.default_flow.is_some() {
+            self.warn(id, "defaultFlowUnused", "only an activity has a default flow in `activity`", "10.3.1");
+        }
+    }
+
+    /// Settings that ask for an executor which is not there.
+    fn check_implementation(&mut self, id: &str, element: Element, node: &Node) {
+        let kind = node.configuration.as_ref().and_then(|own| own.get("kind")).and_then(|kind| kind.as_str());
+        match kind {
+            Some(kind) if element == Element::UserTask && kind.starts_with("human.") => {}
+            Some(kind) => {
+                let sentence = format!("there is no executor for the kind `{kind}` yet");
+                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
+            }
+            None => {}
+        }
+        let empty = NodeBpmn::default();
+        let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
+        if matches!(element, Element::ServiceTask | Element::SendTask) {
+            if let Some(operation) = &bpmn.operation_ref {
+                let sentence = format!("there is no executor for the operation `{operation}` yet");
+                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
+            }
+            // `##unspecified` and the default `##WebService` without an operation name no technology to call.
+            let named =
+                bpmn.implementation.as_deref().filter(|own| !own.is_empty() && !own.starts_with("##"));
+            if let Some(implementation) = named {
+                let sentence = format!("there is no executor for the implementation `{implementation}` yet");
+                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
+            }
+        }
+        let words = self.vendors.at(node);
+        if !words.is_empty() {
+            let sentence = format!("the vendor's extension {} would be ignored", words.join(", "));
+            self.refuse(id, "unsupportedExtension", sentence, "8.3.3");
+        }
+        if bpmn.data_associations.as_ref().is_some_and(|own| !own.is_empty()) {
+            let sentence = "data associations move no data: all variables are visible to the node";
+            self.diagnostics.push(Diagnostic::info("dataAssociationsUnused", sentence).with_element(id));
+        }
+    }
+}
+
+fn event_based(bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
+    let wrong = |sentence: &str| ("unsupportedElement", sentence.to_owned(), "10.6.6");
+    if bpmn.instantiate == Some(true) {
+        return Err(wrong("an event-based gateway that starts an instance is not executed yet"));
+    }
+    if bpmn.event_gateway_type.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("exclusive")) {
+        return Err(wrong("a parallel event-based gateway is not executed yet"));
+    }
+    Ok(NodeKind::EventBased)
+}
+
+fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
+    if bpmn.is_transaction == Some(true) {
+        return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
+    }
+    let scope: ScopeIx = raw.content.unwrap_or_default();
+    Ok(if bpmn.triggered_by_event == Some(true) {
+        // The start event is known when all nodes are compiled.
+        NodeKind::EventSubProcess { scope, start: NodeIx::MAX }
+    } else {
+        NodeKind::SubProcess(scope)
+    })
+}
+
+/// Why a node of this type has no place in a graph.
+pub(super) fn unknown(word: &str) -> (&'static str, String) {
+    match element::refusal(word) {
+        Some(reason) => ("unsupportedElement", reason.to_owned()),
+        None if word.is_empty() => ("unknownElement", "the node has no type".to_owned()),
+        None => ("unknownElement", format!("`{word}` is no flow node of BPMN 2.0.2")),
+    }
+}

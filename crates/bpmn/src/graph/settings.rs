@@ -1,0 +1,186 @@
+//! Settings of nodes that may be literal or FEEL: a text that begins with `=` is an expression.
+
+use super::timer::TimerDefinition;
+use heddle_feel::{Dialect, Expression};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A literal value, or the FEEL expression that gives it.
+#[derive(Debug, Clone)]
+pub enum Setting {
+    /// The value itself.
+    Literal(Value),
+    /// Evaluated when the node is activated.
+    Expression(Expression),
+}
+
+impl Setting {
+    /// Reads a setting.
+    ///
+    /// # Errors
+    /// When the text begins with `=` and the rest is no FEEL.
+    pub fn read(value: &Value) -> Result<Self, String> {
+        match value.as_str().and_then(|text| text.trim_start().strip_prefix('=')) {
+            None => Ok(Self::Literal(value.clone())),
+            Some(source) => match Expression::compile(source.trim(), Dialect::Heddle) {
+                Ok(expression) => Ok(Self::Expression(expression)),
+                Err(error) => Err(format!("`{source}` is no FEEL: {}", error.message)),
+            },
+        }
+    }
+}
+
+/// A message or signal that is sent or waited for.
+#[derive(Debug, Clone)]
+pub struct MessageSettings {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its correlation key; absent is the run's own.
+    pub correlation_key: Option<Setting>,
+    /// What is sent; absent is null.
+    pub payload: Option<Setting>,
+}
+
+/// The settings of a human task, from its node's `configuration`.
+#[derive(Debug, Clone, Default)]
+pub struct UserTask {
+    /// Who works on it.
+    pub assignee: Option<Setting>,
+    /// Users who may claim it.
+    pub candidate_users: Option<Setting>,
+    /// Groups whose members may claim it; by default the task's innermost lane, when no assignee and no
+    /// candidate is set.
+    pub candidate_groups: Option<Setting>,
+    /// When it is due: an ISO 8601 date or duration, or FEEL.
+    pub due: Option<Arc<TimerDefinition>>,
+    /// 0 to 100.
+    pub priority: Option<Setting>,
+    /// JSON Schema of the values of its completion.
+    pub form: Option<Arc<Value>>,
+    /// The outcomes among which its completion chooses; empty when it has none.
+    pub outcomes: Vec<Arc<str>>,
+}
+
+impl UserTask {
+    /// Reads the settings; `lane` is the task's innermost lane.
+    ///
+    /// # Errors
+    /// One sentence per setting that is wrong.
+    pub fn read(configuration: Option<&Map<String, Value>>, lane: Option<&str>) -> Result<Self, Vec<String>> {
+        let mut task = Self::default();
+        let mut wrong = Vec::new();
+        for (name, value) in configuration.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            if let Err(message) = task.set(name, value) {
+                wrong.push(format!("{name}: {message}"));
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let open =
+            task.assignee.is_none() && task.candidate_users.is_none() && task.candidate_groups.is_none();
+        if open && let Some(lane) = lane {
+            task.candidate_groups = Some(Setting::Literal(lane.into()));
+        }
+        Ok(task)
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        match name {
+            "assignee" => self.assignee = Some(text(value)?),
+            "candidateUsers" => self.candidate_users = Some(texts(value)?),
+            "candidateGroups" => self.candidate_groups = Some(texts(value)?),
+            "dueDate" => self.due = Some(Arc::new(due(value)?)),
+            "priority" => self.priority = Some(priority(value)?),
+            "form" if value.is_object() || value.is_boolean() => self.form = Some(Arc::new(value.clone())),
+            "form" => return Err("must be a JSON Schema".to_owned()),
+            "outcomes" => self.outcomes = outcomes(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> Result<Setting, String> {
+    if value.is_string() { Setting::read(value) } else { Err("must be a text".to_owned()) }
+}
+
+/// An array of texts, or one text with commas.
+fn texts(value: &Value) -> Result<Setting, String> {
+    match value {
+        Value::String(_) => Setting::read(value),
+        Value::Array(items) if items.iter().all(Value::is_string) => Ok(Setting::Literal(value.clone())),
+        _ => Err("must be a text or an array of texts".to_owned()),
+    }
+}
+
+fn due(value: &Value) -> Result<TimerDefinition, String> {
+    use super::timer::TimerKind::{Date, Duration};
+    let Some(text) = value.as_str() else { return Err("must be a text".to_owned()) };
+    let kind = if text.trim_start().starts_with('P') { Duration } else { Date };
+    TimerDefinition::parse(kind, text).map_err(|error| error.0)
+}
+
+fn priority(value: &Value) -> Result<Setting, String> {
+    match value {
+        Value::Number(number) if number.as_i64().is_some_and(|n| (0..=100).contains(&n)) => {
+            Ok(Setting::Literal(value.clone()))
+        }
+        // Editors of BPMN XML keep numbers as texts.
+        Value::String(text) => match text.trim().parse::<i64>() {
+            Ok(n) if (0..=100).contains(&n) => Ok(Setting::Literal(n.into())),
+            Err(_) if text.trim_start().starts_with('=') => Setting::read(value),
+            _ => Err("must be a whole number from 0 to 100".to_owned()),
+        },
+        _ => Err("must be a whole number from 0 to 100".to_owned()),
+    }
+}
+
+fn outcomes(value: &Value) -> Result<Vec<Arc<str>>, String> {
+    let wrong = || "must be an array of texts".to_owned();
+    let Some(items) = value.as_array() else { return Err(wrong()) };
+    items.iter().map(|item| item.as_str().map(Arc::from).ok_or_else(wrong)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_human_task_reads_its_configuration() {
+        let configuration = json!({
+            "assignee": "ada", "candidateUsers": ["bob"], "candidateGroups": "x,y", "dueDate": "P2D",
+            "priority": "70", "form": {"type": "object"}, "outcomes": ["approve", "reject"], "kind": "human.review"
+        });
+        let task = UserTask::read(configuration.as_object(), Some("Sales")).unwrap();
+        assert!(matches!(&task.assignee, Some(Setting::Literal(Value::String(name))) if name == "ada"));
+        assert!(
+            matches!(&task.candidate_groups, Some(Setting::Literal(Value::String(names))) if names == "x,y")
+        );
+        assert!(matches!(&task.priority, Some(Setting::Literal(n)) if *n == json!(70)));
+        assert_eq!(task.outcomes.len(), 2);
+    }
+
+    #[test]
+    fn the_lane_is_the_candidate_group_of_a_task_without_any() {
+        let task = UserTask::read(None, Some("Sales")).unwrap();
+        assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Sales"));
+    }
+
+    #[test]
+    fn wrong_settings_are_named() {
+        for (name, value) in [
+            ("assignee", json!(1)),
+            ("candidateUsers", json!([1])),
+            ("dueDate", json!("soon enough")),
+            ("priority", json!(101)),
+            ("form", json!("x")),
+            ("outcomes", json!("approve")),
+        ] {
+            let configuration = json!({ name: value });
+            let wrong = UserTask::read(configuration.as_object(), None).unwrap_err();
+            assert!(wrong[0].starts_with(name), "{wrong:?}");
+        }
+    }
+}

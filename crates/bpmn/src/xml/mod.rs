@@ -1,0 +1,122 @@
+//! BPMN 2.0.2 XML in and out.
+//!
+//! One element table ([`names`]) and one row of attributes and children per shape ([`rows`]) drive both the
+//! reader and the writer. What a shape has no member for is kept as a residue fragment in
+//! `bpmn.extensionElementsXml`, addressed by the element's id (or, without one, by its path below the nearest
+//! element with an id), and the writer puts it back.
+
+#[macro_use]
+mod row;
+
+mod decode;
+mod names;
+mod read;
+mod residue;
+mod rows;
+mod text;
+mod tree;
+mod vendor;
+mod write;
+
+pub use names::{ElementRow, Group, element_row, element_rows};
+
+use crate::diagnostic::Diagnostic;
+use crate::model::{ImportItem, WorkflowDefinition};
+
+/// Namespace of the BPMN 2.0 model.
+pub const MODEL_NS: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
+/// Namespace of BPMN diagram interchange.
+pub const BPMNDI_NS: &str = "http://www.omg.org/spec/BPMN/20100524/DI";
+/// Namespace of diagram common.
+pub const DC_NS: &str = "http://www.omg.org/spec/DD/20100524/DC";
+/// Namespace of diagram interchange.
+pub const DI_NS: &str = "http://www.omg.org/spec/DD/20100524/DI";
+/// Namespace of schema instances.
+pub const XSI_NS: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// Namespace of this product's own attributes and elements; its prefix is always `heddle`.
+pub const HEDDLE_NS: &str = "urn:heddle:bpmn:1";
+
+/// Largest document read, in bytes.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+/// Deepest nesting of elements.
+pub const MAX_DEPTH: usize = 256;
+/// Most elements.
+pub const MAX_ELEMENTS: usize = 1_000_000;
+/// Deepest JSON nesting of a definition read from XML, with room for the two levels a request or an answer
+/// puts around it within the API's limit of 64.
+pub const MAX_JSON_DEPTH: usize = 62;
+
+/// Why a document could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (line {line}, column {column})")]
+pub struct XmlError {
+    /// One sentence for people.
+    pub message: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// Machine word: `empty`, `zipArchive`, `tooLarge`, `unknownEncoding`, `invalidEncoding`, `malformed`,
+    /// `unclosed`, `dtdForbidden`, `undefinedEntity`, `unboundPrefix`, `tooDeep`, `tooManyElements`,
+    /// `tooManyAttributes`, `tooManyNamespaces`, `nestingTooDeep`, `notBpmn`.
+    pub reason: &'static str,
+}
+
+/// A document as a definition.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Imported {
+    /// The definition.
+    pub definition: WorkflowDefinition,
+    /// What became of vendors' extensions and of elements without a place.
+    pub items: Vec<ImportItem>,
+    /// What the reader has to say.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A definition as a document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    /// The document, with its declaration, for UTF-8.
+    pub xml: String,
+    /// What the writer has to say.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why a definition could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// A fragment of XML text within the definition is not well-formed.
+    #[error("{path} is not well-formed XML: {source}")]
+    Fragment {
+        /// The element or member that holds the fragment.
+        path: String,
+        /// What is wrong with it.
+        source: XmlError,
+    },
+    /// A member that becomes an XML name or character data holds what XML cannot express.
+    #[error("{path} holds a character that XML 1.0 cannot express")]
+    Character {
+        /// The element that holds it.
+        path: String,
+    },
+}
+
+/// Reads a BPMN 2.0 document.
+///
+/// # Errors
+///
+/// When the bytes are no well-formed BPMN document, carry a document type declaration, or exceed a limit.
+pub fn read(bytes: &[u8]) -> Result<Imported, XmlError> {
+    let source = decode::decode(bytes)?;
+    let tree = tree::Tree::parse(&source, &[])?;
+    read::definition(&tree)
+}
+
+/// Writes a definition as a BPMN 2.0 document.
+///
+/// # Errors
+///
+/// When the definition holds XML fragments that are not well-formed, or characters that XML cannot express.
+pub fn write(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
+    write::definition(definition)
+}

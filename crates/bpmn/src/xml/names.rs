@@ -1,0 +1,282 @@
+//! The element table: every element of BPMN 2.0.2 and where it goes.
+
+use super::{BPMNDI_NS, DC_NS, DI_NS, HEDDLE_NS, MODEL_NS, XSI_NS};
+
+/// A namespace, small enough to copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ns {
+    None,
+    Model,
+    BpmnDi,
+    Dc,
+    Di,
+    Xsi,
+    Xml,
+    Heddle,
+    Other(u16),
+}
+
+impl Ns {
+    /// The namespace of a well-known URI.
+    pub(super) fn known(uri: &str) -> Option<Self> {
+        Some(match uri {
+            "" => Self::None,
+            MODEL_NS => Self::Model,
+            BPMNDI_NS => Self::BpmnDi,
+            DC_NS => Self::Dc,
+            DI_NS => Self::Di,
+            XSI_NS => Self::Xsi,
+            HEDDLE_NS => Self::Heddle,
+            _ => return None,
+        })
+    }
+
+    /// The URI of a well-known namespace.
+    pub(super) fn uri(self) -> &'static str {
+        match self {
+            Self::None | Self::Other(_) => "",
+            Self::Model => MODEL_NS,
+            Self::BpmnDi => BPMNDI_NS,
+            Self::Dc => DC_NS,
+            Self::Di => DI_NS,
+            Self::Xsi => XSI_NS,
+            Self::Xml => "http://www.w3.org/XML/1998/namespace",
+            Self::Heddle => HEDDLE_NS,
+        }
+    }
+
+    /// The prefix used where a definition binds none.
+    pub(super) fn usual_prefix(self) -> &'static str {
+        match self {
+            Self::Model => "bpmn",
+            Self::BpmnDi => "bpmndi",
+            Self::Dc => "dc",
+            Self::Di => "di",
+            Self::Xsi => "xsi",
+            Self::Xml => "xml",
+            Self::Heddle => "heddle",
+            Self::None | Self::Other(_) => "",
+        }
+    }
+
+    /// Whether the namespace belongs to the standard.
+    pub(super) fn standard(self) -> bool {
+        !matches!(self, Self::Other(_) | Self::Heddle)
+    }
+}
+
+/// What an element is, as far as its place in the definition goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// A task or call activity.
+    Activity,
+    /// An activity with content of its own.
+    SubProcess,
+    /// A gateway.
+    Gateway,
+    /// A start event or another catching event.
+    CatchEvent,
+    /// An end event or another throwing event.
+    ThrowEvent,
+    /// A sequence flow.
+    SequenceFlow,
+    /// A data object or a reference to one.
+    DataObject,
+    /// A data store reference.
+    DataStoreReference,
+    /// A text annotation, a group or an association.
+    Artifact,
+    /// An event definition.
+    EventDefinition,
+    /// A resource role.
+    ResourceRole,
+    /// Loop characteristics.
+    LoopCharacteristics,
+    /// A conversation node.
+    Conversation,
+    /// A choreography activity.
+    ChoreographyActivity,
+    /// An element that stands below `definitions` only.
+    Root,
+    /// An element of diagram interchange.
+    Diagram,
+    /// A part of other elements.
+    Part,
+}
+
+impl Group {
+    /// Whether elements of the group are nodes of a process.
+    pub fn is_flow_node(self) -> bool {
+        matches!(
+            self,
+            Self::Activity | Self::SubProcess | Self::Gateway | Self::CatchEvent | Self::ThrowEvent
+        )
+    }
+}
+
+/// One element of the standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElementRow {
+    /// Local name.
+    pub name: &'static str,
+    /// Its place.
+    pub group: Group,
+    ns: Ns,
+}
+
+/// Index into the element table, or [`UNKNOWN`].
+pub(super) type Kind = u16;
+/// An element that the table does not hold.
+pub(super) const UNKNOWN: Kind = u16::MAX;
+
+/// All elements of the standard that the table holds.
+pub fn element_rows() -> &'static [ElementRow] {
+    ELEMENTS
+}
+
+/// The row of an element name of the BPMN model namespace.
+pub fn element_row(name: &str) -> Option<&'static ElementRow> {
+    row(kind_of(Ns::Model, name))
+}
+
+/// The row of a kind.
+pub(super) fn row(kind: Kind) -> Option<&'static ElementRow> {
+    ELEMENTS.get(usize::from(kind))
+}
+
+/// The table's index of an element.
+pub(super) fn kind_of(ns: Ns, local: &str) -> Kind {
+    if !matches!(ns, Ns::Model | Ns::BpmnDi | Ns::Dc | Ns::Di) {
+        return UNKNOWN;
+    }
+    let found = ELEMENTS.binary_search_by(|row| row.name.cmp(local).then(row.ns.cmp(&ns)));
+    found.ok().and_then(|index| Kind::try_from(index).ok()).unwrap_or(UNKNOWN)
+}
+
+/// The namespace of an element name of the table.
+pub(super) fn ns_of(name: &str) -> Ns {
+    let found = ELEMENTS.binary_search_by(|row| row.name.cmp(name));
+    found.ok().and_then(|index| ELEMENTS.get(index)).map_or(Ns::Model, |row| row.ns)
+}
+
+/// The table's index of an element name that a row of children names; the name must stand in the table.
+#[expect(clippy::panic, reason = "evaluated at compile time only, where it fails the build")]
+pub(super) const fn kind(name: &str) -> Kind {
+    let mut index = 0;
+    while index < ELEMENTS.len() {
+        if same(ELEMENTS[index].name.as_bytes(), name.as_bytes()) {
+            return index as Kind;
+        }
+        index += 1;
+    }
+    panic!("the element table lacks a name")
+}
+
+const fn same(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < left.len() {
+        if left[index] != right[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+macro_rules! elements {
+    ($($ns:ident $group:ident: $($name:ident)+;)+) => {
+        &[$($(ElementRow { name: stringify!($name), group: Group::$group, ns: Ns::$ns },)+)+]
+    };
+}
+
+/// By name in byte order, so that a binary search finds a row.
+static ELEMENTS: &[ElementRow] = &SORTED;
+
+const UNSORTED: &[ElementRow] = elements! {
+    Model Activity: task userTask serviceTask scriptTask businessRuleTask sendTask receiveTask manualTask
+        callActivity;
+    Model SubProcess: subProcess adHocSubProcess transaction;
+    Model Gateway: exclusiveGateway parallelGateway inclusiveGateway complexGateway eventBasedGateway;
+    Model CatchEvent: startEvent intermediateCatchEvent boundaryEvent;
+    Model ThrowEvent: endEvent intermediateThrowEvent implicitThrowEvent;
+    Model SequenceFlow: sequenceFlow;
+    Model DataObject: dataObject dataObjectReference;
+    Model DataStoreReference: dataStoreReference;
+    Model Artifact: association group textAnnotation;
+    Model EventDefinition: cancelEventDefinition compensateEventDefinition conditionalEventDefinition
+        errorEventDefinition escalationEventDefinition linkEventDefinition messageEventDefinition
+        signalEventDefinition terminateEventDefinition timerEventDefinition;
+    Model ResourceRole: resourceRole performer humanPerformer potentialOwner;
+    Model LoopCharacteristics: standardLoopCharacteristics multiInstanceLoopCharacteristics;
+    Model Conversation: conversation subConversation callConversation;
+    Model ChoreographyActivity: choreographyTask subChoreography callChoreography;
+    Model Root: category choreography collaboration correlationProperty dataStore endPoint error escalation
+        globalBusinessRuleTask globalChoreographyTask globalConversation globalManualTask globalScriptTask
+        globalTask globalUserTask import interface itemDefinition message partnerEntity partnerRole process
+        relationship resource signal extension;
+    Model Part: activationCondition assignment auditing categoryValue categoryValueRef childLaneSet choreographyRef
+        completionCondition complexBehaviorDefinition condition conditionExpression conversationAssociation
+        conversationLink correlationKey correlationPropertyBinding correlationPropertyRef
+        correlationPropertyRetrievalExpression correlationSubscription dataInput dataInputAssociation
+        dataInputRefs dataOutput dataOutputAssociation dataOutputRefs dataPath dataState definitions
+        documentation endPointRef errorRef event eventDefinitionRef expression extensionElements flowNodeRef
+        formalExpression from inMessageRef incoming inputDataItem inputSet inputSetRefs
+        innerConversationNodeRef innerParticipantRef innerMessageFlowRef interfaceRef ioBinding ioSpecification
+        lane laneSet loopCardinality loopCondition loopDataInputRef loopDataOutputRef messageFlow
+        messageFlowAssociation messageFlowRef messagePath monitoring operation operationRef optionalInputRefs
+        optionalOutputRefs outMessageRef outerConversationNodeRef outerMessageFlowRef outerParticipantRef
+        outgoing outputDataItem outputSet outputSetRefs participant participantAssociation
+        participantMultiplicity participantRef partitionElement property rendering
+        resourceAssignmentExpression resourceParameter resourceParameterBinding resourceRef script source
+        sourceRef supportedInterfaceRef supports target targetRef text timeCycle timeDate timeDuration to
+        transformation whileExecutingInputRefs whileExecutingOutputRefs;
+    BpmnDi Diagram: BPMNDiagram BPMNEdge BPMNLabel BPMNLabelStyle BPMNPlane BPMNShape;
+    Dc Diagram: Bounds Font;
+    Di Diagram: waypoint;
+};
+
+const SORTED: [ElementRow; UNSORTED.len()] = sorted();
+
+/// Insertion sort at compile time.
+const fn sorted() -> [ElementRow; UNSORTED.len()] {
+    let mut rows = [UNSORTED[0]; UNSORTED.len()];
+    let mut index = 0;
+    while index < UNSORTED.len() {
+        let mut at = index;
+        while at > 0 && less(UNSORTED[index].name.as_bytes(), rows[at - 1].name.as_bytes()) {
+            rows[at] = rows[at - 1];
+            at -= 1;
+        }
+        rows[at] = UNSORTED[index];
+        index += 1;
+    }
+    rows
+}
+
+const fn less(left: &[u8], right: &[u8]) -> bool {
+    let mut index = 0;
+    while index < left.len() && index < right.len() {
+        if left[index] != right[index] {
+            return left[index] < right[index];
+        }
+        index += 1;
+    }
+    left.len() < right.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_found_by_its_name() {
+        for (index, row) in ELEMENTS.iter().enumerate() {
+            assert_eq!(usize::from(kind_of(row.ns, row.name)), index, "{}", row.name);
+        }
+        assert_eq!(kind_of(Ns::Model, "Bounds"), UNKNOWN);
+        assert_eq!(kind_of(Ns::Other(0), "task"), UNKNOWN);
+    }
+}

@@ -1,0 +1,411 @@
+//! Rows: which attributes and children a shape has, in the order of the schema.
+//!
+//! A row is data for the reader and the writer alike: an attribute is a pair of functions over the shape, a
+//! child a pair of functions over the reader and the writer. An element without a member of its own stands in
+//! the row with neither, so that the writer knows its place among the others.
+
+use super::XmlError;
+use super::names::{Group, Kind};
+use super::read::Reader;
+use super::text::number;
+use super::tree::El;
+use super::write::Writer;
+use std::borrow::Cow;
+
+/// How the lexical form of an attribute relates to its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lexis {
+    /// They are the same.
+    Text,
+    /// The value is an id; a prefix of the model's own namespace is dropped.
+    Reference,
+    /// Several lexical forms mean one value.
+    Typed,
+}
+
+/// An attribute of a shape.
+pub(super) struct Attr<T: 'static> {
+    pub name: &'static str,
+    pub lexis: Lexis,
+    pub get: for<'t> fn(&'t T) -> Option<Cow<'t, str>>,
+    /// Answers whether the text is a value of the attribute's type.
+    pub set: fn(&mut T, Cow<'_, str>) -> bool,
+}
+
+/// Reads a child into the shape; answers whether it was taken.
+pub(super) type ReadChild<T> = fn(&mut Reader<'_>, &mut T, El) -> Result<bool, XmlError>;
+/// Writes the children of one name.
+pub(super) type WriteChild<T> = fn(&mut Writer<'_>, &T);
+
+/// Which elements a child stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Match {
+    Kind(Kind),
+    Group(Group),
+    FlowNode,
+}
+
+/// A child of a shape.
+pub(super) struct Child<T: 'static> {
+    pub matches: Match,
+    pub read: Option<ReadChild<T>>,
+    pub write: Option<WriteChild<T>>,
+}
+
+/// A shape's attributes and children.
+pub(super) struct Row<T: 'static> {
+    pub attributes: &'static [&'static [Attr<T>]],
+    pub children: &'static [&'static [Child<T>]],
+}
+
+impl<T> Row<T> {
+    pub(super) fn attribute(&self, name: &str) -> Option<&'static Attr<T>> {
+        self.attributes.iter().flat_map(|part| part.iter()).find(|attribute| attribute.name == name)
+    }
+
+    /// The child for an element and its rank.
+    pub(super) fn child(&self, kind: Kind, group: Group) -> Option<(usize, &'static Child<T>)> {
+        let mut all = self.children.iter().flat_map(|part| part.iter()).enumerate();
+        all.find(|(_, child)| match child.matches {
+            Match::Kind(own) => own == kind,
+            Match::Group(own) => own == group,
+            Match::FlowNode => group.is_flow_node(),
+        })
+    }
+
+    /// The id of the shape, where the shape has one.
+    pub(super) fn id<'t>(&self, shape: &'t T) -> Option<Cow<'t, str>> {
+        let first = self.attributes.first().and_then(|part| part.first())?;
+        if first.name == "id" { (first.get)(shape).filter(|id| !id.is_empty()) } else { None }
+    }
+}
+
+/// A value with a lexical form.
+pub(super) trait Lexical: Sized {
+    fn parse(text: Cow<'_, str>) -> Option<Self>;
+    fn print(&self) -> Cow<'_, str>;
+}
+
+impl Lexical for String {
+    fn parse(text: Cow<'_, str>) -> Option<Self> {
+        Some(text.into_owned())
+    }
+    fn print(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl Lexical for bool {
+    fn parse(text: Cow<'_, str>) -> Option<Self> {
+        match text.trim() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+    fn print(&self) -> Cow<'_, str> {
+        Cow::Borrowed(if *self { "true" } else { "false" })
+    }
+}
+
+impl Lexical for i64 {
+    fn parse(text: Cow<'_, str>) -> Option<Self> {
+        text.trim().parse().ok()
+    }
+    fn print(&self) -> Cow<'_, str> {
+        Cow::Owned(self.to_string())
+    }
+}
+
+impl Lexical for f64 {
+    fn parse(text: Cow<'_, str>) -> Option<Self> {
+        text.trim().parse().ok().filter(|value: &f64| value.is_finite())
+    }
+    fn print(&self) -> Cow<'_, str> {
+        Cow::Owned(number(*self))
+    }
+}
+
+/// The member at a path.
+macro_rules! at {
+    ($shape:expr; $member:ident) => { $shape.$member.as_ref() };
+    ($shape:expr; $member:ident . $($rest:ident).+) => {
+        $shape.$member.as_ref().and_then(|inner| at!(inner; $($rest).+))
+    };
+}
+
+/// The place of the member at a path; what is on the way is made.
+macro_rules! at_mut {
+    ($shape:expr; $member:ident) => { &mut $shape.$member };
+    ($shape:expr; $member:ident . $($rest:ident).+) => {
+        at_mut!($shape.$member.get_or_insert_default(); $($rest).+)
+    };
+}
+
+/// An attribute: lexis, name, path of the member.
+macro_rules! attr {
+    ($lexis:ident $name:literal $($path:ident).+) => {
+        $crate::xml::row::Attr {
+            name: $name,
+            lexis: $crate::xml::row::Lexis::$lexis,
+            get: |shape| at!(shape; $($path).+).map($crate::xml::row::Lexical::print),
+            set: |shape, text| {
+                let Some(value) = $crate::xml::row::Lexical::parse(text) else { return false };
+                *at_mut!(shape; $($path).+) = Some(value);
+                true
+            },
+        }
+    };
+}
+
+macro_rules! child {
+    ($name:literal, $read:expr, $write:expr) => {
+        $crate::xml::row::Child {
+            matches: $crate::xml::row::Match::Kind(const { $crate::xml::names::kind($name) }),
+            read: Some($read),
+            write: Some($write),
+        }
+    };
+}
+
+/// A child without a member: kept as residue, put back at this place.
+macro_rules! kept {
+    ($name:literal) => {
+        $crate::xml::row::Child {
+            matches: $crate::xml::row::Match::Kind(const { $crate::xml::names::kind($name) }),
+            read: None,
+            write: None,
+        }
+    };
+}
+
+/// A child whose character data is a member.
+macro_rules! leaf {
+    ($shape:ty: $style:ident $name:literal $($path:ident).+) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                let place = at_mut!(shape; $($path).+);
+                if place.is_some() {
+                    return Ok(false);
+                }
+                *place = Some(reader.leaf(el, $crate::xml::read::Leaf::$style));
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                let value = at!(shape; $($path).+);
+                if let Some(value) = value {
+                    writer.leaf($name, $crate::xml::read::Leaf::$style, value, None);
+                }
+            }
+        )
+    };
+}
+
+/// A child whose character data is an expression, with its language.
+macro_rules! expression {
+    ($shape:ty: $name:literal $($path:ident).+ , $($language:ident).+) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                if at_mut!(shape; $($path).+).is_some() {
+                    return Ok(false);
+                }
+                let (text, language) = reader.expression(el);
+                *at_mut!(shape; $($path).+) = Some(text);
+                if language.is_some() {
+                    *at_mut!(shape; $($language).+) = language;
+                }
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                let value = at!(shape; $($path).+);
+                if let Some(value) = value {
+                    let language = at!(shape; $($language).+);
+                    writer.leaf($name, $crate::xml::read::Leaf::Expression, value, language.map(String::as_str));
+                }
+            }
+        )
+    };
+}
+
+/// Children whose character data are members of a list.
+macro_rules! leaves {
+    ($shape:ty: $style:ident $name:literal $($path:ident).+) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                let text = reader.leaf(el, $crate::xml::read::Leaf::$style);
+                at_mut!(shape; $($path).+).get_or_insert_default().push(text);
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                let values = at!(shape; $($path).+);
+                for value in values.into_iter().flatten() {
+                    writer.leaf($name, $crate::xml::read::Leaf::$style, value, None);
+                }
+            }
+        )
+    };
+}
+
+/// A child that is a shape.
+macro_rules! one {
+    ($shape:ty: $name:literal $row:ident $($path:ident).+) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                let place = at_mut!(shape; $($path).+);
+                if place.is_some() {
+                    return Ok(false);
+                }
+                reader.read(&$row, place.get_or_insert_default(), el)?;
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                let value = at!(shape; $($path).+);
+                if let Some(value) = value {
+                    writer.element($name, &$row, value);
+                }
+            }
+        )
+    };
+}
+
+/// Children that are shapes of a list.
+macro_rules! many {
+    ($shape:ty: $name:literal $row:ident $($path:ident).+) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                let mut item = Default::default();
+                reader.read(&$row, &mut item, el)?;
+                at_mut!(shape; $($path).+).get_or_insert_default().push(item);
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                let values = at!(shape; $($path).+);
+                for value in values.into_iter().flatten() {
+                    writer.element($name, &$row, value);
+                }
+            }
+        )
+    };
+}
+
+/// A child that has nothing but a name, which is the member.
+macro_rules! named {
+    ($shape:ty: $name:literal $($path:ident).+) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                let place = at_mut!(shape; $($path).+);
+                let Some(name) = reader.tree.attribute(el, "name").filter(|_| place.is_none()) else {
+                    return Ok(false);
+                };
+                *place = Some(name.into_owned());
+                reader.read(&$crate::xml::rows::NAMED, &mut $crate::xml::rows::Named::default(), el)?;
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                let value = at!(shape; $($path).+);
+                if let Some(value) = value {
+                    let named = $crate::xml::rows::Named { name: Some(value.clone()) };
+                    writer.element($name, &$crate::xml::rows::NAMED, &named);
+                }
+            }
+        )
+    };
+}
+
+/// The content of a process or sub-process: lanes, flow elements, artifacts.
+macro_rules! content {
+    ($shape:ty; $($path:ident .)*) => {
+        &[
+            child!(
+                "laneSet",
+                |reader, shape: &mut $shape, el| {
+                    let mut lanes = Default::default();
+                    reader.read_deeper(&LANE_SET, &mut lanes, el, 4)?;
+                    at_mut!(shape; $($path .)* lane_sets).get_or_insert_default().push(lanes);
+                    Ok(true)
+                },
+                |writer, shape: &$shape| {
+                    let sets = at!(shape; $($path .)* lane_sets);
+                    sets.into_iter().flatten().for_each(|set| writer.element("laneSet", &LANE_SET, set));
+                }
+            ),
+            $crate::xml::row::Child {
+                matches: $crate::xml::row::Match::FlowNode,
+                read: Some(|reader, shape: &mut $shape, el| {
+                    $crate::xml::rows::node::read_node(reader, at_mut!(shape; $($path .)* nodes), el)
+                }),
+                write: Some(|writer, shape: &$shape| {
+                    let nodes = at!(shape; $($path .)* nodes);
+                    $crate::xml::rows::node::write_nodes(writer, nodes.map_or(&[], Vec::as_slice));
+                }),
+            },
+            $crate::xml::row::Child {
+                matches: $crate::xml::row::Match::Group($crate::xml::Group::SequenceFlow),
+                read: Some(|reader, shape: &mut $shape, el| {
+                    $crate::xml::rows::node::read_edge(reader, at_mut!(shape; $($path .)* edges), el)
+                }),
+                write: Some(|writer, shape: &$shape| {
+                    let edges = at!(shape; $($path .)* edges);
+                    $crate::xml::rows::node::write_edges(writer, edges.map_or(&[], Vec::as_slice));
+                }),
+            },
+            $crate::xml::row::Child {
+                matches: $crate::xml::row::Match::Group($crate::xml::Group::DataObject),
+                read: Some(|reader, shape: &mut $shape, el| {
+                    $crate::xml::rows::process::read_data(reader, at_mut!(shape; $($path .)* data_objects), el)
+                }),
+                write: Some(|writer, shape: &$shape| {
+                    let items = at!(shape; $($path .)* data_objects);
+                    $crate::xml::rows::process::write_data(writer, items.map_or(&[], Vec::as_slice));
+                }),
+            },
+            $crate::xml::row::Child {
+                matches: $crate::xml::row::Match::Group($crate::xml::Group::DataStoreReference),
+                read: Some(|reader, shape: &mut $shape, el| {
+                    $crate::xml::rows::process::read_data(reader, at_mut!(shape; $($path .)* data_stores), el)
+                }),
+                write: Some(|writer, shape: &$shape| {
+                    let items = at!(shape; $($path .)* data_stores);
+                    $crate::xml::rows::process::write_data(writer, items.map_or(&[], Vec::as_slice));
+                }),
+            },
+            $crate::xml::row::Child {
+                matches: $crate::xml::row::Match::Group($crate::xml::Group::Artifact),
+                read: Some(|reader, shape: &mut $shape, el| {
+                    $crate::xml::rows::process::read_artifact(reader, at_mut!(shape; $($path .)* artifacts), el)
+                }),
+                write: Some(|writer, shape: &$shape| {
+                    let artifacts = at!(shape; $($path .)* artifacts);
+                    $crate::xml::rows::process::write_artifacts(writer, artifacts.map_or(&[], Vec::as_slice));
+                }),
+            },
+        ]
+    };
+}
+
+/// A child whose whole XML text is a member.
+macro_rules! xml_text {
+    ($shape:ty: $name:literal $member:ident) => {
+        child!(
+            $name,
+            |reader, shape: &mut $shape, el| {
+                if shape.$member.is_some() {
+                    return Ok(false);
+                }
+                shape.$member = Some(reader.tree.fragment(el).into_owned());
+                Ok(true)
+            },
+            |writer, shape: &$shape| {
+                if let Some(xml) = &shape.$member {
+                    writer.fragment(xml);
+                }
+            }
+        )
+    };
+}

@@ -1,0 +1,95 @@
+//! Diagram interchange.
+
+use crate::model::{Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point};
+use crate::xml::XmlError;
+use crate::xml::names::kind;
+use crate::xml::read::Reader;
+use crate::xml::row::{Child, Match, Row};
+use crate::xml::tree::El;
+
+pub(super) static DIAGRAM: Row<Diagram> = Row {
+    attributes: &[&[attr!(Text "id" id), attr!(Text "name" name)]],
+    children: &[&[
+        child!(
+            "BPMNPlane",
+            |reader, diagram: &mut Diagram, el| {
+                if diagram.plane_id.is_some() || diagram.element_ref.is_some() || diagram.shapes.is_some() {
+                    return Ok(false);
+                }
+                reader.read(&PLANE, diagram, el)?;
+                Ok(true)
+            },
+            |writer, diagram: &Diagram| writer.element("BPMNPlane", &PLANE, diagram)
+        ),
+        kept!("BPMNLabelStyle"),
+    ]],
+};
+
+static PLANE: Row<Diagram> = Row {
+    attributes: &[&[attr!(Text "id" plane_id), attr!(Reference "bpmnElement" element_ref)]],
+    children: &[&[many!(Diagram: "BPMNShape" SHAPE shapes), many!(Diagram: "BPMNEdge" EDGE edges)]],
+};
+
+static SHAPE: Row<DiagramShape> = Row {
+    attributes: &[&[
+        attr!(Text "id" id),
+        attr!(Reference "bpmnElement" element_ref),
+        attr!(Typed "isHorizontal" horizontal),
+        attr!(Typed "isExpanded" expanded),
+        attr!(Typed "isMarkerVisible" marker_visible),
+        attr!(Text "participantBandKind" participant_band_kind),
+        attr!(Reference "choreographyActivityShape" choreography_activity_shape),
+    ]],
+    children: &[&[one!(DiagramShape: "Bounds" BOUNDS bounds), one!(DiagramShape: "BPMNLabel" LABEL label)]],
+};
+
+static BOUNDS: Row<Bounds> = Row {
+    attributes: &[&[
+        attr!(Typed "x" x),
+        attr!(Typed "y" y),
+        attr!(Typed "width" width),
+        attr!(Typed "height" height),
+    ]],
+    children: &[],
+};
+
+static LABEL: Row<DiagramLabel> =
+    Row { attributes: &[&[attr!(Text "id" id)]], children: &[&[one!(DiagramLabel: "Bounds" BOUNDS bounds)]] };
+
+static EDGE: Row<DiagramEdge> = Row {
+    attributes: &[&[
+        attr!(Text "id" id),
+        attr!(Reference "bpmnElement" element_ref),
+        attr!(Reference "sourceElement" source_element),
+        attr!(Reference "targetElement" target_element),
+        attr!(Text "messageVisibleKind" message_visible_kind),
+    ]],
+    children: &[&[
+        Child {
+            matches: Match::Kind(kind("waypoint")),
+            read: Some(read_waypoint),
+            write: Some(|writer, edge: &DiagramEdge| {
+                for point in edge.waypoints.iter().flatten() {
+                    writer.enter("waypoint", None);
+                    writer.waypoint_type();
+                    writer.contents(&POINT, point);
+                    writer.leave();
+                }
+            }),
+        },
+        one!(DiagramEdge: "BPMNLabel" LABEL label),
+    ]],
+};
+
+static POINT: Row<Point> = Row { attributes: &[&[attr!(Typed "x" x), attr!(Typed "y" y)]], children: &[] };
+
+/// The type that all way points of a document usually share is noted once, at the root.
+fn read_waypoint(reader: &mut Reader<'_>, edge: &mut DiagramEdge, el: El) -> Result<bool, XmlError> {
+    let mut point = Point::default();
+    reader.enter(el, false);
+    reader.waypoint_type_of(el);
+    reader.fill(&POINT, &mut point, el)?;
+    reader.leave();
+    edge.waypoints.get_or_insert_default().push(point);
+    Ok(true)
+}

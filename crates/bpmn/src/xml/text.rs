@@ -1,0 +1,209 @@
+//! Character data: from source to value and back.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a reference (without `&` and `;`) is predefined or a legal character reference.
+pub(super) fn known_reference(name: &str) -> bool {
+    resolve(name).is_some()
+}
+
+fn resolve(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix('x') {
+                Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                    u32::from_str_radix(hex, 16).ok()?
+                }
+                None if number.bytes().all(|byte| byte.is_ascii_digit()) => number.parse().ok()?,
+                _ => return None,
+            };
+            char::from_u32(code).filter(|&letter| expressible(letter))
+        }
+    }
+}
+
+/// Whether XML 1.0 allows the character.
+pub(super) fn expressible(letter: char) -> bool {
+    matches!(letter, '\t' | '\n' | '\r') || (letter >= ' ' && letter != '\u{fffe}' && letter != '\u{ffff}')
+}
+
+/// The first reference in the text that nothing defines.
+pub(super) fn undefined_reference(raw: &str) -> Option<(usize, &str)> {
+    let mut from = 0;
+    while let Some(at) = raw[from..].find('&').map(|at| at + from) {
+        let rest = &raw[at + 1..];
+        let end = rest.find(';').unwrap_or(rest.len().min(32));
+        let name = rest.get(..end).unwrap_or(rest);
+        if end == rest.len() || !known_reference(name) {
+            return Some((at, name));
+        }
+        from = at + 2 + end;
+    }
+    None
+}
+
+/// Puts the characters of references in their places.
+fn unescape_into(raw: &str, out: &mut String) {
+    let mut rest = raw;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        let tail = &rest[at + 1..];
+        let resolved = tail.find(';').and_then(|end| Some((end, resolve(&tail[..end])?)));
+        match resolved {
+            Some((end, letter)) => {
+                out.push(letter);
+                rest = &tail[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = tail;
+            }
+        }
+    }
+    out.push_str(rest);
+}
+
+/// The value of an attribute: white space normalised, references resolved (XML 1.0, 3.3.3).
+pub(super) fn attribute_value(raw: &str) -> Cow<'_, str> {
+    if !raw.bytes().any(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')) {
+        return Cow::Borrowed(raw);
+    }
+    let spaced = raw.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
+    let mut out = String::with_capacity(spaced.len());
+    unescape_into(&spaced, &mut out);
+    Cow::Owned(out)
+}
+
+/// The character data within an element's content, tags left out.
+pub(super) fn content_text(raw: &str) -> Cow<'_, str> {
+    if !raw.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'\r')) {
+        return Cow::Borrowed(raw);
+    }
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('<') {
+        push_text(&rest[..at], &mut out);
+        let tag = &rest[at..];
+        let skip = if let Some(data) = tag.strip_prefix("<![CDATA[") {
+            let end = data.find("]]>").unwrap_or(data.len());
+            out.push_str(&line_ends(&data[..end]));
+            9 + end + 3
+        } else if tag.starts_with("<!--") {
+            tag.find("-->").map_or(tag.len(), |end| end + 3)
+        } else if tag.starts_with("<?") {
+            tag.find("?>").map_or(tag.len(), |end| end + 2)
+        } else {
+            tag_length(tag)
+        };
+        rest = tag.get(skip..).unwrap_or_default();
+    }
+    push_text(rest, &mut out);
+    Cow::Owned(out)
+}
+
+fn push_text(raw: &str, out: &mut String) {
+    unescape_into(&line_ends(raw), out);
+}
+
+fn line_ends(raw: &str) -> Cow<'_, str> {
+    if raw.contains('\r') {
+        Cow::Owned(raw.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(raw)
+    }
+}
+
+/// Length of a tag with its brackets; a `>` within quotes does not end it.
+fn tag_length(tag: &str) -> usize {
+    let mut quote = 0;
+    for (at, byte) in tag.bytes().enumerate() {
+        match byte {
+            b'"' | b'\'' if quote == 0 => quote = byte,
+            _ if byte == quote => quote = 0,
+            b'>' if quote == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    tag.len()
+}
+
+/// Appends a value as attribute text.
+pub(super) fn escape_attribute(value: &str, out: &mut String) {
+    escape(value, out, true);
+}
+
+/// Appends a value as character data.
+pub(super) fn escape_text(value: &str, out: &mut String) {
+    escape(value, out, false);
+}
+
+fn escape(value: &str, out: &mut String, attribute: bool) {
+    let mut from = 0;
+    for (at, byte) in value.bytes().enumerate() {
+        let reference = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'\r' => "&#13;",
+            b'"' if attribute => "&quot;",
+            b'\n' if attribute => "&#10;",
+            b'\t' if attribute => "&#9;",
+            _ => continue,
+        };
+        out.push_str(&value[from..at]);
+        out.push_str(reference);
+        from = at + 1;
+    }
+    out.push_str(&value[from..]);
+}
+
+/// The number as XML Schema writes it.
+pub(super) fn number(value: f64) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{value}");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn character_data_is_resolved_once() {
+        for (raw, text) in [
+            ("plain", "plain"),
+            ("a &lt; b &amp;amp; c &#65;&#x42;", "a < b &amp; c AB"),
+            ("<![CDATA[a < b & c]]>", "a < b & c"),
+            ("a<!-- no <b> -->b<?pi x?>c", "abc"),
+            ("x <b title=\">\">bold</b> y", "x bold y"),
+            ("a\r\nb\rc", "a\nb\nc"),
+        ] {
+            assert_eq!(content_text(raw), text, "{raw}");
+        }
+    }
+
+    #[test]
+    fn attribute_values_are_normalised() {
+        assert_eq!(attribute_value("a\r\n\tb&#10;c&quot;"), "a  b\nc\"");
+        let mut out = String::new();
+        escape_attribute("a\n\t\"<&>\r", &mut out);
+        assert_eq!(attribute_value(&out), "a\n\t\"<&>\r");
+    }
+
+    #[test]
+    fn undefined_references_are_found() {
+        for (raw, name) in
+            [("a &foo; b", Some("foo")), ("&amp;&#0;", Some("#0")), ("&#x41;", None), ("a & b", Some(" b"))]
+        {
+            assert_eq!(undefined_reference(raw).map(|(_, name)| name), name, "{raw}");
+        }
+    }
+}

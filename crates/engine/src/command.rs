@@ -1,0 +1,219 @@
+//! What can be asked of a run, and why it can be refused.
+
+use crate::{LocalId, Trigger};
+use heddle_kernel::{RunId, TaskId, Timestamp, UserId};
+use serde_json::{Map, Value};
+
+/// What comes in from outside with a command.
+#[derive(Debug, Clone)]
+pub struct RunContext {
+    /// The run.
+    pub run_id: RunId,
+    /// The present time; events carry it in milliseconds.
+    pub now: Timestamp,
+    /// The run's correlation key, taken at its start.
+    pub correlation_key: Option<String>,
+    /// Who asks; absent for the service itself.
+    pub actor: Option<Actor>,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// The user.
+    pub user_id: UserId,
+}
+
+/// What is asked of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Start it.
+    Start {
+        /// What starts it.
+        trigger: Trigger,
+        /// Its variables.
+        input: Map<String, Value>,
+    },
+    /// Complete a human task. The caller has validated the values against the form.
+    CompleteTask {
+        /// The task.
+        task_id: TaskId,
+        /// One of the task's outcomes.
+        outcome: Option<String>,
+        /// Merged into the variables, and the output of the node.
+        values: Map<String, Value>,
+        /// Kept in the history.
+        comment: Option<String>,
+    },
+    /// Give a human task to somebody, or to nobody.
+    AssignTask {
+        /// The task.
+        task_id: TaskId,
+        /// Who works on it from now on.
+        assignee: Option<String>,
+    },
+    /// A timer is due.
+    FireTimer {
+        /// The timer.
+        timer_id: LocalId,
+    },
+    /// A message for a subscription.
+    DeliverMessage {
+        /// The subscription.
+        subscription_id: LocalId,
+        /// An object's members are merged into the variables; it is the output of the node.
+        payload: Value,
+    },
+    /// A signal for a subscription.
+    DeliverSignal {
+        /// The subscription.
+        subscription_id: LocalId,
+        /// As of a message.
+        payload: Value,
+    },
+    /// A receive task without a message goes on.
+    Continue {
+        /// The waiting node instance.
+        node_instance_id: LocalId,
+        /// As of a message.
+        payload: Value,
+    },
+    /// End the run.
+    Cancel {
+        /// Kept in the history.
+        reason: Option<String>,
+    },
+    /// Let nothing happen until it is resumed.
+    Suspend,
+    /// Go on.
+    Resume,
+    /// Try again what an incident stopped.
+    Retry {
+        /// The incident.
+        incident_id: LocalId,
+        /// Set before the next attempt.
+        variables: Map<String, Value>,
+    },
+    /// Go on as if the node had completed; a join goes on with the tokens that it has.
+    Skip {
+        /// An incident or a waiting node instance.
+        target: SkipTarget,
+        /// Merged into the variables, and the output of the node.
+        output: Map<String, Value>,
+    },
+    /// Withdraw a node instance and activate another node of the same scope.
+    Move {
+        /// What is withdrawn.
+        node_instance_id: LocalId,
+        /// The id of the node that is activated.
+        target_node: String,
+    },
+    /// Set variables.
+    SetVariables {
+        /// The scope; absent is the process's own.
+        scope: Option<LocalId>,
+        /// The variables.
+        values: Map<String, Value>,
+    },
+}
+
+/// What is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipTarget {
+    /// What an incident stopped.
+    Incident(LocalId),
+    /// A waiting node instance.
+    Node(LocalId),
+}
+
+/// How a refusal is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RefusalKind {
+    /// There is no such thing.
+    NotFound,
+    /// It does not fit the run's state.
+    Conflict,
+    /// The command itself is wrong.
+    Invalid,
+}
+
+/// Why a command was refused. The run is as it was before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The run has not begun.
+    #[error("the run has not been started")]
+    NotStarted,
+    /// The run has begun before.
+    #[error("the run has been started already")]
+    AlreadyStarted,
+    /// The run is over.
+    #[error("the run has ended")]
+    AlreadyEnded,
+    /// The run is suspended.
+    #[error("the run is suspended")]
+    Suspended,
+    /// The run is not suspended.
+    #[error("the run is not suspended")]
+    NotSuspended,
+    /// The process cannot be started without naming one of its start events.
+    #[error("the process has no single start event without a trigger: name one of {0:?}")]
+    StartNotDetermined(Vec<String>),
+    /// There is no such start event.
+    #[error("`{0}` is not a start event of the process that this trigger can start")]
+    UnknownStart(String),
+    /// There is no such open human task.
+    #[error("there is no open human task {0}")]
+    UnknownTask(TaskId),
+    /// The task does not know the outcome, or needs one.
+    #[error("the outcome must be one of {allowed:?}")]
+    UnknownOutcome {
+        /// The task's outcomes; empty when it has none.
+        allowed: Vec<String>,
+    },
+    /// The timer has fired or was withdrawn.
+    #[error("there is no timer {0}")]
+    UnknownTimer(LocalId),
+    /// The timer may not fire yet.
+    #[error("the timer is due at {0}")]
+    NotDue(Timestamp),
+    /// The subscription was used or withdrawn.
+    #[error("there is no subscription {0}")]
+    UnknownSubscription(LocalId),
+    /// There is no such incident.
+    #[error("there is no open incident {0}")]
+    UnknownIncident(LocalId),
+    /// There is no such node instance or scope.
+    #[error("there is no active node instance {0}")]
+    UnknownInstance(LocalId),
+    /// The node instance does not wait for that.
+    #[error("the node instance {0} does not wait for this")]
+    NotWaiting(LocalId),
+    /// The incident cannot be skipped.
+    #[error("the incident {0} cannot be skipped")]
+    CannotSkip(LocalId),
+    /// The token cannot be moved there.
+    #[error("a token cannot be moved to `{0}`")]
+    InvalidTarget(String),
+    /// The state belongs to another version of the process.
+    #[error("the process has no element `{0}`")]
+    WrongGraph(String),
+}
+
+impl Refusal {
+    /// How it is answered.
+    #[must_use]
+    pub const fn kind(&self) -> RefusalKind {
+        match self {
+            Self::UnknownTask(_)
+            | Self::UnknownTimer(_)
+            | Self::UnknownSubscription(_)
+            | Self::UnknownIncident(_)
+            | Self::UnknownInstance(_) => RefusalKind::NotFound,
+            Self::StartNotDetermined(_)
+            | Self::UnknownStart(_)
+            | Self::UnknownOutcome { .. }
+            | Self::InvalidTarget(_) => RefusalKind::Invalid,
+            _ => RefusalKind::Conflict,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Withdrawal of node instances, scopes and runs.
+
+use super::{At, Machine};
+use crate::event::{CancelReason, EventKind, Resolution};
+use crate::{LocalId, Refusal};
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// Withdraws a node instance with everything in it.
+    pub(super) fn cancel(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        self.empty_scope(id, reason)?;
+        self.close_waits(id, false);
+        self.withdraw_task(id, at);
+        self.settle_incidents(Some(id), at);
+        let element = self.graph.node(ix).element;
+        self.emit(at, EventKind::NodeCancelled { element, reason });
+        Ok(())
+    }
+
+    /// Withdraws the content of a sub-process that is open, and closes its scope.
+    pub(super) fn empty_scope(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Refusal> {
+        if self.state.scope(id).is_none() {
+            return Ok(());
+        }
+        self.cancel_contents(id, reason, None)?;
+        self.close_waits(id, true);
+        let (ix, _) = self.at(id)?;
+        self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::ScopeClosed {});
+        Ok(())
+    }
+
+    /// Withdraws the node instances and tokens of a scope.
+    pub(super) fn cancel_contents(
+        &mut self,
+        scope: LocalId,
+        reason: CancelReason,
+        keep: Option<LocalId>,
+    ) -> Result<(), Refusal> {
+        let inside = self.state.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
+        let inside: Vec<LocalId> = inside.map(|own| own.id).collect();
+        for id in inside.into_iter().rev() {
+            self.cancel(id, reason)?;
+        }
+        let tokens = self.state.tokens.iter().filter(|token| token.scope == scope);
+        let flows: Vec<Arc<str>> = tokens.map(|token| token.flow.clone()).collect();
+        if !flows.is_empty() {
+            self.emit(At::scope(scope), EventKind::TokensWithdrawn { flows });
+        }
+        while let Some(own) = self.state.incidents.iter().find(|own| own.scope == scope && own.instance.is_none()) {
+            let (incident_id, by) = (own.id, self.actor());
+            let resolved = EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by };
+            self.emit(At::scope(scope), resolved);
+        }
+        Ok(())
+    }
+
+    pub(super) fn cancel_run(&mut self, reason: Option<String>) -> Result<(), Refusal> {
+        self.cancel_contents(LocalId::ROOT, CancelReason::RunCancelled, None)?;
+        self.close_waits(LocalId::ROOT, true);
+        let by = self.actor();
+        self.emit(At::RUN, EventKind::RunCancelled { reason, by });
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! Human tasks, and receive tasks that wait to be told to go on.
+
+use super::leave::Ending;
+use super::{At, Machine};
+use crate::event::EventKind;
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::NodeKind;
+use heddle_kernel::TaskId;
+use serde_json::{Map, Value};
+
+impl Machine<'_> {
+    fn open_task(&self, task_id: TaskId) -> Result<(LocalId, At), Refusal> {
+        let is_it = |own: &&crate::state::Active| own.task.as_ref().is_some_and(|task| task.id == task_id);
+        let id = self.state.active.iter().find(is_it).ok_or(Refusal::UnknownTask(task_id))?.id;
+        Ok((id, self.at(id)?.1))
+    }
+
+    pub(super) fn complete_task(
+        &mut self,
+        task_id: TaskId,
+        (outcome, comment): (Option<String>, Option<String>),
+        values: Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        let (id, at) = self.open_task(task_id)?;
+        let allowed = self.state.instance(id).and_then(|own| own.task.as_ref()).map(|task| &task.outcomes);
+        let allowed = allowed.map(Vec::as_slice).unwrap_or_default();
+        if !allowed.is_empty() && !allowed.iter().any(|own| outcome.as_deref() == Some(own)) {
+            let allowed = allowed.iter().map(|own| own.to_string()).collect();
+            return Err(Refusal::UnknownOutcome { allowed });
+        }
+        let by = self.actor();
+        self.emit(at, EventKind::TaskCompleted { task_id, outcome, values: values.clone(), comment, by });
+        self.set_values(at.scope.unwrap_or(LocalId::ROOT), values);
+        self.leave(id)
+    }
+
+    pub(super) fn assign_task(&mut self, task_id: TaskId, assignee: Option<String>) -> Result<(), Refusal> {
+        let (_, at) = self.open_task(task_id)?;
+        let by = self.actor();
+        self.emit(at, EventKind::TaskAssigned { task_id, assignee, by });
+        Ok(())
+    }
+
+    pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        let failed = self.state.incidents.iter().any(|own| own.instance == Some(id));
+        if failed || !matches!(self.graph.node(ix).kind, NodeKind::Receive(None)) {
+            return Err(Refusal::NotWaiting(id));
+        }
+        let output = (!payload.is_null()).then(|| payload.clone());
+        self.merge(at.scope.unwrap_or(LocalId::ROOT), Some(payload));
+        self.leave_with(id, Ending { skipped: false, output })
+    }
+}

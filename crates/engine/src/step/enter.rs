@@ -1,0 +1,194 @@
+//! What a node does when it is activated (clause 13.3 to 13.5).
+
+use super::wait::Wait;
+use super::{At, Machine, Trouble, expression};
+use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::{MessageSettings, NodeIx, NodeKind, ScopeIx, Throw, UserTask};
+use serde_json::Value;
+
+impl Machine<'_> {
+    /// Does the node's work, or raises an incident.
+    pub(super) fn enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Refusal> {
+        match self.try_enter(ix, id) {
+            Ok(()) => Ok(()),
+            Err(trouble) => self.trouble(id, trouble, Phase::Enter),
+        }
+    }
+
+    /// Turns what stopped a node into an incident.
+    pub(super) fn trouble(&mut self, id: LocalId, trouble: Trouble, phase: Phase) -> Result<(), Refusal> {
+        match trouble {
+            Trouble::Refused(refusal) => Err(refusal),
+            Trouble::Incident(code, message) => {
+                let (_, at) = self.at(id)?;
+                self.raise(at, code, message, phase);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn raise(&mut self, at: At, code: IncidentCode, message: String, phase: Phase) {
+        let incident_id = self.next_id();
+        self.emit(at, EventKind::IncidentRaised { incident_id, code, message, phase });
+    }
+
+    fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Trouble> {
+        let graph = self.graph;
+        let scope = self.instance(id)?.scope;
+        match &graph.node(ix).kind {
+            NodeKind::Start(_)
+            | NodeKind::Pass
+            | NodeKind::Exclusive
+            | NodeKind::Inclusive
+            | NodeKind::Parallel
+            | NodeKind::Boundary { .. } => Ok(self.leave(id)?),
+            NodeKind::Throw(throw) => {
+                self.throw(throw, (ix, id), scope)?;
+                Ok(self.leave(id)?)
+            }
+            NodeKind::End(Throw::Terminate) => {
+                self.cancel_contents(scope, CancelReason::Terminated, Some(id))?;
+                Ok(self.leave(id)?)
+            }
+            NodeKind::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
+            NodeKind::End(throw) => {
+                self.throw(throw, (ix, id), scope)?;
+                Ok(self.leave(id)?)
+            }
+            NodeKind::Catch(trigger) => {
+                let waits = self.wait_for(ix, trigger, scope)?;
+                self.open(waits.into_iter().collect(), id);
+                Ok(())
+            }
+            NodeKind::Receive(message) => {
+                let mut waits = self.boundary(ix, scope)?;
+                if let Some(message) = message {
+                    waits.push(self.message(ix, message, scope)?);
+                }
+                self.open(waits, id);
+                Ok(())
+            }
+            NodeKind::User(task) => {
+                let waits = self.boundary(ix, scope)?;
+                let created = self.task(ix, id, task)?;
+                self.open(waits, id);
+                let (_, at) = self.at(id)?;
+                self.emit(at, EventKind::TaskCreated(Box::new(created)));
+                Ok(())
+            }
+            NodeKind::EventBased => {
+                let mut waits = Vec::new();
+                for &flow in graph.outgoing(ix) {
+                    let target = graph.flow(flow).target;
+                    match &graph.node(target).kind {
+                        NodeKind::Catch(trigger) => waits.extend(self.wait_for(target, trigger, scope)?),
+                        NodeKind::Receive(Some(message)) => waits.push(self.message(target, message, scope)?),
+                        _ => {}
+                    }
+                }
+                self.open(waits, id);
+                Ok(())
+            }
+            NodeKind::SubProcess(content) => self.open_sub_process(ix, id, *content),
+            NodeKind::EventSubProcess { .. } => Ok(()),
+        }
+    }
+
+    fn open_sub_process(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) -> Result<(), Trouble> {
+        let graph = self.graph;
+        let scope = self.instance(id)?.scope;
+        let outer = self.boundary(ix, scope)?;
+        let inner = self.listeners(content, scope)?;
+        self.open(outer, id);
+        self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::ScopeOpened {});
+        self.open(inner, id);
+        self.touched.push(id);
+        for &start in &graph.scope(content).starts {
+            self.activate(start, id, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Sends what a throwing event or a send task sends.
+    fn throw(&mut self, throw: &Throw, (ix, id): (NodeIx, LocalId), scope: LocalId) -> Result<(), Trouble> {
+        let at = At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None };
+        match throw {
+            Throw::None | Throw::Terminate | Throw::Error(_) => {}
+            Throw::Message(message) => {
+                let correlation_key = self.correlation_key(message, scope)?;
+                let payload = self.payload(message, scope)?;
+                self.emit(at, EventKind::MessageSent { name: message.name.clone(), correlation_key, payload });
+            }
+            Throw::Signal(signal) => {
+                let payload = self.payload(signal, scope)?;
+                self.emit(at, EventKind::SignalSent { name: signal.name.clone(), payload });
+            }
+        }
+        Ok(())
+    }
+
+    fn payload(&self, message: &MessageSettings, scope: LocalId) -> Result<Value, Trouble> {
+        message.payload.as_ref().map_or(Ok(Value::Null), |payload| self.setting(payload, scope))
+    }
+
+    /// The key of a message: its own setting, else the run's.
+    pub(super) fn correlation_key(
+        &self,
+        message: &MessageSettings,
+        scope: LocalId,
+    ) -> Result<Option<String>, Trouble> {
+        match &message.correlation_key {
+            None => Ok(self.state.correlation_key.clone()),
+            Some(setting) => match self.text(Some(setting), scope)? {
+                Some(key) => Ok(Some(key)),
+                None => Err(expression(format!("the correlation key of the message `{}` is null", message.name))),
+            },
+        }
+    }
+
+    fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, Trouble> {
+        let scope = self.instance(id)?.scope;
+        let due_at = match &task.due {
+            None => None,
+            Some(due) => match due.schedule(self.now, &self.variables(scope)) {
+                Ok(schedule) => Some(schedule.due_at),
+                Err(error) => return Err(expression(format!("dueDate: {error}"))),
+            },
+        };
+        Ok(TaskCreated {
+            task_id: id.task(self.cx.run_id),
+            name: self.graph.node(ix).name.clone(),
+            assignee: self.text(task.assignee.as_ref(), scope)?,
+            candidate_users: self.texts(task.candidate_users.as_ref(), scope)?,
+            candidate_groups: self.texts(task.candidate_groups.as_ref(), scope)?,
+            due_at,
+            priority: match &task.priority {
+                None => None,
+                Some(priority) => Some(self.priority(priority, scope)?),
+            },
+            form: task.form.clone(),
+            outcomes: task.outcomes.clone(),
+        })
+    }
+
+    fn priority(&self, setting: &heddle_bpmn::graph::Setting, scope: LocalId) -> Result<u8, Trouble> {
+        let value = self.setting(setting, scope)?;
+        let number = value.as_f64().filter(|number| (0.0..=100.0).contains(number) && number.fract() == 0.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a whole number up to 100")]
+        number
+            .map(|number| number as u8)
+            .ok_or_else(|| expression(format!("priority: {value} is not a whole number from 0 to 100")))
+    }
+
+    /// What the boundary events of an activity wait for.
+    fn boundary(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<Wait>, Trouble> {
+        let mut waits = Vec::new();
+        for &event in &self.graph.node(ix).boundary {
+            if let NodeKind::Boundary { trigger, .. } = &self.graph.node(event).kind {
+                waits.extend(self.wait_for(event, trigger, scope)?);
+            }
+        }
+        Ok(waits)
+    }
+}

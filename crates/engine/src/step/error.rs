@@ -1,0 +1,112 @@
+//! Errors: thrown by an end event, caught by the innermost scope that can (clause 13.5.4).
+
+use super::leave::Ending;
+use super::{At, Machine};
+use crate::event::{CancelReason, EventKind, RunError};
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::{ErrorReference, NodeIx, NodeKind, Start, Trigger};
+use serde_json::{Map, Value};
+
+impl Machine<'_> {
+    /// Ends the throwing event and goes outwards until an event sub-process or a boundary event catches.
+    pub(super) fn throw_error(&mut self, id: LocalId, error: &ErrorReference) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        self.finish(id, Ending::default())?;
+        let mut scope = at.scope.unwrap_or(LocalId::ROOT);
+        let mut from = None;
+        loop {
+            if let Some(start) = self.error_listener(scope, from, error)? {
+                let caught = caught(error);
+                return self.start_event_sub_process(start, scope, |machine, _, inner| {
+                    machine.set_values(inner, caught);
+                    None
+                });
+            }
+            if scope == LocalId::ROOT {
+                break;
+            }
+            let (host, host_at) = self.at(scope)?;
+            let outer = host_at.scope.unwrap_or(LocalId::ROOT);
+            if let Some(boundary) = self.error_boundary(host, error) {
+                let event = self.create(boundary, outer, &[]);
+                self.cancel(scope, CancelReason::Error)?;
+                self.set_values(outer, caught(error));
+                return self.leave(event);
+            }
+            from = Some(host);
+            scope = outer;
+        }
+        self.fail(ix, error)
+    }
+
+    fn fail(&mut self, ix: NodeIx, error: &ErrorReference) -> Result<(), Refusal> {
+        self.cancel_contents(LocalId::ROOT, CancelReason::Error, None)?;
+        self.close_waits(LocalId::ROOT, true);
+        let node_id = self.graph.node(ix).id.clone();
+        let message = format!("the error `{}` thrown by `{node_id}` is not caught", error.code);
+        let error = RunError { code: error.code.clone(), message, node_id };
+        self.emit(At::RUN, EventKind::RunFailed { error });
+        Ok(())
+    }
+
+    /// The start event of the event sub-process of a scope that catches the error. One from which the error
+    /// comes does not catch it, nor does any once one has interrupted the scope.
+    fn error_listener(
+        &self,
+        scope: LocalId,
+        from: Option<NodeIx>,
+        error: &ErrorReference,
+    ) -> Result<Option<NodeIx>, Refusal> {
+        let listeners = &self.graph.scope(self.content(scope)?).listeners;
+        if listeners.is_empty() || self.is_interrupted(scope) {
+            return Ok(None);
+        }
+        let code = |&start: &NodeIx| match &self.graph.node(start).kind {
+            NodeKind::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) => {
+                (*event_sub_process != from || from.is_none()).then_some((start, code.as_deref()))
+            }
+            _ => None,
+        };
+        Ok(best(listeners.iter().filter_map(code), error))
+    }
+
+    /// Whether an interrupting event sub-process runs in the scope.
+    pub(super) fn is_interrupted(&self, scope: LocalId) -> bool {
+        let interrupting = |node: &str| {
+            let Some(ix) = self.graph.find(node) else { return false };
+            let NodeKind::EventSubProcess { start, .. } = self.graph.node(ix).kind else { return false };
+            matches!(&self.graph.node(start).kind, NodeKind::Start(start) if start.interrupting)
+        };
+        self.state.active.iter().any(|own| own.scope == scope && interrupting(&own.node))
+    }
+
+    fn error_boundary(&self, host: NodeIx, error: &ErrorReference) -> Option<NodeIx> {
+        let code = |&event: &NodeIx| match &self.graph.node(event).kind {
+            NodeKind::Boundary { trigger: Trigger::Error(code), .. } => Some((event, code.as_deref())),
+            _ => None,
+        };
+        best(self.graph.node(host).boundary.iter().filter_map(code), error)
+    }
+}
+
+/// The catcher of the error's code, else the one of any error.
+fn best<'c>(
+    catchers: impl Iterator<Item = (NodeIx, Option<&'c str>)>,
+    error: &ErrorReference,
+) -> Option<NodeIx> {
+    let mut any = None;
+    for (ix, code) in catchers {
+        match code {
+            Some(code) if *code == *error.code => return Some(ix),
+            None => any = any.or(Some(ix)),
+            Some(_) => {}
+        }
+    }
+    any
+}
+
+/// The variables that tell about a caught error.
+fn caught(error: &ErrorReference) -> Map<String, Value> {
+    let message = error.name.as_deref().map_or(Value::Null, Value::from);
+    Map::from_iter([("errorCode".to_owned(), Value::from(&*error.code)), ("errorMessage".to_owned(), message)])
+}

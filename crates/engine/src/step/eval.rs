@@ -1,0 +1,139 @@
+//! Evaluation of conditions and settings against the variables that a scope sees.
+
+use super::{Machine, Trouble, expression};
+use crate::LocalId;
+use crate::state::State;
+use heddle_bpmn::graph::{Comparison, FlowIx, Setting, Side, Test, follow};
+use heddle_feel::{EvalContext, Expression, Ref, Scope, to_json};
+use serde_json::Value;
+
+/// The variables that a scope sees: its own, then outwards; `nodes` is what nodes gave.
+pub(super) struct Variables<'s> {
+    pub state: &'s State,
+    pub scope: LocalId,
+}
+
+impl<'s> Variables<'s> {
+    fn find(&self, name: &str) -> Option<&'s Value> {
+        let mut next = Some(self.scope);
+        while let Some(scope) = next.and_then(|id| self.state.scope(id)) {
+            if let Some(value) = scope.variables.get(name) {
+                return Some(value);
+            }
+            next = scope.parent;
+        }
+        (name == "nodes").then_some(&self.state.outputs)
+    }
+
+    /// The innermost scope that holds the variable; the process's own when none does.
+    pub(super) fn owner(&self, name: &str) -> LocalId {
+        let mut next = Some(self.scope);
+        while let Some(scope) = next.and_then(|id| self.state.scope(id)) {
+            if scope.variables.contains_key(name) {
+                return scope.id;
+            }
+            next = scope.parent;
+        }
+        LocalId::ROOT
+    }
+}
+
+impl Scope for Variables<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        self.find(name).map(Ref::Json)
+    }
+}
+
+impl Machine<'_> {
+    pub(super) fn variables(&self, scope: LocalId) -> Variables<'_> {
+        Variables { state: &self.state, scope }
+    }
+
+    /// The value of an expression, with the reasons for nulls.
+    fn evaluate(&self, source: &Expression, scope: LocalId) -> Result<(Value, String), Trouble> {
+        match source.evaluate(&self.variables(scope), &EvalContext { now: self.now }) {
+            Ok(evaluated) => {
+                let notes: Vec<String> = evaluated.notes.into_iter().map(|note| note.message).collect();
+                Ok((to_json(&evaluated.value), notes.join("; ")))
+            }
+            Err(limit) => Err(expression(format!("`{}`: {limit}", source.source()))),
+        }
+    }
+
+    pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, Trouble> {
+        match setting {
+            Setting::Literal(value) => Ok(value.clone()),
+            Setting::Expression(source) => self.evaluate(source, scope).map(|(value, _)| value),
+        }
+    }
+
+    /// A setting as a text; null is none.
+    pub(super) fn text(&self, setting: Option<&Setting>, scope: LocalId) -> Result<Option<String>, Trouble> {
+        let Some(setting) = setting else { return Ok(None) };
+        match self.setting(setting, scope)? {
+            Value::Null => Ok(None),
+            Value::String(text) => Ok(Some(text)),
+            Value::Number(number) => Ok(Some(number.to_string())),
+            other => Err(expression(format!("{other} is not a text"))),
+        }
+    }
+
+    /// A setting as texts: a list, or one text with commas.
+    pub(super) fn texts(&self, setting: Option<&Setting>, scope: LocalId) -> Result<Vec<String>, Trouble> {
+        let Some(setting) = setting else { return Ok(Vec::new()) };
+        let wrong = |value: &Value| expression(format!("{value} is not a list of texts"));
+        match self.setting(setting, scope)? {
+            Value::Null => Ok(Vec::new()),
+            Value::String(text) => {
+                Ok(text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect())
+            }
+            Value::Array(items) => {
+                items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(item))).collect()
+            }
+            other => Err(wrong(&other)),
+        }
+    }
+
+    /// Whether a flow out of a node is to be taken; what came out as null adds its reason.
+    pub(super) fn holds(&self, flow: FlowIx, scope: LocalId, reasons: &mut Vec<String>) -> Result<bool, Trouble> {
+        let flow = self.graph.flow(flow);
+        let Some(condition) = &flow.condition else { return Ok(true) };
+        let side = match &condition.side {
+            Side::Success | Side::Always => true,
+            Side::Failure => false,
+            Side::Outcome(wanted) => {
+                let source = &self.graph.node(flow.source).id;
+                let given = self.state.outputs.get(&**source).and_then(|entry| entry.get("outcome"));
+                given.and_then(Value::as_str) == Some(wanted)
+            }
+        };
+        if !side {
+            return Ok(false);
+        }
+        match &condition.test {
+            None => Ok(true),
+            Some(Test::Compare(comparison)) => Ok(comparison.holds(self.operand(comparison, scope))),
+            Some(Test::Feel(source)) => match self.evaluate(source, scope)? {
+                (Value::Bool(truth), _) => Ok(truth),
+                (Value::Null, notes) => {
+                    reasons.push(format!("`{}` is null{}", source.source(), prefixed(&notes)));
+                    Ok(false)
+                }
+                (other, _) => Err(expression(format!(
+                    "the condition `{}` of the flow `{}` gives {other}, not true or false",
+                    source.source(),
+                    flow.id
+                ))),
+            },
+        }
+    }
+
+    fn operand(&self, comparison: &Comparison, scope: LocalId) -> Option<&Value> {
+        let (first, rest) = comparison.path.split_first()?;
+        follow(self.variables(scope).find(first)?, rest)
+    }
+}
+
+fn prefixed(notes: &str) -> String {
+    if notes.is_empty() { String::new() } else { format!(" ({notes})") }
+}

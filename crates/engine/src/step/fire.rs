@@ -1,0 +1,171 @@
+//! Events from outside: a timer is due, a message or signal has come.
+
+use super::leave::Ending;
+use super::{At, Machine};
+use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::{NodeIx, NodeKind, Schedule, Start};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What has come.
+#[derive(Clone)]
+pub(super) enum Arrival {
+    Timer,
+    Message { name: Arc<str>, key: Option<String>, payload: Value },
+    Signal { name: Arc<str>, payload: Value },
+}
+
+impl Machine<'_> {
+    pub(super) fn fire_timer(&mut self, timer_id: LocalId) -> Result<(), Refusal> {
+        let found = self.state.timers.iter().find(|timer| timer.id == timer_id);
+        let timer = found.ok_or(Refusal::UnknownTimer(timer_id))?.clone();
+        if self.now < timer.due_at {
+            return Err(Refusal::NotDue(timer.due_at));
+        }
+        let node = self.node(&timer.node)?;
+        let at = self.wait_at(node, timer.host);
+        self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at });
+        let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
+        let next = schedule.next(self.now);
+        let repeats = match &self.graph.node(node).kind {
+            NodeKind::Boundary { interrupting, .. } | NodeKind::Start(Start { interrupting, .. }) => !interrupting,
+            // A catch event whose timer repeats lets a token go at every slot and completes with the last.
+            NodeKind::Catch(_) => self.instance(timer.host)?.node == timer.node,
+            _ => false,
+        };
+        match next.filter(|_| repeats) {
+            Some(next) => {
+                self.schedule(at, next);
+                if matches!(self.graph.node(node).kind, NodeKind::Catch(_)) {
+                    return self.let_go(node, timer.host);
+                }
+                self.occur(node, timer.host, Arrival::Timer)
+            }
+            None => self.occur(node, timer.host, Arrival::Timer),
+        }
+    }
+
+    /// A token leaves a node instance that stays.
+    fn let_go(&mut self, node: NodeIx, host: LocalId) -> Result<(), Refusal> {
+        let scope = self.instance(host)?.scope;
+        match self.choose(node, scope) {
+            Ok(flows) => {
+                for flow in flows {
+                    self.take(flow, scope);
+                }
+                Ok(())
+            }
+            Err(trouble) => self.trouble(host, trouble, Phase::Leave),
+        }
+    }
+
+    pub(super) fn deliver(&mut self, id: LocalId, kind: SubscriptionKind, payload: Value) -> Result<(), Refusal> {
+        let found = self.state.subscriptions.iter().find(|own| own.id == id && own.kind == kind);
+        let own = found.ok_or(Refusal::UnknownSubscription(id))?.clone();
+        let node = self.node(&own.node)?;
+        let arrival = match kind {
+            SubscriptionKind::Message => Arrival::Message { name: own.name, key: own.key, payload },
+            SubscriptionKind::Signal => Arrival::Signal { name: own.name, payload },
+        };
+        self.occur(node, own.host, arrival)
+    }
+
+    /// An event occurs for the host that waits for it.
+    fn occur(&mut self, node: NodeIx, host: LocalId, arrival: Arrival) -> Result<(), Refusal> {
+        match &self.graph.node(node).kind {
+            NodeKind::Boundary { interrupting, .. } => {
+                let interrupting = *interrupting;
+                let scope = self.instance(host)?.scope;
+                let event = self.create(node, scope, &[]);
+                let values = self.receive(node, event, arrival)?;
+                if interrupting {
+                    self.cancel(host, CancelReason::Interrupted)?;
+                }
+                self.merge(scope, values);
+                self.leave(event)
+            }
+            NodeKind::Start(_) => self.start_event_sub_process(node, host, |machine, event, _| {
+                machine.receive(node, event, arrival).ok().flatten()
+            }),
+            _ if *self.instance(host)?.node == *self.graph.node(node).id => {
+                let scope = self.instance(host)?.scope;
+                let values = self.receive(node, host, arrival)?;
+                self.merge(scope, values);
+                self.leave(host)
+            }
+            _ => self.choose_event(node, host, arrival),
+        }
+    }
+
+    /// The first event of an event-based gateway wins and withdraws the others.
+    fn choose_event(&mut self, node: NodeIx, gateway: LocalId, arrival: Arrival) -> Result<(), Refusal> {
+        let (ix, at) = self.at(gateway)?;
+        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        let flow = self.graph.outgoing(ix).iter().copied().find(|flow| self.graph.flow(*flow).target == node);
+        let flow = flow.ok_or_else(|| Refusal::WrongGraph(self.graph.node(node).id.to_string()))?;
+        self.finish(gateway, Ending::default())?;
+        self.put(flow, scope);
+        let event = self.create(node, scope, &[flow]);
+        let values = self.receive(node, event, arrival)?;
+        self.merge(scope, values);
+        self.leave(event)
+    }
+
+    /// Starts an event sub-process in its scope. `receive` notes at the start event what has come and gives
+    /// the values to merge.
+    pub(super) fn start_event_sub_process(
+        &mut self,
+        start: NodeIx,
+        scope: LocalId,
+        receive: impl FnOnce(&mut Self, LocalId, LocalId) -> Option<Value>,
+    ) -> Result<(), Refusal> {
+        let graph = self.graph;
+        let NodeKind::Start(Start { interrupting, event_sub_process: Some(owner), .. }) = graph.node(start).kind
+        else {
+            return Err(Refusal::WrongGraph(graph.node(start).id.to_string()));
+        };
+        if interrupting {
+            self.cancel_contents(scope, CancelReason::Interrupted, None)?;
+            self.close_waits(scope, true);
+        }
+        let id = self.create(owner, scope, &[]);
+        self.emit(At { node: Some(owner), ..At::scope(id) }, EventKind::ScopeOpened {});
+        self.touched.push(id);
+        let content = self.content(id)?;
+        match self.listeners(content, id) {
+            Ok(waits) => self.open(waits, id),
+            Err(trouble) => self.trouble(id, trouble, Phase::Enter)?,
+        }
+        let event = self.create(start, id, &[]);
+        let values = receive(self, event, id);
+        self.merge(id, values);
+        self.leave(event)
+    }
+
+    /// Notes what has come at the instance of its event; gives the payload.
+    fn receive(&mut self, node: NodeIx, id: LocalId, arrival: Arrival) -> Result<Option<Value>, Refusal> {
+        let (_, at) = self.at(id)?;
+        let at = At { node: Some(node), ..at };
+        Ok(match arrival {
+            Arrival::Timer => None,
+            Arrival::Message { name, key, payload } => {
+                let received =
+                    EventKind::MessageReceived { name, correlation_key: key, payload: payload.clone() };
+                self.emit(at, received);
+                Some(payload)
+            }
+            Arrival::Signal { name, payload } => {
+                self.emit(at, EventKind::SignalReceived { name, payload: payload.clone() });
+                Some(payload)
+            }
+        })
+    }
+
+    /// Merges an object's members into the variables.
+    pub(super) fn merge(&mut self, scope: LocalId, values: Option<Value>) {
+        if let Some(Value::Object(values)) = values {
+            self.set_values(scope, values);
+        }
+    }
+}

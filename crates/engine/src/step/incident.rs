@@ -1,0 +1,124 @@
+//! Decisions about incidents and waiting nodes: retry, skip, move.
+
+use super::leave::Ending;
+use super::{At, Machine};
+use crate::command::SkipTarget;
+use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
+use crate::state::IncidentState;
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::{FlowIx, NodeKind};
+use serde_json::{Map, Value};
+
+impl Machine<'_> {
+    fn incident(&self, id: LocalId) -> Result<IncidentState, Refusal> {
+        self.state.incidents.iter().find(|own| own.id == id).cloned().ok_or(Refusal::UnknownIncident(id))
+    }
+
+    fn resolve(&mut self, own: &IncidentState, resolution: Resolution) -> Result<(), Refusal> {
+        let at = match own.instance {
+            Some(id) => self.at(id)?.1,
+            None => {
+                let node = own.node.as_deref().map(|node| self.node(node)).transpose()?;
+                At { node, ..At::scope(own.scope) }
+            }
+        };
+        let by = self.actor();
+        self.emit(at, EventKind::IncidentResolved { incident_id: own.id, resolution, by });
+        Ok(())
+    }
+
+    pub(super) fn retry(&mut self, id: LocalId, variables: Map<String, Value>) -> Result<(), Refusal> {
+        let own = self.incident(id)?;
+        self.set_values(own.scope, variables);
+        self.resolve(&own, Resolution::Retry)?;
+        match (own.instance, own.phase) {
+            (Some(instance), Phase::Enter) => {
+                let (ix, _) = self.at(instance)?;
+                self.enter(ix, instance)
+            }
+            (Some(instance), _) => self.leave(instance),
+            (None, Phase::Enter) => {
+                self.touched.push(own.scope);
+                self.open_root_listeners()
+            }
+            (None, _) => {
+                self.touched.push(own.scope);
+                if own.code == IncidentCode::ActivationLimit {
+                    let tokens = self.state.tokens.iter();
+                    let tokens = tokens.filter_map(|token| Some((self.graph.find_flow(&token.flow)?, token.scope)));
+                    self.ready = tokens.collect();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn skip(&mut self, target: SkipTarget, output: Map<String, Value>) -> Result<(), Refusal> {
+        match target {
+            SkipTarget::Incident(id) => {
+                let own = self.incident(id)?;
+                match own.instance {
+                    Some(instance) => self.skip_instance(instance, Some(&own), output),
+                    None if own.code == IncidentCode::Deadlock => self.skip_deadlock(&own, output),
+                    None if own.phase == Phase::Enter => {
+                        // The event sub-processes that could not listen stay out of the run.
+                        self.resolve(&own, Resolution::Skip)?;
+                        self.touched.push(own.scope);
+                        Ok(())
+                    }
+                    None => Err(Refusal::CannotSkip(id)),
+                }
+            }
+            SkipTarget::Node(instance) => {
+                let own = self.state.incidents.iter().find(|own| own.instance == Some(instance)).cloned();
+                self.skip_instance(instance, own.as_ref(), output)
+            }
+        }
+    }
+
+    fn skip_instance(
+        &mut self,
+        id: LocalId,
+        incident: Option<&IncidentState>,
+        output: Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        // Which event would have come nobody can say.
+        if matches!(self.graph.node(ix).kind, NodeKind::EventBased | NodeKind::EventSubProcess { .. }) {
+            return Err(incident.map_or(Refusal::NotWaiting(id), |own| Refusal::CannotSkip(own.id)));
+        }
+        if let Some(own) = incident {
+            self.resolve(own, Resolution::Skip)?;
+        }
+        self.empty_scope(id, CancelReason::Moved)?;
+        let value = (!output.is_empty()).then(|| Value::Object(output.clone()));
+        self.set_values(at.scope.unwrap_or(LocalId::ROOT), output);
+        self.leave_with(id, Ending { skipped: true, output: value })
+    }
+
+    /// A join goes on with the tokens that it has.
+    fn skip_deadlock(&mut self, own: &IncidentState, output: Map<String, Value>) -> Result<(), Refusal> {
+        let join = self.node(own.node.as_deref().unwrap_or_default())?;
+        let incoming = self.graph.incoming(join).iter().copied();
+        let via: Vec<FlowIx> = incoming.filter(|&flow| self.has_token(flow, own.scope)).collect();
+        self.resolve(own, Resolution::Skip)?;
+        self.set_values(own.scope, output);
+        self.activate(join, own.scope, &via)
+    }
+
+    pub(super) fn move_token(&mut self, id: LocalId, target: &str) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        let invalid = || Refusal::InvalidTarget(target.to_owned());
+        let to = self.graph.find(target).ok_or_else(invalid)?;
+        let node = self.graph.node(to);
+        let never = matches!(
+            node.kind,
+            NodeKind::Start(_) | NodeKind::Boundary { .. } | NodeKind::EventSubProcess { .. }
+        );
+        if never || node.scope != self.graph.node(ix).scope {
+            return Err(invalid());
+        }
+        self.cancel(id, CancelReason::Moved)?;
+        self.activate(to, at.scope.unwrap_or(LocalId::ROOT), &[])
+    }
+}

@@ -1,0 +1,134 @@
+//! Joins that wait: the inclusive gateway's rule (clause 13.4.3), deadlocks, and the activation limit.
+
+use super::{At, MAX_ACTIVATIONS, Machine};
+use crate::event::{EventKind, IncidentCode, Phase, Resolution};
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::{Bits, FlowIx, NodeIx, NodeKind};
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// The joins that hold tokens, each once per scope.
+    fn held(&self) -> Vec<(NodeIx, LocalId)> {
+        let mut found = Vec::new();
+        for token in &self.state.tokens {
+            let Some(flow) = self.graph.find_flow(&token.flow) else { continue };
+            let key = (self.graph.flow(flow).target, token.scope);
+            if self.graph.join(key.0).is_some() && !found.contains(&key) {
+                found.push(key);
+            }
+        }
+        found
+    }
+
+    /// Whether tokens of the scope stand still because of the activation limit.
+    fn is_stopped(&self) -> bool {
+        self.state.incidents.iter().any(|own| own.code == IncidentCode::ActivationLimit)
+    }
+
+    /// Activates one inclusive join that no other token can reach; answers whether there was one.
+    pub(super) fn fire_inclusive(&mut self) -> Result<bool, Refusal> {
+        if self.state.tokens.is_empty() || self.is_stopped() {
+            return Ok(false);
+        }
+        for (join, scope) in self.held() {
+            if !matches!(self.graph.node(join).kind, NodeKind::Inclusive) {
+                continue;
+            }
+            let Some(via) = self.ready_inclusive(join, scope) else { continue };
+            if self.activations == MAX_ACTIVATIONS {
+                self.stop_at_limit(join)?;
+                return Ok(false);
+            }
+            self.settle_deadlock(join, scope);
+            self.activate(join, scope, &via)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The flows with tokens of an inclusive join that may go on: for every token elsewhere from which an
+    /// empty incoming flow can be reached, one of the flows that have a token can be reached, too.
+    fn ready_inclusive(&self, join: NodeIx, scope: LocalId) -> Option<Vec<FlowIx>> {
+        let paths = self.graph.join(join)?;
+        let has = |flow: FlowIx| self.has_token(flow, scope);
+        let (full, empty): (Vec<_>, Vec<_>) = paths.upstream.iter().partition(|(flow, _)| has(*flow));
+        let reaches = |sets: &[&(FlowIx, Bits)], ix: NodeIx| sets.iter().any(|(_, upstream)| upstream.contains(ix));
+        let blocked = self.places(scope, join).any(|ix| reaches(&empty, ix) && !reaches(&full, ix));
+        (!blocked).then(|| full.iter().map(|(flow, _)| *flow).collect())
+    }
+
+    /// The nodes in a scope where tokens are: in node instances, or before other joins.
+    fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
+        let active = self.state.active.iter().filter(move |own| own.scope == scope);
+        let active = active.filter_map(|own| self.graph.find(&own.node));
+        let tokens = self.state.tokens.iter().filter(move |token| token.scope == scope);
+        let tokens = tokens.filter_map(|token| self.graph.find_flow(&token.flow));
+        active.chain(tokens.map(|flow| self.graph.flow(flow).target)).filter(move |ix| *ix != join)
+    }
+
+    /// Raises an incident for each join that can never go on: a parallel one of which one flow, an inclusive
+    /// one of which all flows without a token cannot be reached by any node instance of the scope.
+    pub(super) fn detect_deadlocks(&mut self) {
+        if !self.graph.has_joins() || self.is_stopped() {
+            return;
+        }
+        for (join, scope) in self.held() {
+            if self.deadlock_of(join, scope).is_some() {
+                continue;
+            }
+            let Some(paths) = self.graph.join(join) else { continue };
+            let reached = |upstream: &Bits| {
+                let inside = self.state.active.iter().filter(|own| own.scope == scope);
+                inside.filter_map(|own| self.graph.find(&own.node)).any(|ix| upstream.contains(ix))
+            };
+            let missing: Vec<_> = paths.upstream.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
+            let stuck = match self.graph.node(join).kind {
+                NodeKind::Inclusive => !missing.iter().any(|(_, upstream)| reached(upstream)),
+                _ => missing.iter().any(|(_, upstream)| !reached(upstream)),
+            };
+            if stuck {
+                let never = missing.iter().filter(|(_, upstream)| !reached(upstream));
+                let flows: Vec<&str> = never.map(|(flow, _)| &*self.graph.flow(*flow).id).collect();
+                let message = format!(
+                    "`{}` waits for tokens that can no longer come: {}",
+                    self.graph.node(join).id,
+                    flows.join(", ")
+                );
+                let at = At { node: Some(join), ..At::scope(scope) };
+                self.raise(at, IncidentCode::Deadlock, message, Phase::Tokens);
+            }
+        }
+    }
+
+    fn deadlock_of(&self, join: NodeIx, scope: LocalId) -> Option<LocalId> {
+        let id: &Arc<str> = &self.graph.node(join).id;
+        let own = self.state.incidents.iter().find(|own| {
+            own.code == IncidentCode::Deadlock && own.scope == scope && own.node.as_ref() == Some(id)
+        });
+        own.map(|own| own.id)
+    }
+
+    /// Closes the incident of a join that goes on after all.
+    pub(super) fn settle_deadlock(&mut self, join: NodeIx, scope: LocalId) {
+        if let Some(incident_id) = self.deadlock_of(join, scope) {
+            let at = At { node: Some(join), ..At::scope(scope) };
+            let by = self.actor();
+            self.emit(at, EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by });
+        }
+    }
+
+    /// The step has activated too many nodes: its tokens stand still until the incident is retried.
+    /// The incident is the process's own, because tokens of any scope may stand still behind it.
+    pub(super) fn stop_at_limit(&mut self, next: NodeIx) -> Result<(), Refusal> {
+        self.ready.clear();
+        if !self.is_stopped() {
+            let message = format!(
+                "one step activated {MAX_ACTIVATIONS} nodes; a loop without a wait may be the cause, `{}` would be next",
+                self.graph.node(next).id
+            );
+            let at = At { node: Some(next), ..At::scope(LocalId::ROOT) };
+            self.raise(at, IncidentCode::ActivationLimit, message, Phase::Tokens);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! How a node instance ends: its outgoing flows, and the end of scopes.
+
+use super::{At, Machine, Trouble};
+use crate::event::{EventKind, IncidentCode, Phase, Resolution};
+use crate::{LocalId, Refusal};
+use heddle_bpmn::graph::{FlowIx, NodeIx, NodeKind};
+use serde_json::{Map, Value};
+
+/// How a node instance came to its end.
+#[derive(Default)]
+pub(super) struct Ending {
+    pub skipped: bool,
+    pub output: Option<Value>,
+}
+
+impl Machine<'_> {
+    /// Completes a node instance and takes its outgoing flows, or raises an incident.
+    pub(super) fn leave(&mut self, id: LocalId) -> Result<(), Refusal> {
+        self.leave_with(id, Ending::default())
+    }
+
+    pub(super) fn leave_with(&mut self, id: LocalId, ending: Ending) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        match self.choose(ix, scope) {
+            Ok(flows) => {
+                self.finish(id, ending)?;
+                if flows.is_empty() {
+                    self.touched.push(scope);
+                }
+                for flow in flows {
+                    self.take(flow, scope);
+                }
+                Ok(())
+            }
+            Err(trouble) => self.trouble(id, trouble, Phase::Leave),
+        }
+    }
+
+    /// Puts a token on a flow.
+    pub(super) fn take(&mut self, flow: FlowIx, scope: LocalId) {
+        self.put(flow, scope);
+        self.ready.push_back((flow, scope));
+    }
+
+    pub(super) fn put(&mut self, flow: FlowIx, scope: LocalId) {
+        let own = self.graph.flow(flow);
+        let target_id = self.graph.node(own.target).id.clone();
+        let at = At { node: Some(own.source), ..At::scope(scope) };
+        self.emit(at, EventKind::FlowTaken { flow_id: own.id.clone(), target_id });
+    }
+
+    /// The flows that a node takes at its end. A parallel gateway takes all; an exclusive one the first that
+    /// holds; every other node all that hold. The default flow is taken when no other is.
+    pub(super) fn choose(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<FlowIx>, Trouble> {
+        let graph = self.graph;
+        let outgoing = graph.outgoing(ix);
+        let node = graph.node(ix);
+        match outgoing {
+            [] => return Ok(Vec::new()),
+            // By far the most nodes have one unconditional flow.
+            [one] if graph.flow(*one).condition.is_none() => return Ok(vec![*one]),
+            _ => {}
+        }
+        if matches!(node.kind, NodeKind::Parallel) {
+            return Ok(outgoing.to_vec());
+        }
+        let first = matches!(node.kind, NodeKind::Exclusive);
+        let mut reasons = Vec::new();
+        let mut taken = Vec::new();
+        for &flow in outgoing.iter().filter(|&&flow| node.default_flow != Some(flow)) {
+            if self.holds(flow, scope, &mut reasons)? {
+                taken.push(flow);
+                if first {
+                    break;
+                }
+            }
+        }
+        if taken.is_empty() {
+            taken.extend(node.default_flow);
+        }
+        if taken.is_empty() {
+            let mut message = format!("no outgoing flow of `{}` holds and there is no default flow", node.id);
+            for reason in reasons {
+                message.push_str("; ");
+                message.push_str(&reason);
+            }
+            return Err(Trouble::Incident(IncidentCode::NoMatchingFlow, message));
+        }
+        Ok(taken)
+    }
+
+    /// Ends a node instance: what was waited for on its behalf is withdrawn.
+    pub(super) fn finish(&mut self, id: LocalId, ending: Ending) -> Result<(), Refusal> {
+        let (ix, at) = self.at(id)?;
+        self.close_waits(id, false);
+        self.withdraw_task(id, at);
+        self.settle_incidents(Some(id), at);
+        let Ending { skipped, output } = ending;
+        let element = self.graph.node(ix).element;
+        self.emit(at, EventKind::NodeCompleted { element, skipped, output });
+        Ok(())
+    }
+
+    pub(super) fn withdraw_task(&mut self, id: LocalId, at: At) {
+        let task = self.state.instance(id).and_then(|active| active.task.as_ref()).map(|task| task.id);
+        if let Some(task_id) = task {
+            self.emit(at, EventKind::TaskCancelled { task_id });
+        }
+    }
+
+    /// Closes incidents whose instance is going.
+    pub(super) fn settle_incidents(&mut self, instance: Option<LocalId>, at: At) {
+        while let Some(own) = self.state.incidents.iter().find(|own| own.instance == instance && instance.is_some()) {
+            let (incident_id, by) = (own.id, self.actor());
+            self.emit(at, EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by });
+        }
+    }
+
+    /// Ends scopes in which nothing is left; answers whether one ended.
+    pub(super) fn close_scopes(&mut self) -> Result<bool, Refusal> {
+        while let Some(scope) = self.touched.pop() {
+            if self.state.scope(scope).is_none() || self.state.is_busy(scope) {
+                continue;
+            }
+            // A listener that could not be opened keeps the run from ending unnoticed.
+            if self.state.incidents.iter().any(|own| own.scope == scope && own.instance.is_none()) {
+                continue;
+            }
+            self.close_waits(scope, true);
+            if scope == LocalId::ROOT {
+                let output = self.state.variables().cloned().unwrap_or_default();
+                self.emit(At::RUN, EventKind::RunCompleted { output });
+                return Ok(true);
+            }
+            let (ix, at) = self.at(scope)?;
+            self.emit(At { node: Some(ix), ..At::scope(scope) }, EventKind::ScopeClosed {});
+            if matches!(self.graph.node(ix).kind, NodeKind::EventSubProcess { .. }) {
+                self.finish(scope, Ending::default())?;
+                self.touched.push(at.scope.unwrap_or(LocalId::ROOT));
+            } else {
+                self.leave(scope)?;
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Sets variables as seen from a scope: each where it is, new ones at the process.
+    pub(super) fn set_values(&mut self, scope: LocalId, mut values: Map<String, Value>) {
+        if values.is_empty() {
+            return;
+        }
+        if scope != LocalId::ROOT {
+            let variables = self.variables(scope);
+            let mut inner: Vec<(LocalId, Map<String, Value>)> = Vec::new();
+            let mut outer = Map::new();
+            for (name, value) in values {
+                match variables.owner(&name) {
+                    LocalId::ROOT => {
+                        outer.insert(name, value);
+                    }
+                    owner => match inner.iter_mut().find(|(own, _)| *own == owner) {
+                        Some((_, own)) => {
+                            own.insert(name, value);
+                        }
+                        None => inner.push((owner, Map::from_iter([(name, value)]))),
+                    },
+                }
+            }
+            for (owner, values) in inner {
+                self.emit(At::scope(owner), EventKind::VariablesSet { values });
+            }
+            values = outer;
+        }
+        if !values.is_empty() {
+            self.emit(At::scope(LocalId::ROOT), EventKind::VariablesSet { values });
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! One command, run to quiescence.
+
+mod cancel;
+mod decide;
+mod enter;
+mod error;
+mod eval;
+mod fire;
+mod incident;
+mod join;
+mod leave;
+mod wait;
+
+use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
+use crate::state::{Active, Life, State};
+use crate::{Command, LocalId, Refusal, RunContext, apply};
+use heddle_bpmn::graph::{self, FlowIx, Graph, NodeIx, NodeKind, ROOT, ScopeIx, Start};
+use heddle_kernel::{Timestamp, UserId};
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The most node activations of one step; tokens beyond it wait behind an incident.
+pub const MAX_ACTIVATIONS: u32 = 10_000;
+
+/// What a command led to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What happened, in order; appended to the run's history.
+    pub events: Vec<Event>,
+    /// The state after the events.
+    pub state: State,
+}
+
+/// Runs a command until no token can move.
+///
+/// # Errors
+/// A refusal: nothing happened.
+pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> Result<Step, Refusal> {
+    admit(state, &command)?;
+    let state = if state.life == Life::New { State::new() } else { state.clone() };
+    let mut machine = Machine::new(graph, state, cx);
+    machine.execute(command)?;
+    machine.settle()?;
+    Ok(Step { events: machine.events, state: machine.state })
+}
+
+/// Whether the run's life allows the command.
+const fn admit(state: &State, command: &Command) -> Result<(), Refusal> {
+    match (state.life, command) {
+        (Life::New, Command::Start { .. }) => Ok(()),
+        (Life::New, _) => Err(Refusal::NotStarted),
+        (Life::Completed | Life::Failed | Life::Cancelled, _) => Err(Refusal::AlreadyEnded),
+        (_, Command::Start { .. }) => Err(Refusal::AlreadyStarted),
+        (Life::Suspended, Command::Resume | Command::Cancel { .. }) => Ok(()),
+        (Life::Suspended, _) => Err(Refusal::Suspended),
+        (Life::Active, Command::Resume) => Err(Refusal::NotSuspended),
+        (Life::Active, _) => Ok(()),
+    }
+}
+
+/// What stops a node: an incident of the run, or a refusal of the whole command.
+enum Trouble {
+    Refused(Refusal),
+    Incident(IncidentCode, String),
+}
+
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+fn expression(message: impl Into<String>) -> Trouble {
+    Trouble::Incident(IncidentCode::ExpressionError, message.into())
+}
+
+/// Where an event happens.
+#[derive(Clone, Copy)]
+struct At {
+    node: Option<NodeIx>,
+    instance: Option<LocalId>,
+    scope: Option<LocalId>,
+    attempt: Option<u32>,
+}
+
+impl At {
+    /// The run as a whole.
+    const RUN: Self = Self { node: None, instance: None, scope: None, attempt: None };
+
+    const fn scope(scope: LocalId) -> Self {
+        Self { scope: Some(scope), ..Self::RUN }
+    }
+}
+
+struct Machine<'g> {
+    graph: &'g Graph,
+    state: State,
+    events: Vec<Event>,
+    cx: &'g RunContext,
+    now: Timestamp,
+    /// Tokens that may move; each is in the state, too, unless it was withdrawn.
+    ready: VecDeque<(FlowIx, LocalId)>,
+    /// Scopes in which something ended, and which may be over.
+    touched: Vec<LocalId>,
+    activations: u32,
+}
+
+impl<'g> Machine<'g> {
+    fn new(graph: &'g Graph, state: State, cx: &'g RunContext) -> Self {
+        let now = Timestamp::from_micros(cx.now.micros().div_euclid(1000) * 1000);
+        let events = Vec::with_capacity(16);
+        Self { graph, state, events, cx, now, ready: VecDeque::new(), touched: Vec::new(), activations: 0 }
+    }
+
+    fn actor(&self) -> Option<UserId> {
+        self.cx.actor.as_ref().map(|actor| actor.user_id)
+    }
+
+    fn emit(&mut self, at: At, kind: EventKind) {
+        let event = Event {
+            sequence: self.state.sequence + 1,
+            kind,
+            at: self.now,
+            node_id: at.node.map(|ix| self.graph.node(ix).id.clone()),
+            node_instance_id: at.instance,
+            scope_id: at.scope,
+            attempt: at.attempt,
+        };
+        apply(&mut self.state, &event);
+        self.events.push(event);
+    }
+
+    /// The next id of the run; the event that carries it counts it.
+    const fn next_id(&self) -> LocalId {
+        LocalId(self.state.counter + 1)
+    }
+
+    fn node(&self, id: &str) -> Result<NodeIx, Refusal> {
+        self.graph.find(id).ok_or_else(|| Refusal::WrongGraph(id.to_owned()))
+    }
+
+    fn instance(&self, id: LocalId) -> Result<&Active, Refusal> {
+        self.state.instance(id).ok_or(Refusal::UnknownInstance(id))
+    }
+
+    /// The place of a node instance in the history.
+    fn at(&self, id: LocalId) -> Result<(NodeIx, At), Refusal> {
+        let active = self.instance(id)?;
+        let ix = self.node(&active.node)?;
+        let at = At {
+            node: Some(ix),
+            instance: Some(id),
+            scope: Some(active.scope),
+            attempt: (active.attempt > 1).then_some(active.attempt),
+        };
+        Ok((ix, at))
+    }
+
+    /// The graph's scope of an open scope.
+    fn content(&self, scope: LocalId) -> Result<ScopeIx, Refusal> {
+        if scope == LocalId::ROOT {
+            return Ok(ROOT);
+        }
+        let active = self.instance(scope)?;
+        match self.graph.node(self.node(&active.node)?).kind {
+            NodeKind::SubProcess(scope) | NodeKind::EventSubProcess { scope, .. } => Ok(scope),
+            _ => Err(Refusal::UnknownInstance(scope)),
+        }
+    }
+
+    fn execute(&mut self, command: Command) -> Result<(), Refusal> {
+        match command {
+            Command::Start { trigger, input } => self.start(trigger, input),
+            Command::CompleteTask { task_id, outcome, values, comment } => {
+                self.complete_task(task_id, (outcome, comment), values)
+            }
+            Command::AssignTask { task_id, assignee } => self.assign_task(task_id, assignee),
+            Command::FireTimer { timer_id } => self.fire_timer(timer_id),
+            Command::DeliverMessage { subscription_id, payload } => {
+                self.deliver(subscription_id, crate::SubscriptionKind::Message, payload)
+            }
+            Command::DeliverSignal { subscription_id, payload } => {
+                self.deliver(subscription_id, crate::SubscriptionKind::Signal, payload)
+            }
+            Command::Continue { node_instance_id, payload } => self.proceed(node_instance_id, payload),
+            Command::Cancel { reason } => self.cancel_run(reason),
+            Command::Suspend => {
+                let by = self.actor();
+                self.emit(At::RUN, EventKind::RunSuspended { by });
+                Ok(())
+            }
+            Command::Resume => {
+                let by = self.actor();
+                self.emit(At::RUN, EventKind::RunResumed { by });
+                Ok(())
+            }
+            Command::Retry { incident_id, variables } => self.retry(incident_id, variables),
+            Command::Skip { target, output } => self.skip(target, output),
+            Command::Move { node_instance_id, target_node } => self.move_token(node_instance_id, &target_node),
+            Command::SetVariables { scope, values } => {
+                let scope = scope.unwrap_or(LocalId::ROOT);
+                if self.state.scope(scope).is_none() {
+                    return Err(Refusal::UnknownInstance(scope));
+                }
+                self.emit(At::scope(scope), EventKind::VariablesSet { values });
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Refusal> {
+        let starts = self.starts(&trigger)?;
+        let started = RunStarted {
+            process_id: self.graph.id.clone(),
+            trigger,
+            input,
+            correlation_key: self.cx.correlation_key.clone(),
+            by: self.actor(),
+        };
+        self.emit(At::RUN, EventKind::RunStarted(Box::new(started)));
+        self.touched.push(LocalId::ROOT);
+        self.open_root_listeners()?;
+        for ix in starts {
+            self.activate(ix, LocalId::ROOT, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Opens what the process's event sub-processes wait for.
+    fn open_root_listeners(&mut self) -> Result<(), Refusal> {
+        match self.listeners(ROOT, LocalId::ROOT) {
+            Ok(waits) => {
+                self.open(waits, LocalId::ROOT);
+                Ok(())
+            }
+            Err(Trouble::Refused(refusal)) => Err(refusal),
+            Err(Trouble::Incident(code, message)) => {
+                self.raise(At::scope(LocalId::ROOT), code, message, Phase::Enter);
+                Ok(())
+            }
+        }
+    }
+
+    /// The nodes that a trigger activates.
+    fn starts(&self, trigger: &Trigger) -> Result<Vec<NodeIx>, Refusal> {
+        let root = self.graph.scope(ROOT);
+        let (wanted, fits): (&str, fn(&graph::Trigger, &str) -> bool) = match trigger {
+            Trigger::Manual { start_node: None } => {
+                let several = root.starts.len() != 1 && !root.start_events.is_empty();
+                if several || root.starts.is_empty() {
+                    let names = root.start_events.iter().map(|ix| self.graph.node(*ix).id.to_string());
+                    return Err(Refusal::StartNotDetermined(names.collect()));
+                }
+                return Ok(root.starts.clone());
+            }
+            Trigger::Manual { start_node: Some(id) } => (id, |_, _| true),
+            Trigger::Message { node_id, .. } => {
+                (node_id, |own, name| matches!(own, graph::Trigger::Message(message) if *message.name == *name))
+            }
+            Trigger::Signal { node_id, .. } => {
+                (node_id, |own, name| matches!(own, graph::Trigger::Signal(signal) if **signal == *name))
+            }
+            Trigger::Timer { node_id } => (node_id, |own, _| matches!(own, graph::Trigger::Timer(_))),
+        };
+        let name = match trigger {
+            Trigger::Message { name, .. } | Trigger::Signal { name, .. } => name,
+            Trigger::Manual { .. } | Trigger::Timer { .. } => "",
+        };
+        let manual = matches!(trigger, Trigger::Manual { .. });
+        let found = self.graph.find(wanted).filter(|ix| {
+            let among = root.start_events.contains(ix) || (manual && root.starts.contains(ix));
+            among
+                && match &self.graph.node(*ix).kind {
+                    NodeKind::Start(Start { trigger: Some(own), .. }) => fits(own, name),
+                    _ => manual,
+                }
+        });
+        found.map(|ix| vec![ix]).ok_or_else(|| Refusal::UnknownStart(wanted.to_owned()))
+    }
+
+    /// Lets tokens move until none can.
+    fn settle(&mut self) -> Result<(), Refusal> {
+        while self.state.life == Life::Active {
+            if let Some((flow, scope)) = self.ready.pop_front() {
+                self.arrive(flow, scope)?;
+            } else if !self.close_scopes()? && !self.fire_inclusive()? {
+                break;
+            }
+        }
+        if self.state.life == Life::Active && !self.state.tokens.is_empty() {
+            self.detect_deadlocks();
+        }
+        Ok(())
+    }
+
+    /// A token has come to the end of its flow.
+    fn arrive(&mut self, flow: FlowIx, scope: LocalId) -> Result<(), Refusal> {
+        if !self.has_token(flow, scope) {
+            return Ok(());
+        }
+        let target = self.graph.flow(flow).target;
+        if self.activations == MAX_ACTIVATIONS {
+            return self.stop_at_limit(target);
+        }
+        match self.graph.node(target).kind {
+            NodeKind::Parallel if self.graph.join(target).is_some() => {
+                let incoming = self.graph.incoming(target);
+                if incoming.iter().all(|&flow| self.has_token(flow, scope)) {
+                    return self.activate(target, scope, incoming);
+                }
+                Ok(())
+            }
+            // Whether an inclusive join may go on is known only when nothing else can move.
+            NodeKind::Inclusive if self.graph.join(target).is_some() => Ok(()),
+            _ => self.activate(target, scope, &[flow]),
+        }
+    }
+
+    fn has_token(&self, flow: FlowIx, scope: LocalId) -> bool {
+        let id = &self.graph.flow(flow).id;
+        self.state.tokens.iter().any(|token| token.scope == scope && token.flow == *id)
+    }
+
+    /// A node instance comes to be and does its work as far as it can.
+    fn activate(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx]) -> Result<(), Refusal> {
+        let id = self.create(ix, scope, via);
+        self.enter(ix, id)
+    }
+
+    fn create(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx]) -> LocalId {
+        self.activations += 1;
+        let id = self.next_id();
+        let node = self.graph.node(ix);
+        let via: Vec<Arc<str>> = via.iter().map(|&flow| self.graph.flow(flow).id.clone()).collect();
+        let kind = EventKind::NodeActivated { element: node.element, name: node.name.clone(), via };
+        self.emit(At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None }, kind);
+        id
+    }
+}

@@ -1,0 +1,111 @@
+//! Timers and subscriptions: what is waited for.
+
+use super::{At, Machine, Trouble, expression};
+use crate::LocalId;
+use crate::event::{EventKind, SubscriptionKind};
+use heddle_bpmn::graph::{MessageSettings, NodeIx, NodeKind, Schedule, ScopeIx, Start, Trigger};
+use std::sync::Arc;
+
+/// A wait that is ready to be opened.
+pub(super) struct Wait {
+    /// The event that waits.
+    node: NodeIx,
+    what: What,
+}
+
+enum What {
+    Timer(Schedule),
+    Subscription { kind: SubscriptionKind, name: Arc<str>, key: Option<String> },
+}
+
+impl Machine<'_> {
+    /// What an event waits for; an error event waits for nothing that comes from outside.
+    pub(super) fn wait_for(&self, node: NodeIx, trigger: &Trigger, scope: LocalId) -> Result<Option<Wait>, Trouble> {
+        Ok(match trigger {
+            Trigger::Message(message) => Some(self.message(node, message, scope)?),
+            Trigger::Signal(name) => {
+                let what =
+                    What::Subscription { kind: SubscriptionKind::Signal, name: name.clone(), key: None };
+                Some(Wait { node, what })
+            }
+            Trigger::Timer(timer) => match timer.schedule(self.now, &self.variables(scope)) {
+                Ok(schedule) => Some(Wait { node, what: What::Timer(schedule) }),
+                Err(error) => return Err(expression(error.0)),
+            },
+            Trigger::Error(_) => None,
+        })
+    }
+
+    pub(super) fn message(&self, node: NodeIx, message: &MessageSettings, scope: LocalId) -> Result<Wait, Trouble> {
+        let key = self.correlation_key(message, scope)?;
+        let what = What::Subscription { kind: SubscriptionKind::Message, name: message.name.clone(), key };
+        Ok(Wait { node, what })
+    }
+
+    /// What the event sub-processes of a scope wait for.
+    pub(super) fn listeners(&self, content: ScopeIx, scope: LocalId) -> Result<Vec<Wait>, Trouble> {
+        let mut waits = Vec::new();
+        for &start in &self.graph.scope(content).listeners {
+            if let NodeKind::Start(Start { trigger: Some(trigger), .. }) = &self.graph.node(start).kind {
+                waits.extend(self.wait_for(start, trigger, scope)?);
+            }
+        }
+        Ok(waits)
+    }
+
+    /// Opens waits for a node instance, or, when start events wait, for a scope.
+    pub(super) fn open(&mut self, waits: Vec<Wait>, host: LocalId) {
+        for Wait { node, what } in waits {
+            let at = self.wait_at(node, host);
+            match what {
+                What::Timer(schedule) => self.schedule(at, schedule),
+                What::Subscription { kind, name, key } => {
+                    let subscription_id = self.next_id();
+                    let opened =
+                        EventKind::SubscriptionOpened { subscription_id, kind, name, correlation_key: key };
+                    self.emit(at, opened);
+                }
+            }
+        }
+    }
+
+    pub(super) fn schedule(&mut self, at: At, schedule: Schedule) {
+        let timer_id = self.next_id();
+        let Schedule { due_at, cycle } = schedule;
+        self.emit(at, EventKind::TimerScheduled { timer_id, due_at, cycle: cycle.map(Box::new) });
+    }
+
+    /// Where a wait stands in the history: at its host, or, for an event sub-process, at its scope.
+    pub(super) fn wait_at(&self, node: NodeIx, host: LocalId) -> At {
+        if matches!(self.graph.node(node).kind, NodeKind::Start(_)) {
+            return At { node: Some(node), ..At::scope(host) };
+        }
+        let scope = self.state.instance(host).map(|active| active.scope);
+        At { node: Some(node), instance: Some(host), scope, attempt: None }
+    }
+
+    /// Withdraws what is waited for on behalf of a host: all of it, or only what its event sub-processes do.
+    pub(super) fn close_waits(&mut self, host: LocalId, only_listeners: bool) {
+        if self.state.timers.is_empty() && self.state.subscriptions.is_empty() {
+            return;
+        }
+        let graph = self.graph;
+        let concerned = |node: &str, own: LocalId| {
+            let ix = graph.find(node).filter(|_| own == host)?;
+            let listener = matches!(graph.node(ix).kind, NodeKind::Start(_));
+            (listener || !only_listeners).then_some(ix)
+        };
+        let timers = self.state.timers.iter().filter_map(|own| Some((concerned(&own.node, own.host)?, own.id)));
+        let timers: Vec<_> = timers.collect();
+        let own = self.state.subscriptions.iter();
+        let subscriptions: Vec<_> = own.filter_map(|own| Some((concerned(&own.node, own.host)?, own.id))).collect();
+        for (node, timer_id) in timers {
+            let at = self.wait_at(node, host);
+            self.emit(at, EventKind::TimerCancelled { timer_id });
+        }
+        for (node, subscription_id) in subscriptions {
+            let at = self.wait_at(node, host);
+            self.emit(at, EventKind::SubscriptionClosed { subscription_id });
+        }
+    }
+}

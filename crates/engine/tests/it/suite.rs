@@ -1,0 +1,289 @@
+//! The execution models of the shared suite, in memory: every model that compiles must behave as expected.
+
+use crate::support::Run;
+use heddle_bpmn::graph::{Graph, StartKind, compile};
+use heddle_bpmn::xml;
+use heddle_engine::{Command, EventKind, Status, SubscriptionKind, Trigger};
+use heddle_kernel::Timestamp;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Cases that pass at least; grows with what is executed.
+const PASSING: usize = 80;
+
+fn suites() -> Option<PathBuf> {
+    let given = std::env::var_os("HEDDLE_SUITES").map(PathBuf::from);
+    let near = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites");
+    let found = given.unwrap_or(near).join("bpmn/execution");
+    if found.is_dir() {
+        return Some(found);
+    }
+    assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "the suites are missing");
+    println!("skipped: the suites are not there");
+    None
+}
+
+/// What was thrown and waits for somebody who listens.
+#[derive(Clone)]
+struct Message {
+    name: String,
+    payload: Value,
+}
+
+/// The processes of one deployment and their runs.
+struct World {
+    graphs: Vec<Arc<Graph>>,
+    runs: Vec<Run>,
+    now: Timestamp,
+    buffer: Vec<Message>,
+}
+
+impl World {
+    fn start(&mut self, process: &str, trigger: Trigger, input: Map<String, Value>) -> Result<(), String> {
+        let graph = self.graphs.iter().find(|graph| &*graph.id == process).ok_or("no such process")?.clone();
+        let mut run = Run::new(graph);
+        run.now = self.now;
+        self.runs.push(run);
+        let at = self.runs.len() - 1;
+        self.give(at, Command::Start { trigger, input })
+    }
+
+    /// Gives a command to a run and delivers what it threw.
+    fn give(&mut self, at: usize, command: Command) -> Result<(), String> {
+        let before = self.runs[at].log.len();
+        self.runs[at].now = self.now;
+        self.runs[at].give(command).map_err(|refusal| refusal.to_string())?;
+        let thrown: Vec<EventKind> = self.runs[at].log[before..].iter().map(|event| event.kind.clone()).collect();
+        for kind in thrown {
+            match kind {
+                EventKind::MessageSent { name, payload, .. } => {
+                    let message = Message { name: name.to_string(), payload };
+                    if !self.message(&message)? {
+                        self.buffer.push(message);
+                    }
+                }
+                EventKind::SignalSent { name, payload } => self.signal(&name, &payload)?,
+                EventKind::SubscriptionOpened { kind: SubscriptionKind::Message, name, .. } => {
+                    if let Some(place) = self.buffer.iter().position(|message| message.name == *name) {
+                        let message = self.buffer.remove(place);
+                        self.message(&message)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Delivers a message to one subscription or one start event; answers whether there was one.
+    fn message(&mut self, message: &Message) -> Result<bool, String> {
+        for at in 0..self.runs.len() {
+            let open = self.runs[at].state.subscriptions();
+            let own = open.iter().find(|own| own.kind == SubscriptionKind::Message && *own.name == *message.name);
+            if let Some(subscription_id) = own.map(|own| own.id) {
+                self.give(at, Command::DeliverMessage { subscription_id, payload: message.payload.clone() })?;
+                return Ok(true);
+            }
+        }
+        for graph in self.graphs.clone() {
+            for own in graph.start_bindings() {
+                if own.kind == StartKind::Message && own.name.as_deref() == Some(message.name.as_str()) {
+                    let (name, node_id) = (message.name.clone(), own.node_id.to_string());
+                    self.start(&graph.id, Trigger::Message { name, node_id }, Map::new())?;
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn signal(&mut self, name: &str, payload: &Value) -> Result<(), String> {
+        let mut listening = Vec::new();
+        for (at, run) in self.runs.iter().enumerate() {
+            let open = run.state.subscriptions().into_iter();
+            listening.extend(
+                open.filter(|own| own.kind == SubscriptionKind::Signal && *own.name == *name).map(|own| (at, own.id)),
+            );
+        }
+        for (at, subscription_id) in listening {
+            // The first of two may have withdrawn the second.
+            if self.runs[at].state.subscriptions().iter().any(|own| own.id == subscription_id) {
+                self.give(at, Command::DeliverSignal { subscription_id, payload: payload.clone() })?;
+            }
+        }
+        for graph in self.graphs.clone() {
+            for own in graph.start_bindings() {
+                if own.kind == StartKind::Signal && own.name.as_deref() == Some(name) {
+                    let trigger = Trigger::Signal { name: name.to_owned(), node_id: own.node_id.to_string() };
+                    self.start(&graph.id, trigger, Map::new())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fires the timers that become due until then, in due order.
+    fn advance(&mut self, until: Timestamp) -> Result<bool, String> {
+        let mut fired = false;
+        loop {
+            let due = self.runs.iter().enumerate().flat_map(|(at, run)| {
+                run.state.timers().into_iter().map(move |timer| (timer.due_at, at, timer.id))
+            });
+            let Some((due_at, at, timer_id)) = due.filter(|(due, ..)| *due <= until).min() else { break };
+            fired = true;
+            self.now = self.now.max(due_at);
+            self.give(at, Command::FireTimer { timer_id })?;
+        }
+        self.now = self.now.max(until);
+        Ok(fired)
+    }
+
+    fn tasks(&self) -> Vec<String> {
+        let mut ids: Vec<String> = self.runs.iter().flat_map(Run::tasks).collect();
+        ids.sort();
+        ids
+    }
+
+    fn complete(&mut self, node: &str) -> Result<(), String> {
+        let at = self.runs.iter().position(|run| run.tasks().iter().any(|task| task == node)).ok_or("no such task")?;
+        let task_id = self.runs[at].task_id(node);
+        self.give(at, Command::CompleteTask { task_id, outcome: None, values: Map::new(), comment: None })
+    }
+
+    /// Completed activities by name, over all runs.
+    fn completed(&self) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        for run in &self.runs {
+            for event in &run.log {
+                let EventKind::NodeCompleted { element, .. } = &event.kind else { continue };
+                let ix = run.graph.find(event.node_id.as_deref().unwrap_or_default()).unwrap();
+                if let Some(name) = run.graph.node(ix).name.as_deref().filter(|_| element.is_activity()) {
+                    *found.entry(name.to_owned()).or_insert(0) += 1;
+                }
+            }
+        }
+        found
+    }
+}
+
+fn seconds(duration: &str) -> i64 {
+    let timer = heddle_bpmn::graph::TimerDefinition::parse(heddle_bpmn::graph::TimerKind::Duration, duration).unwrap();
+    let zero = Timestamp::from_micros(0);
+    timer.schedule(zero, &Map::new()).unwrap().due_at.micros()
+}
+
+fn step(world: &mut World, step: &Value) -> Result<(), String> {
+    let (word, value) = step.as_object().unwrap().iter().find(|(word, _)| *word != "expect_error").unwrap();
+    let text = value.as_str().unwrap_or_default();
+    let done = match word.as_str() {
+        "tasks" => {
+            let mut wanted: Vec<String> = serde_json::from_value(value.clone()).unwrap();
+            wanted.sort();
+            if world.tasks() == wanted { Ok(()) } else { Err(format!("tasks {:?} instead of {wanted:?}", world.tasks())) }
+        }
+        "complete" => world.complete(text),
+        "complete_all" => {
+            while world.tasks().iter().any(|task| task == text) {
+                world.complete(text)?;
+            }
+            Ok(())
+        }
+        "complete_any_order" => value.as_array().unwrap().iter().try_for_each(|id| world.complete(id.as_str().unwrap())),
+        "advance" => {
+            let until = Timestamp::from_micros(world.now.micros() + seconds(text));
+            world.advance(until).map(|_| ())
+        }
+        "message" => {
+            let message = Message { name: text.to_owned(), payload: Value::Null };
+            match world.message(&message) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(format!("nobody waits for {text}")),
+                Err(error) => Err(error),
+            }
+        }
+        "signal" => world.signal(text, &Value::Null),
+        "start" => {
+            let input = value["variables"].as_object().cloned().unwrap_or_default();
+            world.start(value["process"].as_str().unwrap(), Trigger::Manual { start_node: None }, input)
+        }
+        "state" => expect(world, text),
+        other => panic!("unknown step {other}"),
+    };
+    match (done, step["expect_error"] == json!(true)) {
+        (Ok(()), true) => Err("should have been refused".to_owned()),
+        (Err(_), true) => Ok(()),
+        (done, false) => done,
+    }
+}
+
+fn expect(world: &World, state: &str) -> Result<(), String> {
+    let run = &world.runs[0];
+    let status = run.status();
+    let as_expected = match state {
+        "completed" => status == Status::Completed,
+        "active" => status == Status::Waiting,
+        "error" => status == Status::Failed || run.state.has_incident(),
+        "not-active" => status.is_terminal(),
+        other => panic!("unknown state {other}"),
+    };
+    if as_expected { Ok(()) } else { Err(format!("{status:?} instead of {state}, incidents {:?}", run.incidents())) }
+}
+
+fn case(graphs: &[Arc<Graph>], case: &Value) -> Result<(), String> {
+    let now = "2024-01-01T00:00:00Z".parse().unwrap();
+    let mut world = World { graphs: graphs.to_vec(), runs: Vec::new(), now, buffer: Vec::new() };
+    let input = case["start"]["variables"].as_object().cloned().unwrap_or_default();
+    world.start(case["start"]["process"].as_str().unwrap(), Trigger::Manual { start_node: None }, input)?;
+    let steps = case["steps"].as_array().unwrap();
+    for own in steps {
+        step(&mut world, own).map_err(|error| format!("{own}: {error}"))?;
+    }
+    if !steps.iter().any(|own| own.get("advance").is_some()) {
+        let month = world.now.plus_seconds(30 * 86_400);
+        loop {
+            let due = world.runs.iter().flat_map(|run| run.state.timers()).map(|timer| timer.due_at).min();
+            match due.filter(|due| *due <= month) {
+                Some(due) => world.advance(due)?,
+                None => break,
+            };
+        }
+    }
+    let Some(expected) = case["expect"].as_object() else { return Ok(()) };
+    expect(&world, expected["state"].as_str().unwrap())?;
+    let wanted: BTreeMap<String, u64> = serde_json::from_value(expected["completed_by_name"].clone()).unwrap();
+    let mut completed = world.completed();
+    completed.retain(|name, _| name.starts_with("SCRIPT_") || wanted.contains_key(name));
+    if completed == wanted { Ok(()) } else { Err(format!("completed {completed:?} instead of {wanted:?}")) }
+}
+
+#[test]
+fn every_model_of_the_suite_that_compiles_behaves_as_expected() {
+    let Some(dir) = suites() else { return };
+    let models: Value = serde_json::from_slice(&std::fs::read(dir.join("expectations.json")).unwrap()).unwrap();
+    let (mut passed, mut refused, mut failed) = (0, 0, Vec::new());
+    for model in models.as_array().unwrap() {
+        let (mut graphs, mut reasons) = (Vec::new(), Vec::new());
+        for file in model["files"].as_array().unwrap() {
+            let bytes = std::fs::read(dir.join(file.as_str().unwrap())).unwrap();
+            let compiled = compile(&xml::read(&bytes).unwrap().definition);
+            graphs.extend(compiled.processes);
+            let errors = compiled.diagnostics.into_iter().filter(|own| own.is_error());
+            reasons.extend(errors.map(|own| format!("{}: {} ({:?})", own.code, own.message, own.element_id)));
+        }
+        for (index, own) in model["cases"].as_array().unwrap().iter().enumerate() {
+            if !reasons.is_empty() {
+                refused += 1;
+                println!("refused {} {index}: {}", model["id"], reasons[0]);
+            } else if let Err(error) = case(&graphs, own) {
+                failed.push(format!("{} {index}: {error}", model["id"]));
+            } else {
+                passed += 1;
+            }
+        }
+    }
+    println!("suite=bpmn-execution in memory passed={passed} refused={refused} failed={}", failed.len());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(passed >= PASSING, "only {passed} passed");
+}

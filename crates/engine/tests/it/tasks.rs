@@ -1,0 +1,130 @@
+//! Human tasks: settings, assignment, completion, outcomes, variables.
+
+use crate::support::{Model, Run, map};
+use heddle_engine::{Command, EventKind, Refusal, Status, WaitKind};
+use serde_json::{Value, json};
+
+fn review(configuration: Value) -> Model {
+    Model::default()
+        .nodes("s:startEvent yes:task no:task e:endEvent")
+        .node("review", "userTask", json!({ "configuration": configuration }))
+        .flows("s > review; yes > e; no > e")
+        .edge("review", "yes", json!({"condition": {"on": "outcome:approve"}}))
+        .edge("review", "no", json!({"condition": {"on": "outcome:reject"}}))
+}
+
+#[test]
+fn a_task_shows_its_settings() {
+    let configuration = json!({
+        "assignee": "ada", "candidateUsers": "bob, eve", "candidateGroups": ["clerks"], "dueDate": "P2D",
+        "priority": 60, "form": {"type": "object"}, "outcomes": ["approve", "reject"]
+    });
+    let run = review(configuration).run(json!({}));
+    let task = run.state.tasks().remove(0);
+    assert_eq!(task.assignee.as_deref(), Some("ada"));
+    assert_eq!(task.candidate_users, ["bob", "eve"]);
+    assert_eq!(task.candidate_groups, ["clerks"]);
+    assert_eq!(task.due_at.unwrap().to_string(), "2024-01-03T00:00:00.000Z");
+    assert_eq!((task.priority, task.form.as_deref()), (Some(60), Some(&json!({"type": "object"}))));
+    let wait = run.state.active_nodes()[0].waiting_for.clone().unwrap();
+    assert_eq!(wait.kind, WaitKind::HumanTask);
+    assert_eq!(wait.task_id, Some(task.task_id));
+    assert_eq!(wait.options, ["approve", "reject", "skip", "move"]);
+}
+
+#[test]
+fn the_outcome_chooses_the_flow_and_the_values_are_kept() {
+    for (outcome, branch) in [("approve", "yes"), ("reject", "no")] {
+        let mut run = review(json!({"outcomes": ["approve", "reject"]})).run(json!({"amount": 5}));
+        run.complete_with("review", Some(outcome), json!({"amount": 6, "note": "ok"})).unwrap();
+        assert!(run.done().contains(&branch.to_owned()) && run.done().len() == 2);
+        assert_eq!(run.variables(), json!({"amount": 6, "note": "ok"}));
+        let output = json!({"output": {"amount": 6, "note": "ok"}, "outcome": outcome});
+        assert_eq!(run.state.node_outputs()["review"], output);
+        assert_eq!(run.state.output(), run.state.variables());
+    }
+}
+
+#[test]
+fn later_conditions_see_what_nodes_gave() {
+    let model = Model::default()
+        .nodes("s:startEvent u:userTask g:exclusiveGateway a:task b:task")
+        .flows("s > u > g")
+        .flow_if("g", "a", "nodes.u.output.score gte 7")
+        .flow_if("g", "b", "nodes.u.outcome eq low");
+    let mut high = model.run(json!({}));
+    high.complete_with("u", None, json!({"score": 8})).unwrap();
+    assert_eq!(high.done(), ["a", "u"]);
+    let mut low = model.run(json!({}));
+    low.complete_with("u", Some("low"), json!({"score": 1})).unwrap();
+    assert_eq!(low.done(), ["b", "u"]);
+}
+
+#[test]
+fn wrong_completions_are_refused() {
+    let mut run = review(json!({"outcomes": ["approve", "reject"]})).run(json!({}));
+    let allowed = vec!["approve".to_owned(), "reject".to_owned()];
+    for outcome in [None, Some("maybe")] {
+        let refused = run.complete_with("review", outcome, json!({}));
+        assert_eq!(refused, Err(Refusal::UnknownOutcome { allowed: allowed.clone() }));
+    }
+    let task_id = run.task_id("review");
+    run.complete_with("review", Some("approve"), json!({})).unwrap();
+    let again = Command::CompleteTask { task_id, outcome: None, values: map(json!({})), comment: None };
+    assert_eq!(run.give(again), Err(Refusal::AlreadyEnded));
+}
+
+#[test]
+fn a_task_can_be_given_to_somebody_and_back() {
+    let mut run = review(json!({"outcomes": []})).run(json!({}));
+    let task_id = run.task_id("review");
+    run.give(Command::AssignTask { task_id, assignee: Some("ada".to_owned()) }).unwrap();
+    assert_eq!(run.state.tasks()[0].assignee.as_deref(), Some("ada"));
+    run.give(Command::AssignTask { task_id, assignee: None }).unwrap();
+    assert_eq!(run.state.tasks()[0].assignee, None);
+}
+
+#[test]
+fn a_comment_is_part_of_the_history() {
+    let mut run = Model::default().nodes("u:userTask").run(json!({}));
+    let comment = Some("looks fine".to_owned());
+    let task_id = run.task_id("u");
+    run.give(Command::CompleteTask { task_id, outcome: None, values: map(json!({})), comment: comment.clone() }).unwrap();
+    let kept = run.log.iter().find_map(|event| match &event.kind {
+        EventKind::TaskCompleted { comment, .. } => Some(comment.clone()),
+        _ => None,
+    });
+    assert_eq!(kept, Some(comment));
+    assert_eq!(run.status(), Status::Completed);
+}
+
+#[test]
+fn variables_of_a_sub_process_end_with_it() {
+    let inner = Model::default().nodes("a:userTask b:userTask").flows("a > b");
+    let model = Model::default().nodes("s:startEvent e:endEvent").sub("p", inner, json!({})).flows("s > p > e");
+    let mut run = model.run(json!({"x": 1}));
+    let scope = Some(run.instance("p"));
+    run.give(Command::SetVariables { scope, values: map(json!({"local": 1})) }).unwrap();
+    run.complete_with("a", None, json!({"local": 2, "x": 2, "new": 3})).unwrap();
+    assert_eq!(run.variables(), json!({"x": 2, "new": 3}));
+    run.complete("b");
+    assert_eq!(run.status(), Status::Completed);
+    assert_eq!(run.variables(), json!({"x": 2, "new": 3}));
+}
+
+#[test]
+fn the_event_log_is_the_documented_json() {
+    let mut run = Run::new(review(json!({"outcomes": ["approve", "reject"]})).graph());
+    run.start(json!({"amount": 5})).unwrap();
+    let first = serde_json::to_value(&run.log[0]).unwrap();
+    let expected = json!({
+        "sequence": 1, "type": "run.started", "at": "2024-01-01T00:00:00.000Z",
+        "data": {"processId": "main", "trigger": {"kind": "manual"}, "input": {"amount": 5}}
+    });
+    assert_eq!(first, expected);
+    let types = ["run.started", "node.activated", "node.completed", "flow.taken", "node.activated", "task.created"];
+    assert_eq!(run.types(), types);
+    let taken = serde_json::to_value(&run.log[3]).unwrap();
+    assert_eq!(taken["data"], json!({"flowId": "s-review", "targetId": "review"}));
+    assert_eq!(taken["nodeId"], "s");
+}

@@ -1,0 +1,118 @@
+//! Functions on contexts (DMN 1.5, 10.3.4.11).
+
+use super::{Args, Builtin};
+use crate::eval::{Machine, Outcome, null};
+use crate::{Context, Value};
+
+pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    match builtin {
+        Builtin::GetValue => get_value(args),
+        Builtin::GetEntries => {
+            let entry = |(name, value): (&std::sync::Arc<str>, &Value)| {
+                let pair = [("key", Value::String(name.clone())), ("value", value.clone())];
+                Value::context(pair.into_iter().collect())
+            };
+            let context = args.context(0)?;
+            machine.charge(context.len() as u64)?;
+            Ok(Value::list(context.iter().map(entry).collect()))
+        }
+        Builtin::Context => from_entries(args),
+        Builtin::ContextPut | Builtin::Put => put(machine, args),
+        Builtin::ContextMerge => merge(machine, &args.list(0)?),
+        _ => merge(machine, &args.items()?),
+    }
+}
+
+fn get_value(args: &Args<'_>) -> Outcome {
+    let context = args.context(0)?;
+    match args.any(1) {
+        Value::String(key) => match context.get(key) {
+            Some(value) => Ok(value.clone()),
+            None => null(format!("there is no entry `{key}`")),
+        },
+        Value::List(keys) if !keys.is_empty() => {
+            let mut value = Value::Context(std::sync::Arc::new(context.clone()));
+            for key in keys.iter() {
+                let (Value::Context(inner), Value::String(key)) = (&value, key) else {
+                    return null("a path of keys leads through contexts");
+                };
+                let Some(next) = inner.get(key).cloned() else {
+                    return null(format!("there is no entry `{key}`"));
+                };
+                value = next;
+            }
+            Ok(value)
+        }
+        other => null(format!("a {} is no key", other.type_name())),
+    }
+}
+
+fn from_entries(args: &Args<'_>) -> Outcome {
+    let mut context = Context::new();
+    for entry in args.list(0)?.iter() {
+        let Value::Context(entry) = entry else {
+            return null("an entry is a context with `key` and `value`");
+        };
+        match (entry.get("key"), entry.get("value")) {
+            (Some(Value::String(key)), Some(value)) => {
+                if context.get(key).is_some() {
+                    return null(format!("the key `{key}` is there twice"));
+                }
+                context.put(key.clone(), value.clone());
+            }
+            _ => return null("an entry is a context with `key` and `value`"),
+        }
+    }
+    Ok(Value::context(context))
+}
+
+fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    let context = args.context(0)?;
+    machine.charge(context.len() as u64)?;
+    if !args.given(2) {
+        return null("a value is needed");
+    }
+    // Named arguments tell a key from a path of keys; arguments in order do so by their kind.
+    let (key, path) = if args.given(3) { (args.any(3), true) } else { (args.any(1), args.positional()) };
+    match key {
+        Value::String(key) if !args.given(3) => {
+            let mut context = context.clone();
+            context.put(key.clone(), args.any(2).clone());
+            Ok(Value::context(context))
+        }
+        Value::List(keys) if path && !keys.is_empty() => put_at(machine, Some(context), keys, args.any(2)),
+        other => null(format!("a {} is no key", other.type_name())),
+    }
+}
+
+fn put_at(machine: &mut Machine, context: Option<&Context>, keys: &[Value], value: &Value) -> Outcome {
+    let [Value::String(key), rest @ ..] = keys else { return null("keys are strings") };
+    machine.enter()?;
+    let mut changed = context.cloned().unwrap_or_default();
+    let inner = if rest.is_empty() {
+        value.clone()
+    } else {
+        match changed.get(key) {
+            Some(Value::Context(inner)) => put_at(machine, Some(inner), rest, value)?,
+            None | Some(Value::Null) => put_at(machine, None, rest, value)?,
+            Some(other) => return null(format!("a {} has no entries", other.type_name())),
+        }
+    };
+    machine.leave();
+    changed.put(key.clone(), inner);
+    Ok(machine.admit(Value::context(changed))?)
+}
+
+fn merge(machine: &mut Machine, contexts: &[Value]) -> Outcome {
+    let mut merged = Context::new();
+    for context in contexts {
+        let Value::Context(context) = context else {
+            return null(format!("only contexts are merged, not a {}", context.type_name()));
+        };
+        machine.charge(context.len() as u64)?;
+        for (name, value) in context.iter() {
+            merged.put(name.clone(), value.clone());
+        }
+    }
+    Ok(Value::context(merged))
+}

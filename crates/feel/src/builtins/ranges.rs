@@ -1,0 +1,144 @@
+//! Relations between points and ranges (DMN 1.5, 10.3.4.10, Table 78).
+
+use std::cmp::Ordering;
+
+use super::{Args, Builtin};
+use crate::Value;
+use crate::eval::{Outcome, null};
+use crate::value::Range;
+
+/// An argument seen as a range; a point is one whose ends are the same.
+struct Span<'v> {
+    low: &'v Value,
+    low_included: bool,
+    high: &'v Value,
+    high_included: bool,
+    point: bool,
+}
+
+fn span<'v>(args: &'v Args<'_>, at: usize) -> Outcome<Span<'v>> {
+    match args.single(at) {
+        Value::Range(range) => {
+            let Range { low: Some(low), high: Some(high), .. } = &**range else {
+                return null("these relations are between ranges with two ends");
+            };
+            Ok(Span {
+                low,
+                low_included: range.low_included,
+                high,
+                high_included: range.high_included,
+                point: false,
+            })
+        }
+        Value::Null => null("these relations are between points and ranges, not null"),
+        value => Ok(Span { low: value, low_included: true, high: value, high_included: true, point: true }),
+    }
+}
+
+fn order(a: &Value, b: &Value) -> Outcome<Ordering> {
+    match a.compare(b) {
+        Some(order) => Ok(order),
+        None => null(format!("a {} and a {} have no order", a.type_name(), b.type_name())),
+    }
+}
+
+impl Span<'_> {
+    fn before(&self, other: &Self) -> Outcome<bool> {
+        Ok(match order(self.high, other.low)? {
+            Ordering::Less => true,
+            Ordering::Equal => !self.high_included || !other.low_included,
+            Ordering::Greater => false,
+        })
+    }
+
+    fn meets(&self, other: &Self) -> Outcome<bool> {
+        Ok(self.high_included && other.low_included && order(self.high, other.low)?.is_eq())
+    }
+
+    fn overlaps(&self, other: &Self) -> Outcome<bool> {
+        Ok(!self.before(other)? && !other.before(self)?)
+    }
+
+    /// Whether this begins before the other does.
+    fn begins_before(&self, other: &Self) -> Outcome<bool> {
+        Ok(match order(self.low, other.low)? {
+            Ordering::Less => true,
+            Ordering::Equal => self.low_included && !other.low_included,
+            Ordering::Greater => false,
+        })
+    }
+
+    fn ends_before(&self, other: &Self) -> Outcome<bool> {
+        Ok(match order(self.high, other.high)? {
+            Ordering::Less => true,
+            Ordering::Equal => !self.high_included && other.high_included,
+            Ordering::Greater => false,
+        })
+    }
+
+    fn overlaps_before(&self, other: &Self) -> Outcome<bool> {
+        Ok(self.begins_before(other)? && !self.before(other)? && !other.ends_before(self)?)
+    }
+
+    fn same_low(&self, other: &Self) -> Outcome<bool> {
+        Ok(self.low_included == other.low_included && order(self.low, other.low)?.is_eq())
+    }
+
+    fn same_high(&self, other: &Self) -> Outcome<bool> {
+        Ok(self.high_included == other.high_included && order(self.high, other.high)?.is_eq())
+    }
+
+    fn includes(&self, other: &Self) -> Outcome<bool> {
+        Ok(!other.begins_before(self)? && !self.ends_before(other)?)
+    }
+
+    fn starts(&self, other: &Self) -> Outcome<bool> {
+        Ok(self.same_low(other)? && !other.ends_before(self)?)
+    }
+
+    fn finishes(&self, other: &Self) -> Outcome<bool> {
+        Ok(self.same_high(other)? && !self.begins_before(other)?)
+    }
+}
+
+pub(super) fn call(builtin: Builtin, args: &Args<'_>) -> Outcome {
+    let (a, b) = (span(args, 0)?, span(args, 1)?);
+    let only_ranges = matches!(
+        builtin,
+        Builtin::Meets
+            | Builtin::MetBy
+            | Builtin::Overlaps
+            | Builtin::OverlapsBefore
+            | Builtin::OverlapsAfter
+    );
+    // Which of the two may be a point is part of each relation.
+    let refused = match builtin {
+        Builtin::Finishes | Builtin::During | Builtin::Starts => b.point,
+        Builtin::FinishedBy | Builtin::Includes | Builtin::StartedBy => a.point,
+        Builtin::Coincides => a.point != b.point,
+        _ => only_ranges && (a.point || b.point),
+    };
+    if refused {
+        return null("this relation needs a range here");
+    }
+    Ok(Value::Boolean(match builtin {
+        Builtin::Before => a.before(&b)?,
+        Builtin::After => b.before(&a)?,
+        Builtin::Meets => a.meets(&b)?,
+        Builtin::MetBy => b.meets(&a)?,
+        Builtin::Overlaps => a.overlaps(&b)?,
+        Builtin::OverlapsBefore => a.overlaps_before(&b)?,
+        Builtin::OverlapsAfter => overlaps_after(&a, &b)?,
+        Builtin::Finishes => a.finishes(&b)?,
+        Builtin::FinishedBy => b.finishes(&a)?,
+        Builtin::Includes => a.includes(&b)?,
+        Builtin::During => b.includes(&a)?,
+        Builtin::Starts => a.starts(&b)?,
+        Builtin::StartedBy => b.starts(&a)?,
+        _ => a.same_low(&b)? && a.same_high(&b)?,
+    }))
+}
+
+fn overlaps_after(a: &Span<'_>, b: &Span<'_>) -> Outcome<bool> {
+    Ok(b.begins_before(a)? && !b.before(a)? && b.ends_before(a)?)
+}

@@ -1,0 +1,203 @@
+//! `for`, `some` and `every`.
+
+use std::sync::Arc;
+
+use super::{Evaluation, Evaluator, truth};
+use crate::program::{NONE, NodeId, Program, Run};
+use crate::scope::{Items, Ref, View};
+use crate::value::List;
+use crate::value::date::Date;
+use crate::{LimitError, Value};
+
+/// What an iterator runs over.
+enum Domain<'a> {
+    Items(Items<'a>),
+    Numbers(i64, i64),
+    /// Days since 1970.
+    Dates(i64, i64),
+}
+
+impl<'a> Domain<'a> {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Items(items) => items.len() as u64,
+            Self::Numbers(first, last) | Self::Dates(first, last) => first.abs_diff(*last).saturating_add(1),
+        }
+    }
+
+    fn get(&self, at: u64) -> Option<Ref<'a>> {
+        let step = |first: i64, last: i64| {
+            let at = i64::try_from(at).ok()?;
+            if first <= last { first.checked_add(at) } else { first.checked_sub(at) }
+        };
+        match self {
+            Self::Items(items) => items.get(usize::try_from(at).ok()?),
+            Self::Numbers(first, last) => step(*first, *last).map(|n| Ref::Owned(Value::integer(n))),
+            Self::Dates(first, last) => {
+                step(*first, *last).and_then(Date::from_epoch_day).map(|date| Ref::Owned(Value::Date(date)))
+            }
+        }
+    }
+}
+
+/// What the innermost iteration does; `false` ends all.
+enum Body {
+    Collect { result: NodeId, partial: u32, found: Vec<Value>, shared: Arc<List> },
+    Quantify { condition: NodeId, every: bool, found: Option<bool> },
+}
+
+impl<'a> Evaluator<'a, '_> {
+    pub(super) fn for_loop(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let [result, partial, iterators @ ..] = program.run(run) else { return Ok(Ref::NULL) };
+        let mut body =
+            Body::Collect { result: *result, partial: *partial, found: Vec::new(), shared: Arc::default() };
+        if self.level(id, iterators, &mut body)?.is_none() {
+            return Ok(Ref::NULL);
+        }
+        let Body::Collect { partial, found, shared, .. } = body else { return Ok(Ref::NULL) };
+        self.set(partial, None);
+        let value = if partial == NONE { Value::list(found) } else { Value::List(shared) };
+        self.machine.admit(value).map(Ref::Owned)
+    }
+
+    pub(super) fn quantified(&mut self, id: NodeId, run: Run, every: bool) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let [condition, iterators @ ..] = program.run(run) else { return Ok(Ref::NULL) };
+        let mut body = Body::Quantify { condition: *condition, every, found: Some(every) };
+        if self.level(id, iterators, &mut body)?.is_none() {
+            return Ok(Ref::NULL);
+        }
+        let Body::Quantify { found, .. } = body else { return Ok(Ref::NULL) };
+        Ok(truth(found))
+    }
+
+    /// Runs the first of the iterators, and the rest within it. `None` when a domain is none; `Some(false)` to end.
+    fn level(&mut self, id: NodeId, iterators: &[u32], body: &mut Body) -> Result<Option<bool>, LimitError> {
+        let [slot, first, last, rest @ ..] = iterators else { return self.body(body) };
+        let Some(domain) = self.domain(id, *first, *last)? else { return Ok(None) };
+        let len = domain.len();
+        if matches!(body, Body::Collect { .. }) {
+            // Told before the first item is computed, since a list so long cannot come out.
+            self.machine.room(usize::try_from(len).unwrap_or(usize::MAX))?;
+        }
+        self.machine.enter()?;
+        let mut at = 0;
+        let mut outcome = Some(true);
+        while at < len {
+            self.machine.charge(1)?;
+            let Some(item) = domain.get(at) else { break };
+            self.set(*slot, Some(item));
+            outcome = self.level(id, rest, body)?;
+            if outcome != Some(true) {
+                break;
+            }
+            at += 1;
+        }
+        self.machine.leave();
+        self.set(*slot, None);
+        Ok(outcome)
+    }
+
+    fn body(&mut self, body: &mut Body) -> Result<Option<bool>, LimitError> {
+        match body {
+            Body::Collect { result, partial, found, shared } => {
+                if *partial == NONE {
+                    let value = self.eval(*result)?.into_value();
+                    self.machine.room(found.len() + 1)?;
+                    found.push(value);
+                    return Ok(Some(true));
+                }
+                self.set(*partial, Some(Ref::Owned(Value::List(shared.clone()))));
+                let value = self.eval(*result)?.into_value();
+                self.set(*partial, None);
+                self.machine.room(shared.len() + 1)?;
+                if Arc::get_mut(shared).is_none() {
+                    // The result kept the list of the results so far, so the next one is a copy.
+                    self.machine.charge(shared.len() as u64 / 4)?;
+                    *shared = Arc::new(List::clone(shared));
+                }
+                if let Some(list) = Arc::get_mut(shared) {
+                    list.push(value);
+                }
+                self.machine.admit(Value::List(shared.clone()))?;
+                Ok(Some(true))
+            }
+            Body::Quantify { condition, every, found } => {
+                match self.eval(*condition)?.as_bool() {
+                    Some(value) if value != *every => {
+                        *found = Some(value);
+                        return Ok(Some(false));
+                    }
+                    Some(_) => {}
+                    None => *found = None,
+                }
+                Ok(Some(true))
+            }
+        }
+    }
+
+    fn domain(&mut self, id: NodeId, first: NodeId, last: NodeId) -> Result<Option<Domain<'a>>, LimitError> {
+        let value = self.eval(first)?;
+        if last != NONE {
+            let (a, b) = (value.into_value(), self.eval(last)?.into_value());
+            let ends = ends(&a, &b);
+            if ends.is_none() {
+                self.null(id, || {
+                    format!(
+                        "an iteration runs between whole numbers or dates, not a {} and a {}",
+                        a.type_name(),
+                        b.type_name()
+                    )
+                });
+            }
+            return Ok(ends);
+        }
+        if value.is_null() {
+            self.null(id, || "an iteration runs over a list or a range, not null".into());
+            return Ok(None);
+        }
+        if let View::Other(Value::Range(range)) = value.view() {
+            let range = range.clone();
+            let bounded = range.low.as_ref().zip(range.high.as_ref()).and_then(|(low, high)| ends(low, high));
+            let domain =
+                bounded.and_then(|domain| match domain {
+                    Domain::Numbers(a, b) => within(a, b, range.low_included, range.high_included)
+                        .map(|(a, b)| Domain::Numbers(a, b)),
+                    Domain::Dates(a, b) => within(a, b, range.low_included, range.high_included)
+                        .map(|(a, b)| Domain::Dates(a, b)),
+                    Domain::Items(_) => None,
+                });
+            if domain.is_none() {
+                self.null(id, || "an iteration runs over a range of whole numbers or dates".into());
+            }
+            return Ok(domain);
+        }
+        match value.clone().items() {
+            Some(items) => Ok(Some(Domain::Items(items))),
+            // A single value reads as the list of it.
+            None => Ok(Value::list(vec![value.into_value()]).items()),
+        }
+    }
+}
+
+impl Value {
+    fn items<'a>(self) -> Option<Domain<'a>> {
+        Ref::Owned(self).items().map(Domain::Items)
+    }
+}
+
+/// The whole numbers of a range; a range runs upwards only.
+fn within(first: i64, last: i64, low: bool, high: bool) -> Option<(i64, i64)> {
+    let first = if low { first } else { first.checked_add(1)? };
+    let last = if high { last } else { last.checked_sub(1)? };
+    (first <= last).then_some((first, last))
+}
+
+fn ends<'a>(first: &Value, last: &Value) -> Option<Domain<'a>> {
+    match (first, last) {
+        (Value::Number(a), Value::Number(b)) => Some(Domain::Numbers(a.to_i64()?, b.to_i64()?)),
+        (Value::Date(a), Value::Date(b)) => Some(Domain::Dates(a.epoch_day(), b.epoch_day())),
+        _ => None,
+    }
+}

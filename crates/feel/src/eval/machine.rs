@@ -1,0 +1,262 @@
+//! What all activations of one evaluation share: its limits, its notes, the present time.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use heddle_kernel::Timestamp;
+
+use super::{Evaluator, types};
+use crate::builtins::{self, Args};
+use crate::function::{Closure, Function, Host, Kind};
+use crate::program::{Node, Program};
+use crate::scope::{Ref, Scope};
+use crate::value::number::NumberError;
+use crate::{LimitError, Limits, Note, Value};
+
+/// Levels of values within each other; freeing a value takes stack for each.
+const MAX_VALUE_DEPTH: u32 = 200;
+
+/// Why there is no value.
+pub(crate) enum Failure {
+    Limit(LimitError),
+    /// The result is null for this reason.
+    Null(Cow<'static, str>),
+}
+
+pub(crate) type Outcome<T = Value> = Result<T, Failure>;
+
+/// Null for a reason.
+pub(crate) fn null<T>(reason: impl Into<Cow<'static, str>>) -> Outcome<T> {
+    Err(Failure::Null(reason.into()))
+}
+
+impl From<LimitError> for Failure {
+    fn from(limit: LimitError) -> Self {
+        Self::Limit(limit)
+    }
+}
+
+impl From<NumberError> for Failure {
+    fn from(error: NumberError) -> Self {
+        match error {
+            NumberError::Overflow => Self::Limit(LimitError::Exponent),
+            NumberError::Undefined => Self::Null("the operation has no result for these numbers".into()),
+        }
+    }
+}
+
+pub(crate) struct Machine {
+    left: u64,
+    /// Steps until the cancel flag is looked at again.
+    unwatched: u32,
+    depth: u32,
+    quiet: u32,
+    limits: Limits,
+    now: Timestamp,
+    notes: Vec<Note>,
+}
+
+impl Machine {
+    pub fn new(now: Timestamp, limits: &Limits) -> Self {
+        Self {
+            left: limits.steps,
+            unwatched: 0,
+            depth: 0,
+            quiet: 0,
+            limits: limits.clone(),
+            now,
+            notes: Vec::new(),
+        }
+    }
+
+    pub fn into_notes(self) -> Vec<Note> {
+        self.notes
+    }
+
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    #[inline]
+    pub fn enter(&mut self) -> Result<(), LimitError> {
+        if self.depth >= self.limits.depth {
+            return Err(LimitError::Depth(self.limits.depth));
+        }
+        self.depth += 1;
+        self.charge(1)
+    }
+
+    #[inline]
+    pub const fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Counts steps.
+    #[inline]
+    pub fn charge(&mut self, steps: u64) -> Result<(), LimitError> {
+        if self.left < steps {
+            return Err(LimitError::Steps(self.limits.steps));
+        }
+        self.left -= steps;
+        if self.unwatched == 0 {
+            self.unwatched = 1024;
+            if self.limits.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Err(LimitError::Cancelled);
+            }
+        }
+        self.unwatched -= 1;
+        Ok(())
+    }
+
+    pub const fn string_size(&self) -> usize {
+        self.limits.string_size
+    }
+
+    /// Checks that a list of that many items may be made.
+    pub fn room(&mut self, items: usize) -> Result<(), LimitError> {
+        if items > self.limits.list_size { Err(LimitError::ListSize(self.limits.list_size)) } else { Ok(()) }
+    }
+
+    /// Checks that a string of that many bytes may be made, and counts the work.
+    pub fn text(&mut self, bytes: usize) -> Result<(), LimitError> {
+        if bytes > self.limits.string_size {
+            return Err(LimitError::StringSize(self.limits.string_size));
+        }
+        self.charge(bytes as u64 / 32)
+    }
+
+    /// Lets a new value in when it is neither too large nor too deep.
+    #[inline]
+    pub fn admit(&mut self, value: Value) -> Result<Value, LimitError> {
+        match &value {
+            Value::String(text) => self.text(text.len())?,
+            Value::List(_) | Value::Context(_) | Value::Function(_) => self.admit_compound(&value)?,
+            _ => {}
+        }
+        Ok(value)
+    }
+
+    fn admit_compound(&mut self, value: &Value) -> Result<(), LimitError> {
+        let len = match value {
+            Value::List(list) => list.len(),
+            Value::Context(context) => context.len(),
+            _ => 0,
+        };
+        self.room(len)?;
+        self.room(value.weight() as usize / 4)?;
+        if value.depth() > MAX_VALUE_DEPTH {
+            return Err(LimitError::Depth(MAX_VALUE_DEPTH));
+        }
+        self.charge(len as u64 / 4)
+    }
+
+    /// Records a reason, unless enough have been or nobody wants to know.
+    pub fn note(&mut self, offset: u32, reason: impl FnOnce() -> String) {
+        if self.quiet == 0 && self.notes.len() < self.limits.notes {
+            self.notes.push(Note { message: reason(), offset: offset as usize });
+        }
+    }
+
+    /// Does something whose notes don't matter.
+    pub fn quiet(&mut self, on: bool) {
+        self.quiet = if on { self.quiet + 1 } else { self.quiet.saturating_sub(1) };
+    }
+
+    /// Evaluates a whole program; `input` is that of unary tests.
+    pub fn run(
+        &mut self,
+        program: &Arc<Program>,
+        scope: &dyn Scope,
+        input: Option<Value>,
+    ) -> Result<Value, LimitError> {
+        let mut locals = vec![None; program.slots as usize];
+        if let (Some(first), Some(input)) = (locals.first_mut(), input) {
+            *first = Some(Ref::Owned(input));
+        }
+        let root = program.root;
+        let mut evaluator = Evaluator { program, scope, machine: self, locals };
+        let value = match program.node(root) {
+            // The result of tests standing alone is what they let through.
+            Node::UnaryTests { tests, negated } => evaluator.unary_tests(tests, negated)?,
+            _ => evaluator.eval(root)?,
+        };
+        Ok(value.into_value())
+    }
+
+    /// Calls a function with arguments in order.
+    pub fn call(&mut self, function: &Function, arguments: Vec<Value>, at: u32) -> Result<Value, LimitError> {
+        match &function.0 {
+            Kind::Builtin(builtin) => self.call_builtin(*builtin, arguments, at),
+            Kind::Closure(closure) => self.call_closure(closure, arguments, at),
+            Kind::Host(host) => {
+                if arguments.len() != host.parameters().len() {
+                    self.note(at, || format!("the function takes {} arguments", host.parameters().len()));
+                    return Ok(Value::Null);
+                }
+                self.enter()?;
+                let value = host.call(arguments, &mut Host(self));
+                self.leave();
+                self.admit(value?)
+            }
+        }
+    }
+
+    fn call_builtin(
+        &mut self,
+        builtin: builtins::Builtin,
+        arguments: Vec<Value>,
+        at: u32,
+    ) -> Result<Value, LimitError> {
+        if !builtin.accepts(arguments.len()) {
+            self.note(at, || format!("{}() does not take these arguments", builtin.name()));
+            return Ok(Value::Null);
+        }
+        let program = builtins::no_program();
+        let arguments = Args::new(arguments.into_iter().map(Some).collect(), false, program, at);
+        match builtins::call(builtin, self, arguments) {
+            Ok(value) => self.admit(value),
+            Err(Failure::Limit(limit)) => Err(limit),
+            Err(Failure::Null(reason)) => {
+                self.note(at, || reason.into_owned());
+                Ok(Value::Null)
+            }
+        }
+    }
+
+    fn call_closure(
+        &mut self,
+        closure: &Arc<Closure>,
+        arguments: Vec<Value>,
+        at: u32,
+    ) -> Result<Value, LimitError> {
+        let Some(definition) = closure.definition() else { return Ok(Value::Null) };
+        if arguments.len() != definition.parameters.len() {
+            self.note(at, || format!("the function takes {} arguments", definition.parameters.len()));
+            return Ok(Value::Null);
+        }
+        let mut locals: Vec<Option<Ref<'_>>> = vec![None; definition.slots as usize];
+        let own = Value::Function(Function(Kind::Closure(closure.clone())));
+        let slot = definition.self_slot as usize;
+        if let Some(local) = locals.get_mut(slot) {
+            *local = Some(Ref::Owned(own));
+        }
+        for ((argument, parameter), local) in
+            arguments.into_iter().zip(&definition.parameters).zip(locals.iter_mut().skip(slot + 1))
+        {
+            let kind = parameter.kind.and_then(|kind| closure.program.types.get(kind as usize));
+            let Some(value) = types::coerce(argument, kind) else {
+                self.note(at, || format!("the argument `{}` is not of the parameter's type", parameter.name));
+                return Ok(Value::Null);
+            };
+            *local = Some(Ref::Owned(value));
+        }
+        for (value, (_, slot)) in closure.captured.iter().zip(&definition.captures) {
+            if let Some(local) = locals.get_mut(*slot as usize) {
+                *local = value.as_ref().map(Ref::Borrowed);
+            }
+        }
+        let mut evaluator = Evaluator { program: &closure.program, scope: &(), machine: self, locals };
+        evaluator.eval(definition.body).map(Ref::into_value)
+    }
+}

@@ -1,0 +1,308 @@
+//! Evaluation of the compiled form.
+
+mod arithmetic;
+mod collections;
+mod compare;
+mod iterate;
+mod machine;
+mod paths;
+pub(crate) mod types;
+
+use std::sync::Arc;
+
+pub(crate) use arithmetic::divide_or_scale;
+pub(crate) use machine::{Failure, Machine, Outcome, null};
+
+use crate::builtins::{self, Args, Builtin};
+use crate::expression::Dialect;
+use crate::function::{Closure, Function, Kind};
+use crate::program::{NONE, Node, NodeId, Op, Program, Run, Source};
+use crate::scope::{Ref, Scope, View};
+use crate::{LimitError, Value};
+
+/// One activation: of the expression itself or of a function's body.
+pub(crate) struct Evaluator<'a, 'm> {
+    pub program: &'a Arc<Program>,
+    pub scope: &'a dyn Scope,
+    pub machine: &'m mut Machine,
+    pub locals: Vec<Option<Ref<'a>>>,
+}
+
+type Evaluation<'a> = Result<Ref<'a>, LimitError>;
+
+fn truth<'a>(value: Option<bool>) -> Ref<'a> {
+    Ref::Owned(value.map_or(Value::Null, Value::Boolean))
+}
+
+impl<'a> Evaluator<'a, '_> {
+    pub(crate) fn eval(&mut self, id: NodeId) -> Evaluation<'a> {
+        self.machine.enter()?;
+        let result = self.node(id);
+        self.machine.leave();
+        result
+    }
+
+    fn node(&mut self, id: NodeId) -> Evaluation<'a> {
+        match self.program.node(id) {
+            Node::Null => Ok(Ref::NULL),
+            Node::Boolean(value) => Ok(Ref::Owned(Value::Boolean(value))),
+            Node::Const(at) => Ok(self.constant(at)),
+            Node::Local(slot) => Ok(self.local(slot).unwrap_or(Ref::NULL)),
+            Node::Global(name) => Ok(self.global(id, name)),
+            Node::Binary { op, long, left, right } => self.binary(id, op, long, left, right),
+            Node::Path { base, name } => self.path(id, base, name),
+            Node::If { condition, yes, no } => {
+                let condition = self.eval(condition)?;
+                if condition.as_bool() == Some(true) { self.eval(yes) } else { self.eval(no) }
+            }
+            Node::Member(run) => self.member(id, run),
+            Node::Filter { base, body, slot } => self.filter(id, base, body, slot),
+            Node::List(run) => self.list(run),
+            Node::Context(run) => self.context(run),
+            Node::Builtin { builtin, named, arguments } => self.builtin(id, builtin, named, arguments),
+            Node::Call(run) => self.call(id, run),
+            other => self.rarer(id, other),
+        }
+    }
+
+    /// Kept apart so that the stack frame of the frequent nodes stays small.
+    #[inline(never)]
+    fn rarer(&mut self, id: NodeId, node: Node) -> Evaluation<'a> {
+        match node {
+            Node::Invalid(reason) => {
+                let reason = self.program.name(reason).to_string();
+                Ok(self.null(id, || reason))
+            }
+            Node::Negate(inner) => self.negate(id, inner),
+            Node::Between { value, low, high } => self.between(id, value, low, high),
+            Node::In { value, tests } => self.is_in(id, value, tests),
+            Node::For(run) => self.for_loop(id, run),
+            Node::Some(run) => self.quantified(id, run, false),
+            Node::Every(run) => self.quantified(id, run, true),
+            Node::Range { low, high, low_included, high_included } => {
+                self.range(id, (low, low_included), (high, high_included))
+            }
+            Node::Test { op, end } => self.test_range(id, op, end),
+            Node::Function(definition) => self.closure(definition),
+            Node::CallNamed(run) => self.call_named(id, run),
+            Node::InstanceOf { value, kind } => {
+                let value = self.eval(value)?.into_value();
+                Ok(truth(types::instance_of(
+                    &value,
+                    self.program.types.get(kind as usize),
+                    &self.program.types,
+                )))
+            }
+            Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
+            Node::IsDefined(inner) => Ok(truth(Some(self.is_defined(inner)?))),
+            _ => Ok(Ref::NULL),
+        }
+    }
+
+    /// Null, with the reason recorded.
+    pub(crate) fn null(&mut self, id: NodeId, reason: impl FnOnce() -> String) -> Ref<'a> {
+        self.machine.note(self.program.offset(id), reason);
+        Ref::NULL
+    }
+
+    pub(crate) fn settle(&mut self, id: NodeId, outcome: Outcome) -> Evaluation<'a> {
+        match outcome {
+            Ok(value) => Ok(Ref::Owned(self.machine.admit(value)?)),
+            Err(Failure::Limit(limit)) => Err(limit),
+            Err(Failure::Null(reason)) => Ok(self.null(id, || reason.into_owned())),
+        }
+    }
+
+    fn constant(&self, at: u32) -> Ref<'a> {
+        let program: &'a Program = self.program;
+        program.constants.get(at as usize).map_or(Ref::NULL, Ref::Borrowed)
+    }
+
+    pub(crate) fn local(&self, slot: u32) -> Option<Ref<'a>> {
+        self.locals.get(slot as usize).and_then(Clone::clone)
+    }
+
+    pub(crate) fn set(&mut self, slot: u32, value: Option<Ref<'a>>) {
+        if let Some(local) = self.locals.get_mut(slot as usize) {
+            *local = value;
+        }
+    }
+
+    fn global(&mut self, id: NodeId, name: u32) -> Ref<'a> {
+        let program: &'a Program = self.program;
+        let name = program.name(name);
+        let scope: &'a dyn Scope = self.scope;
+        if let Some(value) = scope.get(name) {
+            return value;
+        }
+        match Builtin::named(name, Dialect::Standard) {
+            Some(builtin) => Ref::Owned(Value::Function(Function(Kind::Builtin(builtin)))),
+            None => self.null(id, || format!("there is no variable `{name}`")),
+        }
+    }
+
+    /// A name within filters: a member of an item, or what the name means outside.
+    fn member(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let [name, last, slots @ ..] = program.run(run) else { return Ok(Ref::NULL) };
+        let name = program.name(*name);
+        for slot in slots {
+            if let Some(value) = self.local(*slot).and_then(|item| item.member(name)) {
+                return Ok(value);
+            }
+        }
+        let _ = id;
+        self.eval(*last)
+    }
+
+    fn is_defined(&mut self, id: NodeId) -> Result<bool, LimitError> {
+        Ok(match self.program.node(id) {
+            Node::Global(name) => self.scope.get(self.program.name(name)).is_some(),
+            Node::Local(slot) => self.local(slot).is_some(),
+            Node::Path { base, name } => {
+                let name = self.program.name(name).clone();
+                self.is_defined(base)? && self.eval(base)?.member(&name).is_some()
+            }
+            Node::Member(run) => {
+                let program: &'a Program = self.program;
+                let [name, last, slots @ ..] = program.run(run) else { return Ok(false) };
+                let name = program.name(*name);
+                let found = slots
+                    .iter()
+                    .any(|slot| self.local(*slot).is_some_and(|item| item.member(name).is_some()));
+                found || self.is_defined(*last)?
+            }
+            _ => !self.eval(id)?.is_null(),
+        })
+    }
+
+    fn binary(&mut self, id: NodeId, op: Op, long: bool, left: NodeId, right: NodeId) -> Evaluation<'a> {
+        if long {
+            return self.chain(id);
+        }
+        let left = self.eval(left)?;
+        self.operate(id, op, left, right)
+    }
+
+    /// The operator on a left side already evaluated; the right side is evaluated as far as it matters.
+    #[inline]
+    fn operate(&mut self, id: NodeId, op: Op, left: Ref<'a>, right: NodeId) -> Evaluation<'a> {
+        if matches!(op, Op::And | Op::Or) {
+            // `false and x` is false and `true or x` true whatever x is (Table 48).
+            let deciding = op == Op::Or;
+            let left = left.as_bool();
+            if left == Some(deciding) {
+                return Ok(truth(left));
+            }
+            let right = self.eval(right)?.as_bool();
+            return Ok(truth(match (left, right) {
+                (_, Some(value)) if value == deciding => Some(deciding),
+                (Some(_), Some(_)) => Some(!deciding),
+                _ => None,
+            }));
+        }
+        let right = self.eval(right)?;
+        match op {
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => self.arithmetic(id, op, left, right),
+            _ => self.comparison(id, op, &left, &right),
+        }
+    }
+
+    /// A long chain of operators that group to the left, from its innermost on.
+    #[inline(never)]
+    fn chain(&mut self, id: NodeId) -> Evaluation<'a> {
+        let mut upper = Vec::new();
+        let mut at = id;
+        while let Node::Binary { op, long: true, left, right } = self.program.node(at) {
+            upper.push((at, op, right));
+            at = left;
+        }
+        let mut value = self.eval(at)?;
+        for (at, op, right) in upper.into_iter().rev() {
+            self.machine.charge(1)?;
+            value = self.operate(at, op, value, right)?;
+        }
+        Ok(value)
+    }
+
+    fn builtin(&mut self, id: NodeId, builtin: Builtin, named: bool, arguments: Run) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let nodes = program.run(arguments);
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            values.push(if *node == NONE { None } else { Some(self.eval(*node)?.into_value()) });
+        }
+        let outcome =
+            builtins::call(builtin, self.machine, Args::new(values, named, program, program.offset(id)));
+        self.settle(id, outcome)
+    }
+
+    fn call(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let [callee, nodes @ ..] = program.run(run) else { return Ok(Ref::NULL) };
+        let callee = self.eval(*callee)?;
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            values.push(self.eval(*node)?.into_value());
+        }
+        match callee.view() {
+            View::Other(Value::Function(function)) => {
+                let value = self.machine.call(function, values, program.offset(id))?;
+                Ok(Ref::Owned(value))
+            }
+            _ => Ok(self.null(id, || format!("a {} cannot be called", callee.type_name()))),
+        }
+    }
+
+    fn call_named(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let [callee, pairs @ ..] = program.run(run) else { return Ok(Ref::NULL) };
+        let callee = self.eval(*callee)?.into_value();
+        let Value::Function(function) = callee else {
+            return Ok(self.null(id, || format!("a {} cannot be called", callee.type_name())));
+        };
+        let parameters = function.parameters();
+        let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
+        for pair in pairs.chunks_exact(2) {
+            let [name, node] = pair else { continue };
+            let value = self.eval(*node)?.into_value();
+            let name = program.name(*name);
+            match parameters.iter().position(|known| known == name).and_then(|at| values.get_mut(at)) {
+                Some(slot) => *slot = Some(value),
+                None => return Ok(self.null(id, || format!("the function has no parameter `{name}`"))),
+            }
+        }
+        if pairs.len() / 2 != parameters.len() {
+            return Ok(self.null(id, || format!("the function takes {} arguments", parameters.len())));
+        }
+        let values = values.into_iter().map(Option::unwrap_or_default).collect();
+        let value = self.machine.call(&function, values, program.offset(id))?;
+        Ok(Ref::Owned(value))
+    }
+
+    fn closure(&mut self, at: u32) -> Evaluation<'a> {
+        let program: &'a Program = self.program;
+        let Some(definition) = program.definitions.get(at as usize) else { return Ok(Ref::NULL) };
+        let scope: &'a dyn Scope = self.scope;
+        let mut captured = Vec::with_capacity(definition.captures.len());
+        let mut depth = 0;
+        for (source, _) in &definition.captures {
+            let value = match source {
+                Source::Local(slot) => self.local(*slot),
+                Source::Global(name) => {
+                    let name = program.name(*name);
+                    scope.get(name).or_else(|| {
+                        let builtin = Builtin::named(name, Dialect::Standard)?;
+                        Some(Ref::Owned(Value::Function(Function(Kind::Builtin(builtin)))))
+                    })
+                }
+            };
+            let value = value.map(Ref::into_value);
+            depth = depth.max(value.as_ref().map_or(0, Value::depth));
+            captured.push(value);
+        }
+        let closure = Closure { program: self.program.clone(), definition: at, captured, depth: depth + 1 };
+        let value = Value::Function(Function(Kind::Closure(Arc::new(closure))));
+        self.machine.admit(value).map(Ref::Owned)
+    }
+}

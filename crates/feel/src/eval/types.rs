@@ -1,0 +1,143 @@
+//! `instance of` and the types of parameters.
+
+use std::sync::Arc;
+
+use crate::Value;
+use crate::function::{Function, Kind};
+use crate::program::Type;
+
+/// Whether the value is of the type; `None` for a type that is not known.
+pub(crate) fn instance_of(value: &Value, kind: Option<&Type>, _types: &[Type]) -> Option<bool> {
+    let kind = kind?;
+    match (value, kind) {
+        (Value::Null, Type::Null) => Some(true),
+        (Value::Null, known) if is_known(known) => Some(false),
+        _ => conforms(value, kind),
+    }
+}
+
+fn is_known(kind: &Type) -> bool {
+    !matches!(kind, Type::Named(_))
+}
+
+/// Conformance (DMN 1.5, 10.3.2.9.1); null conforms to every type.
+fn conforms(value: &Value, kind: &Type) -> Option<bool> {
+    if value.is_null() {
+        return Some(!matches!(kind, Type::Named(_)));
+    }
+    Some(match (kind, value) {
+        (Type::Any, _)
+        | (Type::Boolean, Value::Boolean(_))
+        | (Type::Number, Value::Number(_))
+        | (Type::String, Value::String(_))
+        | (Type::Date, Value::Date(_))
+        | (Type::Time, Value::Time(_))
+        | (Type::DateTime, Value::DateTime(_))
+        | (Type::DaysAndTimeDuration, Value::DaysAndTimeDuration(_))
+        | (Type::YearsAndMonthsDuration, Value::YearsAndMonthsDuration(_))
+        | (Type::List(None), Value::List(_))
+        | (Type::Range(None), Value::Range(_))
+        | (Type::Function(None), Value::Function(_)) => true,
+        (Type::List(Some(item)), Value::List(items)) => {
+            for value in items.iter() {
+                if !conforms(value, item)? {
+                    return Some(false);
+                }
+            }
+            true
+        }
+        (Type::Range(Some(end)), Value::Range(range)) => {
+            for value in [&range.low, &range.high].into_iter().flatten() {
+                if !conforms(value, end)? {
+                    return Some(false);
+                }
+            }
+            true
+        }
+        (Type::Context(members), Value::Context(context)) => {
+            for (name, kind) in members {
+                match context.get(name) {
+                    Some(value) if conforms(value, kind)? => {}
+                    _ => return Some(false),
+                }
+            }
+            true
+        }
+        (Type::Function(Some((parameters, result))), Value::Function(function)) => {
+            function_conforms(function, parameters, result)
+        }
+        (Type::Named(_), _) => return None,
+        _ => false,
+    })
+}
+
+/// A function conforms when its parameters take at least what the type's do and its result gives no more.
+fn function_conforms(function: &Function, parameters: &[Type], result: &Type) -> bool {
+    if function.parameters().len() != parameters.len() {
+        return false;
+    }
+    let Kind::Closure(closure) = &function.0 else { return *result == Type::Any };
+    let Some(definition) = closure.definition() else { return false };
+    let taken = definition.parameters.iter().zip(parameters).all(|(own, wanted)| {
+        let own = own.kind.and_then(|kind| closure.program.types.get(kind as usize));
+        own.is_none_or(|own| subtype(wanted, own))
+    });
+    taken && (*result == Type::Any || body_type(function).is_some_and(|kind| subtype(&kind, result)))
+}
+
+/// The type of a body that is a literal; any other is not known before it is evaluated.
+fn body_type(function: &Function) -> Option<Type> {
+    let Kind::Closure(closure) = &function.0 else { return None };
+    let definition = closure.definition()?;
+    match closure.program.node(definition.body) {
+        crate::program::Node::Boolean(_) => Some(Type::Boolean),
+        crate::program::Node::Const(at) => match closure.program.constants.get(at as usize)? {
+            Value::Number(_) => Some(Type::Number),
+            Value::String(_) => Some(Type::String),
+            Value::Date(_) => Some(Type::Date),
+            Value::Time(_) => Some(Type::Time),
+            Value::DateTime(_) => Some(Type::DateTime),
+            Value::DaysAndTimeDuration(_) => Some(Type::DaysAndTimeDuration),
+            Value::YearsAndMonthsDuration(_) => Some(Type::YearsAndMonthsDuration),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn subtype(narrow: &Type, wide: &Type) -> bool {
+    match (narrow, wide) {
+        (_, Type::Any) | (Type::Null, _) => true,
+        (Type::List(_), Type::List(None)) | (Type::Range(_), Type::Range(None)) => true,
+        (Type::List(Some(a)), Type::List(Some(b))) | (Type::Range(Some(a)), Type::Range(Some(b))) => {
+            subtype(a, b)
+        }
+        (Type::Context(a), Type::Context(b)) => b
+            .iter()
+            .all(|(name, wide)| a.iter().any(|(known, narrow)| known == name && subtype(narrow, wide))),
+        (a, b) => a == b,
+    }
+}
+
+/// The argument as the parameter's type takes it: as it is, as the only item of a list, or out of one.
+pub(crate) fn coerce(value: Value, kind: Option<&Type>) -> Option<Value> {
+    let Some(kind) = kind else { return Some(value) };
+    if conforms(&value, kind) != Some(false) {
+        return Some(value);
+    }
+    match (&value, kind) {
+        (Value::List(items), _) if items.len() == 1 => {
+            items.first().cloned().filter(|item| conforms(item, kind) == Some(true))
+        }
+        (Value::Date(date), Type::DateTime) => Some(Value::DateTime(Arc::new(crate::DateTime {
+            date: *date,
+            clock: crate::LocalTime::MIDNIGHT,
+            zone: Some(crate::Zone::Offset(0)),
+        }))),
+        (_, Type::List(_)) if !matches!(value, Value::List(_)) => {
+            let list = Value::list(vec![value]);
+            (conforms(&list, kind) == Some(true)).then_some(list)
+        }
+        _ => None,
+    }
+}

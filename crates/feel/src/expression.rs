@@ -1,0 +1,166 @@
+//! Expressions and unary tests, compiled once and evaluated often.
+
+use std::sync::Arc;
+
+use heddle_kernel::Timestamp;
+
+use crate::eval::Machine;
+use crate::program::Program;
+use crate::{LimitError, Limits, Note, Scope, SyntaxError, Value, syntax};
+
+/// Which functions and notations an expression may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// DMN 1.5 alone.
+    #[default]
+    Standard,
+    /// DMN 1.5 and what users of workflow engines expect besides: `is defined(x)`, `get or else(x, y)`,
+    /// names between backticks and further functions on strings, lists and contexts.
+    Heddle,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The functions and notations allowed.
+    pub dialect: Dialect,
+    /// Names known from declarations. Only those with spaces or operators need to be here; they are found by
+    /// longest match.
+    pub names: Vec<String>,
+}
+
+/// What an evaluation takes from outside.
+#[derive(Debug, Clone, Copy)]
+pub struct EvalContext {
+    /// The present time, for `now()` and `today()`, which give it in UTC.
+    pub now: Timestamp,
+}
+
+/// What an evaluation gives.
+#[derive(Debug, Clone)]
+pub struct Evaluated {
+    /// The result.
+    pub value: Value,
+    /// Why parts of the expression were null.
+    pub notes: Vec<Note>,
+}
+
+/// A compiled expression. Cloning shares it; threads may evaluate it at the same time.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    pub(crate) program: Arc<Program>,
+}
+
+/// Compiled unary tests: the entry of a decision table, or allowed values.
+#[derive(Debug, Clone)]
+pub struct UnaryTests {
+    program: Arc<Program>,
+}
+
+fn evaluate(
+    program: &Arc<Program>,
+    scope: &dyn Scope,
+    input: Option<Value>,
+    ctx: &EvalContext,
+    limits: &Limits,
+) -> Result<Evaluated, LimitError> {
+    let mut machine = Machine::new(ctx.now, limits);
+    let value = machine.run(program, scope, input)?;
+    Ok(Evaluated { value, notes: machine.into_notes() })
+}
+
+impl Expression {
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    /// When the text is no expression, or nested or long beyond the bounds.
+    pub fn compile(source: &str, dialect: Dialect) -> Result<Self, SyntaxError> {
+        Self::compile_with(source, &Options { dialect, names: Vec::new() })
+    }
+
+    /// Compiles an expression whose names of several words are declared.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn compile_with(source: &str, options: &Options) -> Result<Self, SyntaxError> {
+        syntax::expression(source, options).map(|program| Self { program: Arc::new(program) })
+    }
+
+    /// The text as given.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.program.source
+    }
+
+    /// Evaluates within the default limits.
+    ///
+    /// # Errors
+    /// When a limit is exceeded; nothing else fails.
+    pub fn evaluate(&self, scope: &dyn Scope, ctx: &EvalContext) -> Result<Evaluated, LimitError> {
+        self.evaluate_within(scope, ctx, &Limits::default())
+    }
+
+    /// Evaluates within these limits.
+    ///
+    /// # Errors
+    /// When a limit is exceeded; nothing else fails.
+    pub fn evaluate_within(
+        &self,
+        scope: &dyn Scope,
+        ctx: &EvalContext,
+        limits: &Limits,
+    ) -> Result<Evaluated, LimitError> {
+        evaluate(&self.program, scope, None, ctx, limits)
+    }
+}
+
+impl UnaryTests {
+    /// Compiles unary tests (grammar rule 12): `-`, tests by commas, or `not(...)` of them. `?` names the input.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn compile(source: &str, dialect: Dialect) -> Result<Self, SyntaxError> {
+        Self::compile_with(source, &Options { dialect, names: Vec::new() })
+    }
+
+    /// Compiles unary tests over declared names.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn compile_with(source: &str, options: &Options) -> Result<Self, SyntaxError> {
+        syntax::unary_tests(source, options).map(|program| Self { program: Arc::new(program) })
+    }
+
+    /// The text as given.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.program.source
+    }
+
+    /// Whether the input passes: true, false or null.
+    ///
+    /// # Errors
+    /// When a limit is exceeded.
+    pub fn evaluate(
+        &self,
+        input: &Value,
+        scope: &dyn Scope,
+        ctx: &EvalContext,
+    ) -> Result<Evaluated, LimitError> {
+        self.evaluate_within(input, scope, ctx, &Limits::default())
+    }
+
+    /// Whether the input passes, decided within these limits.
+    ///
+    /// # Errors
+    /// When a limit is exceeded.
+    pub fn evaluate_within(
+        &self,
+        input: &Value,
+        scope: &dyn Scope,
+        ctx: &EvalContext,
+        limits: &Limits,
+    ) -> Result<Evaluated, LimitError> {
+        evaluate(&self.program, scope, Some(input.clone()), ctx, limits)
+    }
+}

@@ -1,0 +1,119 @@
+//! Values that can be called.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::builtins::Builtin;
+use crate::eval::Machine;
+use crate::program::Program;
+use crate::scope::Scope;
+use crate::value::Value;
+use crate::{Expression, LimitError};
+
+/// A function value: built in, defined in an expression, or given by the program around it.
+#[derive(Clone)]
+pub struct Function(pub(crate) Kind);
+
+#[derive(Clone)]
+pub(crate) enum Kind {
+    Builtin(Builtin),
+    Closure(Arc<Closure>),
+    Host(Arc<dyn HostFunction>),
+}
+
+/// A function definition with what it saw where it was evaluated.
+pub(crate) struct Closure {
+    pub program: Arc<Program>,
+    pub definition: u32,
+    pub captured: Vec<Option<Value>>,
+    pub depth: u32,
+}
+
+/// A function that the program around FEEL gives, such as a business knowledge model.
+pub trait HostFunction: Send + Sync {
+    /// The parameters' names, in the order of positional arguments.
+    fn parameters(&self) -> &[Arc<str>];
+
+    /// The result for arguments in the order of the parameters, as many as these.
+    ///
+    /// # Errors
+    /// When an evaluation within it exceeds the limits.
+    fn call(&self, arguments: Vec<Value>, host: &mut Host<'_>) -> Result<Value, LimitError>;
+}
+
+/// What a [`HostFunction`] can do within the evaluation that calls it: its steps and notes count as the caller's.
+pub struct Host<'m>(pub(crate) &'m mut Machine);
+
+impl Host<'_> {
+    /// Evaluates an expression.
+    ///
+    /// # Errors
+    /// When the limits of the whole evaluation are exceeded.
+    pub fn evaluate(&mut self, expression: &Expression, scope: &dyn Scope) -> Result<Value, LimitError> {
+        self.0.run(&expression.program, scope, None)
+    }
+
+    /// Calls a function value.
+    ///
+    /// # Errors
+    /// When the limits of the whole evaluation are exceeded.
+    pub fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Value, LimitError> {
+        self.0.call(function, arguments, 0)
+    }
+
+    /// Records why a result is null.
+    pub fn note(&mut self, reason: impl Into<String>) {
+        self.0.note(0, || reason.into());
+    }
+}
+
+impl Function {
+    /// A function of the program around FEEL.
+    #[must_use]
+    pub fn host(function: Arc<dyn HostFunction>) -> Self {
+        Self(Kind::Host(function))
+    }
+
+    /// The parameters' names; of a built-in function those of its first signature.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<Arc<str>> {
+        match &self.0 {
+            Kind::Builtin(builtin) => builtin.parameters().iter().map(|&name| Arc::from(name)).collect(),
+            Kind::Closure(closure) => closure
+                .definition()
+                .map(|d| d.parameters.iter().map(|p| p.name.clone()).collect())
+                .unwrap_or_default(),
+            Kind::Host(host) => host.parameters().to_vec(),
+        }
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        match &self.0 {
+            Kind::Closure(closure) => closure.depth,
+            _ => 0,
+        }
+    }
+
+    /// Whether both are one function.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Builtin(a), Kind::Builtin(b)) => a == b,
+            (Kind::Closure(a), Kind::Closure(b)) => Arc::ptr_eq(a, b),
+            (Kind::Host(a), Kind::Host(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl Closure {
+    pub(crate) fn definition(&self) -> Option<&crate::program::Definition> {
+        self.program.definitions.get(self.definition as usize)
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "function({})", self.parameters().join(", "))
+    }
+}

@@ -1,0 +1,34 @@
+//! The bounds within which an evaluation stays.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Bounds of one evaluation; the defaults end every evaluation within about 100 ms.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Evaluation steps: operators, calls, iterations and items looked at.
+    pub steps: u64,
+    /// Depth of nested function calls and of nested values, in levels of evaluation.
+    pub depth: u32,
+    /// Items of one list or entries of one context.
+    pub list_size: usize,
+    /// Bytes of one string.
+    pub string_size: usize,
+    /// How many notes are kept; later ones are dropped.
+    pub notes: usize,
+    /// Set to true from another thread to end the evaluation.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            steps: 3_000_000,
+            depth: 400,
+            list_size: 1_000_000,
+            string_size: 1 << 20,
+            notes: 50,
+            cancel: None,
+        }
+    }
+}

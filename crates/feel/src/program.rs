@@ -1,0 +1,227 @@
+//! The compiled form: nodes in one array, variables as slots, names and constants in tables.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use crate::builtins::Builtin;
+use crate::value::Value;
+
+pub(crate) type NodeId = u32;
+
+/// In place of a node: none given.
+pub(crate) const NONE: NodeId = u32::MAX;
+
+/// A run of [`Program::extra`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub start: u32,
+    pub len: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    Or,
+    And,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Node {
+    Null,
+    Boolean(bool),
+    Const(u32),
+    /// Null for a reason known when compiled: names\[0\].
+    Invalid(u32),
+    Local(u32),
+    Global(u32),
+    /// A name within filters: `name, fallback node, slots of the items innermost first`.
+    Member(Run),
+    Path {
+        base: NodeId,
+        name: u32,
+    },
+    /// `long` marks the upper part of a chain of operators that is too long to evaluate by recursion.
+    Binary {
+        op: Op,
+        long: bool,
+        left: NodeId,
+        right: NodeId,
+    },
+    Negate(NodeId),
+    Between {
+        value: NodeId,
+        low: NodeId,
+        high: NodeId,
+    },
+    In {
+        value: NodeId,
+        tests: Run,
+    },
+    If {
+        condition: NodeId,
+        yes: NodeId,
+        no: NodeId,
+    },
+    /// `result, slot of partial, then per iterator: slot, first, last` (`last` is NONE for a list).
+    For(Run),
+    /// `condition, then iterators as in For`.
+    Some(Run),
+    Every(Run),
+    Filter {
+        base: NodeId,
+        body: NodeId,
+        slot: u32,
+    },
+    List(Run),
+    /// `name, node, slot` per entry.
+    Context(Run),
+    Range {
+        low: NodeId,
+        high: NodeId,
+        low_included: bool,
+        high_included: bool,
+    },
+    /// `(< 5)`: outside of tests the range of what passes.
+    Test {
+        op: Op,
+        end: NodeId,
+    },
+    Function(u32),
+    Builtin {
+        builtin: Builtin,
+        named: bool,
+        arguments: Run,
+    },
+    /// `callee, arguments`.
+    Call(Run),
+    /// `callee, then name and argument by turns`.
+    CallNamed(Run),
+    InstanceOf {
+        value: NodeId,
+        kind: u32,
+    },
+    /// `node, whether it names the input` per test; the input is in slot 0.
+    UnaryTests {
+        tests: Run,
+        negated: bool,
+    },
+    IsDefined(NodeId),
+}
+
+/// Where a function's body gets an outer value from when the function is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Local(u32),
+    Global(u32),
+}
+
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub name: Arc<str>,
+    pub kind: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub parameters: Vec<Parameter>,
+    pub body: NodeId,
+    /// The slot in which the function finds itself; the parameters' slots follow it.
+    pub self_slot: u32,
+    pub captures: Vec<(Source, u32)>,
+    pub slots: u32,
+}
+
+/// A type expression (DMN 1.5, grammar rules 54 and 55).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Type {
+    Any,
+    Null,
+    Boolean,
+    Number,
+    String,
+    Date,
+    Time,
+    DateTime,
+    DaysAndTimeDuration,
+    YearsAndMonthsDuration,
+    List(Option<Box<Type>>),
+    Context(Vec<(Arc<str>, Type)>),
+    Range(Option<Box<Type>>),
+    Function(Option<(Vec<Type>, Box<Type>)>),
+    Named(Arc<str>),
+}
+
+/// A compiled expression or set of unary tests.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub source: Arc<str>,
+    pub nodes: Vec<Node>,
+    pub offsets: Vec<u32>,
+    pub extra: Vec<u32>,
+    pub constants: Vec<Value>,
+    pub names: Vec<Arc<str>>,
+    pub definitions: Vec<Definition>,
+    pub types: Vec<Type>,
+    pub root: NodeId,
+    pub slots: u32,
+    pub patterns: Patterns,
+}
+
+impl Program {
+    pub fn node(&self, id: NodeId) -> Node {
+        self.nodes.get(id as usize).copied().unwrap_or(Node::Null)
+    }
+
+    pub fn run(&self, run: Run) -> &[u32] {
+        self.extra.get(run.start as usize..(run.start + run.len) as usize).unwrap_or_default()
+    }
+
+    pub fn name(&self, id: u32) -> &Arc<str> {
+        static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| Arc::from(""));
+        self.names.get(id as usize).unwrap_or(&EMPTY)
+    }
+
+    pub fn offset(&self, id: NodeId) -> u32 {
+        self.offsets.get(id as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Regular expressions that this program has compiled, since that takes far longer than to match them.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(Mutex<HashMap<(String, String), Option<regex::Regex>>>);
+
+impl Patterns {
+    const KEPT: usize = 32;
+
+    pub fn get(
+        &self,
+        pattern: &str,
+        flags: &str,
+        make: impl FnOnce() -> Option<regex::Regex>,
+    ) -> Option<regex::Regex> {
+        let key = (pattern.to_owned(), flags.to_owned());
+        let mut known = match self.0.lock() {
+            Ok(known) => known,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if let Some(found) = known.get(&key) {
+            return found.clone();
+        }
+        if known.len() >= Self::KEPT {
+            known.clear();
+        }
+        let made = make();
+        known.insert(key, made.clone());
+        made
+    }
+}

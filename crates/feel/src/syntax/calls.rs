@@ -1,0 +1,149 @@
+//! Calls: of built-in functions, whose parameters are known here, and of values.
+
+use std::sync::Arc;
+
+use super::Parser;
+use super::lexer::{self, Kind};
+use crate::SyntaxError;
+use crate::builtins::Builtin;
+use crate::program::{NONE, Node, NodeId};
+
+enum Arguments {
+    Positional(Vec<NodeId>),
+    Named(Vec<(Arc<str>, NodeId)>),
+}
+
+impl Parser<'_> {
+    /// Arguments up to the closing parenthesis; the opening one has been read.
+    fn arguments(&mut self) -> Result<Arguments, SyntaxError> {
+        self.bracketed(|p| {
+            let mut named = Vec::new();
+            let mut positional = Vec::new();
+            while p.token.kind != Kind::CloseParen {
+                let at = p.token.start;
+                match p.argument_name()? {
+                    Some(name) if positional.is_empty() => {
+                        p.expect(Kind::Colon, "`:`")?;
+                        if named.iter().any(|(known, _)| *known == name) {
+                            return Err(p.error(at, format!("the argument `{name}` is given twice")));
+                        }
+                        let value = p.expression()?;
+                        named.push((name, value));
+                    }
+                    None if named.is_empty() => positional.push(p.positive_test()?),
+                    _ => return Err(p.error(at, "arguments are either all named or all in order")),
+                }
+                if !p.eat(Kind::Comma)? {
+                    break;
+                }
+            }
+            p.expect(Kind::CloseParen, "`,` or `)`")?;
+            Ok(if named.is_empty() { Arguments::Positional(positional) } else { Arguments::Named(named) })
+        })
+    }
+
+    fn argument_name(&mut self) -> Result<Option<Arc<str>>, SyntaxError> {
+        if self.token.kind == Kind::String && lexer::token(self.source, self.token.end)?.kind == Kind::Colon {
+            let name = lexer::unescape(self.source, self.token)?;
+            self.advance()?;
+            return Ok(Some(name.into()));
+        }
+        match self.key()? {
+            Some(found) => {
+                self.advance_to(found.end)?;
+                Ok(Some(found.name))
+            }
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn call(&mut self, callee: NodeId, at: usize) -> Result<NodeId, SyntaxError> {
+        let mut words = vec![callee];
+        match self.arguments()? {
+            Arguments::Positional(arguments) => {
+                words.extend(arguments);
+                let run = self.extend(&words);
+                self.push(Node::Call(run), at)
+            }
+            Arguments::Named(arguments) => {
+                for (name, value) in arguments {
+                    words.extend([self.intern(&name), value]);
+                }
+                let run = self.extend(&words);
+                self.push(Node::CallNamed(run), at)
+            }
+        }
+    }
+
+    /// A built-in's name in front of its parenthesis: where the words end and which one it is.
+    fn builtin_name(&self) -> Result<Option<(Builtin, usize)>, SyntaxError> {
+        let first = self.text();
+        let mut end = self.token.end;
+        let mut token = lexer::token(self.source, end)?;
+        if token.kind == Kind::OpenParen {
+            return Ok(Builtin::named(first, self.dialect).map(|builtin| (builtin, end)));
+        }
+        if token.kind != Kind::Name || !Builtin::begins_long_name(first) {
+            return Ok(None);
+        }
+        let mut name = first.to_owned();
+        while token.kind == Kind::Name && name.len() < 64 {
+            name.push(' ');
+            name.push_str(self.source.get(token.start..token.end).unwrap_or_default());
+            end = token.end;
+            token = lexer::token(self.source, end)?;
+        }
+        if token.kind != Kind::OpenParen {
+            return Ok(None);
+        }
+        Ok(Builtin::named(&name, self.dialect).map(|builtin| (builtin, end)))
+    }
+
+    /// A call of a built-in function, unless the expression or the declarations give the name another meaning.
+    pub(super) fn builtin_call(&mut self) -> Result<Option<NodeId>, SyntaxError> {
+        let Some((builtin, end)) = self.builtin_name()? else { return Ok(None) };
+        let at = self.token.start;
+        let name = builtin.name();
+        if self.is_local(name) || self.is_declared(name) {
+            return Ok(None);
+        }
+        self.advance_to(end)?;
+        self.advance()?;
+        let arguments = self.arguments()?;
+        if builtin == Builtin::IsDefined
+            && let Arguments::Positional(nodes) = &arguments
+            && let [node] = nodes.as_slice()
+        {
+            return self.push(Node::IsDefined(*node), at).map(Some);
+        }
+        let by_name = matches!(arguments, Arguments::Named(_));
+        let placed = match arguments {
+            Arguments::Positional(nodes) => builtin.accepts(nodes.len()).then_some(nodes),
+            Arguments::Named(named) => {
+                let names: Vec<&str> = named.iter().map(|(name, _)| &**name).collect();
+                builtin.places(&names).map(|places| {
+                    let mut nodes = Vec::new();
+                    for (place, (_, node)) in places.into_iter().zip(&named) {
+                        while nodes.len() <= place {
+                            nodes.push(NONE);
+                        }
+                        if let Some(slot) = nodes.get_mut(place) {
+                            *slot = *node;
+                        }
+                    }
+                    nodes
+                })
+            }
+        };
+        match placed {
+            Some(nodes) => {
+                let arguments = self.extend(&nodes);
+                self.push(Node::Builtin { builtin, named: by_name, arguments }, at).map(Some)
+            }
+            None => {
+                let reason = self.intern(&format!("{name}() does not take these arguments"));
+                self.push(Node::Invalid(reason), at).map(Some)
+            }
+        }
+    }
+}

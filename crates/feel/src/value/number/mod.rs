@@ -1,0 +1,549 @@
+//! Decimal numbers of 34 significant digits, rounded half-even, within decimal128's exponents (DMN 1.5, 10.3.2.3.1).
+//!
+//! Whole numbers of 64 bits take a path of their own; what fits 128 bits is computed in place; the rest, and the
+//! transcendental functions, go to `dashu`.
+
+mod slow;
+mod text;
+
+use std::cmp::Ordering;
+
+/// Significant digits kept.
+pub const PRECISION: u32 = 34;
+const MAX_ADJUSTED: i32 = 6144;
+const MIN_ADJUSTED: i32 = -6143;
+
+/// A decimal number. Equal numbers have equal representations: no trailing zeros are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Number(Repr);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Repr {
+    Int(i64),
+    // coefficient = hi:lo in two's complement, not divisible by ten, |coefficient| < 10^34.
+    Dec { hi: i64, lo: u64, exp: i16 },
+}
+
+/// How the digits cut off change the last one kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounding {
+    /// To the nearest, ties to the even digit.
+    HalfEven,
+    /// To the nearest, ties away from zero.
+    HalfUp,
+    /// To the nearest, ties towards zero.
+    HalfDown,
+    /// Away from zero.
+    Up,
+    /// Towards zero.
+    Down,
+    /// Towards minus infinity.
+    Floor,
+    /// Towards infinity.
+    Ceiling,
+}
+
+/// The result is no number of this range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberError {
+    /// The magnitude exceeds decimal128.
+    Overflow,
+    /// The operation has no result here, such as division by zero.
+    Undefined,
+}
+
+const POWERS: [i128; 39] = {
+    let mut table = [1i128; 39];
+    let mut i = 1;
+    while i < 39 {
+        table[i] = table[i - 1] * 10;
+        i += 1;
+    }
+    table
+};
+
+fn power(n: u32) -> Option<i128> {
+    POWERS.get(n as usize).copied()
+}
+
+fn digits(value: u128) -> u32 {
+    value.checked_ilog10().map_or(1, |n| n + 1)
+}
+
+/// Divides by a power of ten, rounding; `sticky` says that digits not in `value` were cut off before.
+fn cut(value: i128, divisor: i128, sticky: bool, mode: Rounding) -> i128 {
+    let (quotient, rest) = (value / divisor, value % divisor);
+    if rest == 0 && !sticky {
+        return quotient;
+    }
+    let negative = value < 0;
+    let half = (rest.unsigned_abs() * 2).cmp(&divisor.unsigned_abs());
+    let half = if half == Ordering::Equal && sticky { Ordering::Greater } else { half };
+    let away = match mode {
+        Rounding::HalfEven => half == Ordering::Greater || half == Ordering::Equal && quotient % 2 != 0,
+        Rounding::HalfUp => half != Ordering::Less,
+        Rounding::HalfDown => half == Ordering::Greater,
+        Rounding::Up => true,
+        Rounding::Down => false,
+        Rounding::Floor => negative,
+        Rounding::Ceiling => !negative,
+    };
+    match (away, negative) {
+        (false, _) => quotient,
+        (true, true) => quotient - 1,
+        (true, false) => quotient + 1,
+    }
+}
+
+impl Number {
+    /// Zero.
+    pub const ZERO: Self = Self(Repr::Int(0));
+    /// One.
+    pub const ONE: Self = Self(Repr::Int(1));
+
+    /// The whole number.
+    #[must_use]
+    pub const fn from_i64(value: i64) -> Self {
+        Self(Repr::Int(value))
+    }
+
+    /// `coefficient × 10^exponent`, rounded half-even to 34 digits; zero when too small.
+    ///
+    /// # Errors
+    /// [`NumberError::Overflow`] beyond the exponents of decimal128.
+    pub fn new(coefficient: i128, exponent: i32) -> Result<Self, NumberError> {
+        Self::rounded(coefficient, exponent, false)
+    }
+
+    fn rounded(mut coefficient: i128, mut exponent: i32, sticky: bool) -> Result<Self, NumberError> {
+        let mut count = digits(coefficient.unsigned_abs());
+        if count > PRECISION {
+            let drop = count - PRECISION;
+            coefficient =
+                cut(coefficient, power(drop).ok_or(NumberError::Overflow)?, sticky, Rounding::HalfEven);
+            exponent = exponent.checked_add(drop.cast_signed()).ok_or(NumberError::Overflow)?;
+            count = digits(coefficient.unsigned_abs());
+        }
+        if coefficient == 0 {
+            return Ok(Self::ZERO);
+        }
+        let adjusted = exponent.checked_add(count.cast_signed() - 1).ok_or(NumberError::Overflow)?;
+        if adjusted > MAX_ADJUSTED {
+            return Err(NumberError::Overflow);
+        }
+        if adjusted < MIN_ADJUSTED {
+            return Ok(Self::ZERO);
+        }
+        Ok(Self::canonical(coefficient, exponent))
+    }
+
+    fn canonical(mut coefficient: i128, mut exponent: i32) -> Self {
+        if let Ok(mut small) = i64::try_from(coefficient) {
+            // Division of 64 bits is several times faster than that of 128.
+            while exponent < 0 && small % 10 == 0 {
+                small /= 10;
+                exponent += 1;
+            }
+            if exponent == 0 {
+                return Self(Repr::Int(small));
+            }
+            coefficient = i128::from(small);
+        }
+        while coefficient % 10 == 0 {
+            coefficient /= 10;
+            exponent += 1;
+        }
+        if exponent >= 0
+            && let Some(whole) = power(exponent.cast_unsigned()).and_then(|p| coefficient.checked_mul(p))
+            && let Ok(whole) = i64::try_from(whole)
+        {
+            return Self(Repr::Int(whole));
+        }
+        let lo = (coefficient & i128::from(u64::MAX)) as u64;
+        let hi = (coefficient >> 64) as i64;
+        Self(Repr::Dec { hi, lo, exp: i16::try_from(exponent).unwrap_or(i16::MAX) })
+    }
+
+    /// Coefficient and exponent; the coefficient of a number that is not a small integer has no trailing zeros.
+    #[must_use]
+    pub fn parts(self) -> (i128, i32) {
+        match self.0 {
+            Repr::Int(value) => (i128::from(value), 0),
+            Repr::Dec { hi, lo, exp } => ((i128::from(hi) << 64) | i128::from(lo), i32::from(exp)),
+        }
+    }
+
+    /// The number when it is whole and fits.
+    #[must_use]
+    pub const fn to_i64(self) -> Option<i64> {
+        match self.0 {
+            Repr::Int(value) => Some(value),
+            Repr::Dec { .. } => None,
+        }
+    }
+
+    /// The whole part, cut towards zero, when it fits.
+    #[must_use]
+    pub fn truncated(self) -> Option<i64> {
+        self.round(0, Rounding::Down).ok()?.to_i64()
+    }
+
+    /// Whether it has no fraction.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        self.parts().1 >= 0
+    }
+
+    /// -1, 0 or 1.
+    #[must_use]
+    pub fn signum(self) -> i8 {
+        match self.parts().0.cmp(&0) {
+            Ordering::Less => -1,
+            Ordering::Equal => 0,
+            Ordering::Greater => 1,
+        }
+    }
+
+    /// The number with the other sign.
+    #[must_use]
+    pub fn negate(self) -> Self {
+        match self.0 {
+            Repr::Int(value) if value != i64::MIN => Self(Repr::Int(-value)),
+            _ => {
+                let (c, e) = self.parts();
+                Self::canonical(-c, e)
+            }
+        }
+    }
+
+    /// The distance from zero.
+    #[must_use]
+    pub fn abs(self) -> Self {
+        if self.signum() < 0 { self.negate() } else { self }
+    }
+
+    /// The sum.
+    ///
+    /// # Errors
+    /// Overflow.
+    pub fn add(self, other: Self) -> Result<Self, NumberError> {
+        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
+            && let Some(sum) = a.checked_add(b)
+        {
+            return Ok(Self(Repr::Int(sum)));
+        }
+        let ((a, ea), (b, eb)) = (self.parts(), other.parts());
+        if a == 0 {
+            return Ok(other);
+        }
+        if b == 0 {
+            return Ok(self);
+        }
+        let e = ea.min(eb);
+        let up = |c: i128, from: i32| power((from - e).cast_unsigned()).and_then(|p| c.checked_mul(p));
+        match up(a, ea).zip(up(b, eb)).and_then(|(x, y)| x.checked_add(y)) {
+            Some(sum) => Self::rounded(sum, e, false),
+            None => slow::add(self, other),
+        }
+    }
+
+    /// The difference.
+    ///
+    /// # Errors
+    /// Overflow.
+    pub fn sub(self, other: Self) -> Result<Self, NumberError> {
+        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
+            && let Some(difference) = a.checked_sub(b)
+        {
+            return Ok(Self(Repr::Int(difference)));
+        }
+        self.add(other.negate())
+    }
+
+    /// The product.
+    ///
+    /// # Errors
+    /// Overflow.
+    pub fn mul(self, other: Self) -> Result<Self, NumberError> {
+        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
+            && let Some(product) = a.checked_mul(b)
+        {
+            return Ok(Self(Repr::Int(product)));
+        }
+        let ((a, ea), (b, eb)) = (self.parts(), other.parts());
+        match a.checked_mul(b) {
+            Some(product) => Self::rounded(product, ea + eb, false),
+            None => slow::mul(self, other),
+        }
+    }
+
+    /// The quotient.
+    ///
+    /// # Errors
+    /// Overflow; undefined for a divisor of zero.
+    pub fn div(self, other: Self) -> Result<Self, NumberError> {
+        let ((a, ea), (b, eb)) = (self.parts(), other.parts());
+        if b == 0 {
+            return Err(NumberError::Undefined);
+        }
+        let room = 38 - digits(a.unsigned_abs()).min(38);
+        let Some(scaled) = power(room).and_then(|p| a.checked_mul(p)) else { return slow::div(self, other) };
+        let (quotient, rest) = (scaled / b, scaled % b);
+        if rest != 0 && digits(quotient.unsigned_abs()) <= PRECISION {
+            return slow::div(self, other);
+        }
+        Self::rounded(quotient, ea - eb - room.cast_signed(), rest != 0)
+    }
+
+    /// The power.
+    ///
+    /// # Errors
+    /// Overflow; undefined for a negative base with a fractional exponent and for zero to a negative power.
+    pub fn pow(self, exponent: Self) -> Result<Self, NumberError> {
+        if let (Repr::Int(a), Repr::Int(n @ 0..=64)) = (self.0, exponent.0)
+            && let Some(power) = u32::try_from(n).ok().and_then(|n| a.checked_pow(n))
+        {
+            return Ok(Self(Repr::Int(power)));
+        }
+        slow::pow(self, exponent)
+    }
+
+    /// The square root; `None` of a negative number.
+    #[must_use]
+    pub fn sqrt(self) -> Option<Self> {
+        slow::sqrt(self)
+    }
+
+    /// e to this power.
+    ///
+    /// # Errors
+    /// Overflow.
+    pub fn exp(self) -> Result<Self, NumberError> {
+        slow::exp(self)
+    }
+
+    /// The natural logarithm; `None` unless positive.
+    #[must_use]
+    pub fn ln(self) -> Option<Self> {
+        slow::ln(self)
+    }
+
+    /// Rounded to `scale` digits after the point (before it when negative).
+    ///
+    /// # Errors
+    /// Overflow.
+    pub fn round(self, scale: i32, mode: Rounding) -> Result<Self, NumberError> {
+        let (coefficient, exponent) = self.parts();
+        let target = scale.checked_neg().ok_or(NumberError::Overflow)?;
+        if exponent >= target || coefficient == 0 {
+            return Ok(self);
+        }
+        let drop = (target - exponent).cast_unsigned();
+        let kept = match power(drop.min(38)) {
+            // 10^38 exceeds twice any coefficient, so a greater divisor rounds alike.
+            Some(divisor) => cut(coefficient, divisor, false, mode),
+            None => 0,
+        };
+        Self::rounded(kept, target, false)
+    }
+
+    /// The remainder with the sign of the divisor: `self - divisor * floor(self / divisor)`.
+    ///
+    /// # Errors
+    /// Overflow; undefined for a divisor of zero.
+    pub fn modulo(self, divisor: Self) -> Result<Self, NumberError> {
+        if divisor.signum() == 0 {
+            return Err(NumberError::Undefined);
+        }
+        let ((a, ea), (b, eb)) = (self.parts(), divisor.parts());
+        let e = ea.min(eb);
+        let up = |c: i128, from: i32| power((from - e).cast_unsigned()).and_then(|p| c.checked_mul(p));
+        match up(a, ea).zip(up(b, eb)) {
+            Some((x, y)) => {
+                let rest = x % y;
+                Self::rounded(if rest != 0 && (rest < 0) != (y < 0) { rest + y } else { rest }, e, false)
+            }
+            None => slow::modulo(self, divisor),
+        }
+    }
+
+    /// The nearest number with a 34-digit decimal; `None` for infinities and NaN.
+    #[must_use]
+    pub fn from_f64(value: f64) -> Option<Self> {
+        if !value.is_finite() {
+            return None;
+        }
+        if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 {
+            return Some(Self(Repr::Int(value as i64)));
+        }
+        // The shortest text that reads back as the same float is what its writer meant.
+        format!("{value:e}").parse().ok()
+    }
+
+    /// The nearest float.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        match self.0 {
+            Repr::Int(value) => value as f64,
+            Repr::Dec { .. } => {
+                let (c, e) = self.parts();
+                format!("{c}e{e}").parse().unwrap_or(f64::NAN)
+            }
+        }
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0) {
+            return a.cmp(&b);
+        }
+        let ((a, ea), (b, eb)) = (self.parts(), other.parts());
+        if a.signum() != b.signum() || a == 0 {
+            return a.signum().cmp(&b.signum());
+        }
+        let adjusted = |c: i128, e: i32| e + digits(c.unsigned_abs()).cast_signed();
+        let order = adjusted(a, ea).cmp(&adjusted(b, eb)).then_with(|| {
+            // Of equal magnitude, so the coefficient with fewer digits can be brought up to the other's length.
+            let e = ea.min(eb);
+            let up = |c: i128, from: i32| {
+                power((from - e).cast_unsigned()).and_then(|p| c.abs().checked_mul(p)).unwrap_or(i128::MAX)
+            };
+            up(a, ea).cmp(&up(b, eb))
+        });
+        if a < 0 { order.reverse() } else { order }
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self::from_i64(value)
+    }
+}
+
+impl From<u32> for Number {
+    fn from(value: u32) -> Self {
+        Self::from_i64(i64::from(value))
+    }
+}
+
+impl From<usize> for Number {
+    fn from(value: usize) -> Self {
+        Self::from_i64(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn n(text: &str) -> Number {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn arithmetic() {
+        for (a, op, b, want) in [
+            ("0.1", '+', "0.2", "0.3"),
+            ("1", '/', "3", "0.3333333333333333333333333333333333"),
+            ("2", '/', "3", "0.6666666666666666666666666666666667"),
+            ("9223372036854775807", '+', "1", "9223372036854775808"),
+            ("9223372036854775807", '*', "9223372036854775807", "85070591730234615847396907784232501249"),
+            ("9999999999999999999999999999999999", '+', "1", "10000000000000000000000000000000000"),
+            ("1234567890123456789012345678901234", '*', "10.1", "12469135690246913569024691356902460"),
+            ("1e6000", '+', "1", "1E+6000"),
+            ("1", '-', "1e-40", "1"),
+            ("10", '%', "-3", "-2"),
+            ("-10", '%', "3", "2"),
+            ("10.1", '%', "4.5", "1.1"),
+            ("2", '^', "0.5", "1.414213562373095048801688724209698"),
+            ("2", '^', "-2", "0.25"),
+            ("1.5", '^', "2", "2.25"),
+            ("0", '^', "0", "1"),
+            ("10", '^', "20", "100000000000000000000"),
+        ] {
+            let (x, y) = (n(a), n(b));
+            let got = match op {
+                '+' => x.add(y),
+                '-' => x.sub(y),
+                '*' => x.mul(y),
+                '/' => x.div(y),
+                '%' => x.modulo(y),
+                _ => x.pow(y),
+            };
+            assert_eq!(got.map(|v| v.to_string()), Ok(n(want).to_string()), "{a} {op} {b}");
+        }
+        assert_eq!(n("1").div(Number::ZERO), Err(NumberError::Undefined));
+        assert_eq!(n("1e6000").mul(n("1e6000")), Err(NumberError::Overflow));
+        assert_eq!(n("10").pow(n("1e30")), Err(NumberError::Overflow));
+        assert_eq!(n("-8").pow(n("0.5")), Err(NumberError::Undefined));
+        assert_eq!(n("1.0000001").pow(n("1e12")), Err(NumberError::Overflow));
+    }
+
+    #[test]
+    fn rounding_modes() {
+        use Rounding::*;
+        for (text, scale, mode, want) in [
+            ("2.5", 0, HalfEven, "2"),
+            ("3.5", 0, HalfEven, "4"),
+            ("5.125", 2, HalfUp, "5.13"),
+            ("-5.125", 2, HalfUp, "-5.13"),
+            ("5.125", 2, HalfDown, "5.12"),
+            ("5.1", 0, Up, "6"),
+            ("-5.1", 0, Up, "-6"),
+            ("5.9", 0, Down, "5"),
+            ("-5.1", 0, Floor, "-6"),
+            ("-5.9", 0, Ceiling, "-5"),
+            ("1234", -2, HalfEven, "1200"),
+            ("1e-100", 2, Up, "0.01"),
+            ("4", -50, HalfUp, "0"),
+        ] {
+            assert_eq!(n(text).round(scale, mode), Ok(n(want)), "{text} {scale} {mode:?}");
+        }
+    }
+
+    #[test]
+    fn order_and_equality() {
+        let sorted = [
+            "-1e10",
+            "-2.5",
+            "-2.25",
+            "0",
+            "1e-9",
+            "0.5",
+            "1",
+            "1.000000000000000000000000000000001",
+            "2",
+            "1e40",
+        ];
+        for (i, a) in sorted.iter().enumerate() {
+            for (j, b) in sorted.iter().enumerate() {
+                assert_eq!(n(a).cmp(&n(b)), i.cmp(&j), "{a} {b}");
+            }
+        }
+        assert_eq!(n("1.500"), n("1.5"));
+        assert_eq!(n("1e3"), n("1000"));
+        assert_eq!(Number::from_f64(0.1), Some(n("0.1")));
+        assert_eq!(n("0.1").to_f64(), 0.1);
+    }
+
+    #[test]
+    fn transcendental() {
+        assert_eq!(n("4").exp().map(|v| v.to_string()), Ok("54.59815003314423907811026120286088".to_owned()));
+        assert_eq!(
+            n("4").ln().map(|v| v.to_string()),
+            Some("1.386294361119890618834464242916353".to_owned())
+        );
+        assert_eq!(n("16").sqrt(), Some(n("4")));
+        assert_eq!(n("-1").sqrt(), None);
+        assert_eq!(n("0").ln(), None);
+        assert_eq!(n("1e9").exp(), Err(NumberError::Overflow));
+        assert_eq!(n("-1e9").exp(), Ok(Number::ZERO));
+    }
+}

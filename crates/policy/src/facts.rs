@@ -1,0 +1,268 @@
+//! What is known about a caller in an organisation, as it was loaded.
+
+use heddle_kernel::{TenantId, Timestamp, UserId};
+use serde::{Deserialize, Serialize};
+
+use crate::permission::PERMISSIONS;
+
+/// The selector and the action that stand for everything.
+pub const ANY: &str = "*";
+
+/// Whether a rule gives or takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// Gives.
+    Allow,
+    /// Takes, whatever else gives.
+    Deny,
+}
+
+impl Effect {
+    /// The word of the API and the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// From its word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Allow, Self::Deny].into_iter().find(|effect| effect.as_str() == word)
+    }
+}
+
+/// A set of permissions: some, or all but some.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PermissionSet {
+    /// Whether all are in it.
+    #[serde(default)]
+    pub all: bool,
+    /// All but these, when all are in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+    /// These, when not all are in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<String>,
+}
+
+impl PermissionSet {
+    /// From the text of a role table: `*`, `* except a b` or `a b c`.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut words = text.split_ascii_whitespace().peekable();
+        let all = words.next_if_eq(&ANY).is_some();
+        if all {
+            words.next_if_eq(&"except");
+        }
+        let rest: Vec<String> = words.map(str::to_owned).collect();
+        if all {
+            Self { all, except: rest, listed: Vec::new() }
+        } else {
+            Self { all, except: Vec::new(), listed: rest }
+        }
+    }
+
+    /// Of the given names; `*` among them stands for all.
+    #[must_use]
+    pub fn of<T: AsRef<str>>(names: &[T]) -> Self {
+        if names.iter().any(|name| name.as_ref() == ANY) {
+            return Self { all: true, ..Self::default() };
+        }
+        Self { listed: names.iter().map(|name| name.as_ref().to_owned()).collect(), ..Self::default() }
+    }
+
+    /// The names, with `*` alone when all are in it.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        match (self.all, self.except.is_empty()) {
+            (true, true) => vec![ANY.to_owned()],
+            (true, false) => self.names().map(str::to_owned).collect(),
+            (false, _) => self.listed.clone(),
+        }
+    }
+
+    /// Whether a permission is in it.
+    #[must_use]
+    pub fn contains(&self, permission: &str) -> bool {
+        let named = |list: &[String]| list.iter().any(|name| name == permission);
+        if self.all { !named(&self.except) } else { named(&self.listed) }
+    }
+
+    /// The registered permissions that are in it.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        PERMISSIONS.iter().copied().filter(|name| self.contains(name))
+    }
+}
+
+/// A rule about resources: type, actions and selector; `*` stands for all of each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResourceRule {
+    /// The type, or `*`.
+    pub resource: String,
+    /// The actions; `*` for all.
+    pub actions: Vec<String>,
+    /// One id, or `*`.
+    #[serde(default = "any")]
+    pub selector: String,
+    /// Gives or takes.
+    #[serde(default = "allow")]
+    pub effect: Effect,
+}
+
+fn any() -> String {
+    ANY.to_owned()
+}
+
+const fn allow() -> Effect {
+    Effect::Allow
+}
+
+/// What a role gives and takes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RoleRules {
+    /// Permissions that it gives.
+    #[serde(default)]
+    pub permissions: PermissionSet,
+    /// Permissions that it takes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied_permissions: Vec<String>,
+    /// What it gives and takes on resources.
+    #[serde(default)]
+    pub resources: Vec<ResourceRule>,
+}
+
+/// A role that a caller has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleFacts {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What it gives and takes.
+    pub rules: RoleRules,
+}
+
+/// Through whom a rule applies to a caller.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// Directly.
+    User,
+    /// As a member of a group; its id.
+    Group(String),
+    /// As one who has a role; its id.
+    Role(String),
+    /// As anybody in the organisation.
+    Everyone,
+}
+
+impl Source {
+    /// The word of the API and the database.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Group(_) => "group",
+            Self::Role(_) => "role",
+            Self::Everyone => "everyone",
+        }
+    }
+
+    /// The group's or the role's id.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Group(id) | Self::Role(id) => Some(id),
+            Self::User | Self::Everyone => None,
+        }
+    }
+}
+
+/// A grant or a deny that applies to a caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantFacts {
+    /// Its id.
+    pub id: String,
+    /// Through whom it applies.
+    pub source: Source,
+    /// The type, or `*`.
+    pub resource: String,
+    /// The action, or `*`.
+    pub action: String,
+    /// One id, or `*`.
+    pub selector: String,
+    /// Gives or takes.
+    pub effect: Effect,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What is known about a caller in an organisation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The caller.
+    pub user_id: UserId,
+    /// The organisation.
+    pub tenant: TenantId,
+    /// Whether the caller's account is in use.
+    pub active: bool,
+    /// Whether the caller belongs to the organisation.
+    pub member: bool,
+    /// When the membership ends.
+    pub member_until: Option<Timestamp>,
+    /// The state of the organisation's roles, grants and memberships.
+    pub revision: i64,
+    /// The caller's roles.
+    pub roles: Vec<RoleFacts>,
+    /// Grants and denies that apply to the caller.
+    pub grants: Vec<GrantFacts>,
+    /// The permissions to which an API token is narrowed.
+    pub narrow_to: Option<Vec<String>>,
+}
+
+impl Facts {
+    /// An active member without any right.
+    #[must_use]
+    pub const fn member(user_id: UserId, tenant: TenantId) -> Self {
+        Self {
+            user_id,
+            tenant,
+            active: true,
+            member: true,
+            member_until: None,
+            revision: 0,
+            roles: Vec::new(),
+            grants: Vec::new(),
+            narrow_to: None,
+        }
+    }
+
+    /// With one more role.
+    #[must_use]
+    pub fn with_role(mut self, id: &str, name: &str, rules: RoleRules) -> Self {
+        self.roles.push(RoleFacts { id: id.to_owned(), name: name.to_owned(), rules });
+        self
+    }
+
+    /// With one more system role; an unknown name adds nothing.
+    #[must_use]
+    pub fn with_system_role(self, name: &str) -> Self {
+        match crate::system_roles::find(name) {
+            Some(role) => self.with_role(name, name, role.rules()),
+            None => self,
+        }
+    }
+
+    /// With one more grant or deny.
+    #[must_use]
+    pub fn with_grant(mut self, grant: GrantFacts) -> Self {
+        self.grants.push(grant);
+        self
+    }
+}

@@ -1,0 +1,373 @@
+//! Licences: claims, what they allow, and the state that follows from them and the clock.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use heddle_kernel::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The version of the claims that is understood.
+pub const CLAIMS_VERSION: u32 = 1;
+/// How far the clock may go back, in seconds, before it counts as turned back.
+pub const CLOCK_TOLERANCE_SECONDS: i64 = 24 * 3600;
+/// Days before the end from which on a licence counts as expiring.
+pub const EXPIRING_DAYS: i64 = 30;
+/// Days that a self-issued trial lasts.
+pub const TRIAL_DAYS: i64 = 30;
+/// The installation id that stands for any.
+pub const ANY_INSTALLATION: &str = "*";
+
+const DAY_SECONDS: i64 = 24 * 3600;
+
+/// Something that a licence allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Entitlement {
+    /// Workflows, runs, case types and cases.
+    Workflow,
+    /// Vector databases.
+    Vector,
+}
+
+impl Entitlement {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Workflow, Self::Vector];
+
+    /// Its name in the claims.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Workflow => "workflow.enabled",
+            Self::Vector => "vector.enabled",
+        }
+    }
+
+    /// From its name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|entitlement| entitlement.as_str() == name)
+    }
+}
+
+/// A part of the service that a node may or may not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServiceRole {
+    /// Workflows and cases.
+    Workflow,
+    /// Vector databases.
+    Vector,
+}
+
+impl ServiceRole {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Workflow, Self::Vector];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Workflow => "workflow",
+            Self::Vector => "vector",
+        }
+    }
+
+    /// From its name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+}
+
+/// What kind of licence it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// For use in earnest.
+    Production,
+    /// For trying out; the only kind that an installation may sign itself.
+    Trial,
+    /// For development.
+    Developer,
+}
+
+/// What a licence says. Members that are not known here are ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claims {
+    /// The version of this form.
+    pub v: u32,
+    /// The licence's id.
+    pub jti: String,
+    /// The customer.
+    pub sub: String,
+    /// When it was issued.
+    pub iat: Timestamp,
+    /// From when it holds.
+    pub nbf: Timestamp,
+    /// When it ends.
+    pub exp: Timestamp,
+    /// Days after the end in which all still works.
+    #[serde(default = "default_grace")]
+    pub grace_days: u32,
+    /// The installation for which it holds, or `*`.
+    pub installation_id: String,
+    /// What kind it is.
+    pub kind: Kind,
+    /// What it allows, by name.
+    #[serde(default)]
+    pub entitlements: BTreeMap<String, bool>,
+    /// How many of what, by name; what is not named is not limited.
+    #[serde(default)]
+    pub limits: BTreeMap<String, u64>,
+    /// Licences that this one takes the place of.
+    #[serde(default)]
+    pub supersedes: Vec<String>,
+    /// Licences that hold no longer.
+    #[serde(default)]
+    pub revoked: Vec<String>,
+}
+
+const fn default_grace() -> u32 {
+    14
+}
+
+/// Who signed a licence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signer {
+    /// The vendor.
+    Vendor,
+    /// The installation itself.
+    Installation,
+}
+
+/// What stands in the place of the licence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presented<'a> {
+    /// Nothing.
+    Missing,
+    /// Something whose signature, or whose place in the installation's sealed record, is not right.
+    Invalid,
+    /// A licence whose signature is right.
+    Signed(&'a Claims, Signer),
+}
+
+/// What is known about time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockFacts {
+    /// What the clock says.
+    pub now: Timestamp,
+    /// The latest time that was ever seen.
+    pub high_water_mark: Timestamp,
+}
+
+impl ClockFacts {
+    /// The time that counts: never before one already seen.
+    #[must_use]
+    pub fn effective(self) -> Timestamp {
+        self.now.max(self.high_water_mark)
+    }
+
+    /// Whether the clock was turned back by more than is tolerated.
+    #[must_use]
+    pub fn rolled_back(self) -> bool {
+        self.now < self.high_water_mark.plus_seconds(-CLOCK_TOLERANCE_SECONDS)
+    }
+}
+
+/// What is known about the installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Installation<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Licences that hold no longer.
+    pub revoked: &'a [String],
+}
+
+/// Why an installation is restricted to remediation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Restriction {
+    /// There is no licence.
+    Missing,
+    /// It has ended, and its grace too.
+    Expired,
+    /// Its signature or its form is not right.
+    InvalidSignature,
+    /// It is for another installation.
+    WrongInstallation,
+    /// It does not hold yet.
+    NotYetValid,
+    /// The clock was turned back.
+    ClockRollback,
+    /// It was revoked.
+    Revoked,
+}
+
+impl Restriction {
+    /// The word of the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Expired => "expired",
+            Self::InvalidSignature => "invalid_signature",
+            Self::WrongInstallation => "wrong_installation",
+            Self::NotYetValid => "not_yet_valid",
+            Self::ClockRollback => "clock_rollback",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+/// The state of an installation's licence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LicenceState {
+    /// A trial.
+    Trial {
+        /// When it ends.
+        expires_at: Timestamp,
+    },
+    /// All is well.
+    Active {
+        /// When it ends.
+        expires_at: Timestamp,
+    },
+    /// It ends within [`EXPIRING_DAYS`] days.
+    Expiring {
+        /// When it ends.
+        expires_at: Timestamp,
+    },
+    /// It has ended; all still works for a while.
+    Grace {
+        /// When that while ends.
+        until: Timestamp,
+    },
+    /// Only remediation is open.
+    Restricted {
+        /// Why.
+        reason: Restriction,
+    },
+}
+
+impl LicenceState {
+    /// The word of the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Trial { .. } => "trial",
+            Self::Active { .. } => "active",
+            Self::Expiring { .. } => "expiring",
+            Self::Grace { .. } => "grace",
+            Self::Restricted { .. } => "restricted",
+        }
+    }
+
+    /// Why only remediation is open, if it is so.
+    #[must_use]
+    pub const fn restriction(self) -> Option<Restriction> {
+        match self {
+            Self::Restricted { reason } => Some(reason),
+            Self::Trial { .. } | Self::Active { .. } | Self::Expiring { .. } | Self::Grace { .. } => None,
+        }
+    }
+
+    /// What to warn callers of (header `x-licence-warning`).
+    #[must_use]
+    pub fn warning(self) -> Option<String> {
+        match self {
+            Self::Active { .. } => None,
+            Self::Trial { expires_at } => Some(format!("trial; not for production; ends {expires_at}")),
+            Self::Expiring { expires_at } => Some(format!("expiring; ends {expires_at}")),
+            Self::Grace { until } => Some(format!("ended; works until {until}")),
+            Self::Restricted { reason } => Some(format!("restricted: {}", reason.as_str())),
+        }
+    }
+}
+
+/// The state that follows from a licence, the clock and the installation; a pure function.
+#[must_use]
+pub fn evaluate(presented: Presented<'_>, clock: ClockFacts, installation: Installation<'_>) -> LicenceState {
+    let restricted = |reason| LicenceState::Restricted { reason };
+    let (claims, signer) = match presented {
+        Presented::Missing => return restricted(Restriction::Missing),
+        Presented::Invalid => return restricted(Restriction::InvalidSignature),
+        Presented::Signed(claims, signer) => (claims, signer),
+    };
+    if claims.v != CLAIMS_VERSION || !may_sign(signer, claims, installation.id) {
+        return restricted(Restriction::InvalidSignature);
+    }
+    if claims.installation_id != ANY_INSTALLATION && claims.installation_id != installation.id {
+        return restricted(Restriction::WrongInstallation);
+    }
+    if installation.revoked.contains(&claims.jti) || claims.revoked.contains(&claims.jti) {
+        return restricted(Restriction::Revoked);
+    }
+    if clock.rolled_back() {
+        return restricted(Restriction::ClockRollback);
+    }
+    let now = clock.effective();
+    if now < claims.nbf {
+        return restricted(Restriction::NotYetValid);
+    }
+    running(claims, now)
+}
+
+fn running(claims: &Claims, now: Timestamp) -> LicenceState {
+    let expires_at = claims.exp;
+    if now >= expires_at {
+        let until = expires_at.plus_seconds(i64::from(claims.grace_days).saturating_mul(DAY_SECONDS));
+        return if now < until {
+            LicenceState::Grace { until }
+        } else {
+            LicenceState::Restricted { reason: Restriction::Expired }
+        };
+    }
+    if claims.kind == Kind::Trial {
+        return LicenceState::Trial { expires_at };
+    }
+    if now >= expires_at.plus_seconds(-EXPIRING_DAYS * DAY_SECONDS) {
+        return LicenceState::Expiring { expires_at };
+    }
+    LicenceState::Active { expires_at }
+}
+
+/// An installation may sign a trial for itself, of the usual length and without grace; nothing else.
+fn may_sign(signer: Signer, claims: &Claims, installation_id: &str) -> bool {
+    match signer {
+        Signer::Vendor => true,
+        Signer::Installation => {
+            claims.kind == Kind::Trial
+                && claims.installation_id == installation_id
+                && claims.grace_days == 0
+                && claims.exp <= claims.iat.plus_seconds(TRIAL_DAYS * DAY_SECONDS)
+        }
+    }
+}
+
+/// The licence in force: its state and what it allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Licence {
+    /// Its state.
+    pub state: LicenceState,
+    /// What it says; none when there is none that can be read.
+    pub claims: Option<Arc<Claims>>,
+}
+
+impl Licence {
+    /// Why only remediation is open, if it is so.
+    #[must_use]
+    pub fn restriction(&self) -> Option<&'static str> {
+        self.state.restriction().map(Restriction::as_str)
+    }
+
+    /// Whether an entitlement is allowed, by its name; nothing is while only remediation is open.
+    #[must_use]
+    pub fn allows(&self, entitlement: &str) -> bool {
+        let named = |claims: &Claims| claims.entitlements.get(entitlement).copied().unwrap_or(false);
+        self.state.restriction().is_none() && self.claims.as_deref().is_some_and(named)
+    }
+
+    /// How many of something there may be; none when it is not limited.
+    #[must_use]
+    pub fn limit(&self, name: &str) -> Option<u64> {
+        self.claims.as_ref().and_then(|claims| claims.limits.get(name).copied())
+    }
+}

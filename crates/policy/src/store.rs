@@ -1,0 +1,18 @@
+//! What a store answers instead of a result, for every area's ports.
+
+/// Why a store did not do what was asked. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such row in this organisation.
+    #[error("not found")]
+    NotFound,
+    /// A row with the same unique value exists; names the constraint or its columns.
+    #[error("duplicate: {0}")]
+    Duplicate(String),
+    /// The row was changed in the meantime.
+    #[error("changed in the meantime")]
+    Stale,
+    /// The database does not answer, or can't write.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+}

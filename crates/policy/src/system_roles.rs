@@ -1,0 +1,149 @@
+//! The roles that every organisation has and nobody can change.
+
+use crate::facts::{ANY, Effect, PermissionSet, ResourceRule, RoleRules};
+
+/// A system role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SystemRole {
+    /// Its name.
+    pub name: &'static str,
+    /// Its permissions: `*`, `* except a b` or `a b c`.
+    pub permissions: &'static str,
+    /// Its resource actions: `type / actions / selector`, separated by `;`.
+    pub resource_actions: &'static str,
+    /// What it is for.
+    pub description: &'static str,
+}
+
+/// The role that may do everything; an organisation always has somebody with it.
+pub const OWNER: &str = "owner";
+
+/// All system roles.
+pub const SYSTEM_ROLES: &[SystemRole] = &[
+    SystemRole {
+        name: OWNER,
+        permissions: "*",
+        resource_actions: "* / * / *",
+        description: "the last owner of an organisation cannot be removed; may do all that the installation licence \
+                      allows",
+    },
+    SystemRole {
+        name: "administrator",
+        permissions: "* except licence.manage",
+        resource_actions: "* / * / *",
+        description: "manages people, roles, grants, connections, models",
+    },
+    SystemRole {
+        name: "designer",
+        permissions: "workflows.view workflows.manage workflows.run runs.view case-types.view case-types.manage \
+                      vectors.view vectors.query documents.view models.view models.use connections.view \
+                      authorization.check",
+        resource_actions: "workflow / * / *; case-type / * / *; run / read,list / *; \
+                           vector-database / list,read,query / *; document / list,read / *; \
+                           deployment / chat,embed,list,read / *; connection / list,read / *; model / list / *",
+        description: "draws, validates, publishes",
+    },
+    SystemRole {
+        name: "operator",
+        permissions: "runs.view runs.operate workflows.view workflows.run tasks.work cases.work cases.view \
+                      audit.view authorization.check",
+        resource_actions: "workflow / list,read,run / *; run / * / *; case / * / *; case-type / list,read / *; \
+                           audit-event / list,read / *",
+        description: "keeps runs and cases going: retry, skip, move, cancel, suspend",
+    },
+    SystemRole {
+        name: "worker",
+        permissions: "tasks.work cases.view runs.view",
+        resource_actions: "run / read,complete-task,decide / *; case / read,complete-task / *",
+        description: "completes human tasks that name it, its groups or its roles as candidate",
+    },
+    SystemRole {
+        name: "librarian",
+        permissions: "vectors.view vectors.manage vectors.query documents.view documents.create documents.update \
+                      documents.delete documents.manage models.view",
+        resource_actions: "vector-database / * / *; document / * / *; ingestion-job / * / *",
+        description: "keeps the knowledge bases",
+    },
+    SystemRole {
+        name: "integrator",
+        permissions: "workflows.run cases.work runs.view vectors.query models.use authorization.check",
+        resource_actions: "workflow / run,read,list / *; run / read,list / *; case / create,read / *; \
+                           vector-database / query / *; deployment / chat,embed / *; model / list / *",
+        description: "service accounts",
+    },
+    SystemRole {
+        name: "viewer",
+        permissions: "workflows.view case-types.view runs.view cases.view vectors.view documents.view models.view \
+                      connections.view authorization.check",
+        resource_actions: "* / list,read / *",
+        description: "reads all, changes nothing",
+    },
+];
+
+/// The system role of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static SystemRole> {
+    SYSTEM_ROLES.iter().find(|role| role.name == name)
+}
+
+impl SystemRole {
+    /// What it gives.
+    #[must_use]
+    pub fn rules(&self) -> RoleRules {
+        RoleRules {
+            permissions: PermissionSet::parse(self.permissions),
+            denied_permissions: Vec::new(),
+            resources: self.resource_actions.split(';').filter_map(resource_rule).collect(),
+        }
+    }
+}
+
+fn resource_rule(text: &str) -> Option<ResourceRule> {
+    let mut parts = text.split('/').map(str::trim);
+    let (resource, actions) = (parts.next()?, parts.next()?);
+    Some(ResourceRule {
+        resource: resource.to_owned(),
+        actions: actions.split(',').map(|action| action.trim().to_owned()).collect(),
+        selector: parts.next().unwrap_or(ANY).to_owned(),
+        effect: Effect::Allow,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::{ACTIONS, PERMISSIONS, RESOURCE_TYPES};
+
+    #[test]
+    fn name_only_what_is_registered() {
+        for role in SYSTEM_ROLES {
+            let rules = role.rules();
+            for name in rules.permissions.listed.iter().chain(&rules.permissions.except) {
+                assert!(PERMISSIONS.contains(&name.as_str()), "{}: {name}", role.name);
+            }
+            for rule in &rules.resources {
+                assert!(rule.resource == ANY || RESOURCE_TYPES.contains(&rule.resource.as_str()), "{rule:?}");
+                assert_eq!(rule.selector, ANY);
+                for action in &rule.actions {
+                    assert!(action == ANY || ACTIONS.contains(&action.as_str()), "{}: {action}", role.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn are_those_of_the_contract() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/contract/roles.tsv");
+        let Ok(table) = std::fs::read_to_string(path) else {
+            assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "the contract's roles are not there");
+            println!("skipped: the contract's roles are not there");
+            return;
+        };
+        let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+        let ours: Vec<Vec<&str>> = SYSTEM_ROLES
+            .iter()
+            .map(|role| vec![role.name, role.permissions, role.resource_actions, role.description])
+            .collect();
+        assert_eq!(ours, rows);
+    }
+}

@@ -1,0 +1,46 @@
+//! The clock of a server: the system's, with an offset that only a server started for tests lets anybody move.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use heddle_kernel::{Clock, Timestamp};
+
+/// The system's clock and an offset.
+#[derive(Debug, Default)]
+pub struct ServerClock {
+    offset_micros: AtomicI64,
+}
+
+impl ServerClock {
+    /// Moves the clock to an instant; never back.
+    pub fn move_to(&self, instant: Timestamp) {
+        let ahead = instant.micros().saturating_sub(system_now().micros());
+        self.offset_micros.fetch_max(ahead, Ordering::SeqCst);
+    }
+}
+
+fn system_now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+impl Clock for ServerClock {
+    fn now(&self) -> Timestamp {
+        let offset = self.offset_micros.load(Ordering::SeqCst);
+        Timestamp::from_micros(system_now().micros().saturating_add(offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_forward_only() {
+        let clock = ServerClock::default();
+        let later = clock.now().plus_seconds(3600);
+        clock.move_to(later);
+        assert!(clock.now() >= later);
+        clock.move_to(later.plus_seconds(-7200));
+        assert!(clock.now() >= later);
+    }
+}

@@ -1,0 +1,222 @@
+//! Workflows: create, list, change, draft, validate, publish, versions, stars, transforms and exports.
+
+mod change;
+mod publish;
+mod transform;
+
+pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
+pub use publish::{PublishRequest, Published, ValidationProfile, ValidationReport};
+pub use transform::{Exported, PreviewRequest, Previewed, SourceFormat, TransformTarget};
+
+use std::sync::Arc;
+
+use heddle_bpmn::diagnostic::{Diagnostic, Severity};
+use heddle_bpmn::model::WorkflowDefinition;
+use heddle_kernel::{IdSource, Page, PageRequest, Revision, WorkflowId};
+use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
+use heddle_policy::unit::Unit;
+use heddle_policy::{Grant, Scope};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::models::Models;
+use crate::ports::{WorkflowFilter, WorkflowStore};
+use crate::records::{Draft, Version, WorkflowView};
+use crate::{Problem, UseCaseError};
+
+/// Which definition of a workflow is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VersionChoice {
+    /// The draft.
+    #[default]
+    Draft,
+    /// The active version.
+    Published,
+    /// This version.
+    Number(i32),
+}
+
+/// The use cases of workflow definitions.
+pub struct Definitions {
+    store: Arc<dyn WorkflowStore>,
+    ids: Arc<dyn IdSource>,
+    models: Arc<Models>,
+}
+
+impl Definitions {
+    /// With its ports.
+    #[must_use]
+    pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<Models>) -> Self {
+        Self { store, ids, models }
+    }
+
+    /// A page of the workflows that the caller may read.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn list(
+        &self,
+        grant: &Grant<WorkflowList>,
+        scope: &Scope,
+        filter: &WorkflowFilter,
+        page: &PageRequest,
+    ) -> Result<Page<WorkflowView>, UseCaseError> {
+        Ok(self.store.list(scope.tenant(), scope.user_id(), filter, grant.reach(), page).await?)
+    }
+
+    /// One workflow with the chosen definition.
+    ///
+    /// # Errors
+    /// `NotFound` also when the chosen version is not there, `Unavailable`.
+    pub async fn get(
+        &self,
+        _grant: &Grant<WorkflowRead>,
+        scope: &Scope,
+        id: WorkflowId,
+        choice: VersionChoice,
+    ) -> Result<(WorkflowView, Draft), UseCaseError> {
+        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let definition = self.chosen(scope, &view, choice).await?;
+        Ok((view, definition))
+    }
+
+    /// Versions, newest first.
+    ///
+    /// # Errors
+    /// `NotFound`, `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn versions(
+        &self,
+        _grant: &Grant<WorkflowRead>,
+        scope: &Scope,
+        id: WorkflowId,
+        page: &PageRequest,
+    ) -> Result<Page<Version>, UseCaseError> {
+        self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        Ok(self.store.versions(scope.tenant(), id, page).await?)
+    }
+
+    /// Sets or takes away the caller's star.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn star(
+        &self,
+        _grant: &Grant<WorkflowStar>,
+        scope: &Scope,
+        id: WorkflowId,
+        starred: bool,
+        unit: &Unit,
+    ) -> Result<WorkflowView, UseCaseError> {
+        self.store.star(scope.tenant(), id, scope.user_id(), starred, unit).await?;
+        Ok(self.store.get(scope.tenant(), id, scope.user_id()).await?)
+    }
+
+    async fn chosen(
+        &self,
+        scope: &Scope,
+        view: &WorkflowView,
+        choice: VersionChoice,
+    ) -> Result<Draft, UseCaseError> {
+        let id = view.workflow.id;
+        let number = match choice {
+            VersionChoice::Draft => return Ok(self.store.draft(scope.tenant(), id).await?),
+            VersionChoice::Published => view.workflow.published_version.ok_or(UseCaseError::NotFound)?,
+            VersionChoice::Number(number) => number,
+        };
+        let (_, definition) = self.store.version(scope.tenant(), id, number).await?;
+        Ok(Draft::Value(definition))
+    }
+}
+
+/// The hash of a definition: SHA-256 (hex) over its JSON with sorted member names.
+#[must_use]
+pub fn definition_hash(definition: &Value) -> String {
+    hex(&Sha256::digest(canonical(definition)))
+}
+
+/// The hash of a file's bytes: SHA-256 in hex.
+#[must_use]
+pub fn bytes_hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
+        use std::fmt::Write as _;
+        // Writing to a String can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// JSON text with member names in byte order, whatever order the value has them in.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut names: Vec<_> = members.keys().collect();
+            names.sort_unstable();
+            let inner: Vec<_> = names
+                .into_iter()
+                .map(|name| format!("{}:{}", Value::String(name.clone()), canonical(&members[name])))
+                .collect();
+            format!("{{{}}}", inner.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
+    }
+}
+
+/// Hashes of imported files that a definition names.
+fn claims(definition: Option<&WorkflowDefinition>) -> Vec<String> {
+    let imports = definition.and_then(|definition| definition.imports.as_deref()).unwrap_or_default();
+    imports.iter().filter_map(|import| import.source_sha256.clone()).collect()
+}
+
+fn check_revision(expected: Option<Revision>, current: Revision) -> Result<(), UseCaseError> {
+    match expected {
+        Some(expected) if expected != current => Err(UseCaseError::Conflict(vec![
+            Problem::at("revision", "revisionMismatch", format!("The present revision is {current}."))
+                .with("currentRevision", current.0),
+        ])),
+        _ => Ok(()),
+    }
+}
+
+/// A diagnostic as a problem of the request, with the element it is about.
+fn problem(diagnostic: &Diagnostic) -> Problem {
+    let field = diagnostic.path.as_ref().map_or_else(
+        || "definition".to_owned(),
+        |path| match path.as_str() {
+            path if path.starts_with("definition") => path.to_owned(),
+            path => format!("definition.{path}"),
+        },
+    );
+    let mut problem = Problem::at(field, "notExecutable", diagnostic.message.clone())
+        .with("code", diagnostic.code.clone())
+        .with("severity", "error");
+    if let Some(element) = &diagnostic.element_id {
+        problem = problem.with("elementId", element.clone());
+    }
+    if let Some(clause) = &diagnostic.clause {
+        problem = problem.with("clause", clause.clone());
+    }
+    problem
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definitions_hash_does_not_hang_on_the_order_of_members() {
+        let one: Value = serde_json::from_str(r#"{"b":[1,{"d":null,"c":"x\"y"}],"a":1.5}"#).unwrap();
+        let other: Value = serde_json::from_str(r#"{"a":1.5,"b":[1,{"c":"x\"y","d":null}]}"#).unwrap();
+        assert_eq!(definition_hash(&one), definition_hash(&other));
+        assert_eq!(canonical(&one), r#"{"a":1.5,"b":[1,{"c":"x\"y","d":null}]}"#);
+        assert_ne!(definition_hash(&one), definition_hash(&Value::Null));
+    }
+}

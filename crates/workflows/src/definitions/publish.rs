@@ -1,0 +1,229 @@
+//! Validation and publication: a version is frozen and what can start it is bound, in one transaction.
+
+use std::sync::Arc;
+
+use heddle_bpmn::diagnostic::{Diagnostic, Severity};
+use heddle_bpmn::graph::{self, Graph};
+use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn::validate;
+use heddle_kernel::{Revision, Timestamp, WorkflowId};
+use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
+use heddle_policy::{Grant, Scope};
+
+use super::{Definitions, check_revision, definition_hash, is_error, problem};
+use crate::models::typed;
+use crate::ports::PublishWrite;
+use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
+use crate::{Problem, Record, UseCaseError, schema};
+
+/// What a validation finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValidationReport {
+    /// No finding is an error.
+    pub valid: bool,
+    /// A run could be started.
+    pub executable: bool,
+    /// The findings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A publication's result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    /// The workflow after it.
+    pub view: WorkflowView,
+    /// The active version.
+    pub version: Version,
+    /// Warnings and hints about it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How far a validation goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ValidationProfile {
+    /// References, ids, scopes.
+    Structural,
+    /// Also whether this engine can execute it.
+    #[default]
+    Full,
+}
+
+impl Definitions {
+    /// Checks the given definition, or the draft.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`. What is wrong with the definition stands in the report.
+    pub async fn validate(
+        &self,
+        _grant: &Grant<WorkflowValidate>,
+        scope: &Scope,
+        id: WorkflowId,
+        definition: Option<WorkflowDefinition>,
+        profile: ValidationProfile,
+    ) -> Result<ValidationReport, UseCaseError> {
+        self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let definition = match definition {
+            Some(definition) => Some(definition),
+            None => self.store.draft(scope.tenant(), id).await?.value().map(typed).transpose()?,
+        };
+        let Some(definition) = definition else { return Ok(empty_report()) };
+        let (diagnostics, executable) = examine(&definition);
+        let shown = match profile {
+            ValidationProfile::Structural => validate::structure(&definition),
+            ValidationProfile::Full => diagnostics,
+        };
+        Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown })
+    }
+
+    /// Publishes the draft as a new version, or answers with the active one when nothing changed.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` with every reason why the draft can't be executed; `Conflict` (`revisionMismatch`,
+    /// `archived`).
+    pub async fn publish(
+        &self,
+        _grant: &Grant<WorkflowPublish>,
+        scope: &Scope,
+        id: WorkflowId,
+        request: PublishRequest,
+        record: &Record<'_, Published>,
+    ) -> Result<Published, UseCaseError> {
+        let mut view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let before = view.workflow.revision;
+        check_revision(request.revision, before)?;
+        if view.workflow.state == WorkflowState::Archived {
+            return Err(UseCaseError::conflict("archived", "The workflow is archived; take it out first."));
+        }
+        let draft = self.store.draft(scope.tenant(), id).await?;
+        let Some(document) = draft.value() else {
+            return Err(UseCaseError::invalid("definition", "required", "The draft has no definition."));
+        };
+        let definition = typed(document)?;
+        let (diagnostics, _) = examine(&definition);
+        let errors: Vec<Problem> = diagnostics.iter().filter(|found| is_error(found)).map(problem).collect();
+        if !errors.is_empty() {
+            return Err(UseCaseError::Invalid(errors));
+        }
+        let hash = definition_hash(document);
+        if let (Some(number), true) =
+            (view.workflow.published_version, view.workflow.published_hash.as_ref() == Some(&hash))
+        {
+            let (version, _) = self.store.version(scope.tenant(), id, number).await?;
+            return Ok(Published { view, version, diagnostics });
+        }
+        let version = Version {
+            number: view.workflow.published_version.unwrap_or(0) + 1,
+            hash: hash.clone(),
+            published_at: scope.now(),
+            published_by: scope.user_id(),
+            change_note: request.change_note,
+            active: true,
+        };
+        self.touch(&mut view.workflow, scope);
+        view.workflow.state = WorkflowState::Published;
+        view.workflow.published_version = Some(version.number);
+        view.workflow.published_hash = Some(hash);
+        let processes = graph::compile(&definition).processes;
+        let bindings = bindings(&view.workflow, version.number, &processes, scope.now());
+        let published = Published { view, version, diagnostics };
+        let unit = record(&published);
+        let write = PublishWrite {
+            workflow: &published.view.workflow,
+            expected: before,
+            version: &published.version,
+            definition: document,
+            bindings: &bindings,
+        };
+        self.store.publish(write, &unit).await?;
+        Ok(published)
+    }
+}
+
+/// What a publication is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct PublishRequest {
+    /// What the publisher says of it.
+    pub change_note: Option<String>,
+    /// The revision that the caller saw.
+    pub revision: Option<Revision>,
+}
+
+fn empty_report() -> ValidationReport {
+    let nothing = Diagnostic::error("definitionMissing", "The draft has no definition.");
+    ValidationReport { valid: false, executable: false, diagnostics: vec![nothing] }
+}
+
+/// All findings, and whether a run could be started.
+fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
+    let mut diagnostics = validate::structure(definition);
+    let compiled = graph::compile(definition);
+    for found in compiled.diagnostics {
+        let known = |other: &Diagnostic| other.code == found.code && other.element_id == found.element_id;
+        if !diagnostics.iter().any(known) {
+            diagnostics.push(found);
+        }
+    }
+    diagnostics.extend(schema_findings(definition));
+    if compiled.processes.is_empty() && !diagnostics.iter().any(is_error) {
+        let message = "The definition has no executable process.";
+        diagnostics.push(Diagnostic::error("noExecutableProcess", message));
+    }
+    diagnostics.sort_by_key(|found| match found.severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Info => 2,
+    });
+    let executable = !diagnostics.iter().any(is_error);
+    (diagnostics, executable)
+}
+
+/// Forms and input schemas have to be JSON Schemas, or no task could ever be completed.
+fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for at in heddle_bpmn::model::nodes(definition) {
+        for member in ["form", "inputSchema"] {
+            let schema = at.node.configuration.as_ref().and_then(|configuration| configuration.get(member));
+            let Some(schema) = schema else { continue };
+            if let Err(reason) = schema::usable(schema) {
+                let message = format!("`configuration.{member}` is not a JSON Schema: {reason}");
+                let place = format!("{}.configuration.{member}", at.path);
+                let id = at.node.id.clone().unwrap_or_default();
+                found.push(Diagnostic::error("invalidSchema", message).with_element(id).with_path(place));
+            }
+        }
+    }
+    found
+}
+
+/// What can start the processes of a version.
+pub(super) fn bindings(
+    workflow: &Workflow,
+    version: i32,
+    processes: &[Arc<Graph>],
+    now: Timestamp,
+) -> Vec<StartBinding> {
+    let mut bindings = Vec::new();
+    for process in processes {
+        for start in process.start_bindings() {
+            let kind = match start.kind {
+                graph::StartKind::Message => BindingKind::Message,
+                graph::StartKind::Signal => BindingKind::Signal,
+                graph::StartKind::Timer => BindingKind::Timer,
+            };
+            // A start timer sees no variables; one that needs some was refused before.
+            let schedule = start.timer.and_then(|timer| timer.schedule(now, &serde_json::Map::new()).ok());
+            bindings.push(StartBinding {
+                tenant: workflow.tenant,
+                workflow: workflow.id,
+                version,
+                process_id: process.id.to_string(),
+                node_id: start.node_id.to_string(),
+                kind,
+                name: start.name.map(|name| name.to_string()).unwrap_or_default(),
+                next_due_at: schedule.as_ref().map(|schedule| schedule.due_at),
+                timer: schedule.and_then(|schedule| serde_json::to_value(schedule).ok()),
+            });
+        }
+    }
+    bindings
+}

@@ -1,0 +1,222 @@
+//! Previews of files, exports, and the imported bytes.
+
+use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
+use heddle_bpmn::{validate, xml};
+use heddle_kernel::WorkflowId;
+use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
+use heddle_policy::{Grant, Scope};
+use serde_json::Value;
+
+use super::{Definitions, VersionChoice, bytes_hash, is_error};
+use crate::models::typed;
+use crate::records::{ImportSource, Workflow};
+use crate::{Problem, UseCaseError};
+
+/// How long a previewed file waits to be claimed, in seconds.
+const UNCLAIMED_SECONDS: i64 = 24 * 3600;
+
+/// What a source is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceFormat {
+    /// BPMN 2.0 XML.
+    Bpmn,
+    /// A definition as JSON.
+    Json,
+}
+
+/// What is wanted of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TransformTarget {
+    /// The definition's JSON.
+    #[default]
+    Definition,
+    /// BPMN 2.0 XML.
+    Bpmn,
+}
+
+/// A file to look at.
+#[derive(Debug, Clone)]
+pub struct PreviewRequest {
+    /// What it is written in.
+    pub format: SourceFormat,
+    /// Its name.
+    pub file_name: Option<String>,
+    /// Its bytes as they came.
+    pub bytes: Vec<u8>,
+    /// What is wanted of it.
+    pub target: TransformTarget,
+}
+
+/// What became of it.
+#[derive(Debug, Clone)]
+pub struct Previewed {
+    /// The definition.
+    pub definition: WorkflowDefinition,
+    /// The BPMN text, when that was wanted.
+    pub content: Option<String>,
+    /// What happened to each element that is not simply BPMN.
+    pub items: Vec<ImportItem>,
+    /// Whether it could be published as it is.
+    pub executable: bool,
+    /// Findings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether nothing was lost on the way to the target.
+    pub lossless: bool,
+    /// SHA-256 (hex) of the bytes.
+    pub sha256: String,
+}
+
+/// A document for the caller.
+#[derive(Debug, Clone)]
+pub struct Exported {
+    /// The workflow, for the file's name.
+    pub workflow: Workflow,
+    /// Its text.
+    pub content: String,
+    /// Its media type.
+    pub media_type: &'static str,
+    /// SHA-256 (hex) of it.
+    pub sha256: String,
+    /// Findings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Definitions {
+    /// Looks at a file: nothing is stored but its bytes, for a day, so that a workflow made from it can claim them.
+    ///
+    /// # Errors
+    /// `Invalid` when the file can't be read, with line and column.
+    pub async fn preview(
+        &self,
+        _grant: &Grant<WorkflowTransform>,
+        scope: &Scope,
+        request: PreviewRequest,
+    ) -> Result<Previewed, UseCaseError> {
+        let read = match request.format {
+            SourceFormat::Bpmn => read_bpmn(&request.bytes)?,
+            SourceFormat::Json => read_json(&request.bytes)?,
+        };
+        let sha256 = bytes_hash(&request.bytes);
+        let mut diagnostics = read.diagnostics;
+        diagnostics.extend(validate::structure(&read.definition));
+        let compiled = heddle_bpmn::graph::compile(&read.definition);
+        let executable = !compiled.processes.is_empty()
+            && !compiled.diagnostics.iter().any(is_error)
+            && !diagnostics.iter().any(is_error);
+        let content = match request.target {
+            TransformTarget::Definition => None,
+            TransformTarget::Bpmn => Some(write_bpmn(&read.definition, &mut diagnostics)?),
+        };
+        let source = ImportSource {
+            sha256: sha256.clone(),
+            media_type: media_type(request.format).to_owned(),
+            file_name: request.file_name,
+            bytes: request.bytes,
+        };
+        self.store.keep_source(scope.tenant(), &source, scope.now().plus_seconds(UNCLAIMED_SECONDS)).await?;
+        Ok(Previewed {
+            definition: read.definition,
+            content,
+            lossless: !read.items.iter().any(|item| item.outcome.as_deref() == Some("unsupported")),
+            items: read.items,
+            executable,
+            diagnostics,
+            sha256,
+        })
+    }
+
+    /// The chosen definition as BPMN 2.0 XML.
+    ///
+    /// # Errors
+    /// `NotFound` also when there is no definition; `Conflict` when it can't be written as BPMN.
+    pub async fn export_bpmn(
+        &self,
+        _grant: &Grant<WorkflowExport>,
+        scope: &Scope,
+        id: WorkflowId,
+        choice: VersionChoice,
+    ) -> Result<Exported, UseCaseError> {
+        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let draft = self.chosen(scope, &view, choice).await?;
+        let document: &Value = draft.value().ok_or(UseCaseError::NotFound)?;
+        let mut diagnostics = Vec::new();
+        let content = write_bpmn(&typed(document)?, &mut diagnostics)?;
+        let sha256 = bytes_hash(content.as_bytes());
+        Ok(Exported { workflow: view.workflow, content, media_type: "application/xml", sha256, diagnostics })
+    }
+
+    /// The bytes that the workflow was imported from.
+    ///
+    /// # Errors
+    /// `NotFound` also when it was not imported.
+    pub async fn import_source(
+        &self,
+        _grant: &Grant<WorkflowRead>,
+        scope: &Scope,
+        id: WorkflowId,
+    ) -> Result<ImportSource, UseCaseError> {
+        self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        Ok(self.store.source(scope.tenant(), id).await?)
+    }
+}
+
+/// The media type that a format is served with.
+const fn media_type(format: SourceFormat) -> &'static str {
+    match format {
+        SourceFormat::Bpmn => "application/xml",
+        SourceFormat::Json => "application/json",
+    }
+}
+
+struct Read {
+    definition: WorkflowDefinition,
+    items: Vec<ImportItem>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+fn read_bpmn(bytes: &[u8]) -> Result<Read, UseCaseError> {
+    match xml::read(bytes) {
+        Ok(imported) => Ok(Read {
+            definition: imported.definition,
+            items: imported.items,
+            diagnostics: imported.diagnostics,
+        }),
+        Err(error) => {
+            let mut problem = Problem::at("source.content", "malformedSource", error.to_string());
+            problem = problem.with("cause", error.reason.to_string());
+            problem = problem.with("line", error.line).with("column", error.column);
+            Err(UseCaseError::Invalid(vec![problem]))
+        }
+    }
+}
+
+fn read_json(bytes: &[u8]) -> Result<Read, UseCaseError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = serde::Deserialize::deserialize(&mut reader).and_then(|definition| {
+        reader.end()?;
+        Ok(definition)
+    });
+    match read {
+        Ok(definition) => Ok(Read { definition, items: Vec::new(), diagnostics: Vec::new() }),
+        Err(error) => {
+            let problem = Problem::at("source.content", "malformedSource", error.to_string())
+                .with("line", error.line())
+                .with("column", error.column());
+            Err(UseCaseError::Invalid(vec![problem]))
+        }
+    }
+}
+
+fn write_bpmn(
+    definition: &WorkflowDefinition,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<String, UseCaseError> {
+    match xml::write(definition) {
+        Ok(written) => {
+            diagnostics.extend(written.diagnostics);
+            Ok(written.xml)
+        }
+        Err(error) => Err(UseCaseError::conflict("notExportable", error.to_string())),
+    }
+}

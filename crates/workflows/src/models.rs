@@ -1,0 +1,155 @@
+//! Compiled models: each published version is compiled once and shared by all of its runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use heddle_bpmn::graph::{self, Graph};
+use heddle_bpmn::model::WorkflowDefinition;
+use heddle_kernel::{TenantId, WorkflowId};
+use serde_json::Value;
+
+use crate::UseCaseError;
+use crate::ports::WorkflowStore;
+
+/// The most versions kept compiled.
+const CAPACITY: u64 = 2_000;
+
+/// The processes of one version.
+#[derive(Debug)]
+pub struct CompiledVersion {
+    /// The startable processes.
+    pub processes: Vec<Arc<Graph>>,
+    /// The one that a start without a process id means.
+    pub primary: Option<String>,
+    /// What the input of a process must be: a JSON Schema by process id.
+    input_schemas: HashMap<String, Value>,
+}
+
+impl CompiledVersion {
+    /// Compiles a definition. What can't be executed is left out: publish has refused it before.
+    #[must_use]
+    pub fn new(definition: &WorkflowDefinition) -> Self {
+        let primary = definition.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
+        let processes = graph::compile(definition).processes;
+        Self { processes, primary, input_schemas: input_schemas(definition) }
+    }
+
+    /// The process with this id.
+    #[must_use]
+    pub fn process(&self, id: &str) -> Option<&Arc<Graph>> {
+        self.processes.iter().find(|process| &*process.id == id)
+    }
+
+    /// The schema of a process's input: `configuration.inputSchema` of its start event.
+    #[must_use]
+    pub fn input_schema(&self, process: &str) -> Option<&Value> {
+        self.input_schemas.get(process)
+    }
+
+    /// The process that a start means: the named one, else the primary one, else the only one.
+    ///
+    /// # Errors
+    /// `Invalid` at `processId` when there is none such or the choice is open.
+    pub fn startable(&self, id: Option<&str>) -> Result<&Arc<Graph>, UseCaseError> {
+        let wanted = id.or(self.primary.as_deref());
+        match (wanted, self.processes.as_slice()) {
+            (Some(id), _) => self.process(id).ok_or_else(|| {
+                let message = format!("The version has no executable process `{id}`.");
+                UseCaseError::invalid("processId", "unknownProcess", message)
+            }),
+            (None, [only]) => Ok(only),
+            (None, _) => {
+                let ids: Vec<_> =
+                    self.processes.iter().map(|process| format!("`{}`", &*process.id)).collect();
+                let message = format!("Name one of the version's processes: {}.", ids.join(", "));
+                Err(UseCaseError::invalid("processId", "required", message))
+            }
+        }
+    }
+}
+
+fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Value> {
+    let of = |graph: heddle_bpmn::model::GraphRef<'_>| {
+        let starts = graph.nodes.iter().filter(|node| node.r#type.as_deref() == Some("startEvent"));
+        let mut schemas = starts.filter_map(|node| node.configuration.as_ref()?.get("inputSchema").cloned());
+        Some((graph.id?.to_owned(), schemas.next()?))
+    };
+    heddle_bpmn::model::graphs(definition)
+        .into_iter()
+        .filter(|graph| graph.depth == 0)
+        .filter_map(of)
+        .collect()
+}
+
+type Key = (TenantId, WorkflowId, i32);
+
+/// The compiled versions, loaded on demand.
+pub struct Models {
+    store: Arc<dyn WorkflowStore>,
+    cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
+}
+
+impl Models {
+    /// With a store to load from.
+    #[must_use]
+    pub fn new(store: Arc<dyn WorkflowStore>) -> Self {
+        Self { store, cache: moka::sync::Cache::new(CAPACITY) }
+    }
+
+    /// A version's processes.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn version(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        number: i32,
+    ) -> Result<Arc<CompiledVersion>, UseCaseError> {
+        let key = (tenant, workflow, number);
+        if let Some(found) = self.cache.get(&key) {
+            return Ok(found);
+        }
+        let (_, definition) = self.store.version(tenant, workflow, number).await?;
+        let compiled = Arc::new(CompiledVersion::new(&typed(&definition)?));
+        self.cache.insert(key, Arc::clone(&compiled));
+        Ok(compiled)
+    }
+
+    /// One process of a version, if the version was used lately.
+    #[must_use]
+    pub fn known(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        number: i32,
+        process: &str,
+    ) -> Option<Arc<Graph>> {
+        self.cache.get(&(tenant, workflow, number))?.process(process).cloned()
+    }
+
+    /// One process of a version.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`; `Internal` when a stored version lacks the process.
+    pub async fn process(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        number: i32,
+        process: &str,
+    ) -> Result<Arc<Graph>, UseCaseError> {
+        let version = self.version(tenant, workflow, number).await?;
+        let missing = || UseCaseError::Internal(format!("version {number} of {workflow} lost `{process}`"));
+        version.process(process).cloned().ok_or_else(missing)
+    }
+}
+
+/// The typed view of a stored definition.
+///
+/// # Errors
+/// `Internal`: what is stored was checked before.
+pub fn typed(definition: &Value) -> Result<WorkflowDefinition, UseCaseError> {
+    serde::Deserialize::deserialize(definition)
+        .map_err(|error| UseCaseError::Internal(format!("a stored definition does not read: {error}")))
+}

@@ -1,0 +1,261 @@
+//! From a step of the engine to the rows it writes. Timers, subscriptions and open tasks are projections of the
+//! state, so that they are found by comparing the state before with the state after: they can't drift from it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind};
+use heddle_kernel::{EventId, IdSource, Revision, TaskId, Timestamp, UserId};
+
+use crate::UseCaseError;
+use crate::ports::{RunWrite, TaskChange};
+use crate::records::{BindingKind, HumanTask, Outgoing, Run, RunState, SubscriptionRow, TaskState, TimerRow};
+
+/// What the rows have to say beside the engine's step.
+pub struct Happening<'a> {
+    /// When.
+    pub now: Timestamp,
+    /// The task that the caller completed, and who that is.
+    pub completed: Option<(TaskId, UserId)>,
+    /// For the ids of thrown messages.
+    pub ids: &'a dyn IdSource,
+}
+
+/// The rows of a step. `before` is the state it began in; none for a new run.
+///
+/// # Errors
+/// `Internal` when the events have no JSON form.
+pub fn write_of(
+    mut run: Run,
+    before: Option<&State>,
+    step: Step,
+    happening: &Happening<'_>,
+) -> Result<RunWrite, UseCaseError> {
+    let first_sequence = run.last_sequence + 1;
+    let empty = State::default();
+    let old = before.unwrap_or(&empty);
+    let events = encode(&step.events)?;
+    let outgoing = outgoing(&run, &step.events, happening);
+    let (timers_added, timers_removed) =
+        difference(timers(old), timers(&step.state), |timer| timer.timer_id.clone());
+    let (subscriptions_added, subscriptions_removed) =
+        difference(subscriptions(old), subscriptions(&step.state), |row| row.subscription_id.clone());
+    let tasks = task_changes(&run, old, &step.state, happening);
+    let expected = before.map(|_| run.revision);
+    advance(&mut run, step, before.is_some(), happening.now);
+    Ok(RunWrite {
+        run,
+        expected,
+        events,
+        first_sequence,
+        timers_added,
+        timers_removed,
+        subscriptions_added,
+        subscriptions_removed,
+        tasks,
+        outgoing,
+    })
+}
+
+/// The run's row after the step.
+fn advance(run: &mut Run, step: Step, existed: bool, now: Timestamp) {
+    let state = run_state(&step.state);
+    if existed {
+        run.revision = run.revision.next();
+    }
+    run.waiting_since = match (state, run.waiting_since) {
+        (RunState::Waiting, Some(since)) if run.state == RunState::Waiting => Some(since),
+        (RunState::Waiting, _) => Some(now),
+        _ => None,
+    };
+    run.state = state;
+    run.has_incident = !state.is_terminal() && step.state.has_incident();
+    run.last_sequence = step.state.last_sequence();
+    run.updated_at = now;
+    run.ended_at = state.is_terminal().then(|| run.ended_at.unwrap_or(now));
+    run.snapshot = step.state;
+}
+
+/// The engine's status in the words of the API.
+#[must_use]
+pub fn run_state(state: &State) -> RunState {
+    use heddle_engine::Status;
+    match state.status() {
+        Status::Running => RunState::Running,
+        Status::Waiting => RunState::Waiting,
+        Status::Completed => RunState::Completed,
+        Status::Failed => RunState::Failed,
+        Status::Cancelled => RunState::Cancelled,
+        Status::Suspended => RunState::Suspended,
+    }
+}
+
+fn encode(events: &[Event]) -> Result<Option<Vec<u8>>, UseCaseError> {
+    if events.is_empty() {
+        return Ok(None);
+    }
+    let text = serde_json::to_vec(events)
+        .map_err(|error| UseCaseError::Internal(format!("events do not encode: {error}")))?;
+    Ok(Some(text))
+}
+
+/// A held run has no timers and no subscriptions: they wait for its resumption, and messages for it are kept.
+fn timers(state: &State) -> Vec<TimerRow> {
+    let row = |timer: heddle_engine::OpenTimer| TimerRow {
+        timer_id: timer.id.to_string(),
+        node_id: timer.node_id.to_string(),
+        due_at: timer.due_at,
+    };
+    state.timers().into_iter().map(row).collect()
+}
+
+fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
+    let row = |subscription: heddle_engine::OpenSubscription| SubscriptionRow {
+        subscription_id: subscription.id.to_string(),
+        kind: match subscription.kind {
+            SubscriptionKind::Message => BindingKind::Message,
+            SubscriptionKind::Signal => BindingKind::Signal,
+        },
+        name: subscription.name.to_string(),
+        correlation_key: subscription.correlation_key,
+        node_id: subscription.node_id.to_string(),
+    };
+    state.subscriptions().into_iter().map(row).collect()
+}
+
+/// What came and what went; a row that changed under its id goes and comes.
+fn difference<T: PartialEq, K: Hash + Eq>(
+    old: Vec<T>,
+    new: Vec<T>,
+    key: impl Fn(&T) -> K,
+) -> (Vec<T>, Vec<K>) {
+    if old.is_empty() {
+        return (new, Vec::new());
+    }
+    let mut before: HashMap<K, T> = old.into_iter().map(|row| (key(&row), row)).collect();
+    let mut added = Vec::new();
+    for row in new {
+        let id = key(&row);
+        match before.remove(&id) {
+            Some(same) if same == row => {}
+            Some(other) => {
+                before.insert(id, other);
+                added.push(row);
+            }
+            None => added.push(row),
+        }
+    }
+    (added, before.into_keys().collect())
+}
+
+fn task_changes(run: &Run, old: &State, new: &State, happening: &Happening<'_>) -> Vec<TaskChange> {
+    let mut before: HashMap<TaskId, Option<String>> =
+        old.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect();
+    let mut changes = Vec::new();
+    for task in new.tasks() {
+        match before.remove(&task.task_id) {
+            Some(assignee) if assignee != task.assignee => {
+                changes.push(TaskChange::Assign(task.task_id, task.assignee));
+            }
+            Some(_) => {}
+            None => changes.push(TaskChange::Open(Box::new(human_task(run, task)))),
+        }
+    }
+    let mut ended: Vec<_> = before.into_keys().collect();
+    ended.sort_unstable();
+    changes.extend(ended.into_iter().map(|task| {
+        let by = happening.completed.filter(|(completed, _)| *completed == task).map(|(_, by)| by);
+        let state = if by.is_some() { TaskState::Completed } else { TaskState::Cancelled };
+        TaskChange::End { task, state, at: happening.now, by }
+    }));
+    changes
+}
+
+/// An open task of a run's state as the work list shows it.
+#[must_use]
+pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
+    HumanTask {
+        tenant: run.tenant,
+        id: task.task_id,
+        run: run.id,
+        workflow: run.workflow,
+        node_id: task.node_id.to_string(),
+        node_instance_id: task.node_instance_id.to_string(),
+        name: task.name.map(|name| name.to_string()).unwrap_or_else(|| task.node_id.to_string()),
+        state: TaskState::Open,
+        assignee: task.assignee,
+        candidate_users: task.candidate_users,
+        candidate_groups: task.candidate_groups,
+        due_at: task.due_at,
+        priority: task.priority.map_or(50, i32::from),
+        form: task.form.map(|form| (*form).clone()),
+        outcomes: task.outcomes.iter().map(ToString::to_string).collect(),
+        created_at: task.created_at,
+        ended_at: None,
+        completed_by: None,
+    }
+}
+
+fn outgoing(run: &Run, events: &[Event], happening: &Happening<'_>) -> Vec<Outgoing> {
+    let thrown = |kind, name: &str, correlation_key: Option<String>, payload: &serde_json::Value| Outgoing {
+        tenant: run.tenant,
+        id: EventId(happening.ids.next(happening.now)),
+        run: run.id,
+        kind,
+        name: name.to_owned(),
+        correlation_key,
+        payload: payload.clone(),
+        created_at: happening.now,
+    };
+    events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::MessageSent { name, correlation_key, payload } => {
+                Some(thrown(BindingKind::Message, name, correlation_key.clone(), payload))
+            }
+            EventKind::SignalSent { name, payload } => Some(thrown(BindingKind::Signal, name, None, payload)),
+            _ => None,
+        })
+        .collect()
+}
+
+impl RunWrite {
+    /// Two steps that follow each other, as one write: what the first set and the second took away again never
+    /// reaches the database.
+    ///
+    /// # Errors
+    /// `Internal` when the events don't read.
+    pub fn followed_by(mut self, mut second: Self) -> Result<Self, UseCaseError> {
+        self.events = join(self.events, second.events)?;
+        let gone = |id: &String, removed: &[String]| removed.contains(id);
+        let timers = second.timers_removed.clone();
+        let known: Vec<_> = self.timers_added.iter().map(|timer| timer.timer_id.clone()).collect();
+        self.timers_added.retain(|timer| !gone(&timer.timer_id, &timers));
+        second.timers_removed.retain(|id| !known.contains(id));
+        let closed = second.subscriptions_removed.clone();
+        let opened: Vec<_> = self.subscriptions_added.iter().map(|row| row.subscription_id.clone()).collect();
+        self.subscriptions_added.retain(|row| !gone(&row.subscription_id, &closed));
+        second.subscriptions_removed.retain(|id| !opened.contains(id));
+        self.timers_added.append(&mut second.timers_added);
+        self.timers_removed.append(&mut second.timers_removed);
+        self.subscriptions_added.append(&mut second.subscriptions_added);
+        self.subscriptions_removed.append(&mut second.subscriptions_removed);
+        self.tasks.append(&mut second.tasks);
+        self.outgoing.append(&mut second.outgoing);
+        self.run = second.run;
+        Ok(self)
+    }
+}
+
+fn join(first: Option<Vec<u8>>, second: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, UseCaseError> {
+    let (Some(first), Some(second)) = (&first, &second) else { return Ok(first.or(second)) };
+    let read = |text: &[u8]| serde_json::from_slice::<Vec<serde_json::Value>>(text);
+    let both = read(first).and_then(|mut events| {
+        events.extend(read(second)?);
+        serde_json::to_vec(&events)
+    });
+    both.map(Some).map_err(|error| UseCaseError::Internal(format!("events do not join: {error}")))
+}
+
+/// The revision of a run that is about to be inserted.
+pub(crate) const NEW: Revision = Revision::FIRST;

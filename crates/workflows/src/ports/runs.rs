@@ -1,0 +1,263 @@
+//! Where runs, their events, timers, subscriptions, tasks and the inbox are kept.
+
+use async_trait::async_trait;
+use heddle_kernel::{
+    EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
+};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use serde_json::Value;
+
+use crate::records::{
+    BindingKind, HumanTask, InboxEvent, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState,
+    TimerRow,
+};
+
+/// The order of a list of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunSort {
+    /// Newest first.
+    #[default]
+    Newest,
+    /// Oldest first.
+    Oldest,
+}
+
+/// Which runs are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunFilter {
+    /// In this state.
+    pub state: Option<RunState>,
+    /// With (or without) an incident.
+    pub has_incident: Option<bool>,
+    /// Of this version.
+    pub version: Option<i32>,
+    /// With a token at this node. Held against the state of active runs after the database's part of the filter.
+    pub node_id: Option<String>,
+    /// With this correlation key.
+    pub correlation_key: Option<String>,
+    /// Waiting since before this instant.
+    pub waiting_before: Option<Timestamp>,
+    /// The order.
+    pub sort: RunSort,
+}
+
+/// A change of a human task's row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TaskChange {
+    /// A new one.
+    Open(Box<HumanTask>),
+    /// Another assignee.
+    Assign(TaskId, Option<String>),
+    /// The end of one.
+    End {
+        /// The task.
+        task: TaskId,
+        /// Completed or cancelled.
+        state: TaskState,
+        /// When.
+        at: Timestamp,
+        /// Who completed it.
+        by: Option<UserId>,
+    },
+}
+
+/// Everything that one step of one run writes.
+#[derive(Debug, Clone)]
+pub struct RunWrite {
+    /// The run as it shall be.
+    pub run: Run,
+    /// The revision it must have now; none for a new run. Otherwise the unit is `Stale`.
+    pub expected: Option<Revision>,
+    /// The step's events as the JSON text of an array; `None` when there are none.
+    pub events: Option<Vec<u8>>,
+    /// The first event's sequence number.
+    pub first_sequence: u64,
+    /// Timers that were set.
+    pub timers_added: Vec<TimerRow>,
+    /// Timers that fired or were withdrawn.
+    pub timers_removed: Vec<String>,
+    /// Subscriptions that were opened.
+    pub subscriptions_added: Vec<SubscriptionRow>,
+    /// Subscriptions that were closed.
+    pub subscriptions_removed: Vec<String>,
+    /// Changes of human tasks, in order.
+    pub tasks: Vec<TaskChange>,
+    /// Messages and signals thrown.
+    pub outgoing: Vec<Outgoing>,
+}
+
+/// A change of the inbox.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InboxWrite {
+    /// A new event. `Duplicate("idempotencyKey")` when the key is taken.
+    Insert(InboxEvent),
+    /// A kept event finds its runs. `Stale` when it is not kept any more.
+    Consume {
+        /// The event.
+        id: EventId,
+        /// The runs that took it.
+        run_ids: Vec<RunId>,
+    },
+}
+
+/// A timer start that moves on to its next slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindingAdvance {
+    /// The binding as it is now: with its present due time, else the unit is `Stale`.
+    pub binding: StartBinding,
+    /// When it is due next; none takes it away.
+    pub next_due_at: Option<Timestamp>,
+    /// How it goes on.
+    pub timer: Option<Value>,
+}
+
+/// What is written together or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct CommitUnit {
+    /// The tenant of all of it.
+    pub tenant: Option<TenantId>,
+    /// Steps of runs.
+    pub runs: Vec<RunWrite>,
+    /// A change of the inbox.
+    pub inbox: Option<InboxWrite>,
+    /// A thrown message that is delivered hereby: its row goes; `Stale` when it is gone.
+    pub delivered: Option<EventId>,
+    /// A timer start that fired hereby.
+    pub advance: Option<BindingAdvance>,
+    /// The audit event and the idempotency record.
+    pub unit: Unit,
+}
+
+/// A timer whose time has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueTimer {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// The run.
+    pub run: RunId,
+    /// The timer.
+    pub timer_id: String,
+    /// When it was due.
+    pub due_at: Timestamp,
+}
+
+/// A subscription that an event matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchedSubscription {
+    /// The run.
+    pub run: RunId,
+    /// The engine's id of it.
+    pub subscription_id: String,
+}
+
+/// Some events of a run as stored: a JSON array's text and the sequence numbers it spans.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventSlice {
+    /// The first event's sequence number.
+    pub first_sequence: u64,
+    /// The last event's sequence number.
+    pub last_sequence: u64,
+    /// The JSON text of an array.
+    pub events: Vec<u8>,
+}
+
+/// Which human tasks are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskFilter {
+    /// In this state.
+    pub state: Option<TaskState>,
+    /// Assigned to one of these names (a user's id and e-mail address).
+    pub assignee: Option<Vec<String>>,
+    /// Only tasks that one with these names and groups may work on: assigned to a name, or not assigned and either
+    /// without candidates or with one of the names or groups among them.
+    pub candidate: Option<(Vec<String>, Vec<String>)>,
+    /// Due before this instant.
+    pub due_before: Option<Timestamp>,
+    /// Of this workflow.
+    pub workflow: Option<WorkflowId>,
+    /// Of this run.
+    pub run: Option<RunId>,
+}
+
+/// Keeps runs. All methods answer `Unavailable` when the database does not.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait RunStore: Send + Sync {
+    /// Writes units in one transaction, each in a savepoint of its own: one that fails spares the others. The answers
+    /// stand in the order of the units. When the transaction itself fails, every answer is `Unavailable`.
+    async fn commit(&self, units: Vec<CommitUnit>) -> Vec<Result<(), StoreError>>;
+    /// A run with its state.
+    async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError>;
+    /// A page of a workflow's runs that `reach` allows; `NotFound` when there is no such workflow.
+    async fn list(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        filter: &RunFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Run>, StoreError>;
+    /// The stored slices with events behind `after`, in order, at most `limit` slices.
+    async fn events(
+        &self,
+        tenant: TenantId,
+        run: RunId,
+        after: u64,
+        limit: i64,
+    ) -> Result<Vec<EventSlice>, StoreError>;
+    /// Removes an ended run with its history; leaves a tombstone.
+    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Unit) -> Result<(), StoreError>;
+    /// Whether there was such a run and it was removed.
+    async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError>;
+    /// Timers due at `now`, the earliest first, over all tenants.
+    async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError>;
+    /// Timer starts due at `now`, the earliest first, over all tenants.
+    async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError>;
+    /// When the next timer or timer start is due.
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
+    /// Subscriptions that match an event: a message by name and key (none matches none), a signal by name.
+    async fn matching<'a>(
+        &self,
+        tenant: TenantId,
+        kind: BindingKind,
+        name: &'a str,
+        correlation_key: Option<&'a str>,
+    ) -> Result<Vec<MatchedSubscription>, StoreError>;
+    /// Start bindings of published, unarchived workflows for a message or signal.
+    async fn matching_starts(
+        &self,
+        tenant: TenantId,
+        kind: BindingKind,
+        name: &str,
+    ) -> Result<Vec<StartBinding>, StoreError>;
+    /// A page of human tasks, the earliest due first, then the oldest.
+    async fn tasks(
+        &self,
+        tenant: TenantId,
+        filter: &TaskFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<HumanTask>, StoreError>;
+    /// One human task.
+    async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError>;
+    /// An event of the inbox.
+    async fn inbox_event(&self, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError>;
+    /// The event with this idempotency key.
+    async fn inbox_by_key(&self, tenant: TenantId, key: &str) -> Result<Option<InboxEvent>, StoreError>;
+    /// Kept events of this type and key that are not expired, the oldest first.
+    async fn buffered<'a>(
+        &self,
+        tenant: TenantId,
+        event_type: &'a str,
+        correlation_key: Option<&'a str>,
+        now: Timestamp,
+    ) -> Result<Vec<InboxEvent>, StoreError>;
+    /// Thrown messages and signals that are still to be delivered, the oldest first, over all tenants.
+    async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError>;
+    /// Kept events that a subscription waits for (left behind by a crash), over all tenants.
+    async fn stranded(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError>;
+    /// Ends what is over: kept events past their time, unclaimed files, old idempotency records. Returns how many.
+    async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,163 @@
+//! Where workflows, drafts, versions, stars and imported files are kept.
+
+use async_trait::async_trait;
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use serde_json::Value;
+
+use crate::records::{Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
+
+/// The order of a list of workflows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WorkflowSort {
+    /// Last created first.
+    #[default]
+    CreatedDescending,
+    /// First created first.
+    CreatedAscending,
+    /// By display name, then id.
+    DisplayName,
+    /// By display name from the end.
+    DisplayNameDescending,
+    /// Last changed first.
+    UpdatedDescending,
+    /// First changed first.
+    UpdatedAscending,
+}
+
+/// Which workflows are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkflowFilter {
+    /// A part of slug, display name or description; letters of either case.
+    pub q: Option<String>,
+    /// Only in this state.
+    pub state: Option<WorkflowState>,
+    /// Only starred ones (or only others).
+    pub starred: Option<bool>,
+    /// Only of this folder.
+    pub folder_id: Option<String>,
+    /// The order.
+    pub sort: WorkflowSort,
+}
+
+/// A change of a workflow.
+#[derive(Debug, Clone)]
+pub struct WorkflowWrite<'a> {
+    /// The workflow as it shall be.
+    pub workflow: &'a Workflow,
+    /// The revision it must have now; none for a new one.
+    pub expected: Option<Revision>,
+    /// The draft as it shall be; none leaves it.
+    pub draft: Option<&'a Draft>,
+    /// Hashes (hex) of previewed files that the draft names: claimed for good, if they are there. The last one that
+    /// is there becomes the workflow's import source.
+    pub claims: &'a [String],
+}
+
+/// A publication.
+#[derive(Debug, Clone)]
+pub struct PublishWrite<'a> {
+    /// The workflow with its new version.
+    pub workflow: &'a Workflow,
+    /// The revision it must have now.
+    pub expected: Revision,
+    /// The version.
+    pub version: &'a Version,
+    /// Its definition.
+    pub definition: &'a Value,
+    /// What can start it; these replace the former version's.
+    pub bindings: &'a [StartBinding],
+}
+
+/// How a deletion ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// It is gone.
+    Now,
+    /// It was gone before.
+    Before,
+    /// So many runs are active; nothing was deleted.
+    InUse(i64),
+}
+
+/// Keeps workflows. All methods answer `Unavailable` when the database does not.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait WorkflowStore: Send + Sync {
+    /// Writes a new workflow. `Duplicate("slug")` when the slug is taken.
+    async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError>;
+    /// Writes a change. `Stale` when the revision is another, `NotFound`, `Duplicate("slug")`. A change to or from
+    /// `archived` takes the start bindings away or needs them in [`Self::set_bindings`].
+    async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError>;
+    /// A workflow as the user sees it.
+    async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError>;
+    /// Where it stands and its active version's number: the short way for a start of a run.
+    async fn standing(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+    ) -> Result<(WorkflowState, Option<i32>), StoreError>;
+    /// Its draft.
+    async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError>;
+    /// A page of workflows that `reach` allows.
+    async fn list(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        filter: &WorkflowFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<WorkflowView>, StoreError>;
+    /// Deletes a workflow with its versions and ended runs; leaves a tombstone. `Stale` when `expected` is another.
+    async fn delete(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        expected: Option<Revision>,
+        unit: &Unit,
+    ) -> Result<Deleted, StoreError>;
+    /// Writes a version, makes it the active one and moves the start bindings to it, in one transaction.
+    async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Unit) -> Result<(), StoreError>;
+    /// Replaces the start bindings (when a workflow comes back from the archive).
+    async fn set_bindings(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        bindings: &[StartBinding],
+    ) -> Result<(), StoreError>;
+    /// Versions, newest first.
+    async fn versions(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        page: &PageRequest,
+    ) -> Result<Page<Version>, StoreError>;
+    /// One version with its definition.
+    async fn version(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        number: i32,
+    ) -> Result<(Version, Value), StoreError>;
+    /// Sets or takes away a user's star; done twice is done once. Returns whether anything changed; the unit is
+    /// written only then.
+    async fn star(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        user: UserId,
+        starred: bool,
+        unit: &Unit,
+    ) -> Result<bool, StoreError>;
+    /// Keeps a previewed file until it is claimed or the time is over.
+    async fn keep_source(
+        &self,
+        tenant: TenantId,
+        source: &ImportSource,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError>;
+    /// The file that a workflow was imported from.
+    async fn source(&self, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError>;
+}

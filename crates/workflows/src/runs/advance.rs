@@ -1,0 +1,168 @@
+//! One step of one run: load, decide, write, tell.
+
+use heddle_engine::{Actor, Command, Refusal, RunContext, step};
+use heddle_kernel::{RunId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+
+use super::Runs;
+use crate::plan::{Happening, write_of};
+use crate::ports::{CommitUnit, RunWrite};
+use crate::records::{BindingKind, Run};
+use crate::{Problem, Record, UseCaseError};
+
+/// How often a step is decided anew because another node was faster.
+const ATTEMPTS: usize = 5;
+
+/// Who asks for a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct By {
+    /// When.
+    pub now: Timestamp,
+    /// Who; none for a timer or a message.
+    pub user: Option<UserId>,
+}
+
+impl Runs {
+    /// Loads a run of the given workflow; another workflow's run is not there.
+    pub(super) async fn load(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        run: RunId,
+    ) -> Result<Run, UseCaseError> {
+        let run = self.ports.runs.load(tenant, run).await?;
+        if run.workflow == workflow { Ok(run) } else { Err(UseCaseError::NotFound) }
+    }
+
+    /// The rows of one command on a loaded run.
+    pub(super) async fn step_of(&self, run: Run, command: Command, by: By) -> Result<RunWrite, UseCaseError> {
+        let graph = self.ports.models.process(run.tenant, run.workflow, run.version, &run.process_id).await?;
+        let completed = match &command {
+            Command::CompleteTask { task_id, .. } => by.user.map(|user| (*task_id, user)),
+            _ => None,
+        };
+        let context = context(&run, by);
+        let stepped = step(&graph, &run.snapshot, command, &context).map_err(refused)?;
+        let before = run.snapshot.clone();
+        let happening = Happening { now: by.now, completed, ids: &*self.ports.ids };
+        write_of(run, Some(&before), stepped, &happening)
+    }
+
+    /// Carries a command out on one run: `choose` sees the run under its lock and says what to do; `None` means that
+    /// nothing is left to do, and the run is the answer as it is.
+    pub(super) async fn advance<C>(
+        &self,
+        (tenant, workflow, id): (TenantId, WorkflowId, RunId),
+        by: By,
+        choose: C,
+        record: &Record<'_, Run>,
+    ) -> Result<Run, UseCaseError>
+    where
+        C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
+    {
+        let held = self.locks.hold(id).await;
+        let mut attempt = 0;
+        let run = loop {
+            attempt += 1;
+            let run = self.load(tenant, workflow, id).await?;
+            let Some(command) = choose(&run)? else { return Ok(run) };
+            let write = self.step_of(run, command, by).await?;
+            let run = write.run.clone();
+            let unit = record(&run);
+            match self.commit_runs(tenant, vec![write], unit).await {
+                Err(StoreError::Stale) if attempt < ATTEMPTS => {}
+                other => {
+                    other?;
+                    break run;
+                }
+            }
+        };
+        drop(held);
+        Ok(run)
+    }
+
+    pub(super) async fn commit_runs(
+        &self,
+        tenant: TenantId,
+        runs: Vec<RunWrite>,
+        unit: Unit,
+    ) -> Result<(), StoreError> {
+        self.commit(CommitUnit { tenant: Some(tenant), runs, unit, ..CommitUnit::default() }).await
+    }
+
+    /// Commits and tells everybody who waits for what is in it.
+    pub(super) async fn commit(&self, unit: CommitUnit) -> Result<(), StoreError> {
+        let told: Vec<Told> = unit.runs.iter().map(Told::of).collect();
+        self.ports.committer.commit(unit).await?;
+        for one in told {
+            self.ports.hub.run_changed(one.tenant, one.run, one.last_sequence);
+            if let Some(due) = one.due {
+                self.ports.hub.timer_set(due);
+            }
+            if one.thrown || one.listens {
+                self.ports.hub.thrown();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the others have to know of a committed step.
+struct Told {
+    tenant: TenantId,
+    run: RunId,
+    last_sequence: u64,
+    due: Option<Timestamp>,
+    thrown: bool,
+    listens: bool,
+}
+
+impl Told {
+    fn of(write: &RunWrite) -> Self {
+        Self {
+            tenant: write.run.tenant,
+            run: write.run.id,
+            last_sequence: write.run.last_sequence,
+            due: write.timers_added.iter().map(|timer| timer.due_at).min(),
+            thrown: !write.outgoing.is_empty(),
+            listens: write.subscriptions_added.iter().any(|row| row.kind == BindingKind::Message),
+        }
+    }
+}
+
+pub(super) fn context(run: &Run, by: By) -> RunContext {
+    RunContext {
+        run_id: run.id,
+        now: by.now,
+        correlation_key: run.correlation_key.clone(),
+        actor: by.user.map(|user_id| Actor { user_id }),
+    }
+}
+
+/// Why the engine did not take a command, in the words of the API.
+pub(super) fn refused(refusal: Refusal) -> UseCaseError {
+    let message = refusal.to_string();
+    let invalid =
+        |field: &str, reason, message| UseCaseError::Invalid(vec![Problem::at(field, reason, message)]);
+    match refusal {
+        Refusal::AlreadyEnded => UseCaseError::conflict("ended", message),
+        Refusal::Suspended => UseCaseError::conflict("suspended", message),
+        Refusal::NotSuspended => UseCaseError::conflict("notSuspended", message),
+        Refusal::StartNotDetermined(_) => invalid("startNodeId", "required", message),
+        Refusal::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
+        Refusal::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
+        Refusal::InvalidTarget(_) => invalid("target", "unknownNode", message),
+        Refusal::UnknownTask(_)
+        | Refusal::UnknownTimer(_)
+        | Refusal::NotDue(_)
+        | Refusal::UnknownSubscription(_)
+        | Refusal::UnknownIncident(_)
+        | Refusal::UnknownInstance(_)
+        | Refusal::NotWaiting(_) => UseCaseError::conflict("nothingWaits", message),
+        Refusal::CannotSkip(_) => UseCaseError::conflict("cannotSkip", message),
+        Refusal::NotStarted | Refusal::AlreadyStarted | Refusal::WrongGraph(_) => {
+            UseCaseError::Internal(message)
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Events from outside and thrown messages: found by name and correlation key, given to who waits, or starting what
+//! listens, or kept for the first that will wait. Each is one transaction.
+
+use heddle_engine::{Command, Trigger};
+use heddle_kernel::{EventId, Timestamp};
+use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
+use heddle_policy::store::StoreError;
+use heddle_policy::{Grant, Scope};
+use serde_json::{Map, Value, json};
+
+use super::advance::By;
+use super::{BUFFER_SECONDS, Runs};
+use crate::definitions::definition_hash;
+use crate::ports::{CommitUnit, InboxWrite, MatchedSubscription, RunWrite};
+use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBinding, TriggerRecord};
+use crate::{Problem, Record, UseCaseError};
+
+/// How often a delivery is tried anew when runs change under it.
+const ATTEMPTS: usize = 5;
+
+/// An event from outside as it was sent.
+#[derive(Debug, Clone)]
+pub struct CaseEvent {
+    /// Whom it is for.
+    pub correlation_key: String,
+    /// Its type: the name of the message.
+    pub event_type: String,
+    /// The sender's key.
+    pub idempotency_key: String,
+    /// What it carries.
+    pub payload: Value,
+}
+
+/// A signal as it was sent.
+#[derive(Debug, Clone)]
+pub struct SignalCall {
+    /// Its name.
+    pub name: String,
+    /// The sender's key; none makes each call a signal of its own.
+    pub idempotency_key: Option<String>,
+    /// What it carries.
+    pub payload: Value,
+}
+
+/// The stored event, and whether the call only repeated an earlier one.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// The event.
+    pub event: InboxEvent,
+    /// The event was there before.
+    pub replayed: bool,
+}
+
+/// Something to deliver.
+struct Inbound<'a> {
+    event: InboxEvent,
+    kind: BindingKind,
+    name: &'a str,
+    /// A thrown message whose row goes with the delivery.
+    thrown: Option<EventId>,
+    /// Whether it is kept when nobody takes it.
+    keep: bool,
+}
+
+impl Runs {
+    /// Takes an event from outside.
+    ///
+    /// # Errors
+    /// `Conflict` (`idempotencyKeyReused`) when the key stands for another body; `Unavailable`.
+    pub async fn receive(
+        &self,
+        _grant: &Grant<CaseEventCreate>,
+        scope: &Scope,
+        sent: CaseEvent,
+        record: &Record<'_, InboxEvent>,
+    ) -> Result<Received, UseCaseError> {
+        let body = json!({ "k": sent.correlation_key, "t": sent.event_type, "p": sent.payload });
+        let event = InboxEvent {
+            correlation_key: Some(sent.correlation_key),
+            event_type: sent.event_type.clone(),
+            payload: sent.payload,
+            ..self.inbox_event(scope, sent.idempotency_key, &body)
+        };
+        let inbound =
+            Inbound { event, kind: BindingKind::Message, name: &sent.event_type, thrown: None, keep: true };
+        self.take(inbound, record).await
+    }
+
+    /// Broadcasts a signal to all that listen at this moment, and to signal starts.
+    ///
+    /// # Errors
+    /// As [`Self::receive`].
+    pub async fn signal(
+        &self,
+        _grant: &Grant<SignalCreate>,
+        scope: &Scope,
+        sent: SignalCall,
+        record: &Record<'_, InboxEvent>,
+    ) -> Result<Received, UseCaseError> {
+        let fresh = || self.ports.ids.next(scope.now()).to_string();
+        // Keys of signals are kept apart from those of case events by their prefix.
+        let key = format!("signal:{}", sent.idempotency_key.clone().unwrap_or_else(fresh));
+        let body = json!({ "t": sent.name, "p": sent.payload });
+        let event = InboxEvent {
+            event_type: format!("signal:{}", sent.name),
+            payload: sent.payload,
+            ..self.inbox_event(scope, key, &body)
+        };
+        let inbound =
+            Inbound { event, kind: BindingKind::Signal, name: &sent.name, thrown: None, keep: false };
+        self.take(inbound, record).await
+    }
+
+    /// A received event.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn event(
+        &self,
+        _grant: &Grant<CaseEventRead>,
+        scope: &Scope,
+        id: EventId,
+    ) -> Result<InboxEvent, UseCaseError> {
+        Ok(self.ports.runs.inbox_event(scope.tenant(), id).await?)
+    }
+
+    /// Delivers a message or signal that a run threw.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Internal`.
+    pub async fn deliver(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        let now = self.ports.clock.now();
+        let prefix = if thrown.kind == BindingKind::Signal { "signal:" } else { "" };
+        let event = InboxEvent {
+            tenant: thrown.tenant,
+            id: EventId(self.ports.ids.next(now)),
+            idempotency_key: format!("thrown:{}", thrown.id),
+            body_sha256: definition_hash(&thrown.payload),
+            correlation_key: thrown.correlation_key.clone(),
+            event_type: format!("{prefix}{}", thrown.name),
+            payload: thrown.payload.clone(),
+            received_at: now,
+            received_by: None,
+            state: InboxState::Consumed,
+            run_ids: Vec::new(),
+            expires_at: None,
+        };
+        let inbound = Inbound {
+            event,
+            kind: thrown.kind,
+            name: &thrown.name,
+            thrown: Some(thrown.id),
+            keep: thrown.kind == BindingKind::Message,
+        };
+        match self.take(inbound, &|_: &InboxEvent| heddle_policy::unit::Unit::default()).await {
+            Ok(_) => Ok(()),
+            // Another node delivered it.
+            Err(UseCaseError::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives a kept event to a run that waits for it by now.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Internal`.
+    pub async fn deliver_kept(&self, event: &InboxEvent) -> Result<(), UseCaseError> {
+        let by = By { now: self.ports.clock.now(), user: event.received_by };
+        let key = event.correlation_key.as_deref();
+        for _ in 0..ATTEMPTS {
+            let matches =
+                self.ports.runs.matching(event.tenant, BindingKind::Message, &event.event_type, key).await?;
+            let Some(first) = matches.into_iter().next() else { return Ok(()) };
+            let held = self.locks.hold(first.run).await;
+            let Some(write) = self.deliver_to(event, BindingKind::Message, &first, by).await? else {
+                continue;
+            };
+            let unit = CommitUnit {
+                tenant: Some(event.tenant),
+                inbox: Some(InboxWrite::Consume { id: event.id, run_ids: vec![first.run] }),
+                runs: vec![write],
+                ..CommitUnit::default()
+            };
+            match self.commit(unit).await {
+                Ok(()) => return Ok(()),
+                Err(StoreError::Stale) => drop(held),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn inbox_event(&self, scope: &Scope, idempotency_key: String, body: &Value) -> InboxEvent {
+        InboxEvent {
+            tenant: scope.tenant(),
+            id: EventId(self.ports.ids.next(scope.now())),
+            idempotency_key,
+            body_sha256: definition_hash(body),
+            correlation_key: None,
+            event_type: String::new(),
+            payload: Value::Null,
+            received_at: scope.now(),
+            received_by: Some(scope.user_id()),
+            state: InboxState::Consumed,
+            run_ids: Vec::new(),
+            expires_at: None,
+        }
+    }
+
+    async fn take(
+        &self,
+        inbound: Inbound<'_>,
+        record: &Record<'_, InboxEvent>,
+    ) -> Result<Received, UseCaseError> {
+        let (tenant, key) = (inbound.event.tenant, inbound.event.idempotency_key.clone());
+        for _ in 0..ATTEMPTS {
+            if let Some(known) = self.ports.runs.inbox_by_key(tenant, &key).await? {
+                return repeat(known, &inbound.event.body_sha256);
+            }
+            match self.try_take(&inbound, record).await {
+                Ok(event) => {
+                    if event.state == InboxState::Buffered {
+                        // A run may have begun to wait between the look and the commit.
+                        self.deliver_kept(&event).await?;
+                    }
+                    return Ok(Received { event, replayed: false });
+                }
+                Err(Failed::Again) => {}
+                Err(Failed::Final(error)) => return Err(error),
+            }
+        }
+        Err(UseCaseError::conflict("busy", "The runs that wait for it change too fast; try again."))
+    }
+
+    async fn try_take(
+        &self,
+        inbound: &Inbound<'_>,
+        record: &Record<'_, InboxEvent>,
+    ) -> Result<InboxEvent, Failed> {
+        let mut event = inbound.event.clone();
+        let by = By { now: event.received_at, user: event.received_by };
+        let key = event.correlation_key.as_deref();
+        let matches = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
+        let held = self.locks.hold_all(matches.iter().map(|found| found.run).collect()).await;
+        let mut runs = self.deliver_to_all(&event, inbound.kind, &matches, by).await?;
+        // A signal also starts what it can start; a message only when nobody waited for it.
+        if runs.is_empty() || inbound.kind == BindingKind::Signal {
+            runs.extend(self.starts(&event, inbound, by).await?);
+        }
+        event.run_ids = runs.iter().map(|write| write.run.id).collect();
+        event.run_ids.sort_unstable();
+        event.run_ids.dedup();
+        if event.run_ids.is_empty() {
+            event.state = if inbound.keep { InboxState::Buffered } else { InboxState::Expired };
+            event.expires_at = inbound.keep.then(|| event.received_at.plus_seconds(BUFFER_SECONDS));
+        }
+        let unit = CommitUnit {
+            tenant: Some(event.tenant),
+            runs,
+            inbox: Some(InboxWrite::Insert(event.clone())),
+            delivered: inbound.thrown,
+            advance: None,
+            unit: record(&event),
+        };
+        self.commit(unit).await?;
+        drop(held);
+        Ok(event)
+    }
+
+    /// One step for each subscription; several of one run follow each other.
+    async fn deliver_to_all(
+        &self,
+        event: &InboxEvent,
+        kind: BindingKind,
+        matches: &[MatchedSubscription],
+        by: By,
+    ) -> Result<Vec<RunWrite>, UseCaseError> {
+        let mut writes: Vec<RunWrite> = Vec::new();
+        for found in matches {
+            // A message is taken once by a run; a signal reaches every listener of it.
+            if let Some(before) = writes.iter().position(|write| write.run.id == found.run) {
+                if kind == BindingKind::Signal {
+                    writes[before] = self.deliver_again(event, found, writes[before].clone(), by).await?;
+                }
+                continue;
+            }
+            writes.extend(self.deliver_to(event, kind, found, by).await?);
+        }
+        Ok(writes)
+    }
+
+    async fn deliver_to(
+        &self,
+        event: &InboxEvent,
+        kind: BindingKind,
+        found: &MatchedSubscription,
+        by: By,
+    ) -> Result<Option<RunWrite>, UseCaseError> {
+        let run = match self.ports.runs.load(event.tenant, found.run).await {
+            Ok(run) => run,
+            Err(StoreError::NotFound) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if !listens(&run, &found.subscription_id) {
+            return Ok(None);
+        }
+        let Some(command) = delivery(kind, &found.subscription_id, event.payload.clone()) else {
+            return Ok(None);
+        };
+        self.step_of(run, command, by).await.map(Some)
+    }
+
+    /// A further step of a run in the same unit: the two steps' rows become one write.
+    async fn deliver_again(
+        &self,
+        event: &InboxEvent,
+        found: &MatchedSubscription,
+        first: RunWrite,
+        by: By,
+    ) -> Result<RunWrite, UseCaseError> {
+        if !listens(&first.run, &found.subscription_id) {
+            return Ok(first);
+        }
+        let Some(command) = delivery(BindingKind::Signal, &found.subscription_id, event.payload.clone())
+        else {
+            return Ok(first);
+        };
+        let second = self.step_of(first.run.clone(), command, by).await?;
+        first.followed_by(second)
+    }
+
+    async fn starts(
+        &self,
+        event: &InboxEvent,
+        inbound: &Inbound<'_>,
+        by: By,
+    ) -> Result<Vec<RunWrite>, UseCaseError> {
+        let mut writes = Vec::new();
+        for binding in self.ports.runs.matching_starts(event.tenant, inbound.kind, inbound.name).await? {
+            let start = (trigger(&binding, inbound), trigger_record(&binding, inbound, event.id));
+            let input = (input(&event.payload), event.correlation_key.clone());
+            writes.push(self.begin_by(&binding, start, input, by).await?);
+        }
+        Ok(writes)
+    }
+
+    /// Everything that crashed nodes left behind: thrown messages and kept events whose takers wait.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Internal`.
+    pub async fn pick_up(&self, now: Timestamp, limit: i64) -> Result<usize, UseCaseError> {
+        let outgoing = self.ports.runs.outgoing(limit).await?;
+        for thrown in &outgoing {
+            self.deliver(thrown).await?;
+        }
+        let stranded = self.ports.runs.stranded(now, limit).await?;
+        for event in &stranded {
+            self.deliver_kept(event).await?;
+        }
+        Ok(outgoing.len() + stranded.len())
+    }
+}
+
+/// Why a try did not succeed.
+enum Failed {
+    /// Something changed under it.
+    Again,
+    /// For good.
+    Final(UseCaseError),
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Stale => Self::Again,
+            StoreError::Duplicate(what) if what.contains("idempotency") => Self::Again,
+            other => Self::Final(other.into()),
+        }
+    }
+}
+
+impl From<UseCaseError> for Failed {
+    fn from(error: UseCaseError) -> Self {
+        Self::Final(error)
+    }
+}
+
+fn repeat(known: InboxEvent, body_sha256: &str) -> Result<Received, UseCaseError> {
+    if known.body_sha256 == body_sha256 {
+        return Ok(Received { event: known, replayed: true });
+    }
+    let message = "The key was used for an event with another body.";
+    Err(UseCaseError::Conflict(vec![Problem::at("idempotencyKey", "idempotencyKeyReused", message)]))
+}
+
+fn listens(run: &Run, subscription: &str) -> bool {
+    run.snapshot.subscriptions().iter().any(|open| open.id.to_string() == subscription)
+}
+
+fn delivery(kind: BindingKind, subscription: &str, payload: Value) -> Option<Command> {
+    let subscription_id = subscription.parse().ok()?;
+    Some(match kind {
+        BindingKind::Signal => Command::DeliverSignal { subscription_id, payload },
+        BindingKind::Message | BindingKind::Timer => Command::DeliverMessage { subscription_id, payload },
+    })
+}
+
+fn trigger(binding: &StartBinding, inbound: &Inbound<'_>) -> Trigger {
+    let (name, node_id) = (inbound.name.to_owned(), binding.node_id.clone());
+    match inbound.kind {
+        BindingKind::Signal => Trigger::Signal { name, node_id },
+        BindingKind::Message | BindingKind::Timer => Trigger::Message { name, node_id },
+    }
+}
+
+fn trigger_record(binding: &StartBinding, inbound: &Inbound<'_>, event: EventId) -> TriggerRecord {
+    TriggerRecord {
+        kind: inbound.kind.as_str().to_owned(),
+        name: Some(inbound.name.to_owned()),
+        node_id: Some(binding.node_id.clone()),
+        event_id: Some(event),
+    }
+}
+
+/// A payload as the variables of a run that it starts: an object's members, anything else under `payload`.
+fn input(payload: &Value) -> Map<String, Value> {
+    match payload {
+        Value::Object(members) => members.clone(),
+        Value::Null => Map::new(),
+        other => Map::from_iter([("payload".to_owned(), other.clone())]),
+    }
+}

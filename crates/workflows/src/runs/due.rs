@@ -1,0 +1,74 @@
+//! What time brings: timers of runs and timer starts.
+
+use heddle_bpmn::graph::Schedule;
+use heddle_engine::{Command, Trigger};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use serde_json::Map;
+
+use super::Runs;
+use super::advance::By;
+use crate::UseCaseError;
+use crate::ports::{BindingAdvance, CommitUnit, DueTimer};
+use crate::records::{Run, StartBinding, TriggerRecord};
+
+impl Runs {
+    /// Fires a timer of a run. A timer that fired already or was withdrawn is passed over, so that it fires once.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Internal`.
+    pub async fn fire(&self, due: &DueTimer) -> Result<(), UseCaseError> {
+        let by = By { now: self.ports.clock.now().max(due.due_at), user: None };
+        let workflow = match self.ports.runs.load(due.tenant, due.run).await {
+            Ok(run) => run.workflow,
+            Err(StoreError::NotFound) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let choose = |run: &Run| {
+            let set = run.snapshot.timers().into_iter().any(|timer| timer.id.to_string() == due.timer_id);
+            match due.timer_id.parse() {
+                Ok(timer_id) if set => Ok(Some(Command::FireTimer { timer_id })),
+                _ => Ok(None),
+            }
+        };
+        self.advance((due.tenant, workflow, due.run), by, choose, &|_: &Run| Unit::default()).await?;
+        Ok(())
+    }
+
+    /// Starts a run by a timer start and moves the timer to its next slot, both or neither.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Internal`.
+    pub async fn fire_start(&self, binding: &StartBinding) -> Result<(), UseCaseError> {
+        let now = self.ports.clock.now();
+        let Some(due) = binding.next_due_at else { return Ok(()) };
+        let schedule: Option<Schedule> =
+            binding.timer.as_ref().and_then(|timer| serde_json::from_value(timer.clone()).ok());
+        let next = schedule.and_then(|schedule| schedule.next(now));
+        let trigger = Trigger::Timer { node_id: binding.node_id.clone() };
+        let record = TriggerRecord {
+            kind: "timer".to_owned(),
+            name: None,
+            node_id: Some(binding.node_id.clone()),
+            event_id: None,
+        };
+        let by = By { now: now.max(due), user: None };
+        let write = self.begin_by(binding, (trigger, record), (Map::new(), None), by).await?;
+        let advance = BindingAdvance {
+            binding: binding.clone(),
+            next_due_at: next.as_ref().map(|next| next.due_at),
+            timer: next.and_then(|next| serde_json::to_value(next).ok()),
+        };
+        let unit = CommitUnit {
+            tenant: Some(binding.tenant),
+            runs: vec![write],
+            advance: Some(advance),
+            ..CommitUnit::default()
+        };
+        match self.commit(unit).await {
+            // Another node fired it, or the workflow moved to another version in the meantime.
+            Ok(()) | Err(StoreError::Stale) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Runs: start, read, decide, cancel; human tasks; events from outside and thrown ones; timers.
+
+mod advance;
+mod correlation;
+mod decide;
+mod due;
+mod locks;
+mod read;
+mod start;
+mod tasks;
+
+pub use correlation::{CaseEvent, Received, SignalCall};
+pub use decide::{Decision, DecisionKind};
+pub use locks::Locks;
+pub use read::{EventFilter, RunView};
+pub use start::StartRun;
+pub use tasks::{Assignment, Completion, MyTasks};
+
+use std::sync::Arc;
+
+use heddle_kernel::{Clock, IdSource};
+
+use crate::models::Models;
+use crate::ports::{Committer, Hub, RunStore, WorkflowStore};
+
+/// How long an event that nobody waits for is kept, in seconds.
+pub const BUFFER_SECONDS: i64 = 24 * 3600;
+
+/// The ports that runs need.
+#[derive(Clone)]
+pub struct RunPorts {
+    /// Where runs are read.
+    pub runs: Arc<dyn RunStore>,
+    /// Where they are written.
+    pub committer: Arc<dyn Committer>,
+    /// Who is told.
+    pub hub: Arc<dyn Hub>,
+    /// Where workflows are read.
+    pub workflows: Arc<dyn WorkflowStore>,
+    /// Their compiled versions.
+    pub models: Arc<Models>,
+    /// New ids.
+    pub ids: Arc<dyn IdSource>,
+    /// The present time, for what no caller asked for.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// The use cases of runs.
+pub struct Runs {
+    ports: RunPorts,
+    locks: Locks,
+}
+
+impl Runs {
+    /// With its ports.
+    #[must_use]
+    pub fn new(ports: RunPorts) -> Self {
+        Self { ports, locks: Locks::default() }
+    }
+}

@@ -1,0 +1,163 @@
+//! Starting runs.
+
+use heddle_engine::{Command, State, Trigger, step};
+use heddle_kernel::{RunId, TenantId, UserId, WorkflowId};
+use heddle_policy::capability::WorkflowRun;
+use heddle_policy::{Grant, Scope};
+use serde_json::{Map, Value};
+
+use super::Runs;
+use super::advance::{By, context, refused};
+use crate::plan::{Happening, NEW, write_of};
+use crate::ports::RunWrite;
+use crate::records::{Run, RunState, StartBinding, TriggerRecord, WorkflowState};
+use crate::{Record, UseCaseError, schema};
+
+/// What a caller asks for.
+#[derive(Debug, Clone, Default)]
+pub struct StartRun {
+    /// The process's variables at the start.
+    pub input: Map<String, Value>,
+    /// This version instead of the active one.
+    pub version: Option<i32>,
+    /// This process of the definition.
+    pub process_id: Option<String>,
+    /// The caller's own name for the run.
+    pub business_key: Option<String>,
+    /// What messages find the run by.
+    pub correlation_key: Option<String>,
+    /// This start event.
+    pub start_node_id: Option<String>,
+}
+
+/// A run that is to begin.
+pub(super) struct Beginning {
+    pub tenant: TenantId,
+    pub workflow: WorkflowId,
+    pub version: i32,
+    pub process_id: Option<String>,
+    pub trigger: Trigger,
+    pub record: TriggerRecord,
+    pub input: Map<String, Value>,
+    pub business_key: Option<String>,
+    pub correlation_key: Option<String>,
+}
+
+impl Runs {
+    /// Starts a run. The answer is its state when nothing can move any more, already durable.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` (`notPublished`, `archived`); `Invalid` for an input that the start event's schema does
+    /// not allow, an unknown version, process or start event.
+    pub async fn start(
+        &self,
+        _grant: &Grant<WorkflowRun>,
+        scope: &Scope,
+        workflow: WorkflowId,
+        request: StartRun,
+        record: &Record<'_, Run>,
+    ) -> Result<Run, UseCaseError> {
+        let (state, published) = self.ports.workflows.standing(scope.tenant(), workflow).await?;
+        let version = match (state, request.version, published) {
+            (WorkflowState::Archived, ..) => {
+                return Err(UseCaseError::conflict("archived", "The workflow is archived."));
+            }
+            (_, Some(version), Some(latest)) if (1..=latest).contains(&version) => version,
+            (_, Some(version), Some(_)) => {
+                let message = format!("There is no version {version}.");
+                return Err(UseCaseError::invalid("version", "unknownVersion", message));
+            }
+            (_, None, Some(latest)) => latest,
+            (_, _, None) => {
+                return Err(UseCaseError::conflict("notPublished", "The workflow has no published version."));
+            }
+        };
+        let trigger = TriggerRecord {
+            kind: "manual".to_owned(),
+            name: None,
+            node_id: request.start_node_id.clone(),
+            event_id: None,
+        };
+        let beginning = Beginning {
+            tenant: scope.tenant(),
+            workflow,
+            version,
+            process_id: request.process_id,
+            trigger: Trigger::Manual { start_node: request.start_node_id },
+            record: trigger,
+            input: request.input,
+            business_key: request.business_key,
+            correlation_key: request.correlation_key,
+        };
+        let write = self.begin(beginning, By { now: scope.now(), user: Some(scope.user_id()) }).await?;
+        let run = write.run.clone();
+        let unit = record(&run);
+        self.commit_runs(scope.tenant(), vec![write], unit).await?;
+        Ok(run)
+    }
+
+    /// The rows of a new run.
+    pub(super) async fn begin(&self, beginning: Beginning, by: By) -> Result<RunWrite, UseCaseError> {
+        let Beginning { tenant, workflow, version, .. } = beginning;
+        let compiled = self.ports.models.version(tenant, workflow, version).await?;
+        let graph = compiled.startable(beginning.process_id.as_deref())?;
+        if let Some(wanted) = compiled.input_schema(&graph.id) {
+            let problems = schema::check(wanted, &Value::Object(beginning.input.clone()), "input");
+            if !problems.is_empty() {
+                return Err(UseCaseError::Invalid(problems));
+            }
+        }
+        let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
+        let command = Command::Start { trigger: beginning.trigger, input: beginning.input };
+        let stepped = step(graph, &State::default(), command, &context(&run, by)).map_err(refused)?;
+        let happening = Happening { now: by.now, completed: None, ids: &*self.ports.ids };
+        write_of(run, None, stepped, &happening)
+    }
+
+    /// The rows of a run that an event or a timer starts.
+    pub(super) async fn begin_by(
+        &self,
+        binding: &StartBinding,
+        trigger: (Trigger, TriggerRecord),
+        (input, correlation_key): (Map<String, Value>, Option<String>),
+        by: By,
+    ) -> Result<RunWrite, UseCaseError> {
+        let beginning = Beginning {
+            tenant: binding.tenant,
+            workflow: binding.workflow,
+            version: binding.version,
+            process_id: Some(binding.process_id.clone()),
+            trigger: trigger.0,
+            record: trigger.1,
+            input,
+            business_key: None,
+            correlation_key,
+        };
+        self.begin(beginning, by).await
+    }
+}
+
+fn new_run(beginning: &Beginning, process_id: &str, id: RunId, by: By) -> Run {
+    let created_by: Option<UserId> = by.user;
+    Run {
+        tenant: beginning.tenant,
+        id,
+        workflow: beginning.workflow,
+        version: beginning.version,
+        process_id: process_id.to_owned(),
+        state: RunState::Running,
+        has_incident: false,
+        business_key: beginning.business_key.clone(),
+        correlation_key: beginning.correlation_key.clone(),
+        trigger: beginning.record.clone(),
+        input: Value::Object(beginning.input.clone()),
+        snapshot: State::default(),
+        last_sequence: 0,
+        revision: NEW,
+        created_at: by.now,
+        created_by,
+        updated_at: by.now,
+        ended_at: None,
+        waiting_since: None,
+    }
+}

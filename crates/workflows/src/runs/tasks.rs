@@ -1,0 +1,260 @@
+//! Human tasks: the work list, completion and assignment.
+
+use heddle_engine::Command;
+use heddle_kernel::{Page, PageRequest, RunId, TaskId, WorkflowId};
+use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
+use heddle_policy::{Grant, Scope};
+use serde_json::{Map, Value};
+
+use super::Runs;
+use super::advance::By;
+use super::decide::only;
+use crate::ports::TaskFilter;
+use crate::records::{HumanTask, Run, TaskState};
+use crate::{Problem, Record, UseCaseError, plan, schema};
+
+/// A completion as it was sent.
+#[derive(Debug, Clone, Default)]
+pub struct Completion {
+    /// One of the task's outcomes.
+    pub outcome: Option<String>,
+    /// The form's values; they become variables.
+    pub values: Map<String, Value>,
+    /// What the caller says to it.
+    pub comment: Option<String>,
+    /// Which task, when several of the node are open.
+    pub task: Option<TaskId>,
+}
+
+/// A change of who works on a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assignment {
+    /// The caller takes it.
+    Claim,
+    /// The caller gives it back.
+    Release,
+    /// Somebody else shall do it.
+    To(String),
+}
+
+/// Whose tasks a work list shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum MyTasks {
+    /// Everybody's.
+    #[default]
+    All,
+    /// Assigned to the caller.
+    Assigned,
+    /// Those that the caller may work on.
+    Candidate,
+    /// Assigned to this name.
+    Of(String),
+}
+
+impl Runs {
+    /// The work list.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn tasks(
+        &self,
+        grant: &Grant<HumanTaskList>,
+        scope: &Scope,
+        (whose, mut filter): (MyTasks, TaskFilter),
+        page: &PageRequest,
+    ) -> Result<Page<HumanTask>, UseCaseError> {
+        match whose {
+            MyTasks::All => {}
+            MyTasks::Assigned => filter.assignee = Some(names(scope)),
+            MyTasks::Candidate => filter.candidate = Some((names(scope), groups(scope))),
+            MyTasks::Of(name) => filter.assignee = Some(vec![name]),
+        }
+        // Who only works on tasks sees those that are his or could be.
+        if !scope.holds("runs.view") && filter.candidate.is_none() {
+            filter.candidate = Some((names(scope), groups(scope)));
+        }
+        Ok(self.ports.runs.tasks(scope.tenant(), &filter, grant.reach(), page).await?)
+    }
+
+    /// Completes a human task; the run goes on to its next wait state.
+    ///
+    /// # Errors
+    /// `NotFound` for the run; `Conflict` (`nothingWaits`, `ambiguous`); `Forbidden` (`notCandidate`); `Invalid` for
+    /// an outcome or values that the task does not allow.
+    pub async fn complete(
+        &self,
+        _grant: &Grant<RunCompleteTask>,
+        scope: &Scope,
+        (workflow, run, node): (WorkflowId, RunId, &str),
+        completion: Completion,
+        record: &Record<'_, (HumanTask, Run)>,
+    ) -> Result<(HumanTask, Run), UseCaseError> {
+        let by = By { now: scope.now(), user: Some(scope.user_id()) };
+        let chosen = parking_lot::Mutex::new(None);
+        let choose = |run: &Run| {
+            let task = open_task(run, node, completion.task)?;
+            check_candidate(scope, &task)?;
+            let outcome = completion.outcome.as_deref();
+            let problems = completion_problems(&task, outcome, &completion.values, "values");
+            if !problems.is_empty() {
+                return Err(UseCaseError::Invalid(problems));
+            }
+            let task_id = task.id;
+            *chosen.lock() = Some(done(task, scope));
+            Ok(Some(Command::CompleteTask {
+                task_id,
+                outcome: completion.outcome.clone(),
+                values: completion.values.clone(),
+                comment: completion.comment.clone(),
+            }))
+        };
+        let missing = || UseCaseError::Internal("a completion without a task".to_owned());
+        let paired = |run: &Run| match chosen.lock().clone() {
+            Some(task) => record(&(task, run.clone())),
+            None => heddle_policy::unit::Unit::default(),
+        };
+        let run = self.advance((scope.tenant(), workflow, run), by, choose, &paired).await?;
+        let task = chosen.lock().take().ok_or_else(missing)?;
+        Ok((task, run))
+    }
+
+    /// Claims, releases or delegates an open task.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`notCandidate`).
+    pub async fn assign(
+        &self,
+        _grant: &Grant<HumanTaskAssign>,
+        scope: &Scope,
+        task: TaskId,
+        assignment: Assignment,
+        record: &Record<'_, HumanTask>,
+    ) -> Result<HumanTask, UseCaseError> {
+        let found = self.ports.runs.task(scope.tenant(), task).await?;
+        let by = By { now: scope.now(), user: Some(scope.user_id()) };
+        let chosen = parking_lot::Mutex::new(found.clone());
+        let choose = |run: &Run| {
+            let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task);
+            let Some(open) = open else {
+                return Err(UseCaseError::conflict("ended", "The task is done or withdrawn."));
+            };
+            let mut open = plan::human_task(run, open);
+            let assignee = assignee(scope, &open, &assignment)?;
+            let same = assignee == open.assignee;
+            open.assignee.clone_from(&assignee);
+            *chosen.lock() = open;
+            Ok((!same).then_some(Command::AssignTask { task_id: task, assignee }))
+        };
+        let paired = |_: &Run| record(&chosen.lock());
+        self.advance((scope.tenant(), found.workflow, found.run), by, choose, &paired).await?;
+        Ok(chosen.into_inner())
+    }
+}
+
+/// The names by which a task may mean the caller.
+fn names(scope: &Scope) -> Vec<String> {
+    vec![scope.user_id().to_string(), scope.principal().email.clone()]
+}
+
+/// The roles and groups by which a task may mean the caller.
+fn groups(scope: &Scope) -> Vec<String> {
+    scope.principal().groups.clone()
+}
+
+fn is_me(scope: &Scope, name: &str) -> bool {
+    name == scope.user_id().to_string() || name.eq_ignore_ascii_case(&scope.principal().email)
+}
+
+/// Whether the task means the caller: it is his, or nobody's and he is a candidate (or everybody is).
+pub(super) fn check_candidate(scope: &Scope, task: &HumanTask) -> Result<(), UseCaseError> {
+    let candidate = match &task.assignee {
+        Some(assignee) => is_me(scope, assignee),
+        None => is_candidate(scope, task),
+    };
+    if candidate {
+        return Ok(());
+    }
+    let message = match &task.assignee {
+        Some(_) => "The task is assigned to somebody else.",
+        None => "The task names other candidates.",
+    };
+    Err(UseCaseError::Forbidden(Problem::new("notCandidate", message)))
+}
+
+fn is_candidate(scope: &Scope, task: &HumanTask) -> bool {
+    let open_to_all = task.candidate_users.is_empty() && task.candidate_groups.is_empty();
+    open_to_all
+        || task.candidate_users.iter().any(|name| is_me(scope, name))
+        || task.candidate_groups.iter().any(|group| scope.principal().groups.contains(group))
+}
+
+fn assignee(
+    scope: &Scope,
+    task: &HumanTask,
+    assignment: &Assignment,
+) -> Result<Option<String>, UseCaseError> {
+    let operator = scope.holds("runs.operate");
+    let mine = task.assignee.as_deref().is_some_and(|name| is_me(scope, name));
+    let taken = task.assignee.is_some() && !mine;
+    let not_candidate = || {
+        let message = "The task is somebody else's, or names other candidates.";
+        UseCaseError::Forbidden(Problem::new("notCandidate", message))
+    };
+    match assignment {
+        Assignment::Claim if taken && !operator => {
+            Err(UseCaseError::conflict("assigned", "Somebody else works on the task."))
+        }
+        Assignment::Claim if operator || mine || is_candidate(scope, task) => {
+            Ok(Some(scope.user_id().to_string()))
+        }
+        Assignment::Release if operator || mine => Ok(None),
+        Assignment::To(name) if operator || mine || (!taken && is_candidate(scope, task)) => {
+            Ok(Some(name.clone()))
+        }
+        Assignment::Claim | Assignment::Release | Assignment::To(_) => Err(not_candidate()),
+    }
+}
+
+/// What is wrong with a completion: an outcome that the task does not offer, values that its form does not allow.
+pub(super) fn completion_problems(
+    task: &HumanTask,
+    outcome: Option<&str>,
+    values: &Map<String, Value>,
+    base: &str,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    match outcome {
+        Some(outcome) if !task.outcomes.is_empty() && !task.outcomes.iter().any(|one| one == outcome) => {
+            let message = format!("The task's outcomes are {}.", quoted(&task.outcomes));
+            problems.push(Problem::at("outcome", "notAllowed", message));
+        }
+        None if !task.outcomes.is_empty() => {
+            let message = format!("Choose one of {}.", quoted(&task.outcomes));
+            problems.push(Problem::at("outcome", "required", message));
+        }
+        _ => {}
+    }
+    if let Some(form) = &task.form {
+        problems.extend(schema::check(form, &Value::Object(values.clone()), base));
+    }
+    problems
+}
+
+fn quoted(words: &[String]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn open_task(run: &Run, node: &str, wanted: Option<TaskId>) -> Result<HumanTask, UseCaseError> {
+    let open = run.snapshot.tasks().into_iter().filter(|task| *task.node_id == *node);
+    let matching = open.filter(|task| wanted.is_none_or(|id| id == task.task_id));
+    only(matching.map(|task| plan::human_task(run, task)).collect(), "human task", "taskId")
+}
+
+fn done(task: HumanTask, scope: &Scope) -> HumanTask {
+    HumanTask {
+        state: TaskState::Completed,
+        ended_at: Some(scope.now()),
+        completed_by: Some(scope.user_id()),
+        ..task
+    }
+}

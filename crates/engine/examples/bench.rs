@@ -44,7 +44,9 @@ fn split(branches: usize) -> Result<Arc<Graph>, String> {
 
 fn main() -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    for (name, graph) in [("1 task", sequence(1)?), ("10 in sequence", sequence(10)?), ("split 4, join", split(4)?)] {
+    for (name, graph) in
+        [("1 task", sequence(1)?), ("10 in sequence", sequence(10)?), ("split 4, join", split(4)?)]
+    {
         let cx = RunContext {
             run_id: RunId(uuid::Uuid::from_u128(1)),
             now: Timestamp::from_micros(1_700_000_000_000_000),
@@ -54,7 +56,8 @@ fn main() -> Result<(), String> {
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {
             for _ in 0..1000 {
-                let start = Command::Start { trigger: Trigger::Manual { start_node: None }, input: Map::new() };
+                let start =
+                    Command::Start { trigger: Trigger::Manual { start_node: None }, input: Map::new() };
                 let step = step(&graph, &State::new(), start, &cx).map_err(|refusal| refusal.to_string())?;
                 if step.state.status() != Status::Completed {
                     return Err(format!("{name}: {:?}", step.state));

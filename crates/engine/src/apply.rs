@@ -1,10 +1,10 @@
 //! The only place where a state changes.
 
+use crate::LocalId;
 use crate::event::{Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
     Active, IncidentState, Life, ScopeState, State, SubscriptionState, TaskState, TimerState, Token,
 };
-use crate::LocalId;
 use serde_json::{Map, Value};
 
 /// Applies one event. Events come in the order of their sequence, each once; an event about something that is
@@ -28,7 +28,12 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
         EventKind::ScopeOpened {} => {
             let parent = state.instance(scope).map(|owner| owner.scope);
-            state.scopes.push(ScopeState { id: scope, node: event.node_id.clone(), parent, variables: Map::new() });
+            state.scopes.push(ScopeState {
+                id: scope,
+                node: event.node_id.clone(),
+                parent,
+                variables: Map::new(),
+            });
         }
         EventKind::ScopeClosed {} => {
             state.scopes.retain(|own| own.id != scope);
@@ -39,7 +44,9 @@ pub fn apply(state: &mut State, event: &Event) {
                 own.variables.extend(values.iter().map(|(name, value)| (name.clone(), value.clone())));
             }
         }
-        EventKind::NodeActivated { .. } | EventKind::NodeCompleted { .. } | EventKind::NodeCancelled { .. } => {
+        EventKind::NodeActivated { .. }
+        | EventKind::NodeCompleted { .. }
+        | EventKind::NodeCancelled { .. } => {
             node(state, event, scope);
         }
         EventKind::TimerScheduled { .. }
@@ -55,7 +62,9 @@ pub fn apply(state: &mut State, event: &Event) {
             output(state, event, payload.clone(), None);
         }
         EventKind::MessageSent { .. } | EventKind::SignalSent { .. } => {}
-        EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => incident(state, event, scope),
+        EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
+            incident(state, event, scope)
+        }
     }
 }
 
@@ -81,7 +90,8 @@ fn end(state: &mut State, life: Life, event: &Event) {
 
 fn withdraw(state: &mut State, flows: &[std::sync::Arc<str>], scope: LocalId) {
     for flow in flows {
-        if let Some(place) = state.tokens.iter().position(|token| token.flow == *flow && token.scope == scope) {
+        if let Some(place) = state.tokens.iter().position(|token| token.flow == *flow && token.scope == scope)
+        {
             state.tokens.remove(place);
         }
     }
@@ -131,7 +141,13 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
     match &event.kind {
         EventKind::TimerScheduled { timer_id, due_at, cycle } => {
             count(state, *timer_id);
-            state.timers.push(TimerState { id: *timer_id, node, host, due_at: *due_at, cycle: cycle.clone() });
+            state.timers.push(TimerState {
+                id: *timer_id,
+                node,
+                host,
+                due_at: *due_at,
+                cycle: cycle.clone(),
+            });
         }
         EventKind::TimerFired { timer_id, .. } | EventKind::TimerCancelled { timer_id } => {
             state.timers.retain(|timer| timer.id != *timer_id);
@@ -183,7 +199,17 @@ fn open(created: &TaskCreated) -> TaskState {
         form,
         outcomes,
     } = created.clone();
-    TaskState { id: task_id, name, assignee, candidate_users, candidate_groups, due_at, priority, form, outcomes }
+    TaskState {
+        id: task_id,
+        name,
+        assignee,
+        candidate_users,
+        candidate_groups,
+        due_at,
+        priority,
+        form,
+        outcomes,
+    }
 }
 
 /// Keeps what a node gave: `nodes.<id>.output` and `nodes.<id>.outcome`.

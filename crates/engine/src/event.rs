@@ -210,7 +210,7 @@ pub enum EventKind {
         /// What it carried.
         payload: Value,
     },
-    /// A signal is to be broadcast.
+    /// A signal is to be broadcast to all other runs that listen; what listens in this run has received it.
     #[serde(rename = "signal.sent")]
     SignalSent {
         /// Its name.

@@ -1,7 +1,7 @@
 //! The state of a run: the fold of its events.
 
-use crate::event::{IncidentCode, Phase, RunError, SubscriptionKind};
 use crate::LocalId;
+use crate::event::{IncidentCode, Phase, RunError, SubscriptionKind};
 use heddle_bpmn::graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -293,6 +293,7 @@ impl State {
 
     /// Whether tokens or node instances are left in a scope.
     pub(crate) fn is_busy(&self, scope: LocalId) -> bool {
-        self.tokens.iter().any(|token| token.scope == scope) || self.active.iter().any(|own| own.scope == scope)
+        self.tokens.iter().any(|token| token.scope == scope)
+            || self.active.iter().any(|own| own.scope == scope)
     }
 }

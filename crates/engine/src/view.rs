@@ -1,8 +1,8 @@
 //! What a state shows to the outside.
 
+use crate::LocalId;
 use crate::event::{IncidentCode, RunError, SubscriptionKind};
 use crate::state::{Active, IncidentState, Life, State, Status, Token};
-use crate::LocalId;
 use heddle_bpmn::graph::{Element, Graph};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};

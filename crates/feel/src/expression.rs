@@ -62,7 +62,7 @@ fn evaluate(
     scope: &dyn Scope,
     input: Option<Value>,
     ctx: &EvalContext,
-    limits: &Limits,
+    limits: Limits,
 ) -> Result<Evaluated, LimitError> {
     let mut machine = Machine::new(ctx.now, limits);
     let value = machine.run(program, scope, input)?;
@@ -97,7 +97,7 @@ impl Expression {
     /// # Errors
     /// When a limit is exceeded; nothing else fails.
     pub fn evaluate(&self, scope: &dyn Scope, ctx: &EvalContext) -> Result<Evaluated, LimitError> {
-        self.evaluate_within(scope, ctx, &Limits::default())
+        evaluate(&self.program, scope, None, ctx, Limits::default())
     }
 
     /// Evaluates within these limits.
@@ -110,7 +110,7 @@ impl Expression {
         ctx: &EvalContext,
         limits: &Limits,
     ) -> Result<Evaluated, LimitError> {
-        evaluate(&self.program, scope, None, ctx, limits)
+        evaluate(&self.program, scope, None, ctx, limits.clone())
     }
 }
 
@@ -147,7 +147,7 @@ impl UnaryTests {
         scope: &dyn Scope,
         ctx: &EvalContext,
     ) -> Result<Evaluated, LimitError> {
-        self.evaluate_within(input, scope, ctx, &Limits::default())
+        evaluate(&self.program, scope, Some(input.clone()), ctx, Limits::default())
     }
 
     /// Whether the input passes, decided within these limits.
@@ -161,6 +161,6 @@ impl UnaryTests {
         ctx: &EvalContext,
         limits: &Limits,
     ) -> Result<Evaluated, LimitError> {
-        evaluate(&self.program, scope, Some(input.clone()), ctx, limits)
+        evaluate(&self.program, scope, Some(input.clone()), ctx, limits.clone())
     }
 }

@@ -141,6 +141,9 @@ pub(crate) struct Definition {
     pub slots: u32,
 }
 
+/// The parameters' types and the result's.
+pub(crate) type Signature = (Vec<Type>, Box<Type>);
+
 /// A type expression (DMN 1.5, grammar rules 54 and 55).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
@@ -157,7 +160,7 @@ pub(crate) enum Type {
     List(Option<Box<Type>>),
     Context(Vec<(Arc<str>, Type)>),
     Range(Option<Box<Type>>),
-    Function(Option<(Vec<Type>, Box<Type>)>),
+    Function(Option<Signature>),
     Named(Arc<str>),
 }
 

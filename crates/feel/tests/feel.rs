@@ -1,5 +1,7 @@
 //! Expressions and their results, guards against hostile expressions, scopes and unary tests.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -508,7 +510,7 @@ fn functions_of_the_host() {
 /// Runs with the stack that threads have by default.
 fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new()
-        .stack_size(std::env::var("ST").map_or(2 << 20, |s| s.parse().unwrap()))
+        .stack_size(2 << 20)
         .spawn(work)
         .expect("a thread")
         .join()
@@ -552,7 +554,6 @@ fn the_deepest_expressions_fit_the_stack() {
                 .rev()
                 .find(|n| Expression::compile(&text(*n), Dialect::Standard).is_ok())
                 .expect("any");
-            println!("{open} {n}");
             assert!(n >= 30, "{open} nests only {n} deep");
             let expression = Expression::compile(&text(n), Dialect::Standard).expect("as found");
             // What matters is that it returns.

@@ -1,1 +1,50 @@
 //! Use cases: organisations, users, sessions, sign-in, set-up, licence; and their ports.
+//!
+//! A use case that the gate guards takes a [`heddle_policy::Grant`] for what it does and a [`heddle_policy::Scope`]
+//! for who does it where. Whoever manages people, roles and grants gives nobody more than he has himself.
+
+mod access;
+mod api_tokens;
+mod audit;
+pub mod blocklist;
+pub mod error;
+mod grants;
+mod identity;
+pub mod key;
+pub mod licence;
+mod members;
+mod organizations;
+pub mod password;
+pub mod ports;
+pub mod records;
+mod rights;
+mod roles;
+mod sessions;
+mod setup;
+mod sign_in;
+#[cfg(test)]
+mod tests;
+pub mod throttle;
+pub mod token;
+mod users;
+mod validate;
+
+pub use access::Authenticated;
+pub use api_tokens::{CreatedToken, NewApiToken};
+pub use error::{Problem, UseCaseError};
+pub use grants::NewGrant;
+pub use identity::{Identity, Ports, Settings, Tools};
+pub use key::InstallationKey;
+pub use members::SetMember;
+pub use organizations::{CreateOrganization, PatchOrganization};
+pub use roles::{NewRole, PatchRole};
+pub use sessions::SessionInfo;
+pub use setup::{Administrator, SetUpRequest, Started};
+pub use sign_in::{SignIn, SignedIn};
+pub use users::{NewAccount, PatchUser};
+
+use heddle_policy::unit::Unit;
+
+/// Builds what is written beside a change, in its own transaction: the audit event and, when the caller sent an
+/// idempotency key, the answer that a repeat of the call gets. It is called with the changed resource.
+pub type Record<'a, T> = dyn Fn(&T) -> Unit + Send + Sync + 'a;

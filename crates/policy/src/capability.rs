@@ -15,6 +15,21 @@ pub trait Capability: Send + Sync + 'static {
     const LISTS: bool;
 }
 
+/// A capability as data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Described {
+    /// The marker's name.
+    pub name: &'static str,
+    /// Of these the caller needs one.
+    pub permissions: &'static [&'static str],
+    /// The kind of thing.
+    pub resource: &'static str,
+    /// What is done to it.
+    pub action: &'static str,
+    /// Whether it asks for whatever of the type the caller may read.
+    pub lists: bool,
+}
+
 macro_rules! capabilities {
     ($($name:ident: [$($permission:literal),*] $resource:literal / $action:literal $($list:ident)?;)+) => {
         $(
@@ -31,9 +46,14 @@ macro_rules! capabilities {
             }
         )+
 
-        /// Every capability: name, permissions, resource, action.
-        pub const ALL: &[(&str, &[&str], &str, &str)] =
-            &[$((stringify!($name), &[$($permission),*], $resource, $action)),+];
+        /// Every capability.
+        pub const ALL: &[Described] = &[$(Described {
+            name: $name::NAME,
+            permissions: $name::PERMISSIONS,
+            resource: $name::RESOURCE,
+            action: $name::ACTION,
+            lists: $name::LISTS,
+        }),+];
     };
 }
 

@@ -303,7 +303,8 @@ impl Snapshot {
             inner.add_role(&role.id, &role.rules);
         }
         for grant in living {
-            let via = Via { grant_id: Some(grant.id.clone()), effect: grant.effect, source: grant.source.clone() };
+            let via =
+                Via { grant_id: Some(grant.id.clone()), effect: grant.effect, source: grant.source.clone() };
             inner.add_rule((&grant.resource, &grant.action, &grant.selector), &via);
         }
         if let Some(narrow) = &facts.narrow_to {
@@ -432,7 +433,8 @@ impl Snapshot {
     #[must_use]
     pub fn reach(&self, resource: &str, action: &str) -> Reach {
         let mut reach = Reach::default();
-        let (mut listed, mut denied, mut denied_parents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut listed, mut denied, mut denied_parents) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for bucket in self.buckets(resource, giving(resource, action)) {
             reach.all |= !bucket.allow_all.is_empty();
             listed.extend(bucket.allow.keys().cloned());
@@ -462,12 +464,17 @@ impl Snapshot {
             return Effective::default();
         }
         let held = PERMISSIONS.iter().filter_map(|name| self.given(name));
-        let pairs = RESOURCE_TYPES.iter().flat_map(|resource| ACTIONS.iter().map(move |action| (*resource, *action)));
+        let pairs =
+            RESOURCE_TYPES.iter().flat_map(|resource| ACTIONS.iter().map(move |action| (*resource, *action)));
         Effective {
             permissions: held.map(|(name, roles)| (name, roles.clone())).collect(),
             denied_permissions: self.0.denied_permissions.keys().copied().collect(),
             resources: pairs
-                .map(|(resource, action)| ActionReach { resource, action, reach: self.reach(resource, action) })
+                .map(|(resource, action)| ActionReach {
+                    resource,
+                    action,
+                    reach: self.reach(resource, action),
+                })
                 .filter(|entry| !entry.reach.is_empty())
                 .collect(),
         }
@@ -481,7 +488,11 @@ impl Snapshot {
         if let Some(missing) = rules.permissions.names().find(|name| !self.holds(name)) {
             return Err(Excess::Permission(missing));
         }
-        rules.resources.iter().filter(|rule| rule.effect == Effect::Allow).try_for_each(|rule| self.has_rule(rule))
+        rules
+            .resources
+            .iter()
+            .filter(|rule| rule.effect == Effect::Allow)
+            .try_for_each(|rule| self.has_rule(rule))
     }
 
     /// Whether the caller would be untouched if the denies among these rules were no more: who is held back by a
@@ -494,12 +505,18 @@ impl Snapshot {
         if let Some(missing) = denied.find(|name| !self.holds(name)) {
             return Err(Excess::Permission(missing));
         }
-        rules.resources.iter().filter(|rule| rule.effect == Effect::Deny).try_for_each(|rule| self.has_rule(rule))
+        rules
+            .resources
+            .iter()
+            .filter(|rule| rule.effect == Effect::Deny)
+            .try_for_each(|rule| self.has_rule(rule))
     }
 
     fn has_rule(&self, rule: &ResourceRule) -> Result<(), Excess> {
         for resource in RESOURCE_TYPES.iter().filter(|name| rule.resource == ANY || rule.resource == **name) {
-            let wanted = |name: &&&str| rule.actions.iter().any(|action| action == ANY || action == **name);
+            let named = |name: &str| rule.actions.iter().any(|action| action == ANY || action == name);
+            // What may be read may be listed, so a rule about reading is one about lists as well.
+            let wanted = |name: &&&str| named(name) || (**name == "list" && named("read"));
             for action in ACTIONS.iter().filter(wanted) {
                 let reach = self.reach(resource, action);
                 let has = match rule.selector.as_str() {

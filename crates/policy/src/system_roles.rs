@@ -135,7 +135,10 @@ mod tests {
     fn are_those_of_the_contract() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/contract/roles.tsv");
         let Ok(table) = std::fs::read_to_string(path) else {
-            assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "the contract's roles are not there");
+            assert!(
+                std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+                "the contract's roles are not there"
+            );
             println!("skipped: the contract's roles are not there");
             return;
         };

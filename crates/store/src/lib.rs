@@ -1,1 +1,30 @@
-//! The database: SQLite and PostgreSQL behind one query text.
+//! The database: SQLite inside the binary or PostgreSQL, behind one query text.
+//!
+//! A query is written once, in the body of [`read!`] or [`write_tx!`]; the body is checked by the compiler
+//! once for each of the two. What differs between them (pragmas, pools, the batch of run commits) is here.
+
+mod conn;
+mod db;
+mod error;
+mod macros;
+mod migrate;
+mod postgres;
+mod sqlite;
+mod types;
+
+pub mod audit;
+pub mod document;
+pub mod idempotency;
+pub mod schema;
+
+#[doc(hidden)]
+pub use macros::typed;
+
+pub use conn::{AsConn, Conn};
+pub use db::{Db, Durability, OpenError, Options};
+pub use error::Error;
+pub use heddle_policy::store::StoreError;
+pub use migrate::{MigrateError, MigrationState};
+pub use postgres::{PgConn, PgDb};
+pub use sqlite::{SqliteConn, SqliteDb, Worker, savepoint};
+pub use types::{At, DbInstant, DbJson, DbUuid, Id, Json};

@@ -1,1 +1,3 @@
 //! Test servers and databases.
+
+pub mod db;

@@ -110,6 +110,15 @@ pub(super) struct Raw<'d> {
     pub lane: Option<&'d str>,
 }
 
+/// What the process and its sub-processes hold.
+#[derive(Default)]
+struct Found<'d> {
+    raws: Vec<Raw<'d>>,
+    edges: Vec<(&'d Edge, ScopeIx)>,
+    /// Innermost lane by node.
+    lanes: HashMap<&'d str, &'d str>,
+}
+
 /// What is known while a process is compiled.
 pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
@@ -156,12 +165,10 @@ impl<'d> Builder<'d> {
     }
 
     fn graph(&mut self, id: &str, name: Option<String>, process: &'d Process) -> Graph {
-        let mut raws = Vec::new();
-        let mut edges = Vec::new();
-        let mut lanes = HashMap::new();
-        lanes_of(process.lane_sets.as_deref().unwrap_or_default(), &mut lanes);
+        let mut found = Found::default();
         self.scopes.push(Scope::default());
-        self.collect(process, ROOT, None, &mut lanes, (&mut raws, &mut edges), 0);
+        self.collect(process, (ROOT, None), 0, &mut found);
+        let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
             if let Some(kind) = self.kind(index(ix), raw) {
                 self.nodes[ix].kind = kind;
@@ -199,82 +206,70 @@ impl<'d> Builder<'d> {
         graph
     }
 
-    /// Gives every flow node of a scope and of the scopes in it an index.
+    /// Gives every flow node of a scope and of the scopes in it an index. The scope may be that of an event
+    /// sub-process.
     fn collect(
         &mut self,
         content: &'d Process,
-        scope: ScopeIx,
-        event_sub_process: Option<NodeIx>,
-        lanes: &mut HashMap<&'d str, &'d str>,
-        found: (&mut Vec<Raw<'d>>, &mut Vec<(&'d Edge, ScopeIx)>),
+        (scope, event_sub_process): (ScopeIx, Option<NodeIx>),
         depth: usize,
+        found: &mut Found<'d>,
     ) {
-        let (raws, edges) = found;
-        edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
+        lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
+        found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         for node in content.nodes.iter().flatten() {
-            let word = node.element_type().unwrap_or_default();
-            if element::is_beside_the_flow(word) {
-                continue;
-            }
-            let id = node.element_id().unwrap_or_default();
-            let Some(element) = Element::named(word) else {
-                let (code, sentence) = node::unknown(word);
-                self.refuse(id, code, sentence, "13");
-                continue;
-            };
-            if id.is_empty() {
-                self.refuse("", "missingId", format!("a {word} has no id"), "8.3.1");
-                continue;
-            }
-            let ix = index(raws.len());
-            let key: Arc<str> = id.into();
-            if self.node_ids.insert(key.clone(), ix).is_some() {
-                self.refuse(id, "duplicateId", format!("two nodes have the id `{id}`"), "8.3.1");
-            }
-            let name = node.display_name.as_deref().filter(|name| !name.is_empty()).map(Arc::from);
-            self.nodes.push(Node {
-                id: key,
-                name,
-                element,
-                kind: NodeKind::Pass,
-                scope,
-                default_flow: None,
-                boundary: Vec::new(),
-            });
-            let own = event_sub_process.filter(|_| element == Element::StartEvent);
-            let lane = lanes.get(id).copied();
-            raws.push(Raw { node, scope, content: None, event_sub_process: own, lane });
-            if element == Element::StartEvent {
+            let Some((ix, element)) = self.add(node, scope) else { continue };
+            let starts = element == Element::StartEvent;
+            let lane = found.lanes.get(&*self.nodes[ix as usize].id).copied();
+            let event_sub_process = event_sub_process.filter(|_| starts);
+            found.raws.push(Raw { node, scope, content: None, event_sub_process, lane });
+            if starts {
                 self.scopes[scope as usize].start_events.push(ix);
             }
-            if element == Element::SubProcess {
-                if depth == MAX_DEPTH {
-                    self.refuse(
-                        id,
-                        "tooDeep",
-                        format!("sub-processes nest deeper than {MAX_DEPTH}"),
-                        "10.3.5",
-                    );
-                    continue;
-                }
-                let inner = index(self.scopes.len());
-                self.scopes.push(Scope { node: Some(ix), parent: Some(scope), ..Scope::default() });
-                raws[ix as usize].content = Some(inner);
-                let bpmn = node.bpmn.as_deref();
-                if let Some(content) = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref()) {
-                    let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
-                    lanes_of(content.lane_sets.as_deref().unwrap_or_default(), lanes);
-                    self.collect(
-                        content,
-                        inner,
-                        event.then_some(ix),
-                        lanes,
-                        (&mut *raws, &mut *edges),
-                        depth + 1,
-                    );
-                }
+            if element != Element::SubProcess {
+                continue;
+            }
+            if depth == MAX_DEPTH {
+                let id = self.nodes[ix as usize].id.clone();
+                self.refuse(&id, "tooDeep", format!("sub-processes nest deeper than {MAX_DEPTH}"), "10.3.5");
+                continue;
+            }
+            let inner = index(self.scopes.len());
+            self.scopes.push(Scope { node: Some(ix), parent: Some(scope), ..Scope::default() });
+            found.raws[ix as usize].content = Some(inner);
+            let bpmn = node.bpmn.as_deref();
+            if let Some(content) = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref()) {
+                let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
+                self.collect(content, (inner, event.then_some(ix)), depth + 1, found);
             }
         }
+    }
+
+    /// Adds a node, unless it stands beside the flow or is not executed.
+    fn add(&mut self, node: &model::Node, scope: ScopeIx) -> Option<(NodeIx, Element)> {
+        let word = node.element_type().unwrap_or_default();
+        if element::is_beside_the_flow(word) {
+            return None;
+        }
+        let id = node.element_id().unwrap_or_default();
+        let Some(element) = Element::named(word) else {
+            let (code, sentence) = node::unknown(word);
+            self.refuse(id, code, sentence, "13");
+            return None;
+        };
+        if id.is_empty() {
+            self.refuse("", "missingId", format!("a {word} has no id"), "8.3.1");
+            return None;
+        }
+        let ix = index(self.nodes.len());
+        let key: Arc<str> = id.into();
+        if self.node_ids.insert(key.clone(), ix).is_some() {
+            self.refuse(id, "duplicateId", format!("two nodes have the id `{id}`"), "8.3.1");
+        }
+        let name = node.display_name.as_deref().filter(|name| !name.is_empty()).map(Arc::from);
+        let (kind, boundary) = (NodeKind::Pass, Vec::new());
+        self.nodes.push(Node { id: key, name, element, kind, scope, default_flow: None, boundary });
+        Some((ix, element))
     }
 
     fn edge(&mut self, edge: &'d Edge, scope: ScopeIx) {

@@ -10,6 +10,8 @@ mod events;
 mod join;
 mod node;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod vendor;
 

@@ -132,8 +132,9 @@ impl TimerDefinition {
             Ok(literal) => Form::Literal(literal),
             Err(error) => {
                 // A text that is meant as ISO 8601 deserves the answer about ISO 8601.
-                let iso =
-                    text.starts_with(['P', 'R']) || text.starts_with(|first: char| first.is_ascii_digit());
+                let unsigned = text.trim_start_matches('-');
+                let iso = unsigned.starts_with(['P', 'R'])
+                    || unsigned.starts_with(|own: char| own.is_ascii_digit());
                 if text.is_empty() || text.starts_with(['$', '#']) || (iso && !text.contains('(')) {
                     return Err(error);
                 }

@@ -47,7 +47,9 @@ impl Machine<'_> {
         if !flows.is_empty() {
             self.emit(At::scope(scope), EventKind::TokensWithdrawn { flows });
         }
-        while let Some(own) = self.state.incidents.iter().find(|own| own.scope == scope && own.instance.is_none()) {
+        while let Some(own) =
+            self.state.incidents.iter().find(|own| own.scope == scope && own.instance.is_none())
+        {
             let (incident_id, by) = (own.id, self.actor());
             let resolved = EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by };
             self.emit(At::scope(scope), resolved);

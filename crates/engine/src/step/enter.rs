@@ -6,6 +6,7 @@ use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Refusal};
 use heddle_bpmn::graph::{MessageSettings, NodeIx, NodeKind, ScopeIx, Throw, UserTask};
 use serde_json::Value;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Does the node's work, or raises an incident.
@@ -43,18 +44,18 @@ impl Machine<'_> {
             | NodeKind::Inclusive
             | NodeKind::Parallel
             | NodeKind::Boundary { .. } => Ok(self.leave(id)?),
-            NodeKind::Throw(throw) => {
-                self.throw(throw, (ix, id), scope)?;
-                Ok(self.leave(id)?)
-            }
             NodeKind::End(Throw::Terminate) => {
                 self.cancel_contents(scope, CancelReason::Terminated, Some(id))?;
                 Ok(self.leave(id)?)
             }
             NodeKind::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
-            NodeKind::End(throw) => {
-                self.throw(throw, (ix, id), scope)?;
-                Ok(self.leave(id)?)
+            NodeKind::Throw(throw) | NodeKind::End(throw) => {
+                let signal = self.throw(throw, (ix, id), scope)?;
+                self.leave(id)?;
+                if let Some((name, payload)) = signal {
+                    self.signal_own(&name, &payload)?;
+                }
+                Ok(())
             }
             NodeKind::Catch(trigger) => {
                 let waits = self.wait_for(ix, trigger, scope)?;
@@ -110,22 +111,31 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Sends what a throwing event or a send task sends.
-    fn throw(&mut self, throw: &Throw, (ix, id): (NodeIx, LocalId), scope: LocalId) -> Result<(), Trouble> {
+    /// Sends what a throwing event or a send task sends; gives a signal back, for the run's own listeners.
+    fn throw(
+        &mut self,
+        throw: &Throw,
+        (ix, id): (NodeIx, LocalId),
+        scope: LocalId,
+    ) -> Result<Option<(Arc<str>, Value)>, Trouble> {
         let at = At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None };
         match throw {
             Throw::None | Throw::Terminate | Throw::Error(_) => {}
             Throw::Message(message) => {
                 let correlation_key = self.correlation_key(message, scope)?;
                 let payload = self.payload(message, scope)?;
-                self.emit(at, EventKind::MessageSent { name: message.name.clone(), correlation_key, payload });
+                self.emit(
+                    at,
+                    EventKind::MessageSent { name: message.name.clone(), correlation_key, payload },
+                );
             }
             Throw::Signal(signal) => {
                 let payload = self.payload(signal, scope)?;
-                self.emit(at, EventKind::SignalSent { name: signal.name.clone(), payload });
+                self.emit(at, EventKind::SignalSent { name: signal.name.clone(), payload: payload.clone() });
+                return Ok(Some((signal.name.clone(), payload)));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     fn payload(&self, message: &MessageSettings, scope: LocalId) -> Result<Value, Trouble> {
@@ -142,7 +152,9 @@ impl Machine<'_> {
             None => Ok(self.state.correlation_key.clone()),
             Some(setting) => match self.text(Some(setting), scope)? {
                 Some(key) => Ok(Some(key)),
-                None => Err(expression(format!("the correlation key of the message `{}` is null", message.name))),
+                None => {
+                    Err(expression(format!("the correlation key of the message `{}` is null", message.name)))
+                }
             },
         }
     }
@@ -175,7 +187,11 @@ impl Machine<'_> {
     fn priority(&self, setting: &heddle_bpmn::graph::Setting, scope: LocalId) -> Result<u8, Trouble> {
         let value = self.setting(setting, scope)?;
         let number = value.as_f64().filter(|number| (0.0..=100.0).contains(number) && number.fract() == 0.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a whole number up to 100")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is a whole number up to 100"
+        )]
         number
             .map(|number| number as u8)
             .ok_or_else(|| expression(format!("priority: {value} is not a whole number from 0 to 100")))

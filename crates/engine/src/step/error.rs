@@ -108,5 +108,8 @@ fn best<'c>(
 /// The variables that tell about a caught error.
 fn caught(error: &ErrorReference) -> Map<String, Value> {
     let message = error.name.as_deref().map_or(Value::Null, Value::from);
-    Map::from_iter([("errorCode".to_owned(), Value::from(&*error.code)), ("errorMessage".to_owned(), message)])
+    Map::from_iter([
+        ("errorCode".to_owned(), Value::from(&*error.code)),
+        ("errorMessage".to_owned(), message),
+    ])
 }

@@ -84,9 +84,12 @@ impl Machine<'_> {
         let wrong = |value: &Value| expression(format!("{value} is not a list of texts"));
         match self.setting(setting, scope)? {
             Value::Null => Ok(Vec::new()),
-            Value::String(text) => {
-                Ok(text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect())
-            }
+            Value::String(text) => Ok(text
+                .split(',')
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect()),
             Value::Array(items) => {
                 items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(item))).collect()
             }
@@ -95,7 +98,12 @@ impl Machine<'_> {
     }
 
     /// Whether a flow out of a node is to be taken; what came out as null adds its reason.
-    pub(super) fn holds(&self, flow: FlowIx, scope: LocalId, reasons: &mut Vec<String>) -> Result<bool, Trouble> {
+    pub(super) fn holds(
+        &self,
+        flow: FlowIx,
+        scope: LocalId,
+        reasons: &mut Vec<String>,
+    ) -> Result<bool, Trouble> {
         let flow = self.graph.flow(flow);
         let Some(condition) = &flow.condition else { return Ok(true) };
         let side = match &condition.side {

@@ -29,7 +29,9 @@ impl Machine<'_> {
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
         let next = schedule.next(self.now);
         let repeats = match &self.graph.node(node).kind {
-            NodeKind::Boundary { interrupting, .. } | NodeKind::Start(Start { interrupting, .. }) => !interrupting,
+            NodeKind::Boundary { interrupting, .. } | NodeKind::Start(Start { interrupting, .. }) => {
+                !interrupting
+            }
             // A catch event whose timer repeats lets a token go at every slot and completes with the last.
             NodeKind::Catch(_) => self.instance(timer.host)?.node == timer.node,
             _ => false,
@@ -60,7 +62,12 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn deliver(&mut self, id: LocalId, kind: SubscriptionKind, payload: Value) -> Result<(), Refusal> {
+    pub(super) fn deliver(
+        &mut self,
+        id: LocalId,
+        kind: SubscriptionKind,
+        payload: Value,
+    ) -> Result<(), Refusal> {
         let found = self.state.subscriptions.iter().find(|own| own.id == id && own.kind == kind);
         let own = found.ok_or(Refusal::UnknownSubscription(id))?.clone();
         let node = self.node(&own.node)?;
@@ -69,6 +76,22 @@ impl Machine<'_> {
             SubscriptionKind::Signal => Arrival::Signal { name: own.name, payload },
         };
         self.occur(node, own.host, arrival)
+    }
+
+    /// A signal reaches what listens for it in the run at the moment of the throw.
+    pub(super) fn signal_own(&mut self, name: &str, payload: &Value) -> Result<(), Refusal> {
+        let is_it = |own: &&crate::state::SubscriptionState| {
+            own.kind == SubscriptionKind::Signal && *own.name == *name
+        };
+        let listening: Vec<LocalId> =
+            self.state.subscriptions.iter().filter(is_it).map(|own| own.id).collect();
+        for id in listening {
+            // One that interrupts may have withdrawn the next.
+            if self.state.subscriptions.iter().any(|own| own.id == id) {
+                self.deliver(id, SubscriptionKind::Signal, payload.clone())?;
+            }
+        }
+        Ok(())
     }
 
     /// An event occurs for the host that waits for it.
@@ -121,7 +144,8 @@ impl Machine<'_> {
         receive: impl FnOnce(&mut Self, LocalId, LocalId) -> Option<Value>,
     ) -> Result<(), Refusal> {
         let graph = self.graph;
-        let NodeKind::Start(Start { interrupting, event_sub_process: Some(owner), .. }) = graph.node(start).kind
+        let NodeKind::Start(Start { interrupting, event_sub_process: Some(owner), .. }) =
+            graph.node(start).kind
         else {
             return Err(Refusal::WrongGraph(graph.node(start).id.to_string()));
         };

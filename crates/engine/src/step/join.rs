@@ -52,7 +52,8 @@ impl Machine<'_> {
         let paths = self.graph.join(join)?;
         let has = |flow: FlowIx| self.has_token(flow, scope);
         let (full, empty): (Vec<_>, Vec<_>) = paths.upstream.iter().partition(|(flow, _)| has(*flow));
-        let reaches = |sets: &[&(FlowIx, Bits)], ix: NodeIx| sets.iter().any(|(_, upstream)| upstream.contains(ix));
+        let reaches =
+            |sets: &[&(FlowIx, Bits)], ix: NodeIx| sets.iter().any(|(_, upstream)| upstream.contains(ix));
         let blocked = self.places(scope, join).any(|ix| reaches(&empty, ix) && !reaches(&full, ix));
         (!blocked).then(|| full.iter().map(|(flow, _)| *flow).collect())
     }
@@ -81,7 +82,8 @@ impl Machine<'_> {
                 let inside = self.state.active.iter().filter(|own| own.scope == scope);
                 inside.filter_map(|own| self.graph.find(&own.node)).any(|ix| upstream.contains(ix))
             };
-            let missing: Vec<_> = paths.upstream.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
+            let missing: Vec<_> =
+                paths.upstream.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
             let stuck = match self.graph.node(join).kind {
                 NodeKind::Inclusive => !missing.iter().any(|(_, upstream)| reached(upstream)),
                 _ => missing.iter().any(|(_, upstream)| !reached(upstream)),

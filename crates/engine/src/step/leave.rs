@@ -51,7 +51,8 @@ impl Machine<'_> {
     }
 
     /// The flows that a node takes at its end. A parallel gateway takes all; an exclusive one the first that
-    /// holds; every other node all that hold. The default flow is taken when no other is.
+    /// holds; every other node all that hold. The default flow is taken when no condition holds (clause 8.4.13):
+    /// of a gateway, where a flow without a condition counts as one that holds, when no other flow is taken.
     pub(super) fn choose(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<FlowIx>, Trouble> {
         let graph = self.graph;
         let outgoing = graph.outgoing(ix);
@@ -68,15 +69,18 @@ impl Machine<'_> {
         let first = matches!(node.kind, NodeKind::Exclusive);
         let mut reasons = Vec::new();
         let mut taken = Vec::new();
+        let gateway = first || matches!(node.kind, NodeKind::Inclusive);
+        let mut held = false;
         for &flow in outgoing.iter().filter(|&&flow| node.default_flow != Some(flow)) {
             if self.holds(flow, scope, &mut reasons)? {
                 taken.push(flow);
+                held |= gateway || graph.flow(flow).condition.is_some();
                 if first {
                     break;
                 }
             }
         }
-        if taken.is_empty() {
+        if !held {
             taken.extend(node.default_flow);
         }
         if taken.is_empty() {
@@ -111,7 +115,9 @@ impl Machine<'_> {
 
     /// Closes incidents whose instance is going.
     pub(super) fn settle_incidents(&mut self, instance: Option<LocalId>, at: At) {
-        while let Some(own) = self.state.incidents.iter().find(|own| own.instance == instance && instance.is_some()) {
+        while let Some(own) =
+            self.state.incidents.iter().find(|own| own.instance == instance && instance.is_some())
+        {
             let (incident_id, by) = (own.id, self.actor());
             self.emit(at, EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by });
         }

@@ -197,7 +197,9 @@ impl<'g> Machine<'g> {
             }
             Command::Retry { incident_id, variables } => self.retry(incident_id, variables),
             Command::Skip { target, output } => self.skip(target, output),
-            Command::Move { node_instance_id, target_node } => self.move_token(node_instance_id, &target_node),
+            Command::Move { node_instance_id, target_node } => {
+                self.move_token(node_instance_id, &target_node)
+            }
             Command::SetVariables { scope, values } => {
                 let scope = scope.unwrap_or(LocalId::ROOT);
                 if self.state.scope(scope).is_none() {
@@ -255,9 +257,10 @@ impl<'g> Machine<'g> {
                 return Ok(root.starts.clone());
             }
             Trigger::Manual { start_node: Some(id) } => (id, |_, _| true),
-            Trigger::Message { node_id, .. } => {
-                (node_id, |own, name| matches!(own, graph::Trigger::Message(message) if *message.name == *name))
-            }
+            Trigger::Message { node_id, .. } => (
+                node_id,
+                |own, name| matches!(own, graph::Trigger::Message(message) if *message.name == *name),
+            ),
             Trigger::Signal { node_id, .. } => {
                 (node_id, |own, name| matches!(own, graph::Trigger::Signal(signal) if **signal == *name))
             }

@@ -20,7 +20,12 @@ enum What {
 
 impl Machine<'_> {
     /// What an event waits for; an error event waits for nothing that comes from outside.
-    pub(super) fn wait_for(&self, node: NodeIx, trigger: &Trigger, scope: LocalId) -> Result<Option<Wait>, Trouble> {
+    pub(super) fn wait_for(
+        &self,
+        node: NodeIx,
+        trigger: &Trigger,
+        scope: LocalId,
+    ) -> Result<Option<Wait>, Trouble> {
         Ok(match trigger {
             Trigger::Message(message) => Some(self.message(node, message, scope)?),
             Trigger::Signal(name) => {
@@ -36,7 +41,12 @@ impl Machine<'_> {
         })
     }
 
-    pub(super) fn message(&self, node: NodeIx, message: &MessageSettings, scope: LocalId) -> Result<Wait, Trouble> {
+    pub(super) fn message(
+        &self,
+        node: NodeIx,
+        message: &MessageSettings,
+        scope: LocalId,
+    ) -> Result<Wait, Trouble> {
         let key = self.correlation_key(message, scope)?;
         let what = What::Subscription { kind: SubscriptionKind::Message, name: message.name.clone(), key };
         Ok(Wait { node, what })
@@ -95,10 +105,12 @@ impl Machine<'_> {
             let listener = matches!(graph.node(ix).kind, NodeKind::Start(_));
             (listener || !only_listeners).then_some(ix)
         };
-        let timers = self.state.timers.iter().filter_map(|own| Some((concerned(&own.node, own.host)?, own.id)));
+        let timers =
+            self.state.timers.iter().filter_map(|own| Some((concerned(&own.node, own.host)?, own.id)));
         let timers: Vec<_> = timers.collect();
         let own = self.state.subscriptions.iter();
-        let subscriptions: Vec<_> = own.filter_map(|own| Some((concerned(&own.node, own.host)?, own.id))).collect();
+        let subscriptions: Vec<_> =
+            own.filter_map(|own| Some((concerned(&own.node, own.host)?, own.id))).collect();
         for (node, timer_id) in timers {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::TimerCancelled { timer_id });

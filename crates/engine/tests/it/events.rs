@@ -11,7 +11,11 @@ fn simple() -> Model {
 #[test]
 fn a_catch_event_waits_for_its_trigger() {
     let with = |text: &str| {
-        simple().node("c", "intermediateCatchEvent", event(text)).nodes("a:task").flows("s > c > a > e").run(json!({}))
+        simple()
+            .node("c", "intermediateCatchEvent", event(text))
+            .nodes("a:task")
+            .flows("s > c > a > e")
+            .run(json!({}))
     };
     let mut timer = with("timer PT10S");
     timer.advance(9);
@@ -33,8 +37,10 @@ fn a_catch_event_waits_for_its_trigger() {
 
 #[test]
 fn a_catch_event_with_a_cycle_lets_a_token_go_at_every_slot() {
-    let model =
-        simple().node("c", "intermediateCatchEvent", event("cycle R3/PT1S")).nodes("a:task").flows("s > c > a > e");
+    let model = simple()
+        .node("c", "intermediateCatchEvent", event("cycle R3/PT1S"))
+        .nodes("a:task")
+        .flows("s > c > a > e");
     let mut run = model.run(json!({}));
     for (passed, status) in [(1, Status::Waiting), (2, Status::Waiting), (3, Status::Completed)] {
         run.advance(1);
@@ -165,7 +171,8 @@ fn the_first_event_of_a_gateway_wins() {
         .node("r", "receiveTask", json!({"bpmn": {"messageRef": "m2"}}))
         .flows("s > g > m > a > e; g > t > b > e; g > r > c > e");
     let run = model.run(json!({}));
-    let waits: Vec<_> = run.state.active_nodes().iter().map(|own| own.waiting_for.clone().unwrap().kind).collect();
+    let waits: Vec<_> =
+        run.state.active_nodes().iter().map(|own| own.waiting_for.clone().unwrap().kind).collect();
     assert_eq!(waits, [WaitKind::Timer, WaitKind::Message, WaitKind::Message]);
     let mut by_message = model.run(json!({}));
     by_message.message("m1", json!({"x": 1}));
@@ -233,9 +240,11 @@ fn an_error_is_caught_by_the_innermost_that_can() {
     assert_eq!(one.variables()["errorCode"], "e1-code");
     assert_eq!(outer(failing("e2")).run(json!({})).done(), ["a", "other"]);
     // Two levels up, past a sub-process that catches another error.
-    let middle = Model::default()
-        .sub("q", failing("e1"), json!({}))
-        .node("b2", "boundaryEvent", boundary("q", "error e2", true));
+    let middle = Model::default().sub("q", failing("e1"), json!({})).node(
+        "b2",
+        "boundaryEvent",
+        boundary("q", "error e2", true),
+    );
     let far = outer(middle).run(json!({}));
     assert_eq!(far.done(), ["a", "one"]);
     assert_eq!(far.status(), Status::Completed);
@@ -288,14 +297,16 @@ fn an_event_sub_process_interrupts_its_scope_or_runs_beside_it() {
 #[test]
 fn an_event_sub_process_ends_only_its_own_scope() {
     let inner = {
-        let handler = Model::default().node("es", "startEvent", event("error e1")).nodes("h:task").flows("es > h");
+        let handler =
+            Model::default().node("es", "startEvent", event("error e1")).nodes("h:task").flows("es > h");
         Model::default()
             .nodes("is:startEvent f:parallelGateway w:userTask")
             .node("x", "endEvent", event("error e1"))
             .flows("is > f > w; f > x")
             .sub("ev", handler, json!({"triggeredByEvent": true}))
     };
-    let run = simple().sub("p", inner, json!({})).nodes("after:task").flows("s > p > after > e").run(json!({}));
+    let run =
+        simple().sub("p", inner, json!({})).nodes("after:task").flows("s > p > after > e").run(json!({}));
     assert_eq!(run.done(), ["after", "ev", "h", "p"]);
     assert_eq!(run.status(), Status::Completed);
 }
@@ -313,4 +324,21 @@ fn an_event_sub_process_does_not_catch_its_own_error() {
         .flows("s > x");
     let run = model.run(json!({}));
     assert_eq!(run.status(), Status::Failed);
+}
+
+#[test]
+fn a_signal_reaches_the_listeners_of_its_own_run_at_once() {
+    let inner = Model::default()
+        .nodes("is:startEvent next:task ie:endEvent")
+        .node("throw", "intermediateThrowEvent", event("signal s1"))
+        .flows("is > throw > next > ie");
+    let model = |interrupting| {
+        simple()
+            .sub("p", inner.clone(), json!({}))
+            .node("b", "boundaryEvent", boundary("p", "signal s1", interrupting))
+            .nodes("caught:task")
+            .flows("s > p > e; b > caught > e")
+    };
+    assert_eq!(model(true).run(json!({})).done(), ["caught"]);
+    assert_eq!(model(false).run(json!({})).done(), ["caught", "next", "p"]);
 }

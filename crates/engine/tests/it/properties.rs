@@ -73,15 +73,18 @@ impl Builder {
                 let id = self.name("p");
                 let mut model = model.sub(&id, content, json!({}));
                 let trigger = ["timer PT30M", "cycle R2/PT10M", "message m2"].get(usize::from(*kind));
-                if let Some(trigger) = trigger {
-                    let (own, after) = (self.name("b"), self.name("t"));
-                    let interrupting = !trigger.starts_with("cycle");
-                    model = model
-                        .node(&own, "boundaryEvent", boundary(&id, trigger, interrupting))
-                        .nodes(&format!("{after}:task"))
-                        .flows(&format!("{own} > {after}"));
+                let Some(trigger) = trigger else { return (model, id.clone(), id) };
+                let (own, after, merge) = (self.name("b"), self.name("t"), self.name("x"));
+                let interrupting = !trigger.starts_with("cycle");
+                model = model
+                    .node(&own, "boundaryEvent", boundary(&id, trigger, interrupting))
+                    .nodes(&format!("{after}:task {merge}:exclusiveGateway"))
+                    .flows(&format!("{own} > {after}; {id} > {merge}"));
+                // Only an interrupting event's token goes on in place of the sub-process's.
+                if interrupting {
+                    model = model.flows(&format!("{after} > {merge}"));
                 }
-                (model, id.clone(), id)
+                (model, id, merge)
             }
         }
     }
@@ -91,7 +94,13 @@ impl Builder {
         (model.node(&id, kind, more), id.clone(), id)
     }
 
-    fn gateways(&mut self, model: Model, blocks: &[Block], kind: &str, choose: bool) -> (Model, String, String) {
+    fn gateways(
+        &mut self,
+        model: Model,
+        blocks: &[Block],
+        kind: &str,
+        choose: bool,
+    ) -> (Model, String, String) {
         let (split, join) = (self.name("g"), self.name("j"));
         let default = format!("{split}-{join}");
         let more = if choose { json!({"bpmn": {"defaultFlow": default}}) } else { json!({}) };
@@ -137,13 +146,17 @@ fn advance(run: &mut Run, choice: usize, wild: bool) -> bool {
     }
     commands.extend(run.state.timers().iter().map(|timer| Command::FireTimer { timer_id: timer.id }));
     if wild {
-        let instances: Vec<_> = run.state.active_nodes().iter().filter_map(|own| own.node_instance_id).collect();
+        let instances: Vec<_> =
+            run.state.active_nodes().iter().filter_map(|own| own.node_instance_id).collect();
         commands.extend(
-            instances.iter().map(|&id| Command::Skip { target: SkipTarget::Node(id), output: map(json!({})) }),
+            instances
+                .iter()
+                .map(|&id| Command::Skip { target: SkipTarget::Node(id), output: map(json!({})) }),
         );
         commands.push(Command::Suspend);
         commands.push(Command::Resume);
-        commands.push(Command::SetVariables { scope: None, values: map(json!({"pick": choice.to_string()})) });
+        commands
+            .push(Command::SetVariables { scope: None, values: map(json!({"pick": choice.to_string()})) });
         commands.push(Command::Cancel { reason: None });
     }
     if commands.is_empty() {
@@ -172,9 +185,10 @@ fn outcome(run: &Run) -> (Status, Vec<String>, Value) {
 fn is_confluent(block: &Block) -> bool {
     match block {
         Block::Task | Block::User | Block::Catch(_) => true,
-        Block::Sequence(blocks) | Block::Parallel(blocks) | Block::Inclusive(blocks) | Block::Choice(blocks) => {
-            blocks.iter().all(is_confluent)
-        }
+        Block::Sequence(blocks)
+        | Block::Parallel(blocks)
+        | Block::Inclusive(blocks)
+        | Block::Choice(blocks) => blocks.iter().all(is_confluent),
         Block::Sub(inner, kind) => *kind == 3 && is_confluent(inner),
     }
 }

@@ -3,8 +3,8 @@
 use heddle_bpmn::graph::{Compiled, Graph, compile};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_engine::{
-    Command, Event, EventKind, IncidentCode, LocalId, Refusal, RunContext, State, Status, SubscriptionKind, Trigger,
-    apply, step,
+    Command, Event, EventKind, IncidentCode, LocalId, Refusal, RunContext, State, Status, SubscriptionKind,
+    Trigger, apply, step,
 };
 use heddle_kernel::{RunId, TaskId, Timestamp};
 use serde_json::{Map, Value, json};
@@ -47,7 +47,9 @@ impl Model {
         for chain in text.split(';') {
             let names: Vec<&str> = chain.split('>').map(str::trim).collect();
             for pair in names.windows(2) {
-                self.edges.push(json!({"id": format!("{}-{}", pair[0], pair[1]), "source": pair[0], "target": pair[1]}));
+                self.edges.push(
+                    json!({"id": format!("{}-{}", pair[0], pair[1]), "source": pair[0], "target": pair[1]}),
+                );
             }
         }
         self
@@ -73,7 +75,10 @@ impl Model {
 
     pub fn json(&self) -> Value {
         let names = |names: &[&str]| -> Vec<Value> {
-            names.iter().map(|name| json!({"id": name, "name": name, "code": format!("{name}-code")})).collect()
+            names
+                .iter()
+                .map(|name| json!({"id": name, "name": name, "code": format!("{name}-code")}))
+                .collect()
         };
         json!({
             "nodes": self.nodes, "edges": self.edges,
@@ -190,14 +195,23 @@ impl Run {
     pub fn complete_with(&mut self, node: &str, outcome: Option<&str>, values: Value) -> Result<(), Refusal> {
         let task_id = self.task_id(node);
         let values = values.as_object().cloned().unwrap_or_default();
-        self.give(Command::CompleteTask { task_id, outcome: outcome.map(str::to_owned), values, comment: None })
+        self.give(Command::CompleteTask {
+            task_id,
+            outcome: outcome.map(str::to_owned),
+            values,
+            comment: None,
+        })
     }
 
     /// Moves the clock and fires what becomes due, in due order.
     pub fn advance(&mut self, seconds: i64) {
         let until = self.now.plus_seconds(seconds);
-        while let Some(timer) =
-            self.state.timers().into_iter().filter(|timer| timer.due_at <= until).min_by_key(|timer| (timer.due_at, timer.id))
+        while let Some(timer) = self
+            .state
+            .timers()
+            .into_iter()
+            .filter(|timer| timer.due_at <= until)
+            .min_by_key(|timer| (timer.due_at, timer.id))
         {
             self.now = self.now.max(timer.due_at);
             self.give(Command::FireTimer { timer_id: timer.id }).unwrap();
@@ -222,23 +236,19 @@ impl Run {
 
     /// Names of the open subscriptions, sorted.
     pub fn waits(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.state.subscriptions().iter().map(|own| own.name.to_string()).collect();
+        let mut names: Vec<String> =
+            self.state.subscriptions().iter().map(|own| own.name.to_string()).collect();
         names.sort();
         names
     }
 
     /// Ids of the completed activities, sorted.
     pub fn done(&self) -> Vec<String> {
-        let mut ids: Vec<String> = self.ended().filter_map(|(event, done)| done.then(|| event.node_id.as_ref().unwrap().to_string())).collect();
+        let activity = |event: &&Event| matches!(&event.kind, EventKind::NodeCompleted { element, .. } if element.is_activity());
+        let done = self.log.iter().filter(activity).filter_map(|event| event.node_id.as_ref());
+        let mut ids: Vec<String> = done.map(|id| id.to_string()).collect();
         ids.sort();
         ids
-    }
-
-    fn ended(&self) -> impl Iterator<Item = (&Event, bool)> {
-        self.log.iter().filter_map(|event| match &event.kind {
-            EventKind::NodeCompleted { element, .. } => Some((event, element.is_activity())),
-            _ => None,
-        })
     }
 
     pub fn incidents(&self) -> Vec<(IncidentCode, String)> {

@@ -89,7 +89,13 @@ fn a_comment_is_part_of_the_history() {
     let mut run = Model::default().nodes("u:userTask").run(json!({}));
     let comment = Some("looks fine".to_owned());
     let task_id = run.task_id("u");
-    run.give(Command::CompleteTask { task_id, outcome: None, values: map(json!({})), comment: comment.clone() }).unwrap();
+    run.give(Command::CompleteTask {
+        task_id,
+        outcome: None,
+        values: map(json!({})),
+        comment: comment.clone(),
+    })
+    .unwrap();
     let kept = run.log.iter().find_map(|event| match &event.kind {
         EventKind::TaskCompleted { comment, .. } => Some(comment.clone()),
         _ => None,
@@ -101,7 +107,8 @@ fn a_comment_is_part_of_the_history() {
 #[test]
 fn variables_of_a_sub_process_end_with_it() {
     let inner = Model::default().nodes("a:userTask b:userTask").flows("a > b");
-    let model = Model::default().nodes("s:startEvent e:endEvent").sub("p", inner, json!({})).flows("s > p > e");
+    let model =
+        Model::default().nodes("s:startEvent e:endEvent").sub("p", inner, json!({})).flows("s > p > e");
     let mut run = model.run(json!({"x": 1}));
     let scope = Some(run.instance("p"));
     run.give(Command::SetVariables { scope, values: map(json!({"local": 1})) }).unwrap();
@@ -122,7 +129,8 @@ fn the_event_log_is_the_documented_json() {
         "data": {"processId": "main", "trigger": {"kind": "manual"}, "input": {"amount": 5}}
     });
     assert_eq!(first, expected);
-    let types = ["run.started", "node.activated", "node.completed", "flow.taken", "node.activated", "task.created"];
+    let types =
+        ["run.started", "node.activated", "node.completed", "flow.taken", "node.activated", "task.created"];
     assert_eq!(run.types(), types);
     let taken = serde_json::to_value(&run.log[3]).unwrap();
     assert_eq!(taken["data"], json!({"flowId": "s-review", "targetId": "review"}));

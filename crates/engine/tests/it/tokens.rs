@@ -19,25 +19,29 @@ fn simple() -> Model {
 
 fn diamond(gate: &str, join: &str) -> Model {
     let model = simple().nodes("a:task b:task c:task").nodes(&format!("g:{gate} j:{join}"));
-    model
-        .flows("s > g; a > j; b > j; j > c > e")
-        .flow_if("g", "a", "x contains a")
-        .flow_if("g", "b", "x contains b")
+    model.flows("s > g; a > j; b > j; j > c > e").flow_if("g", "a", "x contains a").flow_if(
+        "g",
+        "b",
+        "x contains b",
+    )
 }
 
 fn cases() -> Vec<Case> {
     let completed = Status::Completed;
     let plain = |name, model, done| Case { name, model, input: json!({}), done, status: completed };
-    let with = |name, model, x: &str, done| Case { name, model, input: json!({ "x": x }), done, status: completed };
-    let several = Model::default()
-        .nodes("a:task b:task c:task")
-        .flows("a > c")
-        .flow_if("a", "b", "x exists");
+    let with =
+        |name, model, x: &str, done| Case { name, model, input: json!({ "x": x }), done, status: completed };
+    let several = Model::default().nodes("a:task b:task c:task").flows("a > c").flow_if("a", "b", "x exists");
     let default = simple()
         .node("a", "task", json!({"bpmn": {"activity": {"defaultFlow": "a-c"}}}))
         .nodes("b:task c:task")
         .flows("s > a > c > e; b > e")
         .flow_if("a", "b", "x eq 1");
+    let beside = simple()
+        .node("a", "task", json!({"bpmn": {"activity": {"defaultFlow": "a-b"}}}))
+        .nodes("b:task c:task d:task")
+        .flows("s > a > b; a > c")
+        .flow_if("a", "d", "x eq 1");
     let inner = Model::default().nodes("is:startEvent ia:task ie:endEvent").flows("is > ia > ie");
     let parallel = simple()
         .nodes("f:parallelGateway a:task b:task j:parallelGateway c:task")
@@ -64,14 +68,26 @@ fn cases() -> Vec<Case> {
         plain("sub-process", simple().sub("p", inner, json!({})).flows("s > p > e"), &["ia", "p"]),
         with("implicit split", several.clone(), "1", &["a", "b", "c"]),
         plain("implicit split without the condition", several, &["a", "c"]),
+        with("default beside an unconditional flow", beside.clone(), "2", &["a", "b", "c"]),
+        with("default not taken beside a condition that holds", beside, "1", &["a", "c", "d"]),
         with("default not taken", default.clone(), "1", &["a", "b"]),
         with("default taken", default, "2", &["a", "c"]),
         with("exclusive takes the first", diamond("exclusiveGateway", "exclusiveGateway"), "ab", &["a", "c"]),
         with("exclusive takes the second", diamond("exclusiveGateway", "exclusiveGateway"), "b", &["b", "c"]),
         with("inclusive takes both", diamond("inclusiveGateway", "inclusiveGateway"), "ab", &["a", "b", "c"]),
         with("inclusive takes one", diamond("inclusiveGateway", "inclusiveGateway"), "b", &["b", "c"]),
-        with("inclusive join of exclusive", diamond("exclusiveGateway", "inclusiveGateway"), "a", &["a", "c"]),
-        with("conditions of a parallel gateway", diamond("parallelGateway", "parallelGateway"), "-", &["a", "b", "c"]),
+        with(
+            "inclusive join of exclusive",
+            diamond("exclusiveGateway", "inclusiveGateway"),
+            "a",
+            &["a", "c"],
+        ),
+        with(
+            "conditions of a parallel gateway",
+            diamond("parallelGateway", "parallelGateway"),
+            "-",
+            &["a", "b", "c"],
+        ),
     ]
 }
 
@@ -119,7 +135,10 @@ fn no_matching_flow_waits_for_a_decision() {
     let incident_id = run.incident_id();
     run.give(Command::Retry { incident_id, variables: map(json!({"x": 3})) }).unwrap();
     assert_eq!(run.incidents().len(), 1, "the condition still does not hold");
-    assert_eq!(run.give(Command::Retry { incident_id, variables: map(json!({})) }), Err(Refusal::UnknownIncident(incident_id)));
+    assert_eq!(
+        run.give(Command::Retry { incident_id, variables: map(json!({})) }),
+        Err(Refusal::UnknownIncident(incident_id))
+    );
     let incident_id = run.incident_id();
     run.give(Command::Retry { incident_id, variables: map(json!({"x": 1})) }).unwrap();
     assert_eq!(run.status(), Status::Completed);
@@ -150,7 +169,8 @@ fn a_join_is_no_deadlock_while_a_token_can_come() {
         .flows("s > f > a > j > e; f > b > j; f > u > e");
     let mut run = model.run(json!({}));
     assert!(run.incidents().is_empty());
-    let held: Vec<_> = run.state.view(&run.graph).into_iter().filter(|own| own.node_instance_id.is_none()).collect();
+    let held: Vec<_> =
+        run.state.view(&run.graph).into_iter().filter(|own| own.node_instance_id.is_none()).collect();
     assert_eq!(held.len(), 1);
     run.complete("a");
     run.complete("u");
@@ -159,14 +179,16 @@ fn a_join_is_no_deadlock_while_a_token_can_come() {
 
 #[test]
 fn a_loop_without_a_wait_stops_at_the_limit() {
-    let model = simple().nodes("a:task x:exclusiveGateway").flows("s > a > x").flow_if("x", "e", "stop eq true");
+    let model =
+        simple().nodes("a:task x:exclusiveGateway").flows("s > a > x").flow_if("x", "e", "stop eq true");
     let model = model.flow_if("x", "a", "stop notExists -");
     let mut run = model.run(json!({}));
     assert_eq!(run.incidents().len(), 1);
     assert_eq!(run.incidents()[0].0, IncidentCode::ActivationLimit);
     assert!(run.log.len() < 40_000);
     let incident_id = run.incident_id();
-    let refused = run.give(Command::Skip { target: SkipTarget::Incident(incident_id), output: map(json!({})) });
+    let refused =
+        run.give(Command::Skip { target: SkipTarget::Incident(incident_id), output: map(json!({})) });
     assert_eq!(refused, Err(Refusal::CannotSkip(incident_id)));
     run.give(Command::Retry { incident_id, variables: map(json!({"stop": true})) }).unwrap();
     assert_eq!(run.status(), Status::Completed);
@@ -178,7 +200,8 @@ fn terminate_in_a_sub_process_ends_only_that() {
         .nodes("is:startEvent f:parallelGateway w:userTask ia:task")
         .node("t", "endEvent", event("terminate"))
         .flows("is > f > w; f > ia > t");
-    let run = simple().sub("p", inner, json!({})).nodes("after:task").flows("s > p > after > e").run(json!({}));
+    let run =
+        simple().sub("p", inner, json!({})).nodes("after:task").flows("s > p > after > e").run(json!({}));
     assert_eq!(run.done(), ["after", "ia", "p"]);
     assert_eq!(run.status(), Status::Completed);
 }
@@ -197,19 +220,24 @@ fn a_start_is_chosen_by_its_trigger() {
         let mut run = crate::support::Run::new(graph.clone());
         run.give(Command::Start { trigger, input: map(json!({})) }).map(|()| run.done())
     };
-    let message = |name: &str, node: &str| Trigger::Message { name: name.to_owned(), node_id: node.to_owned() };
+    let message =
+        |name: &str, node: &str| Trigger::Message { name: name.to_owned(), node_id: node.to_owned() };
     assert_eq!(start(Trigger::Manual { start_node: None }), Ok(vec!["a".to_owned()]));
     assert_eq!(start(Trigger::Manual { start_node: Some("ms".to_owned()) }), Ok(vec!["b".to_owned()]));
     assert_eq!(start(message("m1", "ms")), Ok(vec!["b".to_owned()]));
     assert_eq!(start(Trigger::Timer { node_id: "ts".to_owned() }), Ok(vec!["c".to_owned()]));
     assert_eq!(start(message("m2", "ms")), Err(Refusal::UnknownStart("ms".to_owned())));
     assert_eq!(start(message("m1", "s")), Err(Refusal::UnknownStart("s".to_owned())));
-    assert_eq!(start(Trigger::Manual { start_node: Some("a".to_owned()) }), Err(Refusal::UnknownStart("a".to_owned())));
+    assert_eq!(
+        start(Trigger::Manual { start_node: Some("a".to_owned()) }),
+        Err(Refusal::UnknownStart("a".to_owned()))
+    );
 }
 
 #[test]
 fn a_process_with_triggers_only_needs_one_of_them() {
-    let model = Model::default().nodes("a:task").node("ms", "startEvent", event("message m1")).flows("ms > a");
+    let model =
+        Model::default().nodes("a:task").node("ms", "startEvent", event("message m1")).flows("ms > a");
     let mut run = crate::support::Run::new(model.graph());
     assert_eq!(run.start(json!({})), Err(Refusal::StartNotDetermined(vec!["ms".to_owned()])));
     assert_eq!(run.state, State::new());

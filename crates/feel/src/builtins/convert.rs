@@ -40,7 +40,7 @@ fn year_month_day(args: &Args<'_>) -> Outcome<Date> {
 fn clock(args: &Args<'_>, from: usize) -> Outcome<LocalTime> {
     let (hour, minute) = (whole(args, from)?, whole(args, from + 1)?);
     let second = args.number(from + 2)?;
-    let nanos = second.mul(Number::from_i64(1_000_000_000))?.truncated();
+    let nanos = second.times(Number::from_i64(1_000_000_000))?.truncated();
     let parts = u32::try_from(hour)
         .ok()
         .zip(u32::try_from(minute).ok())

@@ -30,7 +30,7 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
             }
             let mut product = Number::ONE;
             for number in numbers {
-                product = product.mul(number)?;
+                product = product.times(number)?;
             }
             Ok(Value::Number(product))
         }
@@ -109,7 +109,7 @@ fn sum(items: &[Value]) -> Outcome {
         _ => {
             let mut total = Number::ZERO;
             for number in numbers(items)? {
-                total = total.add(number)?;
+                total = total.plus(number)?;
             }
             Ok(Value::Number(total))
         }
@@ -122,7 +122,7 @@ fn mean(items: &[Value]) -> Outcome {
     }
     let count = Number::from(items.len());
     match sum(items)? {
-        Value::Number(total) => Ok(Value::Number(total.div(count)?)),
+        Value::Number(total) => Ok(Value::Number(total.over(count)?)),
         total => crate::eval::divide_or_scale(&total, &Value::Number(count)),
     }
 }
@@ -135,7 +135,7 @@ fn median(mut numbers: Vec<Number>) -> Outcome {
         return Ok(Value::Number(upper));
     }
     let lower = numbers.get(middle - 1).copied().unwrap_or(upper);
-    Ok(Value::Number(lower.add(upper)?.div(Number::from_i64(2))?))
+    Ok(Value::Number(lower.plus(upper)?.over(Number::from_i64(2))?))
 }
 
 /// The sample's standard deviation: over one less than the count.
@@ -145,15 +145,15 @@ fn stddev(numbers: &[Number]) -> Outcome {
     }
     let mut total = Number::ZERO;
     for number in numbers {
-        total = total.add(*number)?;
+        total = total.plus(*number)?;
     }
-    let mean = total.div(Number::from(numbers.len()))?;
+    let mean = total.over(Number::from(numbers.len()))?;
     let mut squares = Number::ZERO;
     for number in numbers {
-        let distance = number.sub(mean)?;
-        squares = squares.add(distance.mul(distance)?)?;
+        let distance = number.minus(mean)?;
+        squares = squares.plus(distance.times(distance)?)?;
     }
-    let variance = squares.div(Number::from(numbers.len() - 1))?;
+    let variance = squares.over(Number::from(numbers.len() - 1))?;
     Ok(variance.sqrt().map_or(Value::Null, Value::Number))
 }
 

@@ -16,10 +16,10 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn arithmetic(&mut self, id: NodeId, op: Op, left: Ref<'a>, right: Ref<'a>) -> Evaluation<'a> {
         if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
             let result = match op {
-                Op::Add => a.add(b),
-                Op::Sub => a.sub(b),
-                Op::Mul => a.mul(b),
-                Op::Div => a.div(b),
+                Op::Add => a.plus(b),
+                Op::Sub => a.minus(b),
+                Op::Mul => a.times(b),
+                Op::Div => a.over(b),
                 _ => a.pow(b),
             };
             return match result {
@@ -204,10 +204,10 @@ fn multiply(a: &Value, b: &Value) -> Outcome {
     match (a, b) {
         (Value::DaysAndTimeDuration(d), Value::Number(n))
         | (Value::Number(n), Value::DaysAndTimeDuration(d)) => {
-            duration(Some(whole(nanos_number(*d)?.mul(*n)?)?))
+            duration(Some(whole(nanos_number(*d)?.times(*n)?)?))
         }
         (Value::YearsAndMonthsDuration(m), Value::Number(n))
-        | (Value::Number(n), Value::YearsAndMonthsDuration(m)) => months(Number::from_i64(*m).mul(*n)?),
+        | (Value::Number(n), Value::YearsAndMonthsDuration(m)) => months(Number::from_i64(*m).times(*n)?),
         _ => no_meaning(),
     }
 }
@@ -216,14 +216,14 @@ fn multiply(a: &Value, b: &Value) -> Outcome {
 pub(crate) fn divide_or_scale(a: &Value, b: &Value) -> Outcome {
     match (a, b) {
         (Value::DaysAndTimeDuration(d), Value::Number(n)) => {
-            duration(Some(whole(nanos_number(*d)?.div(*n)?)?))
+            duration(Some(whole(nanos_number(*d)?.over(*n)?)?))
         }
-        (Value::YearsAndMonthsDuration(m), Value::Number(n)) => months(Number::from_i64(*m).div(*n)?),
+        (Value::YearsAndMonthsDuration(m), Value::Number(n)) => months(Number::from_i64(*m).over(*n)?),
         (Value::DaysAndTimeDuration(x), Value::DaysAndTimeDuration(y)) => {
-            Ok(Value::Number(nanos_number(*x)?.div(nanos_number(*y)?)?))
+            Ok(Value::Number(nanos_number(*x)?.over(nanos_number(*y)?)?))
         }
         (Value::YearsAndMonthsDuration(x), Value::YearsAndMonthsDuration(y)) => {
-            Ok(Value::Number(Number::from_i64(*x).div(Number::from_i64(*y))?))
+            Ok(Value::Number(Number::from_i64(*x).over(Number::from_i64(*y))?))
         }
         _ => no_meaning(),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Evaluation, Evaluator};
-use crate::program::{NodeId, Op, Program, Run};
+use crate::program::{NodeId, Op, Run};
 use crate::scope::Ref;
 use crate::value::{Context, Range, RangeForm};
 use crate::{LimitError, Value};
@@ -25,7 +25,7 @@ fn can_bound(value: &Value) -> bool {
 
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn list(&mut self, run: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let nodes = program.run(run);
         let mut items = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -35,7 +35,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn context(&mut self, run: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let mut context = Context::new();
         for entry in program.run(run).chunks_exact(3) {
             let [name, node, slot] = entry else { continue };

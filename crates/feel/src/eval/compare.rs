@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Evaluation, Evaluator, truth};
-use crate::program::{Node, NodeId, Op, Program, Run};
+use crate::program::{Node, NodeId, Op, Run};
 use crate::scope::{Ref, View};
 use crate::{LimitError, Value};
 
@@ -101,7 +101,7 @@ impl<'a> Evaluator<'a, '_> {
 
     pub(super) fn is_in(&mut self, id: NodeId, value: NodeId, tests: Run) -> Evaluation<'a> {
         let value = self.eval(value)?.into_value();
-        let program: &'a Program = self.program;
+        let program = self.program;
         let mut any = AnyOf(Some(false));
         for test in program.run(tests) {
             any.add(self.passes(&value, *test)?);
@@ -152,7 +152,7 @@ impl<'a> Evaluator<'a, '_> {
 
     pub(crate) fn unary_tests(&mut self, tests: Run, negated: bool) -> Evaluation<'a> {
         let input = self.local(0).unwrap_or(Ref::NULL).into_value();
-        let program: &'a Program = self.program;
+        let program = self.program;
         let mut any = AnyOf(Some(false));
         for test in program.run(tests).chunks_exact(2) {
             let [node, uses_input] = test else { continue };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Evaluation, Evaluator, truth};
-use crate::program::{NONE, NodeId, Program, Run};
+use crate::program::{NONE, NodeId, Run};
 use crate::scope::{Items, Ref, View};
 use crate::value::List;
 use crate::value::date::Date;
@@ -48,7 +48,7 @@ enum Body {
 
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn for_loop(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let [result, partial, iterators @ ..] = program.run(run) else { return Ok(Ref::NULL) };
         let mut body =
             Body::Collect { result: *result, partial: *partial, found: Vec::new(), shared: Arc::default() };
@@ -62,7 +62,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn quantified(&mut self, id: NodeId, run: Run, every: bool) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let [condition, iterators @ ..] = program.run(run) else { return Ok(Ref::NULL) };
         let mut body = Body::Quantify { condition: *condition, every, found: Some(every) };
         if self.level(id, iterators, &mut body)?.is_none() {

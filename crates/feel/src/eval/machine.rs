@@ -58,13 +58,13 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub fn new(now: Timestamp, limits: &Limits) -> Self {
+    pub const fn new(now: Timestamp, limits: Limits) -> Self {
         Self {
             left: limits.steps,
             unwatched: 0,
             depth: 0,
             quiet: 0,
-            limits: limits.clone(),
+            limits,
             now,
             notes: Vec::new(),
         }
@@ -170,12 +170,12 @@ impl Machine {
         scope: &dyn Scope,
         input: Option<Value>,
     ) -> Result<Value, LimitError> {
-        let mut locals = vec![None; program.slots as usize];
+        let mut locals = if program.slots == 0 { Vec::new() } else { vec![None; program.slots as usize] };
         if let (Some(first), Some(input)) = (locals.first_mut(), input) {
             *first = Some(Ref::Owned(input));
         }
         let root = program.root;
-        let mut evaluator = Evaluator { program, scope, machine: self, locals };
+        let mut evaluator = Evaluator { program, shared: program, scope, machine: self, locals };
         let value = match program.node(root) {
             // The result of tests standing alone is what they let through.
             Node::UnaryTests { tests, negated } => evaluator.unary_tests(tests, negated)?,
@@ -256,7 +256,13 @@ impl Machine {
                 *local = value.as_ref().map(Ref::Borrowed);
             }
         }
-        let mut evaluator = Evaluator { program: &closure.program, scope: &(), machine: self, locals };
+        let mut evaluator = Evaluator {
+            program: &closure.program,
+            shared: &closure.program,
+            scope: &(),
+            machine: self,
+            locals,
+        };
         evaluator.eval(definition.body).map(Ref::into_value)
     }
 }

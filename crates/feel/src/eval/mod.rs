@@ -22,7 +22,9 @@ use crate::{LimitError, Value};
 
 /// One activation: of the expression itself or of a function's body.
 pub(crate) struct Evaluator<'a, 'm> {
-    pub program: &'a Arc<Program>,
+    pub program: &'a Program,
+    /// The same, to be shared by functions made here.
+    pub shared: &'a Arc<Program>,
     pub scope: &'a dyn Scope,
     pub machine: &'m mut Machine,
     pub locals: Vec<Option<Ref<'a>>>,
@@ -114,7 +116,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn constant(&self, at: u32) -> Ref<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         program.constants.get(at as usize).map_or(Ref::NULL, Ref::Borrowed)
     }
 
@@ -129,7 +131,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn global(&mut self, id: NodeId, name: u32) -> Ref<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let name = program.name(name);
         let scope: &'a dyn Scope = self.scope;
         if let Some(value) = scope.get(name) {
@@ -143,7 +145,7 @@ impl<'a> Evaluator<'a, '_> {
 
     /// A name within filters: a member of an item, or what the name means outside.
     fn member(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let [name, last, slots @ ..] = program.run(run) else { return Ok(Ref::NULL) };
         let name = program.name(*name);
         for slot in slots {
@@ -164,7 +166,7 @@ impl<'a> Evaluator<'a, '_> {
                 self.is_defined(base)? && self.eval(base)?.member(&name).is_some()
             }
             Node::Member(run) => {
-                let program: &'a Program = self.program;
+                let program = self.program;
                 let [name, last, slots @ ..] = program.run(run) else { return Ok(false) };
                 let name = program.name(*name);
                 let found = slots
@@ -180,8 +182,38 @@ impl<'a> Evaluator<'a, '_> {
         if long {
             return self.chain(id);
         }
-        let left = self.eval(left)?;
+        let left = self.operand(left)?;
         self.operate(id, op, left, right)
+    }
+
+    /// What a node only reads, be it nothing: most operands are variables, members and literals, and going through
+    /// `eval` costs several times what reading them does.
+    #[inline]
+    fn read(&self, id: NodeId) -> Option<Ref<'a>> {
+        match self.program.node(id) {
+            Node::Const(at) => Some(self.constant(at)),
+            Node::Local(slot) => self.local(slot),
+            Node::Global(name) => self.scope.get(self.program.name(name)),
+            Node::Path { base, name } => match self.program.node(base) {
+                Node::Global(variable) => {
+                    self.scope.get(self.program.name(variable))?.member(self.program.name(name))
+                }
+                Node::Local(slot) => self.local(slot)?.member(self.program.name(name)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn operand(&mut self, id: NodeId) -> Evaluation<'a> {
+        match self.read(id) {
+            Some(value) => {
+                self.machine.charge(1)?;
+                Ok(value)
+            }
+            None => self.eval(id),
+        }
     }
 
     /// The operator on a left side already evaluated; the right side is evaluated as far as it matters.
@@ -194,14 +226,14 @@ impl<'a> Evaluator<'a, '_> {
             if left == Some(deciding) {
                 return Ok(truth(left));
             }
-            let right = self.eval(right)?.as_bool();
+            let right = self.operand(right)?.as_bool();
             return Ok(truth(match (left, right) {
                 (_, Some(value)) if value == deciding => Some(deciding),
                 (Some(_), Some(_)) => Some(!deciding),
                 _ => None,
             }));
         }
-        let right = self.eval(right)?;
+        let right = self.operand(right)?;
         match op {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => self.arithmetic(id, op, left, right),
             _ => self.comparison(id, op, &left, &right),
@@ -226,7 +258,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn builtin(&mut self, id: NodeId, builtin: Builtin, named: bool, arguments: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let nodes = program.run(arguments);
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -238,7 +270,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn call(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let [callee, nodes @ ..] = program.run(run) else { return Ok(Ref::NULL) };
         let callee = self.eval(*callee)?;
         let mut values = Vec::with_capacity(nodes.len());
@@ -255,7 +287,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn call_named(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let [callee, pairs @ ..] = program.run(run) else { return Ok(Ref::NULL) };
         let callee = self.eval(*callee)?.into_value();
         let Value::Function(function) = callee else {
@@ -281,7 +313,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn closure(&mut self, at: u32) -> Evaluation<'a> {
-        let program: &'a Program = self.program;
+        let program = self.program;
         let Some(definition) = program.definitions.get(at as usize) else { return Ok(Ref::NULL) };
         let scope: &'a dyn Scope = self.scope;
         let mut captured = Vec::with_capacity(definition.captures.len());
@@ -301,7 +333,7 @@ impl<'a> Evaluator<'a, '_> {
             depth = depth.max(value.as_ref().map_or(0, Value::depth));
             captured.push(value);
         }
-        let closure = Closure { program: self.program.clone(), definition: at, captured, depth: depth + 1 };
+        let closure = Closure { program: self.shared.clone(), definition: at, captured, depth: depth + 1 };
         let value = Value::Function(Function(Kind::Closure(Arc::new(closure))));
         self.machine.admit(value).map(Ref::Owned)
     }

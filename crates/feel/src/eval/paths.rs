@@ -2,7 +2,7 @@
 
 use super::{Evaluation, Evaluator};
 use crate::builtins::property;
-use crate::program::{Node, NodeId, Program};
+use crate::program::{Node, NodeId};
 use crate::scope::{Items, Ref, View};
 use crate::value::number::Number;
 use crate::{LimitError, Value};
@@ -16,7 +16,7 @@ enum Selection {
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn path(&mut self, id: NodeId, base: NodeId, name: u32) -> Evaluation<'a> {
         let base = self.eval(base)?;
-        let program: &'a Program = self.program;
+        let program = self.program;
         let name = program.name(name);
         if let Some(value) = base.member(name) {
             return Ok(value);

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::lexer::Kind;
 use crate::SyntaxError;
-use crate::program::Type;
+use crate::program::{Signature, Type};
 
 impl Parser<'_> {
     fn words(&mut self, words: &[&str]) -> Result<(), SyntaxError> {
@@ -106,7 +106,7 @@ impl Parser<'_> {
         Ok(members)
     }
 
-    fn type_signature(&mut self) -> Result<Option<(Vec<Type>, Box<Type>)>, SyntaxError> {
+    fn type_signature(&mut self) -> Result<Option<Signature>, SyntaxError> {
         if !self.eat(Kind::Lt)? {
             return Ok(None);
         }

@@ -19,6 +19,8 @@ use crate::function::Function;
 
 /// A value. Cloning is cheap: what can be large is shared.
 #[derive(Debug, Clone, Default)]
+// A tag of a whole word, so that values are moved by words: moving what lies behind a tag of one byte stalls.
+#[repr(u64)]
 pub enum Value {
     /// No value.
     #[default]

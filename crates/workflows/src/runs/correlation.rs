@@ -2,7 +2,7 @@
 //! listens, or kept for the first that will wait. Each is one transaction.
 
 use heddle_engine::{Command, Trigger};
-use heddle_kernel::{EventId, Timestamp};
+use heddle_kernel::{EventId, RunId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
 use heddle_policy::store::StoreError;
 use heddle_policy::{Grant, Scope};
@@ -56,8 +56,8 @@ struct Inbound<'a> {
     event: InboxEvent,
     kind: BindingKind,
     name: &'a str,
-    /// A thrown message whose row goes with the delivery.
-    thrown: Option<EventId>,
+    /// A thrown message whose row goes with the delivery, and the run that threw it.
+    thrown: Option<(EventId, RunId)>,
     /// Whether it is kept when nobody takes it.
     keep: bool,
 }
@@ -149,7 +149,7 @@ impl Runs {
             event,
             kind: thrown.kind,
             name: &thrown.name,
-            thrown: Some(thrown.id),
+            thrown: Some((thrown.id, thrown.run)),
             keep: thrown.kind == BindingKind::Message,
         };
         match self.take(inbound, &|_: &InboxEvent| heddle_policy::unit::Unit::default()).await {
@@ -240,7 +240,11 @@ impl Runs {
         let mut event = inbound.event.clone();
         let by = By { now: event.received_at, user: event.received_by };
         let key = event.correlation_key.as_deref();
-        let matches = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
+        let mut matches = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
+        if let (BindingKind::Signal, Some((_, sender))) = (inbound.kind, inbound.thrown) {
+            // The engine gave the signal to the sender's own listeners in the step that threw it.
+            matches.retain(|found| found.run != sender);
+        }
         let held = self.locks.hold_all(matches.iter().map(|found| found.run).collect()).await;
         let mut runs = self.deliver_to_all(&event, inbound.kind, &matches, by).await?;
         // A signal also starts what it can start; a message only when nobody waited for it.
@@ -258,7 +262,7 @@ impl Runs {
             tenant: Some(event.tenant),
             runs,
             inbox: Some(InboxWrite::Insert(event.clone())),
-            delivered: inbound.thrown,
+            delivered: inbound.thrown.map(|(id, _)| id),
             advance: None,
             unit: record(&event),
         };
@@ -373,7 +377,7 @@ impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Stale => Self::Again,
-            StoreError::Duplicate(what) if what.contains("idempotency") => Self::Again,
+            StoreError::Duplicate(what) if what == "idempotencyKey" => Self::Again,
             other => Self::Final(other.into()),
         }
     }

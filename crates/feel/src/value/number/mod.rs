@@ -226,7 +226,7 @@ impl Number {
     ///
     /// # Errors
     /// Overflow.
-    pub fn add(self, other: Self) -> Result<Self, NumberError> {
+    pub fn plus(self, other: Self) -> Result<Self, NumberError> {
         if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
             && let Some(sum) = a.checked_add(b)
         {
@@ -251,20 +251,20 @@ impl Number {
     ///
     /// # Errors
     /// Overflow.
-    pub fn sub(self, other: Self) -> Result<Self, NumberError> {
+    pub fn minus(self, other: Self) -> Result<Self, NumberError> {
         if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
             && let Some(difference) = a.checked_sub(b)
         {
             return Ok(Self(Repr::Int(difference)));
         }
-        self.add(other.negate())
+        self.plus(other.negate())
     }
 
     /// The product.
     ///
     /// # Errors
     /// Overflow.
-    pub fn mul(self, other: Self) -> Result<Self, NumberError> {
+    pub fn times(self, other: Self) -> Result<Self, NumberError> {
         if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
             && let Some(product) = a.checked_mul(b)
         {
@@ -281,7 +281,7 @@ impl Number {
     ///
     /// # Errors
     /// Overflow; undefined for a divisor of zero.
-    pub fn div(self, other: Self) -> Result<Self, NumberError> {
+    pub fn over(self, other: Self) -> Result<Self, NumberError> {
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         if b == 0 {
             return Err(NumberError::Undefined);
@@ -470,17 +470,17 @@ mod tests {
         ] {
             let (x, y) = (n(a), n(b));
             let got = match op {
-                '+' => x.add(y),
-                '-' => x.sub(y),
-                '*' => x.mul(y),
-                '/' => x.div(y),
+                '+' => x.plus(y),
+                '-' => x.minus(y),
+                '*' => x.times(y),
+                '/' => x.over(y),
                 '%' => x.modulo(y),
                 _ => x.pow(y),
             };
             assert_eq!(got.map(|v| v.to_string()), Ok(n(want).to_string()), "{a} {op} {b}");
         }
-        assert_eq!(n("1").div(Number::ZERO), Err(NumberError::Undefined));
-        assert_eq!(n("1e6000").mul(n("1e6000")), Err(NumberError::Overflow));
+        assert_eq!(n("1").over(Number::ZERO), Err(NumberError::Undefined));
+        assert_eq!(n("1e6000").times(n("1e6000")), Err(NumberError::Overflow));
         assert_eq!(n("10").pow(n("1e30")), Err(NumberError::Overflow));
         assert_eq!(n("-8").pow(n("0.5")), Err(NumberError::Undefined));
         assert_eq!(n("1.0000001").pow(n("1e12")), Err(NumberError::Overflow));

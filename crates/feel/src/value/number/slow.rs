@@ -106,6 +106,6 @@ pub(super) fn modulo(a: Number, b: Number) -> Result<Number, NumberError> {
     let wide = 64 + a.parts().1.abs_diff(b.parts().1) as usize + digits(a.parts().0.unsigned_abs()) as usize;
     let context: Context<HalfEven> = Context::new(wide);
     let rest = back(context.rem(&big(a), &big(b)))?;
-    let rest = if rest.signum() != 0 && rest.signum() != b.signum() { rest.add(b)? } else { rest };
+    let rest = if rest.signum() != 0 && rest.signum() != b.signum() { rest.plus(b)? } else { rest };
     rest.round(6200, Rounding::HalfEven)
 }

@@ -1,0 +1,255 @@
+//! What compiles, and what is refused with which reason.
+
+use super::{Compiled, Setting, StartKind, compile};
+use crate::diagnostic::Severity;
+use crate::model::WorkflowDefinition;
+use serde_json::{Value, json};
+
+fn compiled(definition: Value) -> Compiled {
+    let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
+    compile(&definition)
+}
+
+/// A process `s > x > e` around one node.
+fn around(node: Value) -> Value {
+    let mut node = node;
+    node["id"] = "x".into();
+    json!({
+        "nodes": [{"id": "s", "type": "startEvent"}, node, {"id": "e", "type": "endEvent"}],
+        "edges": [{"id": "f1", "source": "s", "target": "x"}, {"id": "f2", "source": "x", "target": "e"}],
+        "bpmn": {"messages": [{"id": "m1", "name": "order placed"}]}
+    })
+}
+
+fn codes(compiled: &Compiled, severity: Severity) -> Vec<(&str, Option<&str>)> {
+    let found = compiled.diagnostics.iter().filter(|own| own.severity == severity);
+    found.map(|own| (own.code.as_str(), own.element_id.as_deref())).collect()
+}
+
+fn event(definition: Value) -> Value {
+    json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": [definition]}})
+}
+
+#[test]
+fn a_node_that_is_not_executed_is_refused_with_its_id() {
+    let task = |activity: Value| json!({"type": "task", "bpmn": {"activity": activity}});
+    for (node, code) in [
+        (json!({"type": "scriptTask", "bpmn": {"activity": {"script": "x = 1"}}}), "unsupportedScript"),
+        (json!({"type": "businessRuleTask"}), "unsupportedElement"),
+        (json!({"type": "callActivity", "bpmn": {"calledElement": "p"}}), "unsupportedElement"),
+        (json!({"type": "complexGateway"}), "unsupportedElement"),
+        (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
+        (json!({"type": "transaction"}), "unsupportedElement"),
+        (json!({"type": "subProcess", "bpmn": {"isTransaction": true}}), "unsupportedElement"),
+        (json!({"type": "teleport"}), "unknownElement"),
+        (json!({}), "unknownElement"),
+        (
+            json!({"type": "serviceTask", "configuration": {"kind": "http.request"}}),
+            "unsupportedImplementation",
+        ),
+        (json!({"type": "task", "configuration": {"kind": "llm.chat"}}), "unsupportedImplementation"),
+        (json!({"type": "userTask", "configuration": {"kind": "http.request"}}), "unsupportedImplementation"),
+        (json!({"type": "serviceTask", "bpmn": {"operationRef": "op"}}), "unsupportedImplementation"),
+        (
+            json!({"type": "sendTask", "bpmn": {"operationRef": "op", "messageRef": "m1"}}),
+            "unsupportedImplementation",
+        ),
+        (
+            json!({"type": "serviceTask", "bpmn": {"implementation": "urn:connector"}}),
+            "unsupportedImplementation",
+        ),
+        (json!({"type": "sendTask", "bpmn": {"messageRef": "m2"}}), "danglingReference"),
+        (json!({"type": "receiveTask", "bpmn": {"instantiate": true}}), "unsupportedElement"),
+        (json!({"type": "eventBasedGateway", "bpmn": {"instantiate": true}}), "unsupportedElement"),
+        (
+            json!({"type": "eventBasedGateway", "bpmn": {"eventGatewayType": "Parallel"}}),
+            "unsupportedElement",
+        ),
+        (task(json!({"loop": {"kind": "standard"}})), "unsupportedLoop"),
+        (task(json!({"loop": {"kind": "multiInstance"}})), "unsupportedLoop"),
+        (task(json!({"forCompensation": true})), "unsupportedElement"),
+        (task(json!({"startQuantity": 2})), "unsupportedQuantity"),
+        (task(json!({"completionQuantity": 0})), "quantity"),
+        (json!({"type": "userTask", "configuration": {"priority": 1000}}), "wrongSetting"),
+        (json!({"type": "intermediateCatchEvent"}), "unsupportedEvent"),
+        (event(json!({"type": "conditional", "expression": "true"})), "unsupportedEvent"),
+        (event(json!({"type": "link"})), "unsupportedEvent"),
+        (event(json!({"type": "error"})), "unsupportedEvent"),
+        (event(json!({"type": "message"})), "missingMessage"),
+        (event(json!({"type": "message", "reference": "m2"})), "danglingReference"),
+        (event(json!({"type": "signal"})), "missingSignal"),
+        (event(json!({"type": "reference", "reference": "nowhere"})), "danglingReference"),
+        (event(json!({"type": "timer"})), "timerSyntax"),
+        (event(json!({"type": "timer", "timeDuration": "5 minutes or so"})), "timerSyntax"),
+        (event(json!({"type": "timer", "timeDuration": "PT1S", "timeDate": "2024-01-01"})), "timerSyntax"),
+        (event(json!({"type": "timer", "timeCycle": "R/PT1S"})), "unsupportedEvent"),
+        (json!({"type": "boundaryEvent"}), "danglingReference"),
+    ] {
+        let compiled = compiled(around(node.clone()));
+        let found = codes(&compiled, Severity::Error);
+        assert!(found.contains(&(code, Some("x"))), "{node}: {:?}", compiled.diagnostics);
+        assert!(compiled.processes.is_empty(), "{node}");
+    }
+}
+
+#[test]
+fn several_event_definitions_are_refused() {
+    let two = json!([{"type": "timer", "timeDuration": "PT1S"}, {"type": "message", "reference": "m1"}]);
+    let node = json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}});
+    assert_eq!(codes(&compiled(around(node)), Severity::Error), [("unsupportedEvent", Some("x"))]);
+}
+
+#[test]
+fn vendors_implementations_are_refused_wherever_they_stand() {
+    let service = json!({"type": "serviceTask"});
+    let with_extension = |xml: &str| json!({"type": "serviceTask", "bpmn": {"extensionXml": [xml]}});
+    let mut residue = around(service.clone());
+    residue["bpmn"]["extensionElementsXml"] = json!([r#"<heddle:residue for="x" camunda:class="a.B"/>"#]);
+    let mut elsewhere = around(service.clone());
+    elsewhere["bpmn"]["extensionElementsXml"] = json!([
+        r#"<heddle:residue for="y" camunda:class="a.B"/>"#,
+        r#"<heddle:residue for="x" camunda:note="n"/>"#
+    ]);
+    let refused = [("unsupportedExtension", Some("x"))];
+    for definition in [
+        residue,
+        around(with_extension(r#"<zeebe:taskDefinition type="pay"/>"#)),
+        around(with_extension(
+            "<camunda:connector><camunda:connectorId>http</camunda:connectorId></camunda:connector>",
+        )),
+        around(with_extension(r#"<a:b><camunda:executionListener event="start"/></a:b>"#)),
+    ] {
+        assert_eq!(codes(&compiled(definition.clone()), Severity::Error), refused, "{definition}");
+    }
+    for definition in [elsewhere, around(with_extension("<camunda:properties/>")), around(service)] {
+        let compiled = compiled(definition);
+        assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
+        assert_eq!(codes(&compiled, Severity::Info), [("taskCompletesAtOnce", Some("x"))]);
+    }
+}
+
+#[test]
+fn flows_that_cannot_be_taken_are_refused() {
+    let with = |edge: Value| {
+        let mut definition = around(json!({"type": "exclusiveGateway"}));
+        let mut edge = edge;
+        edge["id"] = "f3".into();
+        definition["edges"].as_array_mut().unwrap().push(edge);
+        compiled(definition)
+    };
+    let to_end = |more: Value| {
+        let mut edge = json!({"source": "x", "target": "e"});
+        edge.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        edge
+    };
+    let expression = |text: &str| to_end(json!({"bpmn": {"conditionExpression": text}}));
+    for (edge, code) in [
+        (json!({"source": "x", "target": "nowhere"}), "danglingReference"),
+        (json!({"source": "x"}), "danglingReference"),
+        (to_end(json!({"type": "teleport"})), "unknownElement"),
+        (to_end(json!({"loop": {"maximumIterations": 3}})), "unsupportedLoop"),
+        (expression("${x > 3}"), "expressionLanguage"),
+        (expression(" "), "expressionSyntax"),
+        (expression("1 +"), "expressionSyntax"),
+        (
+            to_end(
+                json!({"bpmn": {"conditionExpression": "x", "conditionLanguage": "http://www.w3.org/1999/XPath"}}),
+            ),
+            "expressionLanguage",
+        ),
+        (to_end(json!({"condition": {"left": "x", "operator": "is", "value": "1"}})), "wrongCondition"),
+        (to_end(json!({"condition": {"left": "x"}})), "wrongCondition"),
+        (to_end(json!({"condition": {"on": "outcome:ok"}})), "wrongCondition"),
+        (to_end(json!({"condition": {"on": "failure"}})), "unsupportedCondition"),
+    ] {
+        let compiled = with(edge.clone());
+        assert_eq!(codes(&compiled, Severity::Error), [(code, Some("f3"))], "{edge}");
+    }
+    for edge in
+        [expression("= x > 3"), expression("\n x > 3 \n"), to_end(json!({"condition": {"on": "always"}}))]
+    {
+        assert!(with(edge.clone()).is_executable(), "{edge}");
+    }
+    // Lines that carry no token may lead anywhere.
+    assert!(with(json!({"source": "x", "target": "note", "type": "association"})).is_executable());
+}
+
+#[test]
+fn the_shape_of_a_graph_is_checked() {
+    let nodes = |nodes: Value, edges: Value| compiled(json!({"nodes": nodes, "edges": edges}));
+    let loop_only = nodes(
+        json!([{"id": "a", "type": "task"}, {"id": "b", "type": "task"}]),
+        json!([{"id": "f", "source": "a", "target": "b"}, {"id": "g", "source": "b", "target": "a"}]),
+    );
+    assert_eq!(codes(&loop_only, Severity::Error), [("noStart", Some("main"))]);
+    let twice = nodes(json!([{"id": "a", "type": "task"}, {"id": "a", "type": "task"}]), json!([]));
+    assert_eq!(codes(&twice, Severity::Error), [("duplicateId", Some("a"))]);
+    let into_start = nodes(
+        json!([{"id": "s", "type": "startEvent"}, {"id": "a", "type": "task"}]),
+        json!([{"id": "f", "source": "a", "target": "s"}]),
+    );
+    assert_eq!(codes(&into_start, Severity::Error), [("wrongFlow", Some("s"))]);
+    let gateway = nodes(
+        json!([{"id": "g", "type": "eventBasedGateway"}, {"id": "a", "type": "task"}]),
+        json!([{"id": "f", "source": "g", "target": "a"}]),
+    );
+    assert_eq!(codes(&gateway, Severity::Error), [("wrongFlow", Some("g"))]);
+    assert_eq!(codes(&compiled(json!({})), Severity::Error), [("noExecutableProcess", None)]);
+    let default = json!({"type": "exclusiveGateway", "bpmn": {"defaultFlow": "f1"}});
+    assert_eq!(codes(&compiled(around(default)), Severity::Error), [("danglingReference", Some("x"))]);
+    let inner =
+        json!({"nodes": [{"id": "i", "type": "task"}], "edges": [{"id": "f", "source": "i", "target": "e"}]});
+    let across = around(json!({"type": "subProcess", "bpmn": {"subProcess": inner}}));
+    assert_eq!(codes(&compiled(across), Severity::Error), [("danglingReference", Some("f"))]);
+}
+
+#[test]
+fn each_process_is_a_graph_of_its_own() {
+    let task = json!([{"id": "a", "type": "task"}]);
+    let compiled =
+        compiled(json!({"nodes": [{"id": "t", "type": "task"}], "bpmn": {"name": "All", "processes": [
+            {"id": "p1", "name": "One", "nodes": task, "executable": true},
+            {"id": "p2", "nodes": task},
+            {"id": "drawn", "nodes": [{"id": "c", "type": "complexGateway"}], "executable": false},
+            {"id": "black-box"}
+        ]}}));
+    let ids: Vec<_> = compiled.processes.iter().map(|graph| (&*graph.id, graph.name.as_deref())).collect();
+    assert_eq!(ids, [("main", Some("All")), ("p1", Some("One")), ("p2", None)]);
+    assert_eq!(codes(&compiled, Severity::Info), [("processNotExecutable", Some("drawn"))]);
+    assert!(compiled.is_executable() && compiled.process("p2").is_some());
+}
+
+#[test]
+fn start_events_bind_to_the_outside() {
+    let start = |id: &str, definition: Value| json!({"id": id, "type": "startEvent", "bpmn": {"eventDefinitions": [definition]}});
+    let compiled = compiled(json!({
+        "nodes": [
+            {"id": "plain", "type": "startEvent"},
+            start("m", json!({"type": "message", "reference": "m1"})),
+            start("s", json!({"type": "signal", "reference": "s1"})),
+            start("t", json!({"type": "timer", "timeCycle": "R/PT1H"})),
+        ],
+        "bpmn": {"messages": [{"id": "m1", "name": "order placed"}], "signals": [{"id": "s1"}]}
+    }));
+    let bindings = compiled.processes[0].start_bindings();
+    let found: Vec<_> = bindings.iter().map(|own| (own.kind, own.name.as_deref(), &*own.node_id)).collect();
+    let expected = [
+        (StartKind::Message, Some("order placed"), "m"),
+        (StartKind::Signal, Some("s1"), "s"),
+        (StartKind::Timer, None, "t"),
+    ];
+    assert_eq!(found, expected);
+    let timer = serde_json::to_value(&bindings[2]).unwrap();
+    assert_eq!(timer, json!({"kind": "timer", "nodeId": "t", "timer": ["cycle", "R/PT1H"]}));
+}
+
+#[test]
+fn the_innermost_lane_is_the_candidate_group() {
+    let lanes = json!([{"id": "ls", "lanes": [{"id": "l1", "name": "Office", "flowNodeRefs": ["u"], "childLaneSet":
+        {"id": "inner", "lanes": [{"id": "l2", "name": "Front desk", "flowNodeRefs": ["u"]}]}}]}]);
+    let compiled = compiled(json!({"bpmn": {"processes": [
+        {"id": "p", "nodes": [{"id": "u", "type": "userTask"}], "laneSets": lanes}
+    ]}}));
+    let super::NodeKind::User(task) = &compiled.processes[0].node(0).kind else { panic!("no user task") };
+    assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Front desk"));
+}

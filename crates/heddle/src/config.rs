@@ -1,0 +1,347 @@
+//! The configuration: command line over environment (`HEDDLE_*`) over `heddle.toml` over the defaults. One table of
+//! keys drives all of them, so that every key can be given everywhere and an error names it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use heddle_server::{Config, Durability};
+
+/// Where a value came from, the strongest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Nobody said anything.
+    Default,
+    /// `heddle.toml`.
+    File,
+    /// `HEDDLE_*`.
+    Environment,
+    /// The command line.
+    CommandLine,
+}
+
+impl Source {
+    /// The word for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::File => "file",
+            Self::Environment => "environment",
+            Self::CommandLine => "command line",
+        }
+    }
+}
+
+/// A key of the configuration.
+pub struct Key {
+    /// Its name in `heddle.toml`; the environment's is `HEDDLE_` with capitals.
+    pub name: &'static str,
+    /// What it is for.
+    pub help: &'static str,
+    /// Whether the value must not be shown.
+    pub secret: bool,
+    set: fn(&mut Config, &str) -> Result<()>,
+    show: fn(&Config) -> String,
+}
+
+/// Every key.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "data_dir",
+        help: "Directory of the database and the key file.",
+        secret: false,
+        set: |config, text| {
+            if text.is_empty() {
+                bail!("a path is needed");
+            }
+            config.data_dir = PathBuf::from(text);
+            Ok(())
+        },
+        show: |config| config.data_dir.display().to_string(),
+    },
+    Key {
+        name: "listen",
+        help: "Address and port to listen on; port 0 takes a free one.",
+        secret: false,
+        set: |config, text| {
+            config.listen = text.parse().context("an address and port such as 127.0.0.1:8080 is needed")?;
+            Ok(())
+        },
+        show: |config| config.listen.to_string(),
+    },
+    Key {
+        name: "database_url",
+        help: "postgres://... for PostgreSQL; empty for SQLite in the data directory.",
+        secret: true,
+        set: |config, text| {
+            let postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
+            if !text.is_empty() && !postgres {
+                bail!("an address that begins with postgres:// is needed, or nothing for SQLite");
+            }
+            config.database_url = (!text.is_empty()).then(|| text.to_owned());
+            Ok(())
+        },
+        show: |config| config.database_url.clone().unwrap_or_default(),
+    },
+    Key {
+        name: "durability",
+        help: "full: an answered write survives a loss of power; process: only the end of the process (SQLite).",
+        secret: false,
+        set: |config, text| {
+            config.durability = match text {
+                "full" => Durability::Full,
+                "process" => Durability::Process,
+                _ => bail!("`full` or `process` is needed"),
+            };
+            Ok(())
+        },
+        show: |config| match config.durability {
+            Durability::Full => "full".to_owned(),
+            Durability::Process => "process".to_owned(),
+        },
+    },
+    Key {
+        name: "insecure_http",
+        help: "Serve plain HTTP beyond the loopback interface.",
+        secret: false,
+        set: |config, text| set_bool(&mut config.insecure_http, text),
+        show: |config| config.insecure_http.to_string(),
+    },
+    Key {
+        name: "trusted_proxies",
+        help: "Addresses of proxies whose forwarded headers are believed, with commas.",
+        secret: false,
+        set: |config, text| {
+            let addresses = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            config.trusted_proxies =
+                addresses.map(str::parse).collect::<Result<_, _>>().context("IP addresses are needed")?;
+            Ok(())
+        },
+        show: |config| config.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    },
+    Key {
+        name: "docs",
+        help: "Serve the API pages at /docs.",
+        secret: false,
+        set: |config, text| set_bool(&mut config.docs, text),
+        show: |config| config.docs.to_string(),
+    },
+    Key {
+        name: "roles",
+        help: "Service roles of this node, with commas: workflow.",
+        secret: false,
+        set: |config, text| {
+            let roles: Vec<String> =
+                text.split(',').map(|role| role.trim().to_owned()).filter(|role| !role.is_empty()).collect();
+            if let Some(unknown) = roles.iter().find(|role| !matches!(role.as_str(), "workflow" | "vector")) {
+                bail!("`{unknown}` is no service role; there are workflow and vector");
+            }
+            config.roles = roles;
+            Ok(())
+        },
+        show: |config| config.roles.join(","),
+    },
+    Key {
+        name: "workers",
+        help: "Threads that serve requests, 1 to 256.",
+        secret: false,
+        set: |config, text| {
+            config.workers = number(text, 1, 256)? as usize;
+            Ok(())
+        },
+        show: |config| config.workers.to_string(),
+    },
+    Key {
+        name: "session_idle_minutes",
+        help: "Minutes after which an unused session ends, 1 to 1440.",
+        secret: false,
+        set: |config, text| {
+            config.session_idle_minutes = number(text, 1, 1440)?;
+            Ok(())
+        },
+        show: |config| config.session_idle_minutes.to_string(),
+    },
+    Key {
+        name: "session_hours",
+        help: "Hours after which every session ends, 1 to 720.",
+        secret: false,
+        set: |config, text| {
+            config.session_hours = number(text, 1, 720)?;
+            Ok(())
+        },
+        show: |config| config.session_hours.to_string(),
+    },
+    Key {
+        name: "rate_limit",
+        help: "Requests a second that one caller may make in the long run; 0 sets no limit.",
+        secret: false,
+        set: |config, text| {
+            config.rate_limit = number(text, 0, 1_000_000)?;
+            Ok(())
+        },
+        show: |config| config.rate_limit.to_string(),
+    },
+];
+
+fn set_bool(target: &mut bool, text: &str) -> Result<()> {
+    *target = match text {
+        "true" | "1" | "yes" => true,
+        "false" | "0" | "no" => false,
+        _ => bail!("`true` or `false` is needed"),
+    };
+    Ok(())
+}
+
+fn number(text: &str, least: u32, most: u32) -> Result<u32> {
+    match text.parse::<u32>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => bail!("a number from {least} to {most} is needed"),
+    }
+}
+
+/// The effective configuration with the source of each value.
+pub struct Effective {
+    /// The configuration.
+    pub config: Config,
+    sources: BTreeMap<&'static str, Source>,
+}
+
+impl Effective {
+    /// Puts the layers over each other.
+    ///
+    /// # Errors
+    /// Names the key, where it was given, and what is wrong with it.
+    pub fn load(
+        file: Option<&Path>,
+        environment: &[(String, String)],
+        command_line: &[(&'static str, String)],
+    ) -> Result<Self> {
+        let mut effective = Self { config: Config::default(), sources: BTreeMap::new() };
+        effective.read_file(file)?;
+        for (name, value) in environment {
+            effective.set_from_environment(name, value)?;
+        }
+        for (name, value) in command_line {
+            let option = name.replace('_', "-");
+            effective.set(name, value, Source::CommandLine).with_context(|| format!("--{option}"))?;
+        }
+        Ok(effective)
+    }
+
+    fn read_file(&mut self, file: Option<&Path>) -> Result<()> {
+        let path = file.unwrap_or_else(|| Path::new("heddle.toml"));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.is_none() => return Ok(()),
+            Err(error) => return Err(error).with_context(|| format!("`{}`", path.display())),
+        };
+        let table: toml::Table = text.parse().with_context(|| format!("`{}`", path.display()))?;
+        for (name, value) in table {
+            let text = match value {
+                toml::Value::String(text) => text,
+                toml::Value::Array(items) => {
+                    let texts = items.iter().map(|item| item.as_str().unwrap_or_default());
+                    texts.collect::<Vec<_>>().join(",")
+                }
+                other => other.to_string(),
+            };
+            self.set(&name, &text, Source::File).with_context(|| format!("`{}`", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn set_from_environment(&mut self, name: &str, value: &str) -> Result<()> {
+        // Variables of the tests and of the project's own tools share the prefix.
+        const OTHERS: [&str; 5] = ["TEST_", "BIN", "SUITES", "CONFIG", "LOG"];
+        let Some(rest) = name.strip_prefix("HEDDLE_") else { return Ok(()) };
+        if OTHERS.iter().any(|other| rest.starts_with(other)) {
+            return Ok(());
+        }
+        self.set(&rest.to_lowercase(), value, Source::Environment)
+            .with_context(|| format!("the environment variable `{name}`"))
+    }
+
+    fn set(&mut self, name: &str, value: &str, source: Source) -> Result<()> {
+        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            bail!("`{name}` is not a key of the configuration; `heddle config` lists them");
+        };
+        (key.set)(&mut self.config, value).with_context(|| format!("the key `{name}`"))?;
+        self.sources.insert(key.name, source);
+        Ok(())
+    }
+
+    /// Each key with its value, secrets masked, and its source.
+    pub fn rows(&self) -> Vec<(&'static str, String, Source)> {
+        let row = |key: &'static Key| {
+            let value = (key.show)(&self.config);
+            let shown = if key.secret { masked(&value) } else { value };
+            (key.name, shown, self.sources.get(key.name).copied().unwrap_or(Source::Default))
+        };
+        KEYS.iter().map(row).collect()
+    }
+}
+
+/// A database address without its password.
+fn masked(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return if address.is_empty() { String::new() } else { "***".to_owned() };
+    };
+    // A password may hold any character but `@` and `/`; parameters may hold one too.
+    let (authority, parameters) = rest.split_once('?').map_or((rest, ""), |(head, _)| (head, "?***"));
+    match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let name = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{name}:***@{host}{parameters}")
+        }
+        None => format!("{scheme}://{authority}{parameters}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("heddle.toml");
+        std::fs::write(&file, "listen = \"127.0.0.1:1\"\nworkers = 3\ndocs = false\n").unwrap();
+        let environment = env(&[("HEDDLE_LISTEN", "127.0.0.1:2"), ("HEDDLE_WORKERS", "4"), ("PATH", "x")]);
+        let options = [("listen", "127.0.0.1:3".to_owned())];
+        let effective = Effective::load(Some(&file), &environment, &options).unwrap();
+        assert_eq!(effective.config.listen.port(), 3);
+        assert_eq!(effective.config.workers, 4);
+        assert!(!effective.config.docs);
+        let listen = effective.rows().into_iter().find(|row| row.0 == "listen").unwrap();
+        assert_eq!((listen.1.as_str(), listen.2), ("127.0.0.1:3", Source::CommandLine));
+    }
+
+    #[test]
+    fn an_error_names_the_key_and_where_it_was_given() {
+        let cases = [
+            (env(&[("HEDDLE_LISTEN", "nowhere")]), ["HEDDLE_LISTEN", "`listen`"]),
+            (env(&[("HEDDLE_SURPRISE", "1")]), ["HEDDLE_SURPRISE", "`surprise`"]),
+            (env(&[("HEDDLE_DURABILITY", "none")]), ["HEDDLE_DURABILITY", "`durability`"]),
+            (env(&[("HEDDLE_DATABASE_URL", "mysql://x")]), ["HEDDLE_DATABASE_URL", "postgres://"]),
+        ];
+        for (environment, words) in cases {
+            let error = Effective::load(None, &environment, &[]).err().map(|error| format!("{error:#}")).unwrap();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_masked() {
+        for (address, shown) in [
+            ("postgres://heddle:s3cret@db/heddle", "postgres://heddle:***@db/heddle"),
+            ("postgres:///heddle?password=s3cret", "postgres:///heddle?***"),
+            ("", ""),
+        ] {
+            assert_eq!(masked(address), shown);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the program prints.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use heddle_server::StartError;
+use serde_json::Value;
+
+/// The program's own reasons to end without success; the number is the exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration is wrong.
+    #[error("{0}")]
+    Configuration(String),
+    /// `heddle doctor` found something.
+    #[error("{0} of the checks failed")]
+    Unhealthy(usize),
+    /// What was named is not there.
+    #[error("{0}")]
+    NotFound(String),
+}
+
+/// Prints a line to standard output.
+pub fn line(text: &str) {
+    // A closed pipe (`heddle ... | head`) is no fault.
+    let _ = writeln!(io::stdout().lock(), "{text}");
+}
+
+/// Prints JSON on one line.
+pub fn json(value: &Value) {
+    line(&value.to_string());
+}
+
+/// Prints why the program ends.
+pub fn problem(error: &anyhow::Error) {
+    let _ = writeln!(io::stderr().lock(), "heddle: {error:#}");
+}
+
+/// The exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or licence,
+/// 7 failed checks, 1 anything else.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let failure = error.downcast_ref::<Failure>().map(|failure| match failure {
+        Failure::Configuration(_) => 2,
+        Failure::NotFound(_) => 3,
+        Failure::Unhealthy(_) => 7,
+    });
+    let start = error.downcast_ref::<StartError>().map(StartError::exit_code);
+    ExitCode::from(failure.or(start).unwrap_or(1))
+}
+
+/// A spinner that shows itself after a second, on a terminal only.
+pub fn progress(what: &'static str) -> indicatif::ProgressBar {
+    let bar = if io::stderr().is_terminal() {
+        indicatif::ProgressBar::new_spinner()
+    } else {
+        indicatif::ProgressBar::hidden()
+    };
+    let shown = bar.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(1));
+        if !shown.is_finished() {
+            shown.set_message(what);
+            shown.enable_steady_tick(Duration::from_millis(120));
+        }
+    });
+    bar
+}

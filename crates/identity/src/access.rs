@@ -1,0 +1,168 @@
+//! From a token to a caller with rights.
+
+use heddle_kernel::{SessionId, TenantId, Timestamp};
+use heddle_policy::{
+    Facts, GrantFacts, Principal, RequestFacts, RoleFacts, Scope, SessionKind, Snapshot, Source, system_roles,
+};
+
+use crate::ports::{Access, Credential, Standing, TokenKind};
+use crate::records::{GrantPrincipal, GrantRow, Role, User, UserState};
+use crate::{Identity, UseCaseError, token};
+
+/// Seconds between two notes that a token was used.
+const TOUCH_SECONDS: i64 = 60;
+
+/// A caller who proved who he is.
+#[derive(Debug, Clone)]
+pub struct Authenticated {
+    /// His account.
+    pub user: User,
+    /// What he came with.
+    pub credential: Credential,
+    /// Who he is in the organisation.
+    pub principal: Principal,
+    /// What he may there.
+    pub snapshot: Snapshot,
+}
+
+impl Authenticated {
+    /// Whether he belongs to the organisation.
+    #[must_use]
+    pub fn is_member(&self) -> bool {
+        self.snapshot.is_member()
+    }
+
+    /// The organisation, if he belongs to it.
+    #[must_use]
+    pub fn tenant(&self) -> Option<TenantId> {
+        self.is_member().then(|| self.snapshot.tenant())
+    }
+
+    /// His session, if he came with one.
+    #[must_use]
+    pub const fn session_id(&self) -> Option<SessionId> {
+        match &self.credential {
+            Credential::Session(session) => Some(session.id),
+            Credential::ApiToken(_) => None,
+        }
+    }
+
+    /// The scope of his request.
+    #[must_use]
+    pub fn scope(&self, request: RequestFacts) -> Scope {
+        self.snapshot.scope(self.principal.clone(), request)
+    }
+}
+
+impl Identity {
+    /// Who a token stands for and what he may in an organisation (his session's, when none is named). None for a
+    /// token that is unknown, has ended, or belongs to an account that is switched off.
+    ///
+    /// # Errors
+    /// `Unavailable`: a dead database never lets anybody in, and never says that a token is wrong.
+    pub async fn authenticate(
+        &self,
+        text: &str,
+        tenant: Option<TenantId>,
+        now: Timestamp,
+    ) -> Result<Option<Authenticated>, UseCaseError> {
+        let Some((kind, sha256)) = token::read(text) else { return Ok(None) };
+        let Some(access) = self.ports.access.access(kind, &sha256, tenant).await? else { return Ok(None) };
+        if access.user.state != UserState::Active || !self.lives(&access.credential, now) {
+            return Ok(None);
+        }
+        self.touch(kind, &sha256, &access.credential, now).await;
+        Ok(Some(authenticated(access, now)))
+    }
+
+    fn lives(&self, credential: &Credential, now: Timestamp) -> bool {
+        match credential {
+            Credential::Session(session) => {
+                now < session.expires_at
+                    && now < session.last_seen_at.plus_seconds(self.settings.idle_seconds)
+            }
+            Credential::ApiToken(token) => token.expires_at.is_none_or(|end| now < end),
+        }
+    }
+
+    async fn touch(&self, kind: TokenKind, sha256: &str, credential: &Credential, now: Timestamp) {
+        let last = match credential {
+            Credential::Session(session) => Some(session.last_seen_at),
+            Credential::ApiToken(token) => token.last_used_at,
+        };
+        if last.is_some_and(|last| now < last.plus_seconds(TOUCH_SECONDS)) {
+            return;
+        }
+        if let Err(error) = self.ports.access.touch(kind, sha256, now).await {
+            tracing::warn!(%error, "the use of a token was not noted");
+        }
+    }
+}
+
+fn authenticated(access: Access, now: Timestamp) -> Authenticated {
+    let Access { credential, user, tenant, standing } = access;
+    let (session, bound, narrow) = match &credential {
+        Credential::Session(session) => (SessionKind::Session(session.id), None, None),
+        Credential::ApiToken(token) => {
+            (SessionKind::ApiToken(token.id), token.tenant, token.permissions.clone())
+        }
+    };
+    let mut facts = facts_of(&user, tenant, &standing);
+    facts.narrow_to = narrow;
+    // A token that is bound to an organisation is nobody in all others.
+    facts.member &= bound.is_none_or(|bound| bound == tenant);
+    let groups = standing.roles.iter().flat_map(|role| [role.name.clone(), role.id.to_string()]).collect();
+    let principal = Principal {
+        user_id: user.id,
+        session,
+        email: user.email.clone(),
+        display: user.display_name.clone(),
+        groups,
+    };
+    Authenticated { snapshot: Snapshot::new(&facts, now), user, credential, principal }
+}
+
+/// What is known of a user in an organisation, in the words of the decision.
+pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &Standing) -> Facts {
+    Facts {
+        user_id: user.id,
+        tenant,
+        active: user.state == UserState::Active,
+        member: standing.membership.is_some(),
+        member_until: standing.membership.as_ref().and_then(|membership| membership.expires_at),
+        revision: standing.revision,
+        roles: standing.roles.iter().map(role_facts).collect(),
+        grants: standing.grants.iter().map(grant_facts).collect(),
+        narrow_to: None,
+    }
+}
+
+/// What a role gives and takes. For a system role the code's table counts, so that an update of the service updates
+/// the roles, and no row can change them.
+pub(crate) fn rules_of(role: &Role) -> heddle_policy::RoleRules {
+    match system_roles::find(&role.name) {
+        Some(known) if role.system => known.rules(),
+        _ => role.rules.clone(),
+    }
+}
+
+fn role_facts(role: &Role) -> RoleFacts {
+    RoleFacts { id: role.id.to_string(), name: role.name.clone(), rules: rules_of(role) }
+}
+
+fn grant_facts(grant: &GrantRow) -> GrantFacts {
+    let source = match grant.principal {
+        GrantPrincipal::User(_) => Source::User,
+        GrantPrincipal::Role(id) => Source::Role(id.to_string()),
+        GrantPrincipal::Everyone => Source::Everyone,
+    };
+    GrantFacts {
+        id: grant.id.to_string(),
+        source,
+        resource: grant.resource.clone(),
+        action: grant.action.clone(),
+        selector: grant.selector.clone(),
+        effect: grant.effect,
+        expires_at: grant.expires_at,
+    }
+}

@@ -1,0 +1,95 @@
+//! A user's own API tokens.
+
+use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, TokenId};
+use heddle_policy::Scope;
+use heddle_policy::unit::Unit;
+
+use crate::error::Problems;
+use crate::records::ApiToken;
+use crate::sessions::own_session;
+use crate::token::{API_TOKEN_PREFIX, Token};
+use crate::{Identity, Record, UseCaseError, validate};
+
+/// An API token to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewApiToken {
+    /// Its name: 1 to 100 characters, unique among the user's tokens.
+    pub name: String,
+    /// When it ends; none: never.
+    pub expires_at: Option<Timestamp>,
+    /// The only organisation in which it acts; none: any to which the user belongs.
+    pub organization: Option<TenantId>,
+    /// The permissions to which it is narrowed; none: all of the user's.
+    pub permissions: Option<Vec<String>>,
+}
+
+/// A created API token.
+#[derive(Debug, Clone)]
+pub struct CreatedToken {
+    /// The token in the clear; it is shown this once.
+    pub token: Token,
+    /// What is kept.
+    pub record: ApiToken,
+}
+
+impl Identity {
+    /// The own API tokens, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn tokens(&self, scope: &Scope, page: &PageRequest) -> Result<Page<ApiToken>, UseCaseError> {
+        Ok(self.ports.sessions.tokens(scope.user_id(), page).await?)
+    }
+
+    /// Creates an API token.
+    ///
+    /// # Errors
+    /// `Invalid`; `Conflict` (`notUnique`) for a name given before; `Forbidden` (`sessionRequired`, `notAMember`).
+    pub async fn create_token(
+        &self,
+        scope: &Scope,
+        new: NewApiToken,
+        record: &Record<'_, CreatedToken>,
+    ) -> Result<CreatedToken, UseCaseError> {
+        own_session(scope)?;
+        let mut problems = Problems::default();
+        validate::name(&mut problems, "name", &new.name, 100);
+        validate::future(&mut problems, "expiresAt", new.expires_at, scope.now());
+        if let Some(names) = &new.permissions {
+            validate::permissions(&mut problems, "permissions", names);
+        }
+        problems.finish()?;
+        if let Some(wanted) = new.organization {
+            let own = self.ports.sessions.organizations_of(scope.user_id(), scope.now()).await?;
+            if !own.iter().any(|own| own.organization.id == wanted) {
+                let message = "The user is not a member of the organisation.";
+                return Err(UseCaseError::forbidden("notAMember", message));
+            }
+        }
+        let token = Token::random(API_TOKEN_PREFIX)?;
+        let kept = ApiToken {
+            id: TokenId(self.new_id(scope.now())),
+            user_id: scope.user_id(),
+            tenant: new.organization,
+            name: new.name,
+            token_sha256: token.sha256(),
+            hint: token.hint(),
+            permissions: new.permissions,
+            created_at: scope.now(),
+            last_used_at: None,
+            expires_at: new.expires_at,
+        };
+        let created = CreatedToken { token, record: kept };
+        self.ports.sessions.insert_token(&created.record, &record(&created)).await?;
+        Ok(created)
+    }
+
+    /// Deletes an own API token; it is refused from the next request on.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` (`sessionRequired`).
+    pub async fn delete_token(&self, scope: &Scope, id: TokenId, unit: &Unit) -> Result<(), UseCaseError> {
+        own_session(scope)?;
+        Ok(self.ports.sessions.delete_token(scope.user_id(), id, unit).await?)
+    }
+}

@@ -1,0 +1,103 @@
+//! The audit trail: reading it, and the events that no operation's row names.
+
+use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
+use heddle_policy::capability::AuditList;
+use heddle_policy::unit::{Actor, AuditEntry, IdempotencyRecord, Outcome, Unit};
+use heddle_policy::{Grant, RequestFacts, Scope};
+use serde_json::Value;
+
+use crate::ports::{AuditEvent, AuditFilter};
+use crate::records::User;
+use crate::{Identity, UseCaseError};
+
+/// An event to write down.
+pub(crate) struct Event {
+    pub(crate) tenant: Option<TenantId>,
+    pub(crate) actor: Actor,
+    pub(crate) action: &'static str,
+    pub(crate) resource: (&'static str, Option<String>),
+    pub(crate) outcome: Outcome,
+    pub(crate) details: Value,
+}
+
+pub(crate) fn system() -> Actor {
+    Actor { kind: "system", id: None, display: "system".to_owned() }
+}
+
+pub(crate) fn anonymous() -> Actor {
+    Actor { kind: "anonymous", id: None, display: "anonymous".to_owned() }
+}
+
+pub(crate) fn acting(user: &User) -> Actor {
+    Actor { kind: "user", id: Some(user.id.to_string()), display: user.display_name.clone() }
+}
+
+impl Identity {
+    pub(crate) fn entry(&self, request: &RequestFacts, event: Event) -> AuditEntry {
+        let (resource_type, resource_id) = event.resource;
+        AuditEntry {
+            id: EventId(self.new_id(request.now)),
+            tenant: event.tenant,
+            at: request.now,
+            actor: event.actor,
+            action: event.action.to_owned(),
+            resource_type: resource_type.to_owned(),
+            resource_id,
+            outcome: event.outcome,
+            request_id: request.request_id.as_str().to_owned(),
+            client_ip: request.client_ip.clone(),
+            details: event.details,
+        }
+    }
+
+    pub(crate) fn unit(&self, request: &RequestFacts, event: Event) -> Unit {
+        Unit { audit: Some(self.entry(request, event)), idempotency: None }
+    }
+
+    /// The facts of something that no request asks for.
+    pub(crate) fn own_request(&self) -> RequestFacts {
+        let now = self.tools.clock.now();
+        RequestFacts { request_id: RequestId::made(self.new_id(now)), now, client_ip: None }
+    }
+
+    /// A page of the organisation's audit events, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Invalid` when `from` is not before `to`.
+    pub async fn audit_events(
+        &self,
+        grant: &Grant<AuditList>,
+        scope: &Scope,
+        filter: &AuditFilter,
+        page: &PageRequest,
+    ) -> Result<Page<AuditEvent>, UseCaseError> {
+        if let (Some(from), Some(to)) = (filter.from, filter.to)
+            && from >= to
+        {
+            return Err(UseCaseError::invalid("to", "outOfRange", "`to` is after `from`."));
+        }
+        Ok(self.ports.installation.audit_events(scope.tenant(), filter, grant.reach(), page).await?)
+    }
+
+    /// Writes an event that belongs to no change: a refusal.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn audit(&self, entry: &AuditEntry) -> Result<(), UseCaseError> {
+        Ok(self.ports.installation.audit(entry).await?)
+    }
+
+    /// The answer kept for repeats of a call.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn idempotent(
+        &self,
+        tenant: TenantId,
+        operation: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, UseCaseError> {
+        Ok(self.ports.installation.idempotent(tenant, operation, key, now).await?)
+    }
+}

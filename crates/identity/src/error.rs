@@ -1,0 +1,132 @@
+//! What a use case can answer instead of a result.
+
+use heddle_policy::store::StoreError;
+use serde_json::{Map, Value};
+
+/// One thing that is wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The JSON path of the member, when it is about one.
+    pub field: Option<String>,
+    /// The machine word: `required`, `notUnique`, `revisionMismatch`, ...
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub message: String,
+    /// More members for the machine: `currentRevision`, `usedBy`, ...
+    pub extra: Map<String, Value>,
+}
+
+impl Problem {
+    /// A problem of the whole request.
+    #[must_use]
+    pub fn new(reason: &'static str, message: impl Into<String>) -> Self {
+        Self { field: None, reason, message: message.into(), extra: Map::new() }
+    }
+
+    /// A problem of one member.
+    #[must_use]
+    pub fn at(field: impl Into<String>, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..Self::new(reason, message) }
+    }
+
+    /// The same with one more member for the machine.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.extra.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// Why a use case did not do what was asked. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum UseCaseError {
+    /// There is no such thing in this organisation.
+    #[error("there is no such resource")]
+    NotFound,
+    /// The request is wrong in itself.
+    #[error("the request is not valid")]
+    Invalid(Vec<Problem>),
+    /// The request does not fit the present state.
+    #[error("the present state does not allow it")]
+    Conflict(Vec<Problem>),
+    /// The caller may not do this although the gate let the call through.
+    #[error("not permitted")]
+    Forbidden(Problem),
+    /// E-mail address and password do not fit; nothing says which.
+    #[error("the credentials do not fit")]
+    Unauthenticated,
+    /// The licence allows no more of it.
+    #[error("the licence allows {licensed} {limit}, and there are {used}")]
+    LimitReached {
+        /// The limit's name in the licence: `users`, `organizations`.
+        limit: &'static str,
+        /// How many the licence allows.
+        licensed: u64,
+        /// How many there are.
+        used: u64,
+    },
+    /// Too many failed sign-ins of this account.
+    #[error("too many failed sign-ins")]
+    Throttled {
+        /// After so many seconds the next may be tried.
+        retry_after_seconds: u64,
+    },
+    /// Too many sign-ins wait at once.
+    #[error("too many sign-ins at once")]
+    Busy,
+    /// The database is not there for the moment.
+    #[error("a dependency is not available")]
+    Unavailable(#[source] StoreError),
+    /// A fault of ours.
+    #[error("internal fault: {0}")]
+    Internal(String),
+}
+
+impl UseCaseError {
+    /// One conflict.
+    #[must_use]
+    pub fn conflict(reason: &'static str, message: impl Into<String>) -> Self {
+        Self::Conflict(vec![Problem::new(reason, message)])
+    }
+
+    /// One wrong member.
+    #[must_use]
+    pub fn invalid(field: &str, reason: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![Problem::at(field, reason, message)])
+    }
+
+    /// One refusal.
+    #[must_use]
+    pub fn forbidden(reason: &'static str, message: impl Into<String>) -> Self {
+        Self::Forbidden(Problem::new(reason, message))
+    }
+}
+
+impl From<StoreError> for UseCaseError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound => Self::NotFound,
+            StoreError::Stale => {
+                Self::conflict("revisionMismatch", "The resource was changed in the meantime.")
+            }
+            StoreError::Duplicate(what) => Self::Conflict(vec![
+                Problem::new("notUnique", "The same exists already.").with("constraint", what),
+            ]),
+            StoreError::Unavailable(_) => Self::Unavailable(error),
+        }
+    }
+}
+
+/// Gathers what is wrong, to tell it all at once.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(crate) fn add(&mut self, field: &str, reason: &'static str, message: impl Into<String>) {
+        self.0.push(Problem::at(field, reason, message));
+    }
+
+    pub(crate) fn finish(self) -> Result<(), UseCaseError> {
+        if self.0.is_empty() { Ok(()) } else { Err(UseCaseError::Invalid(self.0)) }
+    }
+}

@@ -1,0 +1,160 @@
+//! Grants and denies on resources.
+
+use heddle_kernel::{GrantId, Page, PageRequest, Timestamp};
+use heddle_policy::capability::{GrantCreate, GrantDelete, GrantList, GrantRead};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_policy::{Effect, Grant, Scope};
+
+use crate::error::Problems;
+use crate::ports::{GrantFilter, Tombstone};
+use crate::records::{GrantPrincipal, GrantRow};
+use crate::rights::{covers_owner, covers_role, exceeds, lifts, rule_of};
+use crate::{Identity, Record, UseCaseError, validate};
+
+/// A grant to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewGrant {
+    /// To whom it applies.
+    pub principal: GrantPrincipal,
+    /// The type, or `*`.
+    pub resource: String,
+    /// The action, or `*`.
+    pub action: String,
+    /// One id, or `*`.
+    pub selector: String,
+    /// Gives or takes.
+    pub effect: Effect,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// Why it is made: at most 1,000 characters.
+    pub reason: Option<String>,
+}
+
+impl Identity {
+    /// The grants of the organisation.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn grants(
+        &self,
+        grant: &Grant<GrantList>,
+        scope: &Scope,
+        filter: &GrantFilter,
+        page: &PageRequest,
+    ) -> Result<Page<GrantRow>, UseCaseError> {
+        Ok(self.ports.directory.grants(scope.tenant(), filter, grant.reach(), page).await?)
+    }
+
+    /// A grant.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn grant(
+        &self,
+        _: &Grant<GrantRead>,
+        scope: &Scope,
+        id: GrantId,
+    ) -> Result<GrantRow, UseCaseError> {
+        Ok(self.ports.directory.grant(scope.tenant(), id).await?)
+    }
+
+    /// Creates a grant or a deny. Nobody gives more than he has, and nobody takes from who has more than he.
+    ///
+    /// # Errors
+    /// `Invalid`; `Forbidden` (`exceedsOwnRights`); `Conflict` (`lockOut`).
+    pub async fn create_grant(
+        &self,
+        _: &Grant<GrantCreate>,
+        scope: &Scope,
+        new: NewGrant,
+        record: &Record<'_, GrantRow>,
+    ) -> Result<GrantRow, UseCaseError> {
+        let row = GrantRow {
+            tenant: scope.tenant(),
+            id: GrantId(self.new_id(scope.now())),
+            principal: new.principal,
+            resource: new.resource,
+            action: new.action,
+            selector: new.selector,
+            effect: new.effect,
+            reason: new.reason,
+            expires_at: new.expires_at,
+            created_at: scope.now(),
+            created_by: scope.user_id(),
+        };
+        check(&row, scope.now())?;
+        match row.effect {
+            Effect::Allow => scope.covers(&rule_of(&row)).map_err(|excess| exceeds(&excess))?,
+            Effect::Deny => self.may_deny(scope, &row).await?,
+        }
+        match self.ports.directory.insert_grant(&row, &record(&row)).await {
+            Err(StoreError::NotFound) => {
+                Err(UseCaseError::invalid("principal.id", "notFound", "There is no such member or role."))
+            }
+            other => other.map(|()| row).map_err(UseCaseError::from),
+        }
+    }
+
+    async fn may_deny(&self, scope: &Scope, row: &GrantRow) -> Result<(), UseCaseError> {
+        let owners_too = match row.principal {
+            GrantPrincipal::User(user) => {
+                self.outranks(scope, user).await?;
+                user == scope.user_id()
+            }
+            GrantPrincipal::Role(id) => match self.ports.directory.role(scope.tenant(), id).await {
+                Ok(role) => {
+                    covers_role(scope, &role)?;
+                    role.system && role.name == heddle_policy::system_roles::OWNER
+                }
+                Err(StoreError::NotFound) => false,
+                Err(error) => return Err(error.into()),
+            },
+            GrantPrincipal::Everyone => {
+                covers_owner(scope)?;
+                true
+            }
+        };
+        if owners_too && locks_out(row) {
+            let message = "Nobody could lift the deny again.";
+            return Err(UseCaseError::conflict("lockOut", message));
+        }
+        Ok(())
+    }
+
+    /// Deletes a grant. Nobody lifts a deny that holds himself back.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` (`exceedsOwnRights`).
+    pub async fn delete_grant(
+        &self,
+        _: &Grant<GrantDelete>,
+        scope: &Scope,
+        id: GrantId,
+        unit: &Unit,
+    ) -> Result<(), UseCaseError> {
+        let row = match self.ports.directory.grant(scope.tenant(), id).await {
+            Ok(row) => row,
+            Err(StoreError::NotFound) => return self.gone(scope, Tombstone::Grant(id)).await,
+            Err(error) => return Err(error.into()),
+        };
+        lifts(scope, &rule_of(&row))?;
+        Ok(self.ports.directory.delete_grant(scope.tenant(), id, unit).await?)
+    }
+}
+
+fn check(row: &GrantRow, now: Timestamp) -> Result<(), UseCaseError> {
+    let mut problems = Problems::default();
+    for rule in &rule_of(row).resources {
+        validate::rule(&mut problems, "", rule);
+    }
+    validate::text(&mut problems, "reason", row.reason.as_deref(), 1000);
+    validate::future(&mut problems, "expiresAt", row.expires_at, now);
+    problems.finish()
+}
+
+/// Whether a deny takes the deletion of grants.
+fn locks_out(row: &GrantRow) -> bool {
+    let any = |text: &str, one: &str| text == "*" || text == one;
+    any(&row.resource, "grant") && any(&row.action, "delete")
+}

@@ -1,0 +1,118 @@
+//! The use cases' common ground: ports, clock, ids, key.
+
+use std::sync::Arc;
+
+use heddle_kernel::{Clock, IdSource, Revision, Timestamp};
+use heddle_policy::licence::Licence;
+use uuid::Uuid;
+
+use crate::UseCaseError;
+use crate::error::Problem;
+use crate::key::InstallationKey;
+use crate::licence::Licences;
+use crate::password::{Cost, Passwords};
+use crate::ports::{AccessStore, DirectoryStore, InstallationStore, SessionStore};
+
+/// The ways to storage.
+#[derive(Clone)]
+pub struct Ports {
+    /// Who a token stands for.
+    pub access: Arc<dyn AccessStore>,
+    /// Sign-ins, sessions, API tokens.
+    pub sessions: Arc<dyn SessionStore>,
+    /// Organisations, users, members, roles, grants.
+    pub directory: Arc<dyn DirectoryStore>,
+    /// The installation, its audit trail, kept answers.
+    pub installation: Arc<dyn InstallationStore>,
+}
+
+/// Time, ids and the installation key.
+#[derive(Clone)]
+pub struct Tools {
+    /// The present time, for what no request asks for.
+    pub clock: Arc<dyn Clock>,
+    /// New ids.
+    pub ids: Arc<dyn IdSource>,
+    /// The installation key.
+    pub key: InstallationKey,
+}
+
+/// What can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Seconds after which an unused session ends.
+    pub idle_seconds: i64,
+    /// Seconds after which a session ends, however much it is used.
+    pub absolute_seconds: i64,
+    /// The cost of a password's hash.
+    pub cost: Cost,
+    /// How many hashes are computed at once.
+    pub hashes_at_once: usize,
+    /// How many callers may wait for that.
+    pub hash_queue: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self {
+            idle_seconds: 30 * 60,
+            absolute_seconds: 12 * 3600,
+            cost: Cost::default(),
+            hashes_at_once: cores,
+            hash_queue: 64,
+        }
+    }
+}
+
+/// The use cases of identity.
+pub struct Identity {
+    pub(crate) ports: Ports,
+    pub(crate) tools: Tools,
+    pub(crate) settings: Settings,
+    pub(crate) passwords: Passwords,
+    pub(crate) licences: Licences,
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Identity {
+    /// Before anything else is called, [`Identity::start`] must be.
+    ///
+    /// # Errors
+    /// `Internal` when the hash cost is out of range or the system gives no random bytes.
+    pub fn new(ports: Ports, tools: Tools, settings: Settings) -> Result<Self, UseCaseError> {
+        let passwords = Passwords::new(settings.cost, settings.hashes_at_once, settings.hash_queue)?;
+        let licences = Licences::new(tools.key.clone());
+        Ok(Self { ports, tools, settings, passwords, licences })
+    }
+
+    /// The licence in force at present.
+    #[must_use]
+    pub fn licence_state(&self) -> Licence {
+        self.licences.licence(self.tools.clock.now())
+    }
+
+    pub(crate) fn new_id(&self, now: Timestamp) -> Uuid {
+        self.tools.ids.next(now)
+    }
+
+    pub(crate) fn limit(&self, name: &str) -> Option<u64> {
+        self.licence_state().limit(name)
+    }
+}
+
+/// The revision that a caller saw must be the present one, if he names one.
+pub(crate) fn check_revision(seen: Option<Revision>, present: Revision) -> Result<(), UseCaseError> {
+    match seen {
+        Some(seen) if seen != present => {
+            let problem = Problem::new("revisionMismatch", "The resource was changed in the meantime.");
+            Err(UseCaseError::Conflict(vec![problem.with("currentRevision", present.0)]))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,111 @@
+//! The installation key: what it signs and seals with, and the installation's id, all made from 32 bytes that the
+//! server keeps in a file and never in the database.
+
+use std::fmt;
+
+use ed25519_compact::{KeyPair, Seed};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use pasetors::keys::{AsymmetricPublicKey, AsymmetricSecretKey};
+use pasetors::version4::V4;
+use sha2::{Digest as _, Sha256};
+
+use crate::records::InstallationState;
+use crate::{UseCaseError, token};
+
+/// The key's length in bytes.
+pub const KEY_LENGTH: usize = 32;
+
+/// The installation key.
+#[derive(Clone)]
+pub struct InstallationKey {
+    secret: [u8; KEY_LENGTH],
+    pair: KeyPair,
+}
+
+impl fmt::Debug for InstallationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InstallationKey")
+            .field("installation_id", &self.installation_id())
+            .finish_non_exhaustive()
+    }
+}
+
+impl InstallationKey {
+    /// From the key file's bytes.
+    ///
+    /// # Errors
+    /// `Internal` for bytes that can't be a key: all zero.
+    pub fn new(secret: [u8; KEY_LENGTH]) -> Result<Self, UseCaseError> {
+        if secret == [0; KEY_LENGTH] {
+            return Err(UseCaseError::Internal("the installation key is all zero".to_owned()));
+        }
+        // Each use has a key of its own, so that none tells anything of another.
+        let seed = derived(&secret, b"heddle/licence-signing/v1")?;
+        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret })
+    }
+
+    /// The installation's id. Another key is another installation.
+    #[must_use]
+    pub fn installation_id(&self) -> String {
+        let digest = Sha256::digest([b"heddle/installation/v1".as_slice(), &*self.pair.pk].concat());
+        token::hex(&digest[..16])
+    }
+
+    /// The seal of an installation's row: HMAC-SHA-256 over what nobody may change from outside, in lower-case hex.
+    ///
+    /// # Errors
+    /// `Internal` when the key can't be used.
+    pub fn seal(&self, state: &InstallationState) -> Result<String, UseCaseError> {
+        let mut mac = hmac(&derived(&self.secret, b"heddle/seal/v1")?)?;
+        let micros =
+            |at: Option<heddle_kernel::Timestamp>| at.map_or(String::new(), |at| at.micros().to_string());
+        let parts = [
+            state.installation_id.clone(),
+            state.high_water_mark.micros().to_string(),
+            micros(state.trial_started_at),
+            micros(state.set_up_at),
+            token::sha256_hex(state.licence.as_deref().unwrap_or_default().as_bytes()),
+            state.revoked.join(" "),
+        ];
+        for part in parts {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part.as_bytes());
+        }
+        Ok(token::hex(&mac.finalize().into_bytes()))
+    }
+
+    /// The row with its seal.
+    ///
+    /// # Errors
+    /// As [`Self::seal`].
+    pub(crate) fn sealed(&self, mut state: InstallationState) -> Result<InstallationState, UseCaseError> {
+        state.seal = self.seal(&state)?;
+        Ok(state)
+    }
+
+    /// Whether a row has the right seal.
+    pub(crate) fn is_sealed(&self, state: &InstallationState) -> bool {
+        use subtle::ConstantTimeEq as _;
+        self.seal(state).is_ok_and(|seal| seal.as_bytes().ct_eq(state.seal.as_bytes()).into())
+    }
+
+    pub(crate) fn signing(&self) -> Result<AsymmetricSecretKey<V4>, UseCaseError> {
+        AsymmetricSecretKey::from(&*self.pair.sk)
+            .map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
+    }
+
+    pub(crate) fn verifying(&self) -> Result<AsymmetricPublicKey<V4>, UseCaseError> {
+        AsymmetricPublicKey::from(&*self.pair.pk)
+            .map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
+    }
+}
+
+fn hmac(key: &[u8]) -> Result<Hmac<Sha256>, UseCaseError> {
+    Hmac::new_from_slice(key).map_err(|error| UseCaseError::Internal(format!("sealing: {error}")))
+}
+
+fn derived(secret: &[u8], purpose: &[u8]) -> Result<[u8; 32], UseCaseError> {
+    let mut mac = hmac(secret)?;
+    mac.update(purpose);
+    Ok(mac.finalize().into_bytes().into())
+}

@@ -1,0 +1,426 @@
+//! The use cases around the licence.
+
+use heddle_kernel::{Revision, Timestamp};
+use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
+use heddle_policy::licence::{
+    CLAIMS_VERSION, CLOCK_TOLERANCE_SECONDS, Claims, ClockFacts, Entitlement, Kind, Licence, LicenceState,
+    Restriction, Signer, TRIAL_DAYS,
+};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::{Outcome, Unit};
+use heddle_policy::{Grant, Scope};
+use serde_json::json;
+
+use super::keys::INSTALLATION_KEY_ID;
+use super::{FileError, Kept};
+use crate::audit::{Event, system};
+use crate::error::Problem;
+use crate::identity::check_revision;
+use crate::records::{InstallationState, Usage};
+use crate::{Identity, InstallationKey, Record, UseCaseError};
+
+/// Seconds between two writings of the latest time seen.
+const HIGH_WATER_SECONDS: i64 = 600;
+const DAY_SECONDS: i64 = 24 * 3600;
+
+/// The licence with all that is shown of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LicenceReport {
+    /// The licence in force.
+    pub licence: Licence,
+    /// The installation's id.
+    pub installation_id: String,
+    /// How many there are of what a licence may limit.
+    pub usage: Usage,
+    /// Whether the trial can still be started.
+    pub trial_available: bool,
+    /// The revision of the installation's row.
+    pub revision: Revision,
+}
+
+/// A licence to install.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Install {
+    /// The file's text.
+    pub text: String,
+    /// Install it although it was issued before the one installed.
+    pub force: bool,
+    /// The row's revision that the caller saw.
+    pub revision: Option<Revision>,
+}
+
+/// What would come of installing a licence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validation {
+    /// Whether it would be taken.
+    pub valid: bool,
+    /// The machine word of what is wrong.
+    pub reason: Option<&'static str>,
+    /// A sentence for people.
+    pub message: String,
+    /// What the licence says, if its signature is right.
+    pub licence: Option<Licence>,
+}
+
+/// What the vendor needs to know to issue a licence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LicenceRequest {
+    /// The installation's id.
+    pub installation_id: String,
+    /// How many there are of what a licence may limit.
+    pub usage: Usage,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+struct Candidate {
+    claims: Claims,
+    next: InstallationState,
+    licence: Licence,
+}
+
+impl Identity {
+    fn kept(&self) -> Result<Kept, UseCaseError> {
+        self.licences
+            .kept()
+            .ok_or_else(|| UseCaseError::Internal("the installation was not started".to_owned()))
+    }
+
+    async fn fresh(&self) -> Result<Kept, UseCaseError> {
+        let state = self.ports.installation.load().await?;
+        let state =
+            state.ok_or_else(|| UseCaseError::Internal("the installation's row is gone".to_owned()))?;
+        self.licences.set(state, false);
+        self.kept()
+    }
+
+    async fn report(&self, kept: &Kept, now: Timestamp) -> Result<LicenceReport, UseCaseError> {
+        Ok(LicenceReport {
+            licence: kept.licence(self.licences.clock(now, &kept.state)),
+            installation_id: kept.state.installation_id.clone(),
+            usage: self.ports.installation.usage().await?,
+            trial_available: kept.state.trial_started_at.is_none(),
+            revision: kept.state.revision,
+        })
+    }
+
+    /// The licence in force, its limits and their use.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn licence(
+        &self,
+        _: &Grant<LicenceRead>,
+        scope: &Scope,
+    ) -> Result<LicenceReport, UseCaseError> {
+        let kept = self.fresh().await?;
+        self.report(&kept, scope.now()).await
+    }
+
+    /// What the vendor needs to know.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn licence_request(
+        &self,
+        _: &Grant<LicenceInspect>,
+        scope: &Scope,
+    ) -> Result<LicenceRequest, UseCaseError> {
+        Ok(LicenceRequest {
+            installation_id: self.kept()?.state.installation_id,
+            usage: self.ports.installation.usage().await?,
+            created_at: scope.now(),
+        })
+    }
+
+    /// What would come of installing a licence; nothing is changed.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn validate_licence(
+        &self,
+        _: &Grant<LicenceInspect>,
+        scope: &Scope,
+        text: &str,
+    ) -> Result<Validation, UseCaseError> {
+        let kept = self.fresh().await?;
+        let read = super::read(text, &self.tools.key);
+        let known = read.ok().map(|(claims, signer)| (claims, signer == Signer::Vendor));
+        match self.candidate(&kept, text, scope.now(), false) {
+            Ok(candidate) => Ok(Validation {
+                valid: true,
+                reason: None,
+                message: format!("The licence would be {}.", candidate.licence.state.as_str()),
+                licence: Some(candidate.licence),
+            }),
+            Err(UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems)) => {
+                let first = problems.into_iter().next();
+                let of = |(claims, _): (Claims, bool)| {
+                    let state = self.would_be(&kept, &claims, scope.now());
+                    Licence { state, claims: Some(claims.into()) }
+                };
+                Ok(Validation {
+                    valid: false,
+                    reason: first.as_ref().map(|problem| problem.reason),
+                    message: first.map(|problem| problem.message).unwrap_or_default(),
+                    licence: known.filter(|(_, vendor)| *vendor).map(of),
+                })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn would_be(&self, kept: &Kept, claims: &Claims, now: Timestamp) -> LicenceState {
+        use heddle_policy::licence::{Installation, Presented, evaluate};
+        let installation = Installation { id: &kept.state.installation_id, revoked: &kept.state.revoked };
+        let clock = ClockFacts { now, high_water_mark: now };
+        evaluate(Presented::Signed(claims, Signer::Vendor), clock, installation)
+    }
+
+    /// Installs a vendor's licence; it is in force at once.
+    ///
+    /// # Errors
+    /// `Invalid` for a text that is not a licence for this installation and time; `Conflict` (`olderLicence`) for one
+    /// issued before the one installed, without `force`; `Conflict` (`revisionMismatch`).
+    pub async fn install_licence(
+        &self,
+        _: &Grant<LicenceInstall>,
+        scope: &Scope,
+        install: &Install,
+        record: &Record<'_, LicenceReport>,
+    ) -> Result<LicenceReport, UseCaseError> {
+        let kept = self.fresh().await?;
+        check_revision(install.revision, kept.state.revision)?;
+        let candidate = match self.candidate(&kept, &install.text, scope.now(), install.force) {
+            Ok(candidate) => candidate,
+            Err(error) => {
+                self.rejected(scope, &error).await?;
+                return Err(error);
+            }
+        };
+        self.replace(&kept, candidate.next, scope.now(), record).await
+    }
+
+    async fn rejected(&self, scope: &Scope, error: &UseCaseError) -> Result<(), UseCaseError> {
+        let reason = match error {
+            UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
+                problems.first().map(|problem| problem.reason)
+            }
+            _ => None,
+        };
+        let event = Event {
+            tenant: Some(scope.tenant()),
+            actor: scope.principal().actor(),
+            action: "licence.rejected",
+            resource: ("licence", None),
+            outcome: Outcome::Failed,
+            details: json!({ "reason": reason }),
+        };
+        Ok(self.ports.installation.audit(&self.entry(scope.request(), event)).await?)
+    }
+
+    /// Writes a row and takes it over.
+    async fn replace(
+        &self,
+        kept: &Kept,
+        next: InstallationState,
+        now: Timestamp,
+        record: &Record<'_, LicenceReport>,
+    ) -> Result<LicenceReport, UseCaseError> {
+        let next =
+            self.tools.key.sealed(InstallationState { revision: kept.state.revision.next(), ..next })?;
+        let mut report = self.report(kept, now).await?;
+        let new = Kept::new(next.clone(), &self.tools.key);
+        let clock = ClockFacts { now, high_water_mark: next.high_water_mark };
+        report.licence = new.licence(clock);
+        report.trial_available = next.trial_started_at.is_none();
+        report.revision = next.revision;
+        self.ports.installation.update(&next, kept.state.revision, &record(&report)).await?;
+        self.licences.set(next, true);
+        // The installation has its own event.
+        self.licences.tell(report.licence.state);
+        Ok(report)
+    }
+
+    /// What would stand in the row with this licence.
+    fn candidate(
+        &self,
+        kept: &Kept,
+        text: &str,
+        now: Timestamp,
+        force: bool,
+    ) -> Result<Candidate, UseCaseError> {
+        let (claims, signer) = super::read(text, &self.tools.key).map_err(|error| unreadable(&error))?;
+        if signer == Signer::Installation {
+            let message = "An installation's own trial is started, not installed.";
+            return Err(UseCaseError::invalid("licence", "invalid_signature", message));
+        }
+        let before = kept.signed().filter(|(_, signer)| *signer == Signer::Vendor).map(|(claims, _)| claims);
+        if before.is_some_and(|before| claims.iat < before.iat) && !force {
+            let message =
+                "The licence was issued before the one that is installed; `force` installs it all the same.";
+            return Err(UseCaseError::conflict("olderLicence", message));
+        }
+        let next = InstallationState {
+            licence: Some(text.trim().to_owned()),
+            licence_installed_at: Some(now),
+            revoked: revoked(&kept.state, &claims),
+            high_water_mark: high_water(kept, before, &claims, now),
+            ..kept.state.clone()
+        };
+        let next = self.tools.key.sealed(next)?;
+        let clock = ClockFacts { now, high_water_mark: next.high_water_mark };
+        let licence = Kept::new(next.clone(), &self.tools.key).licence(clock);
+        match licence.state.restriction() {
+            // A clock that was turned back is cured by the clock, or by the next licence; it does no harm to install.
+            None | Some(Restriction::ClockRollback) => Ok(Candidate { claims, next, licence }),
+            Some(reason) => Err(unfit(reason, &claims)),
+        }
+        .inspect(|candidate| tracing::debug!(licence = candidate.claims.jti, "a licence fits"))
+    }
+
+    /// Starts the installation's own trial; once.
+    ///
+    /// # Errors
+    /// `Conflict` (`trialUsed`, `licensed`).
+    pub async fn start_trial(
+        &self,
+        _: &Grant<LicenceInstall>,
+        scope: &Scope,
+        record: &Record<'_, LicenceReport>,
+    ) -> Result<LicenceReport, UseCaseError> {
+        let kept = self.fresh().await?;
+        if kept.state.trial_started_at.is_some() {
+            return Err(UseCaseError::conflict("trialUsed", "The installation had its trial."));
+        }
+        if kept.signed().is_some_and(|(_, signer)| signer == Signer::Vendor) {
+            return Err(UseCaseError::conflict(
+                "licensed",
+                "A licence is installed; a trial would take its place.",
+            ));
+        }
+        let next = with_trial(kept.state.clone(), &self.tools.key, scope.now())?;
+        self.replace(&kept, next, scope.now(), record).await
+    }
+
+    /// Reads the row again and writes down the time, so that other nodes' changes and a clock that is turned back are
+    /// noticed. To be called each minute.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn tick(&self) -> Result<(), UseCaseError> {
+        let now = self.tools.clock.now();
+        let kept = self.fresh().await?;
+        let state = self.licence_state().state;
+        // A row with a wrong seal keeps it: a new seal over it would make it right.
+        let due = now >= kept.state.high_water_mark.plus_seconds(HIGH_WATER_SECONDS);
+        if due && self.tools.key.is_sealed(&kept.state) {
+            let revision = kept.state.revision;
+            let next = InstallationState { high_water_mark: now, revision: revision.next(), ..kept.state };
+            let next = self.tools.key.sealed(next)?;
+            match self.ports.installation.update(&next, revision, &Unit::default()).await {
+                Ok(()) => self.licences.set(next, false),
+                // Another node was faster.
+                Err(StoreError::Stale) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(before) = self.licences.tell(state) {
+            self.state_changed(before, state).await?;
+        }
+        Ok(())
+    }
+
+    async fn state_changed(&self, before: LicenceState, after: LicenceState) -> Result<(), UseCaseError> {
+        let event = Event {
+            tenant: None,
+            actor: system(),
+            action: "licence.state_changed",
+            resource: ("licence", None),
+            outcome: Outcome::Succeeded,
+            details: json!({
+                "from": before.as_str(),
+                "to": after.as_str(),
+                "reason": after.restriction().map(Restriction::as_str),
+            }),
+        };
+        Ok(self.ports.installation.audit(&self.entry(&self.own_request(), event)).await?)
+    }
+}
+
+fn unreadable(error: &FileError) -> UseCaseError {
+    UseCaseError::invalid("licence", "invalid_signature", format!("{error}."))
+}
+
+fn unfit(reason: Restriction, claims: &Claims) -> UseCaseError {
+    let message = match reason {
+        Restriction::Expired => format!("The licence ended at {}.", claims.exp),
+        Restriction::NotYetValid => format!("The licence holds from {} on.", claims.nbf),
+        Restriction::WrongInstallation => {
+            format!("The licence is for the installation `{}`.", claims.installation_id)
+        }
+        Restriction::Revoked => "The licence was revoked.".to_owned(),
+        Restriction::InvalidSignature if claims.v != CLAIMS_VERSION => {
+            format!("The licence has form {}; form {CLAIMS_VERSION} is understood.", claims.v)
+        }
+        Restriction::Missing | Restriction::InvalidSignature | Restriction::ClockRollback => {
+            "The licence is not right.".to_owned()
+        }
+    };
+    UseCaseError::Invalid(vec![Problem::at("licence", reason.as_str(), message)])
+}
+
+fn revoked(state: &InstallationState, claims: &Claims) -> Vec<String> {
+    let mut all = state.revoked.clone();
+    all.extend(claims.revoked.iter().chain(&claims.supersedes).cloned());
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The latest time seen, after a licence is installed. The vendor's time counts as seen. When the clock stands far
+/// behind what was seen, a licence issued later than the one before tells which of the two was wrong: a licence from
+/// about now, that the clock was once far ahead.
+fn high_water(kept: &Kept, before: Option<&Claims>, claims: &Claims, now: Timestamp) -> Timestamp {
+    let seen = kept.state.high_water_mark;
+    let behind = now < seen.plus_seconds(-CLOCK_TOLERANCE_SECONDS);
+    let newer = before.is_none_or(|before| claims.iat > before.iat);
+    let believable =
+        claims.iat <= now.plus_seconds(CLOCK_TOLERANCE_SECONDS) && claims.kind != Kind::Developer;
+    if behind && newer && believable { claims.iat.max(now) } else { seen.max(claims.iat) }
+}
+
+/// The row with a trial that the installation signed for itself, from now on.
+pub(crate) fn with_trial(
+    state: InstallationState,
+    key: &InstallationKey,
+    now: Timestamp,
+) -> Result<InstallationState, UseCaseError> {
+    let claims = Claims {
+        v: CLAIMS_VERSION,
+        jti: format!("trial-{}", state.installation_id),
+        sub: "Trial".to_owned(),
+        iat: now,
+        nbf: now,
+        exp: now.plus_seconds(TRIAL_DAYS * DAY_SECONDS),
+        grace_days: 0,
+        installation_id: state.installation_id.clone(),
+        kind: Kind::Trial,
+        entitlements: Entitlement::ALL.iter().map(|one| (one.as_str().to_owned(), true)).collect(),
+        limits: [("nodes", 1), ("users", 25), ("organizations", 5)]
+            .map(|(name, n)| (name.to_owned(), n))
+            .into(),
+        supersedes: Vec::new(),
+        revoked: Vec::new(),
+    };
+    let text = super::sign(&claims, INSTALLATION_KEY_ID, &key.signing()?)?;
+    let licence = Some(text);
+    let high_water_mark = state.high_water_mark.max(now);
+    Ok(InstallationState {
+        licence,
+        licence_installed_at: Some(now),
+        trial_started_at: Some(now),
+        high_water_mark,
+        ..state
+    })
+}

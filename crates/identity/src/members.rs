@@ -1,0 +1,192 @@
+//! Members: who belongs to the organisation with which roles.
+
+use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId, Timestamp, UserId};
+use heddle_policy::capability::{MemberDelete, MemberList, MemberUpdate};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_policy::{Grant, Scope};
+
+use crate::error::{Problem, Problems};
+use crate::identity::check_revision;
+use crate::ports::Tombstone;
+use crate::records::{Member, Membership, Role};
+use crate::rights::{changed, covers_role, lifts};
+use crate::{Identity, Record, UseCaseError, access, validate};
+
+/// A membership as it shall be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SetMember {
+    /// All roles: ids or names.
+    pub roles: Vec<String>,
+    /// When it ends; kept as it is when absent.
+    pub expires_at: Patch<Timestamp>,
+    /// The revision that the caller saw.
+    pub revision: Option<Revision>,
+}
+
+impl Identity {
+    /// The members of the organisation.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn members(
+        &self,
+        grant: &Grant<MemberList>,
+        scope: &Scope,
+        page: &PageRequest,
+    ) -> Result<Page<Member>, UseCaseError> {
+        Ok(self.ports.directory.members(scope.tenant(), grant.reach(), page).await?)
+    }
+
+    /// Roles by id or name, sorted by id, without repeats.
+    pub(crate) async fn named_roles(
+        &self,
+        scope: &Scope,
+        named: &[String],
+    ) -> Result<Vec<Role>, UseCaseError> {
+        let all = self.ports.directory.all_roles(scope.tenant()).await?;
+        let mut problems = Vec::new();
+        let mut found: Vec<Role> = Vec::new();
+        for (at, name) in named.iter().enumerate() {
+            match all.iter().find(|role| role.name == *name || role.id.to_string() == *name) {
+                Some(role) => found.push(role.clone()),
+                None => {
+                    problems.push(Problem::at(format!("roles[{at}]"), "notFound", "There is no such role."))
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(UseCaseError::Invalid(problems));
+        }
+        found.sort_by_key(|role| role.id);
+        found.dedup_by_key(|role| role.id);
+        Ok(found)
+    }
+
+    /// Adds a member or replaces his roles. Nobody gives or takes roles of who has more than he, and nobody gives a
+    /// role that has more than he.
+    ///
+    /// # Errors
+    /// `NotFound` for the user; `Invalid`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden`
+    /// (`exceedsOwnRights`).
+    pub async fn set_member(
+        &self,
+        _: &Grant<MemberUpdate>,
+        scope: &Scope,
+        (user, wanted): (UserId, SetMember),
+        record: &Record<'_, Member>,
+    ) -> Result<Member, UseCaseError> {
+        let mut problems = Problems::default();
+        if let Patch::Set(end) = &wanted.expires_at {
+            validate::future(&mut problems, "expiresAt", Some(*end), scope.now());
+        }
+        problems.finish()?;
+        let roles = self.named_roles(scope, &wanted.roles).await?;
+        let present = match self.ports.directory.member(scope.tenant(), user).await {
+            Ok(member) => Some(member),
+            Err(StoreError::NotFound) => None,
+            Err(error) => return Err(error.into()),
+        };
+        self.may_set(scope, user, (present.as_ref(), &roles)).await?;
+        let expected = present.as_ref().map(|member| member.membership.revision);
+        if let (Some(expected), Some(_)) = (expected, wanted.revision) {
+            check_revision(wanted.revision, expected)?;
+        }
+        let member = self.member_to_be(scope, user, (present, &roles), wanted.expires_at).await?;
+        let unit = record(&member);
+        changed(self.ports.directory.set_member(&member.membership, expected, &unit).await?, "organization")?;
+        Ok(member)
+    }
+
+    async fn may_set(
+        &self,
+        scope: &Scope,
+        user: UserId,
+        (present, roles): (Option<&Member>, &[Role]),
+    ) -> Result<(), UseCaseError> {
+        self.outranks(scope, user).await?;
+        let had: &[RoleId] = present.map_or(&[], |member| &member.membership.roles);
+        for role in roles.iter().filter(|role| !had.contains(&role.id)) {
+            covers_role(scope, role)?;
+        }
+        let lost = had.iter().filter(|id| !roles.iter().any(|role| role.id == **id));
+        let lost: Vec<RoleId> = lost.copied().collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for role in self
+            .ports
+            .directory
+            .all_roles(scope.tenant())
+            .await?
+            .iter()
+            .filter(|role| lost.contains(&role.id))
+        {
+            lifts(scope, &access::rules_of(role))?;
+        }
+        Ok(())
+    }
+
+    async fn member_to_be(
+        &self,
+        scope: &Scope,
+        user: UserId,
+        (present, roles): (Option<Member>, &[Role]),
+        expires_at: Patch<Timestamp>,
+    ) -> Result<Member, UseCaseError> {
+        let now = scope.now();
+        let named = roles.iter().map(|role| (role.id, role.name.clone())).collect();
+        let ids = roles.iter().map(|role| role.id).collect();
+        if let Some(member) = present {
+            let before = member.membership;
+            let membership = Membership {
+                roles: ids,
+                expires_at: expires_at.apply_to(before.expires_at),
+                revision: before.revision.next(),
+                updated_at: now,
+                ..before
+            };
+            return Ok(Member { membership, roles: named, ..member });
+        }
+        let account = self.ports.sessions.user(user).await?.ok_or(UseCaseError::NotFound)?;
+        let membership = Membership {
+            tenant: scope.tenant(),
+            user_id: user,
+            roles: ids,
+            expires_at: expires_at.apply_to(None),
+            revision: Revision::FIRST,
+            created_at: now,
+            updated_at: now,
+        };
+        Ok(Member {
+            membership,
+            email: account.email,
+            display_name: account.display_name,
+            state: account.state,
+            roles: named,
+        })
+    }
+
+    /// Removes a member.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
+    pub async fn remove_member(
+        &self,
+        _: &Grant<MemberDelete>,
+        scope: &Scope,
+        (user, revision): (UserId, Option<Revision>),
+        unit: &Unit,
+    ) -> Result<(), UseCaseError> {
+        let member = match self.ports.directory.member(scope.tenant(), user).await {
+            Ok(member) => member,
+            Err(StoreError::NotFound) => return self.gone(scope, Tombstone::Member(user)).await,
+            Err(error) => return Err(error.into()),
+        };
+        check_revision(revision, member.membership.revision)?;
+        self.outranks(scope, user).await?;
+        let change =
+            self.ports.directory.remove_member(scope.tenant(), user, member.membership.revision, unit);
+        changed(change.await?, "organization")
+    }
+}

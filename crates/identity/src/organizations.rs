@@ -1,0 +1,157 @@
+//! Organisations.
+
+use heddle_kernel::{Page, PageRequest, Revision, TenantId};
+use heddle_policy::capability::{
+    OrganizationCreate, OrganizationDelete, OrganizationList, OrganizationRead, OrganizationUpdate,
+};
+use heddle_policy::unit::Unit;
+use heddle_policy::{Grant, Scope};
+
+use crate::error::Problems;
+use crate::identity::check_revision;
+use crate::ports::Tombstone;
+use crate::records::Organization;
+use crate::rights::{capped, changed, covers_owner};
+use crate::{Identity, Record, UseCaseError, validate};
+
+/// An organisation to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateOrganization {
+    /// `^[a-z0-9]+(-[a-z0-9]+)*$`, 1 to 100, unique in the installation.
+    pub slug: String,
+    /// 1 to 200 characters.
+    pub display_name: String,
+}
+
+/// What to change of an organisation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PatchOrganization {
+    /// A new slug.
+    pub slug: Option<String>,
+    /// A new name.
+    pub display_name: Option<String>,
+    /// The revision that the caller saw.
+    pub revision: Option<Revision>,
+}
+
+impl Identity {
+    /// The organisations to which the caller belongs and that he may read.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn organizations(
+        &self,
+        grant: &Grant<OrganizationList>,
+        scope: &Scope,
+        page: &PageRequest,
+    ) -> Result<Page<Organization>, UseCaseError> {
+        Ok(self.ports.directory.organizations(scope.user_id(), grant.reach(), page).await?)
+    }
+
+    /// The selected organisation. Rights hold in one organisation, so another one must be selected to be read.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn organization(
+        &self,
+        _: &Grant<OrganizationRead>,
+        scope: &Scope,
+        id: TenantId,
+    ) -> Result<Organization, UseCaseError> {
+        self.selected(scope, id).await
+    }
+
+    async fn selected(&self, scope: &Scope, id: TenantId) -> Result<Organization, UseCaseError> {
+        if id != scope.tenant() {
+            return Err(UseCaseError::NotFound);
+        }
+        Ok(self.ports.directory.organization(scope.user_id(), id).await?)
+    }
+
+    /// Creates an organisation with its system roles; the caller becomes its owner.
+    ///
+    /// # Errors
+    /// `Invalid`; `Conflict` (`notUnique`) for the slug; `LimitReached`; `Forbidden` (`exceedsOwnRights`) for who is
+    /// not as strong as an owner.
+    pub async fn create_organization(
+        &self,
+        _: &Grant<OrganizationCreate>,
+        scope: &Scope,
+        new: CreateOrganization,
+        record: &Record<'_, Organization>,
+    ) -> Result<Organization, UseCaseError> {
+        let mut problems = Problems::default();
+        validate::slug(&mut problems, "slug", &new.slug);
+        validate::name(&mut problems, "displayName", &new.display_name, 200);
+        problems.finish()?;
+        // Its owner may do all that the licence allows, the licence itself included.
+        covers_owner(scope)?;
+        let organization = Organization {
+            id: TenantId(self.new_id(scope.now())),
+            slug: new.slug,
+            display_name: new.display_name,
+            revision: Revision::FIRST,
+            created_at: scope.now(),
+            updated_at: scope.now(),
+        };
+        let founding = self.founding(organization.clone(), scope.user_id());
+        let limit = self.limit("organizations");
+        let unit = record(&organization);
+        capped(
+            self.ports.directory.insert_organization(&founding, limit, &unit).await?,
+            "organizations",
+            limit,
+        )?;
+        Ok(organization)
+    }
+
+    /// Changes the selected organisation.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`).
+    pub async fn update_organization(
+        &self,
+        _: &Grant<OrganizationUpdate>,
+        scope: &Scope,
+        (id, patch): (TenantId, PatchOrganization),
+        record: &Record<'_, Organization>,
+    ) -> Result<Organization, UseCaseError> {
+        let mut problems = Problems::default();
+        if let Some(slug) = &patch.slug {
+            validate::slug(&mut problems, "slug", slug);
+        }
+        if let Some(name) = &patch.display_name {
+            validate::name(&mut problems, "displayName", name, 200);
+        }
+        problems.finish()?;
+        let mut organization = self.selected(scope, id).await?;
+        let seen = organization.revision;
+        check_revision(patch.revision, seen)?;
+        organization.slug = patch.slug.unwrap_or(organization.slug);
+        organization.display_name = patch.display_name.unwrap_or(organization.display_name);
+        organization.revision = seen.next();
+        organization.updated_at = scope.now();
+        self.ports.directory.update_organization(&organization, seen, &record(&organization)).await?;
+        Ok(organization)
+    }
+
+    /// Deletes the selected organisation.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` (`inUse` while it is the home of any account, `revisionMismatch`).
+    pub async fn delete_organization(
+        &self,
+        _: &Grant<OrganizationDelete>,
+        scope: &Scope,
+        (id, revision): (TenantId, Option<Revision>),
+        unit: &Unit,
+    ) -> Result<(), UseCaseError> {
+        let organization = match self.selected(scope, id).await {
+            Ok(organization) => organization,
+            Err(UseCaseError::NotFound) => return self.gone(scope, Tombstone::Organization(id)).await,
+            Err(error) => return Err(error),
+        };
+        check_revision(revision, organization.revision)?;
+        changed(self.ports.directory.delete_organization(id, organization.revision, unit).await?, "user")
+    }
+}

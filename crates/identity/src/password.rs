@@ -1,0 +1,288 @@
+//! Passwords: which are taken, and how they are kept.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::{Algorithm, Argon2, Params, PasswordHasher as _, PasswordVerifier as _, Version};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::blocklist::COMMON_WORDS;
+use crate::error::Problem;
+use crate::{UseCaseError, token};
+
+/// The shortest password, in bytes.
+pub const MIN_LENGTH: usize = 12;
+/// The longest password, in bytes.
+pub const MAX_LENGTH: usize = 1024;
+
+/// The cost of a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Passes.
+    pub passes: u32,
+    /// Lanes.
+    pub lanes: u32,
+}
+
+impl Default for Cost {
+    /// The least that OWASP advises for Argon2id.
+    fn default() -> Self {
+        Self { memory_kib: 19456, passes: 2, lanes: 1 }
+    }
+}
+
+/// What is wrong with a new password, if anything. `context` are words that belong to the account: its e-mail
+/// address, name, organisation.
+#[must_use]
+pub fn problem(field: &str, password: &str, context: &[&str]) -> Option<Problem> {
+    if password.len() < MIN_LENGTH {
+        return Some(Problem::at(field, "tooShort", format!("A password has at least {MIN_LENGTH} bytes.")));
+    }
+    if password.len() > MAX_LENGTH {
+        return Some(Problem::at(field, "tooLong", format!("A password has at most {MAX_LENGTH} bytes.")));
+    }
+    if is_common(password, context) {
+        let message = "The password is made of common words or of what is known about the account.";
+        return Some(Problem::at(field, "tooCommon", message));
+    }
+    None
+}
+
+/// Whether hardly anything is left of a password without common words, context words and repeats. A long password
+/// that merely holds such a word stays good.
+fn is_common(password: &str, context: &[&str]) -> bool {
+    let folded = fold(password);
+    let mut left = folded.clone();
+    let parts = context.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()).chain([*text]));
+    let known = parts.filter(|word| word.chars().count() >= 4).chain(COMMON_WORDS.iter().copied());
+    let mut words: Vec<String> = known.map(fold).collect();
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    for word in &words {
+        left = left.replace(word.as_str(), "");
+    }
+    let mut kinds: Vec<char> = left.chars().collect();
+    let length = kinds.len();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let took = left.len() < folded.len();
+    (took && length <= 4) || kinds.len() <= 3 || runs(&folded)
+}
+
+/// Small letters, and the digits that stand for letters as those.
+fn fold(text: &str) -> String {
+    let letter = |c: char| match c {
+        '0' => 'o',
+        '1' | '!' => 'i',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        other => other,
+    };
+    text.chars().flat_map(char::to_lowercase).map(letter).collect()
+}
+
+/// Whether the characters all follow each other: `abcdefghijkl`.
+fn runs(text: &str) -> bool {
+    let codes: Vec<i64> = text.chars().map(|c| i64::from(u32::from(c))).collect();
+    [1, -1].iter().any(|step| codes.windows(2).all(|pair| pair[1] - pair[0] == *step))
+}
+
+/// Makes and checks hashes, few at a time: each takes memory and tens of milliseconds of a core, so a flood of
+/// sign-ins must not take them all.
+#[derive(Debug)]
+pub struct Passwords {
+    cost: Cost,
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    queue: usize,
+    dummy: String,
+}
+
+/// The right to make or check one hash.
+#[derive(Debug)]
+pub struct Turn {
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Passwords {
+    /// With so many hashes at once and so many that may wait.
+    ///
+    /// # Errors
+    /// `Internal` when the cost is out of range or the system gives no random bytes.
+    pub fn new(cost: Cost, at_once: usize, queue: usize) -> Result<Self, UseCaseError> {
+        // Checked in the place of the hash of an account that there is not, so that both take the same time.
+        let dummy = hash(cost, &token::random_bytes::<32>()?)?;
+        let permits = Arc::new(Semaphore::new(at_once.max(1)));
+        Ok(Self { cost, permits, waiting: AtomicUsize::new(0), queue, dummy })
+    }
+
+    /// Waits for a turn.
+    ///
+    /// # Errors
+    /// `Busy` when too many wait already.
+    pub async fn turn(&self) -> Result<Turn, UseCaseError> {
+        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
+            return Ok(Turn { _permit: permit });
+        }
+        let place = Waiting::enter(&self.waiting, self.queue)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.or(Err(UseCaseError::Busy))?;
+        drop(place);
+        Ok(Turn { _permit: permit })
+    }
+
+    /// The PHC text of a new hash.
+    ///
+    /// # Errors
+    /// `Internal` when hashing fails.
+    pub async fn hash(&self, turn: Turn, password: &str) -> Result<String, UseCaseError> {
+        let (cost, password) = (self.cost, password.as_bytes().to_vec());
+        off_thread(turn, move || hash(cost, &password)).await?
+    }
+
+    /// Whether a password fits a hash; with no hash the same time is spent and the answer is no.
+    ///
+    /// # Errors
+    /// `Internal` when the stored text is not a hash.
+    pub async fn verify(
+        &self,
+        turn: Turn,
+        password: &str,
+        stored: Option<&str>,
+    ) -> Result<bool, UseCaseError> {
+        let known = stored.is_some();
+        let stored = stored.unwrap_or(&self.dummy).to_owned();
+        let password = password.as_bytes().to_vec();
+        let fits = off_thread(turn, move || verify(&password, &stored)).await??;
+        Ok(known && fits)
+    }
+
+    /// Whether a hash was made with other costs than those of now.
+    #[must_use]
+    pub fn is_outdated(&self, stored: &str) -> bool {
+        let Ok(parsed) = PasswordHash::new(stored) else { return true };
+        let Ok(params) = Params::try_from(&parsed) else { return true };
+        let cost = Cost { memory_kib: params.m_cost(), passes: params.t_cost(), lanes: params.p_cost() };
+        parsed.algorithm.as_str() != "argon2id" || cost != self.cost
+    }
+}
+
+/// A place in the queue; given back also when the caller goes away.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn enter(waiting: &'a AtomicUsize, queue: usize) -> Result<Self, UseCaseError> {
+        let place = Self(waiting);
+        if waiting.fetch_add(1, Ordering::SeqCst) >= queue { Err(UseCaseError::Busy) } else { Ok(place) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn off_thread<T: Send + 'static>(
+    turn: Turn,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, UseCaseError> {
+    let done = tokio::task::spawn_blocking(move || {
+        let result = work();
+        drop(turn);
+        result
+    });
+    done.await.map_err(|error| UseCaseError::Internal(format!("hashing: {error}")))
+}
+
+fn argon2(cost: Cost) -> Result<Argon2<'static>, UseCaseError> {
+    let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, None);
+    let params = params.map_err(|error| UseCaseError::Internal(format!("hashing: {error}")))?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn hash(cost: Cost, password: &[u8]) -> Result<String, UseCaseError> {
+    let hashed = argon2(cost)?.hash_password(password);
+    Ok(hashed.map_err(|error| UseCaseError::Internal(format!("hashing: {error}")))?.to_string())
+}
+
+fn verify(password: &[u8], stored: &str) -> Result<bool, UseCaseError> {
+    let parsed = PasswordHash::new(stored);
+    let parsed = parsed.map_err(|error| UseCaseError::Internal(format!("a stored hash: {error}")))?;
+    // The parameters are those in the hash.
+    Ok(Argon2::default().verify_password(password, &parsed).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHEAP: Cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
+
+    #[test]
+    fn short_long_and_common_passwords_are_refused() {
+        let context = ["ada.lovelace@example.com", "Ada Lovelace", "Analytical"];
+        let reason = |password: &str| problem("password", password, &context).map(|problem| problem.reason);
+        for (password, expected) in [
+            ("elevenbytes", Some("tooShort")),
+            (&"x7!".repeat(342), Some("tooLong")),
+            ("password1234", Some("tooCommon")),
+            ("P@ssw0rdPassword", Some("tooCommon")),
+            ("letmeinletmein", Some("tooCommon")),
+            ("LovelaceAda2026", Some("tooCommon")),
+            ("aaaaaaaaaaaa", Some("tooCommon")),
+            ("abcdefghijklmn", Some("tooCommon")),
+            ("heddleheddle12", Some("tooCommon")),
+            ("correct horse battery", None),
+            ("my password is a river", None),
+            ("Ünïcödé päßwörter", None),
+        ] {
+            assert_eq!(reason(password), expected, "{password}");
+        }
+        let longest: String = ('!'..='~').cycle().take(MAX_LENGTH).collect();
+        assert_eq!(reason(&longest), None);
+    }
+
+    #[tokio::test]
+    async fn a_hash_fits_its_password_alone_and_says_its_cost() {
+        let passwords = Passwords::new(CHEAP, 1, 1).unwrap();
+        let long = "é".repeat(512);
+        let stored = passwords.hash(passwords.turn().await.unwrap(), &long).await.unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{stored}");
+        let fits = async |password: &str, stored: Option<&str>| {
+            passwords.verify(passwords.turn().await.unwrap(), password, stored).await.unwrap()
+        };
+        assert!(fits(&long, Some(&stored)).await);
+        assert!(!fits(&long[..1022], Some(&stored)).await);
+        assert!(!fits(&long, None).await);
+        assert!(!passwords.is_outdated(&stored));
+        assert!(Passwords::new(Cost::default(), 1, 1).unwrap().is_outdated(&stored));
+    }
+
+    #[test]
+    fn the_usual_cost_is_the_advised_one() {
+        let stored = hash(Cost::default(), b"correct horse battery").unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
+    }
+
+    #[tokio::test]
+    async fn beyond_the_queue_nobody_waits() {
+        let passwords = Arc::new(Passwords::new(CHEAP, 1, 1).unwrap());
+        let first = passwords.turn().await.unwrap();
+        let second = tokio::spawn({
+            let passwords = Arc::clone(&passwords);
+            async move { passwords.turn().await.map(drop) }
+        });
+        while passwords.waiting.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(passwords.turn().await, Err(UseCaseError::Busy)));
+        drop(first);
+        assert!(second.await.unwrap().is_ok());
+        assert!(passwords.turn().await.is_ok());
+        assert_eq!(passwords.waiting.load(Ordering::SeqCst), 0);
+    }
+}

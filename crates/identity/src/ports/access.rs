@@ -1,0 +1,72 @@
+//! Who a token stands for and what he may.
+
+use async_trait::async_trait;
+use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_policy::store::StoreError;
+
+use crate::records::{ApiToken, GrantRow, Membership, Role, Session, User};
+
+/// What kind of token was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TokenKind {
+    /// A session's.
+    Session,
+    /// An API token.
+    ApiToken,
+}
+
+/// What a token belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A session.
+    Session(Session),
+    /// An API token.
+    ApiToken(ApiToken),
+}
+
+/// What a user is and may in an organisation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// His membership, if there is one; ended ones as well.
+    pub membership: Option<Membership>,
+    /// The roles that the membership names.
+    pub roles: Vec<Role>,
+    /// The grants and denies that apply to him, to one of these roles or to everyone; ended ones may be left out.
+    pub grants: Vec<GrantRow>,
+    /// The organisation's authorization revision; 0 when there is no such organisation.
+    pub revision: i64,
+}
+
+/// Who a token stands for and what he may in an organisation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// What the token belongs to.
+    pub credential: Credential,
+    /// The user.
+    pub user: User,
+    /// The organisation asked for, or the credential's own, or the user's home.
+    pub tenant: TenantId,
+    /// What he is and may there.
+    pub standing: Standing,
+}
+
+/// Reads who a token stands for. On the path of every request: as few statements as can be.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait AccessStore: Send + Sync {
+    /// Who the token with this SHA-256 (lower-case hex) stands for, and what he may in `tenant`, or, when that is none,
+    /// in the credential's own organisation, or in the user's home. Also for sessions that have ended and accounts that are
+    /// switched off: the use case decides.
+    async fn access(
+        &self,
+        kind: TokenKind,
+        token_sha256: &str,
+        tenant: Option<TenantId>,
+    ) -> Result<Option<Access>, StoreError>;
+
+    /// A user and what he is and may in an organisation; none for a user who is neither at home nor a member there.
+    async fn standing(&self, tenant: TenantId, user: UserId) -> Result<Option<(User, Standing)>, StoreError>;
+
+    /// Notes that a token was used. May be lost.
+    async fn touch(&self, kind: TokenKind, token_sha256: &str, at: Timestamp) -> Result<(), StoreError>;
+}

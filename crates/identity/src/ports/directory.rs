@@ -1,0 +1,255 @@
+//! Organisations, users, members, roles and grants.
+
+use async_trait::async_trait;
+use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+
+use crate::records::{GrantPrincipal, GrantRow, Member, Membership, Organization, Role, User, UserState};
+
+/// How a change that may leave nobody in charge, or something without its base, ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It was written.
+    Done,
+    /// It was not: an organisation would have no active member with the owner role and without an end.
+    LastOwner,
+    /// It was not: so many others depend on it.
+    InUse(u64),
+}
+
+/// How an addition that a licence may limit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capped {
+    /// It was written.
+    Done,
+    /// It was not: so many there are already.
+    LimitReached {
+        /// How many there are.
+        used: u64,
+    },
+}
+
+/// An organisation to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewOrganization {
+    /// The organisation.
+    pub organization: Organization,
+    /// Its system roles.
+    pub roles: Vec<Role>,
+    /// Its first owner.
+    pub owner: Membership,
+}
+
+/// An account to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUser {
+    /// The account.
+    pub user: User,
+    /// Its membership in its home organisation.
+    pub membership: Membership,
+}
+
+/// Which accounts are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UserFilter {
+    /// A part of the e-mail address or the name, in any case.
+    pub q: Option<String>,
+    /// The state.
+    pub state: Option<UserState>,
+}
+
+/// Which grants are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GrantFilter {
+    /// To whom they apply.
+    pub principal: Option<GrantPrincipal>,
+    /// The type.
+    pub resource: Option<String>,
+    /// The selector.
+    pub selector: Option<String>,
+}
+
+/// What was there and was deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tombstone {
+    /// An organisation; kind `organization`.
+    Organization(TenantId),
+    /// A user; kind `user`.
+    User(UserId),
+    /// A member; kind `member`.
+    Member(UserId),
+    /// A role; kind `role`.
+    Role(RoleId),
+    /// A grant; kind `grant`.
+    Grant(GrantId),
+}
+
+impl Tombstone {
+    /// Kind and id, as they are kept.
+    #[must_use]
+    pub const fn parts(self) -> (&'static str, uuid::Uuid) {
+        match self {
+            Self::Organization(id) => ("organization", id.0),
+            Self::User(id) => ("user", id.0),
+            Self::Member(id) => ("member", id.0),
+            Self::Role(id) => ("role", id.0),
+            Self::Grant(id) => ("grant", id.0),
+        }
+    }
+}
+
+/// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation
+/// (that of an organisation in itself), and an addition with the same key removes it.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait DirectoryStore: Send + Sync {
+    /// Whether such a thing was in the organisation and was deleted.
+    async fn was_deleted(&self, tenant: TenantId, what: Tombstone) -> Result<bool, StoreError>;
+
+    /// The organisations to which a user belongs, within reach, by creation.
+    async fn organizations(
+        &self,
+        user: UserId,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Organization>, StoreError>;
+
+    /// An organisation to which a user belongs; `NotFound` for all others.
+    async fn organization(&self, user: UserId, id: TenantId) -> Result<Organization, StoreError>;
+
+    /// Adds an organisation with its system roles and its owner, unless `limit` are there.
+    /// `Duplicate` for a slug that is taken.
+    async fn insert_organization(
+        &self,
+        new: &NewOrganization,
+        limit: Option<u64>,
+        unit: &Unit,
+    ) -> Result<Capped, StoreError>;
+
+    /// Writes slug, display name, revision and times.
+    async fn update_organization(
+        &self,
+        organization: &Organization,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<(), StoreError>;
+
+    /// Deletes an organisation with its memberships, roles, grants and API tokens. `InUse` while it is the home of
+    /// any account; so the last organisation stays.
+    async fn delete_organization(
+        &self,
+        id: TenantId,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<Change, StoreError>;
+
+    /// The accounts that are at home or members in an organisation, within reach, by creation.
+    async fn users(
+        &self,
+        tenant: TenantId,
+        filter: &UserFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<User>, StoreError>;
+
+    /// An account that is at home or a member in an organisation.
+    async fn user(&self, tenant: TenantId, id: UserId) -> Result<User, StoreError>;
+
+    /// Adds an account with its membership at home, unless the installation has `limit` accounts.
+    /// `Duplicate` for an e-mail address that is taken anywhere in the installation.
+    async fn insert_user(&self, new: &NewUser, limit: Option<u64>, unit: &Unit)
+    -> Result<Capped, StoreError>;
+
+    /// Writes an account. When it is switched off or its password hash changes, its sessions end; when it is
+    /// switched off, its API tokens are deleted, and `LastOwner` is said of any organisation. The authorization
+    /// revision of every organisation to which it belongs grows.
+    async fn update_user(&self, user: &User, expected: Revision, unit: &Unit) -> Result<Change, StoreError>;
+
+    /// Deletes an account of this home organisation with its memberships, sessions, tokens and grants.
+    /// `LastOwner` is said of any organisation.
+    async fn delete_user(
+        &self,
+        home: TenantId,
+        id: UserId,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<Change, StoreError>;
+
+    /// The members of an organisation within reach, by the start of the membership.
+    async fn members(
+        &self,
+        tenant: TenantId,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Member>, StoreError>;
+
+    /// A member of an organisation.
+    async fn member(&self, tenant: TenantId, user: UserId) -> Result<Member, StoreError>;
+
+    /// Adds (`expected` is none) or replaces a membership. `NotFound` for an unknown user or role, `Duplicate` for
+    /// an addition of one that is there, `LastOwner` for a replacement that leaves no owner.
+    async fn set_member(
+        &self,
+        membership: &Membership,
+        expected: Option<Revision>,
+        unit: &Unit,
+    ) -> Result<Change, StoreError>;
+
+    /// Removes a membership and the user's API tokens and own grants of the organisation.
+    async fn remove_member(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<Change, StoreError>;
+
+    /// The roles of an organisation within reach, by name.
+    async fn roles(
+        &self,
+        tenant: TenantId,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Role>, StoreError>;
+
+    /// Every role of an organisation, by name.
+    async fn all_roles(&self, tenant: TenantId) -> Result<Vec<Role>, StoreError>;
+
+    /// A role of an organisation.
+    async fn role(&self, tenant: TenantId, id: RoleId) -> Result<Role, StoreError>;
+
+    /// Adds a role. `Duplicate` for a name that is taken.
+    async fn insert_role(&self, role: &Role, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Writes a role. `Duplicate` for a name that is taken.
+    async fn update_role(&self, role: &Role, expected: Revision, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Deletes a role and the grants to it; `InUse` while members have it.
+    async fn delete_role(
+        &self,
+        tenant: TenantId,
+        id: RoleId,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<Change, StoreError>;
+
+    /// The grants of an organisation within reach, newest first.
+    async fn grants(
+        &self,
+        tenant: TenantId,
+        filter: &GrantFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<GrantRow>, StoreError>;
+
+    /// A grant of an organisation.
+    async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError>;
+
+    /// Adds a grant. `NotFound` when its user is not a member or its role is not there.
+    async fn insert_grant(&self, grant: &GrantRow, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Deletes a grant.
+    async fn delete_grant(&self, tenant: TenantId, id: GrantId, unit: &Unit) -> Result<(), StoreError>;
+}

@@ -1,0 +1,120 @@
+//! The installation as a whole, its audit trail and the answers kept for repeated calls.
+
+use async_trait::async_trait;
+use heddle_kernel::{EventId, Page, PageRequest, Revision, TenantId, Timestamp};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::{AuditEntry, IdempotencyRecord, Unit};
+use serde_json::Value;
+
+use super::directory::{NewOrganization, NewUser};
+use crate::records::{InstallationState, Usage};
+
+/// An audit event as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditEvent {
+    /// Its id.
+    pub id: EventId,
+    /// The organisation; none for the installation as a whole.
+    pub tenant: Option<TenantId>,
+    /// When.
+    pub at: Timestamp,
+    /// `user`, `apiToken`, `system` or `anonymous`.
+    pub actor_kind: String,
+    /// The user's id, if there is a user.
+    pub actor_id: Option<String>,
+    /// A name for people.
+    pub actor_display: String,
+    /// What: `workflow.created`, ...
+    pub action: String,
+    /// On what kind of thing.
+    pub resource_type: String,
+    /// On which one.
+    pub resource_id: Option<String>,
+    /// `succeeded`, `denied` or `failed`.
+    pub outcome: String,
+    /// The request that asked for it.
+    pub request_id: String,
+    /// From where.
+    pub client_ip: Option<String>,
+    /// What else there is to say.
+    pub details: Value,
+}
+
+/// Which audit events are wanted; all that is given must fit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AuditFilter {
+    /// The action; all that begin so when it ends in `.*`.
+    pub action: Option<String>,
+    /// The actor's id.
+    pub actor: Option<String>,
+    /// The kind of thing.
+    pub resource_type: Option<String>,
+    /// The thing's id.
+    pub resource_id: Option<String>,
+    /// `succeeded`, `denied` or `failed`.
+    pub outcome: Option<String>,
+    /// From this instant on.
+    pub from: Option<Timestamp>,
+    /// Before this instant.
+    pub to: Option<Timestamp>,
+}
+
+/// What set-up writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetUp {
+    /// The first organisation with its system roles; its owner is the first user.
+    pub organization: NewOrganization,
+    /// The first user. The membership is the same as the organisation's owner.
+    pub user: NewUser,
+    /// The installation's row after set-up.
+    pub state: InstallationState,
+    /// The row's revision that was read.
+    pub expected: Revision,
+}
+
+/// Keeps what concerns the installation as a whole.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait InstallationStore: Send + Sync {
+    /// The installation's row.
+    async fn load(&self) -> Result<Option<InstallationState>, StoreError>;
+
+    /// Writes the first row. `Duplicate` when another node was faster.
+    async fn insert(&self, state: &InstallationState, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Replaces the row.
+    async fn update(
+        &self,
+        state: &InstallationState,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<(), StoreError>;
+
+    /// Writes first organisation, first user and the row. `Duplicate` when there is any user.
+    async fn set_up(&self, set_up: &SetUp, unit: &Unit) -> Result<(), StoreError>;
+
+    /// How many organisations and users there are.
+    async fn usage(&self) -> Result<Usage, StoreError>;
+
+    /// Adds an audit event that belongs to no other change: a refusal or a failed sign-in.
+    async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError>;
+
+    /// The audit events of an organisation within reach (of their ids), newest first.
+    async fn audit_events(
+        &self,
+        tenant: TenantId,
+        filter: &AuditFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<AuditEvent>, StoreError>;
+
+    /// The answer kept under a key that has not expired.
+    async fn idempotent(
+        &self,
+        tenant: TenantId,
+        operation: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, StoreError>;
+}

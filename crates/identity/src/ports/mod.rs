@@ -1,0 +1,27 @@
+//! The ports through which identity reaches storage. One method is one atomic unit: all of it is written, or nothing.
+//!
+//! Obligations of every method that writes:
+//! - what the [`heddle_policy::unit::Unit`] holds is written in the same transaction;
+//! - where an organisation's memberships, roles, grants or the state of one of its members changes, the
+//!   organisation's authorization revision grows by one in the same transaction, so that the next request of anybody
+//!   sees the change;
+//! - `Stale` when the expected revision is not the stored one, `NotFound` when there is no such row *in that
+//!   organisation*, `Duplicate` with the name of the constraint for a unique value that is taken.
+
+mod access;
+mod directory;
+mod installation;
+mod sessions;
+
+pub use access::{Access, AccessStore, Credential, Standing, TokenKind};
+pub use directory::{
+    Capped, Change, DirectoryStore, GrantFilter, NewOrganization, NewUser, Tombstone, UserFilter,
+};
+pub use installation::{AuditEvent, AuditFilter, InstallationStore, SetUp};
+pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
+
+#[cfg(any(test, feature = "mock"))]
+pub use self::{
+    access::MockAccessStore, directory::MockDirectoryStore, installation::MockInstallationStore,
+    sessions::MockSessionStore,
+};

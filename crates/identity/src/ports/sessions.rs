@@ -1,0 +1,98 @@
+//! Sign-in, sessions, passwords and API tokens.
+
+use async_trait::async_trait;
+use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp, TokenId, UserId};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+
+use crate::records::{ApiToken, OwnOrganization, Session, Throttle, User};
+
+/// Whether a sign-in may be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// It may; it already counts as a failure, until a success clears the count.
+    Allowed(Throttle),
+    /// Not before then.
+    Refused {
+        /// When the next one may be tried.
+        next_at: Timestamp,
+    },
+}
+
+/// A session to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// The session.
+    pub session: Session,
+    /// The account's key, whose failed sign-ins are forgotten.
+    pub account_key: String,
+    /// A new hash of the same password, when the old one was made with lesser parameters.
+    pub rehash: Option<String>,
+    /// SHA-256 of the token of the session that this one takes the place of, if one was shown.
+    pub replaces: Option<String>,
+}
+
+/// A password to set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordChange {
+    /// The user.
+    pub user_id: UserId,
+    /// The new hash.
+    pub hash: String,
+    /// The account's revision that was read.
+    pub expected: Revision,
+    /// The session that goes on; all others of the user end.
+    pub keep: Option<SessionId>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Keeps sign-ins, sessions, passwords and API tokens.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Counts a sign-in before its password is looked at, so that guesses made at the same time count as well:
+    /// reads the account's throttle, asks [`crate::throttle::next`], and writes what that says, all at once.
+    async fn attempt(&self, account_key: &str, now: Timestamp) -> Result<Attempt, StoreError>;
+
+    /// The account with this e-mail address (in lower case) in the whole installation.
+    async fn user_by_email(&self, email: &str) -> Result<Option<User>, StoreError>;
+
+    /// The account with this id in the whole installation.
+    async fn user(&self, id: UserId) -> Result<Option<User>, StoreError>;
+
+    /// The organisations to which a user belongs now, by slug.
+    async fn organizations_of(
+        &self,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<Vec<OwnOrganization>, StoreError>;
+
+    /// Opens a session; forgets the account's failures, ends the replaced session, and sets the new hash.
+    async fn open(&self, new: &NewSession, unit: &Unit) -> Result<(), StoreError>;
+
+    /// A session and the home organisation of its user.
+    async fn session(&self, id: SessionId) -> Result<Option<(Session, TenantId)>, StoreError>;
+
+    /// The user's sessions that have not ended, newest first.
+    async fn sessions(&self, user: UserId, now: Timestamp) -> Result<Vec<Session>, StoreError>;
+
+    /// Ends a session. One that has ended before is fine; nothing is written then.
+    async fn end(&self, id: SessionId, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Sets a password and ends all other sessions of the user; the account's revision grows. `Stale` when the
+    /// account was changed in the meantime.
+    async fn set_password(&self, change: &PasswordChange, unit: &Unit) -> Result<(), StoreError>;
+
+    /// The user's API tokens, newest first.
+    async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError>;
+
+    /// Adds an API token. `Duplicate` for a name that the user gave before.
+    async fn insert_token(&self, token: &ApiToken, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Deletes an API token of this user. `NotFound` when there is and was none; a repeat is fine.
+    async fn delete_token(&self, user: UserId, id: TokenId, unit: &Unit) -> Result<(), StoreError>;
+
+    /// Removes sessions and tokens that ended, and throttles last used, before then; says how many.
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}

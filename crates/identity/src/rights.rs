@@ -1,0 +1,105 @@
+//! Nobody gives away, takes or lifts more than he has himself.
+
+use heddle_kernel::UserId;
+use heddle_policy::{Effect, Excess, ResourceRule, RoleRules, Scope, system_roles};
+
+use crate::error::Problem;
+use crate::ports::Tombstone;
+use crate::records::{GrantRow, Role};
+use crate::{Identity, UseCaseError, access};
+
+/// The refusal of somebody who wants more than he has.
+pub(crate) fn exceeds(excess: &Excess) -> UseCaseError {
+    let problem = Problem::new("exceedsOwnRights", "Nobody can give, take or lift more than he has himself.");
+    UseCaseError::Forbidden(problem.with("missing", excess.to_string()))
+}
+
+/// The rule of a grant.
+pub(crate) fn rule_of(grant: &GrantRow) -> RoleRules {
+    let rule = ResourceRule {
+        resource: grant.resource.clone(),
+        actions: vec![grant.action.clone()],
+        selector: grant.selector.clone(),
+        effect: grant.effect,
+    };
+    RoleRules { resources: vec![rule], ..RoleRules::default() }
+}
+
+/// The caller has all that a role gives.
+pub(crate) fn covers_role(scope: &Scope, role: &Role) -> Result<(), UseCaseError> {
+    scope.covers(&access::rules_of(role)).map_err(|excess| exceeds(&excess))
+}
+
+/// No deny of these rules holds the caller back.
+pub(crate) fn lifts(scope: &Scope, rules: &RoleRules) -> Result<(), UseCaseError> {
+    scope.snapshot().covers_denies(rules).map_err(|excess| exceeds(&excess))
+}
+
+/// The caller has all that an owner has.
+pub(crate) fn covers_owner(scope: &Scope) -> Result<(), UseCaseError> {
+    let owner =
+        system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default();
+    scope.covers(&owner).map_err(|excess| exceeds(&excess))
+}
+
+impl Identity {
+    /// The caller has all that another user has in the organisation: only then may he change that user's account or
+    /// membership, for else he could take it over. Everybody is his own equal.
+    pub(crate) async fn outranks(&self, scope: &Scope, user: UserId) -> Result<(), UseCaseError> {
+        if user == scope.user_id() {
+            return Ok(());
+        }
+        let Some((_, standing)) = self.ports.access.standing(scope.tenant(), user).await? else {
+            return Ok(());
+        };
+        // Counted as if in use: an account that is switched off, or a membership that has ended, can come back.
+        for role in &standing.roles {
+            covers_role(scope, role)?;
+        }
+        for grant in standing.grants.iter().filter(|grant| grant.effect == Effect::Allow) {
+            scope.covers(&rule_of(grant)).map_err(|excess| exceeds(&excess))?;
+        }
+        Ok(())
+    }
+
+    /// What to answer when something to delete is not there: fine, if it was deleted before.
+    pub(crate) async fn gone(&self, scope: &Scope, what: Tombstone) -> Result<(), UseCaseError> {
+        match self.ports.directory.was_deleted(scope.tenant(), what).await? {
+            true => Ok(()),
+            false => Err(UseCaseError::NotFound),
+        }
+    }
+}
+
+/// How a guarded change ended.
+pub(crate) fn changed(change: crate::ports::Change, what: &'static str) -> Result<(), UseCaseError> {
+    use crate::ports::Change;
+    match change {
+        Change::Done => Ok(()),
+        Change::LastOwner => Err(UseCaseError::conflict(
+            "lastOwner",
+            "An organisation keeps at least one owner who can sign in.",
+        )),
+        Change::InUse(count) => {
+            let problem = Problem::new("inUse", format!("It is used by {count} {what}."));
+            Err(UseCaseError::Conflict(vec![
+                problem.with("usedBy", serde_json::json!([{ "type": what, "count": count }])),
+            ]))
+        }
+    }
+}
+
+/// How an addition that the licence limits ended.
+pub(crate) fn capped(
+    capped: crate::ports::Capped,
+    limit: &'static str,
+    licensed: Option<u64>,
+) -> Result<(), UseCaseError> {
+    use crate::ports::Capped;
+    match capped {
+        Capped::Done => Ok(()),
+        Capped::LimitReached { used } => {
+            Err(UseCaseError::LimitReached { limit, licensed: licensed.unwrap_or(used), used })
+        }
+    }
+}

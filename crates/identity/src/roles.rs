@@ -1,0 +1,186 @@
+//! Roles that an organisation makes for itself. The system roles are everybody's and nobody changes them.
+
+use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId};
+use heddle_policy::capability::{RoleCreate, RoleDelete, RoleList, RoleRead, RoleUpdate};
+use heddle_policy::unit::Unit;
+use heddle_policy::{Effect, Grant, PermissionSet, ResourceRule, RoleRules, Scope, system_roles};
+
+use crate::error::Problems;
+use crate::identity::check_revision;
+use crate::ports::Tombstone;
+use crate::records::Role;
+use crate::rights::{changed, covers_owner, exceeds, lifts};
+use crate::{Identity, Record, UseCaseError, validate};
+
+/// A role to create.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewRole {
+    /// Its name: 1 to 100 characters, unique in the organisation.
+    pub name: String,
+    /// What it is for: at most 1,000 characters.
+    pub description: Option<String>,
+    /// What it gives and takes.
+    pub rules: RoleRules,
+}
+
+/// What to change of a role.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PatchRole {
+    /// A new name.
+    pub name: Option<String>,
+    /// Another description.
+    pub description: Patch<String>,
+    /// Other permissions.
+    pub permissions: Option<PermissionSet>,
+    /// Other permissions that it takes.
+    pub denied_permissions: Option<Vec<String>>,
+    /// Other rules about resources.
+    pub resources: Option<Vec<ResourceRule>>,
+    /// The revision that the caller saw.
+    pub revision: Option<Revision>,
+}
+
+fn check(name: &str, description: Option<&str>, rules: &RoleRules) -> Result<(), UseCaseError> {
+    let mut problems = Problems::default();
+    validate::name(&mut problems, "name", name, 100);
+    validate::text(&mut problems, "description", description, 1000);
+    validate::permission_set(&mut problems, "permissions", &rules.permissions);
+    validate::permissions(&mut problems, "deniedPermissions", &rules.denied_permissions);
+    for (at, rule) in rules.resources.iter().enumerate() {
+        validate::rule(&mut problems, &format!("grants[{at}]"), rule);
+    }
+    if rules.resources.len() > 500 {
+        problems.add("grants", "tooMany", "At most 500.");
+    }
+    problems.finish()?;
+    if system_roles::find(name).is_some() {
+        return Err(UseCaseError::conflict("notUnique", "A system role has this name."));
+    }
+    Ok(())
+}
+
+fn system_role() -> UseCaseError {
+    UseCaseError::conflict("systemRole", "System roles are not changed; make a role of your own.")
+}
+
+/// Whether the rules take anything.
+fn takes(rules: &RoleRules) -> bool {
+    !rules.denied_permissions.is_empty() || rules.resources.iter().any(|rule| rule.effect == Effect::Deny)
+}
+
+impl Identity {
+    /// The roles of the organisation.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn roles(
+        &self,
+        grant: &Grant<RoleList>,
+        scope: &Scope,
+        page: &PageRequest,
+    ) -> Result<Page<Role>, UseCaseError> {
+        Ok(self.ports.directory.roles(scope.tenant(), grant.reach(), page).await?)
+    }
+
+    /// A role.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn role(&self, _: &Grant<RoleRead>, scope: &Scope, id: RoleId) -> Result<Role, UseCaseError> {
+        Ok(self.ports.directory.role(scope.tenant(), id).await?)
+    }
+
+    /// Creates a role.
+    ///
+    /// # Errors
+    /// `Invalid`; `Conflict` (`notUnique`); `Forbidden` (`exceedsOwnRights`).
+    pub async fn create_role(
+        &self,
+        _: &Grant<RoleCreate>,
+        scope: &Scope,
+        new: NewRole,
+        record: &Record<'_, Role>,
+    ) -> Result<Role, UseCaseError> {
+        check(&new.name, new.description.as_deref(), &new.rules)?;
+        scope.covers(&new.rules).map_err(|excess| exceeds(&excess))?;
+        let role = Role {
+            tenant: scope.tenant(),
+            id: RoleId(self.new_id(scope.now())),
+            name: new.name,
+            description: new.description,
+            system: false,
+            rules: new.rules,
+            revision: Revision::FIRST,
+            created_at: scope.now(),
+            updated_at: scope.now(),
+        };
+        self.ports.directory.insert_role(&role, &record(&role)).await?;
+        Ok(role)
+    }
+
+    /// Changes a role. Nobody lifts a deny that holds himself back. Whoever makes a role take more must be as strong
+    /// as an owner, for owners may have the role.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid`; `Conflict` (`systemRole`, `notUnique`, `revisionMismatch`); `Forbidden`
+    /// (`exceedsOwnRights`).
+    pub async fn update_role(
+        &self,
+        _: &Grant<RoleUpdate>,
+        scope: &Scope,
+        (id, patch): (RoleId, PatchRole),
+        record: &Record<'_, Role>,
+    ) -> Result<Role, UseCaseError> {
+        let mut role = self.ports.directory.role(scope.tenant(), id).await?;
+        if role.system {
+            return Err(system_role());
+        }
+        let (seen, before) = (role.revision, role.rules.clone());
+        check_revision(patch.revision, seen)?;
+        role.name = patch.name.unwrap_or(role.name);
+        role.description = patch.description.apply_to(role.description);
+        role.rules = RoleRules {
+            permissions: patch.permissions.unwrap_or(role.rules.permissions),
+            denied_permissions: patch.denied_permissions.unwrap_or(role.rules.denied_permissions),
+            resources: patch.resources.unwrap_or(role.rules.resources),
+        };
+        check(&role.name, role.description.as_deref(), &role.rules)?;
+        scope.covers(&role.rules).map_err(|excess| exceeds(&excess))?;
+        if role.rules != before {
+            lifts(scope, &before)?;
+            if takes(&role.rules) {
+                covers_owner(scope)?;
+            }
+        }
+        role.revision = seen.next();
+        role.updated_at = scope.now();
+        self.ports.directory.update_role(&role, seen, &record(&role)).await?;
+        Ok(role)
+    }
+
+    /// Deletes a role that nobody has.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` (`systemRole`, `inUse`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
+    pub async fn delete_role(
+        &self,
+        _: &Grant<RoleDelete>,
+        scope: &Scope,
+        (id, revision): (RoleId, Option<Revision>),
+        unit: &Unit,
+    ) -> Result<(), UseCaseError> {
+        let role = match self.ports.directory.role(scope.tenant(), id).await {
+            Ok(role) => role,
+            Err(heddle_policy::store::StoreError::NotFound) => {
+                return self.gone(scope, Tombstone::Role(id)).await;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if role.system {
+            return Err(system_role());
+        }
+        check_revision(revision, role.revision)?;
+        lifts(scope, &role.rules)?;
+        changed(self.ports.directory.delete_role(scope.tenant(), id, role.revision, unit).await?, "member")
+    }
+}

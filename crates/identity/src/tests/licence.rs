@@ -1,0 +1,265 @@
+use std::sync::Mutex;
+
+use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
+use heddle_policy::licence::{Claims, Kind, LicenceState};
+use heddle_policy::store::StoreError;
+
+use super::*;
+use crate::licence::{Install, testing};
+use crate::records::{InstallationState, Usage};
+
+const DAY: i64 = 24 * 3600;
+
+/// The row of an installation that was set up and has no licence.
+pub fn row() -> InstallationState {
+    InstallationState {
+        installation_id: key().installation_id(),
+        setup_token_sha256: None,
+        setup_expires_at: None,
+        set_up_at: Some(START),
+        licence: None,
+        licence_installed_at: None,
+        trial_started_at: None,
+        revoked: Vec::new(),
+        high_water_mark: START,
+        seal: String::new(),
+        revision: Revision(4),
+        created_at: START,
+    }
+}
+
+pub fn sealed(state: InstallationState) -> InstallationState {
+    key().sealed(state).unwrap()
+}
+
+struct Running {
+    identity: Identity,
+    row: Arc<Mutex<InstallationState>>,
+    audited: Arc<Mutex<Vec<String>>>,
+    clock: Arc<FixedClock>,
+}
+
+/// A started installation whose row is kept in memory.
+async fn running(state: InstallationState) -> Running {
+    let mut world = World::new();
+    let (row, audited) = (Arc::new(Mutex::new(state)), Arc::new(Mutex::new(Vec::new())));
+    let at = Arc::clone(&row);
+    world.installation.expect_load().returning(move || Ok(Some(at.lock().unwrap().clone())));
+    let at = Arc::clone(&row);
+    world.installation.expect_update().returning(move |state, expected, _| {
+        let mut row = at.lock().unwrap();
+        if row.revision != expected {
+            return Err(StoreError::Stale);
+        }
+        *row = state.clone();
+        Ok(())
+    });
+    let at = Arc::clone(&audited);
+    world.installation.expect_audit().returning(move |entry| {
+        at.lock().unwrap().push(format!("{} {}", entry.action, entry.details));
+        Ok(())
+    });
+    world.installation.expect_usage().returning(|| Ok(Usage { organizations: 1, users: 2 }));
+    let clock = Arc::clone(&world.clock);
+    let identity = world.identity();
+    identity.start().await.unwrap();
+    Running { identity, row, audited, clock }
+}
+
+impl Running {
+    async fn install(
+        &self,
+        claims: &Claims,
+        now: Timestamp,
+        force: bool,
+    ) -> Result<LicenceState, UseCaseError> {
+        self.install_text(testing::issue(claims), now, force).await
+    }
+
+    async fn install_text(
+        &self,
+        text: String,
+        now: Timestamp,
+        force: bool,
+    ) -> Result<LicenceState, UseCaseError> {
+        let scope = at(now);
+        let install = Install { text, force, revision: None };
+        let grant = grant::<LicenceInstall>(&scope);
+        let installed = self.identity.install_licence(&grant, &scope, &install, &nothing).await;
+        installed.map(|report| report.licence.state)
+    }
+}
+
+fn at(now: Timestamp) -> Scope {
+    scope_of(&Facts::member(user_id(0), tenant()).with_system_role("owner"), now)
+}
+
+#[tokio::test]
+async fn an_installed_licence_is_in_force_at_once() {
+    let running = running(sealed(row())).await;
+    assert_eq!(running.identity.licence_state().restriction(), Some("missing"));
+    let claims = testing::claims(START);
+    let state = running.install(&claims, START, false).await.unwrap();
+    assert_eq!(state, LicenceState::Active { expires_at: claims.exp });
+    assert!(running.identity.licence_state().allows("workflow.enabled"));
+    let scope = at(START);
+    let report = running.identity.licence(&grant::<LicenceRead>(&scope), &scope).await.unwrap();
+    assert_eq!((report.revision, report.usage.users, report.trial_available), (Revision(5), 2, true));
+    assert!(key().is_sealed(&running.row.lock().unwrap()));
+}
+
+#[tokio::test]
+async fn what_is_not_a_licence_for_here_and_now_is_refused_and_audited() {
+    let good = testing::claims(START);
+    let own = crate::licence::with_trial(row(), &key(), START).unwrap().licence.unwrap();
+    let cases = [
+        ("nonsense".to_owned(), "invalid_signature"),
+        (own, "invalid_signature"),
+        (testing::issue(&Claims { v: 2, ..good.clone() }), "invalid_signature"),
+        (
+            testing::issue(&Claims { installation_id: "elsewhere".to_owned(), ..good.clone() }),
+            "wrong_installation",
+        ),
+        (testing::issue(&Claims { nbf: START.plus_seconds(1), ..good.clone() }), "not_yet_valid"),
+        (testing::issue(&Claims { exp: START.plus_seconds(-15 * DAY), ..good.clone() }), "expired"),
+        (testing::issue(&Claims { revoked: vec![good.jti.clone()], ..good }), "revoked"),
+    ];
+    for (text, expected) in cases {
+        let running = running(sealed(row())).await;
+        let before = running.row.lock().unwrap().clone();
+        let scope = at(START);
+        let dry =
+            running.identity.validate_licence(&grant::<LicenceInspect>(&scope), &scope, &text).await.unwrap();
+        assert_eq!((dry.valid, dry.reason), (false, Some(expected)));
+        assert!(running.audited.lock().unwrap().is_empty());
+        let refused = running.install_text(text, START, false).await.unwrap_err();
+        assert_eq!(reason(&refused), expected);
+        assert_eq!(*running.row.lock().unwrap(), before);
+        let audited = running.audited.lock().unwrap().join("\n");
+        assert_eq!(audited, format!("licence.rejected {{\"reason\":\"{expected}\"}}"));
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_changes_nothing() {
+    let running = running(sealed(row())).await;
+    let scope = at(START);
+    let text = testing::issue(&testing::claims(START));
+    let dry =
+        running.identity.validate_licence(&grant::<LicenceInspect>(&scope), &scope, &text).await.unwrap();
+    assert!(dry.valid && dry.licence.is_some_and(|licence| licence.allows("vector.enabled")));
+    assert_eq!(running.identity.licence_state().restriction(), Some("missing"));
+}
+
+#[tokio::test]
+async fn an_older_licence_takes_force_and_a_superseded_one_is_revoked() {
+    let running = running(sealed(row())).await;
+    let (older, newer) = (testing::claims(START.plus_seconds(-DAY)), testing::claims(START));
+    running.install(&newer, START, false).await.unwrap();
+    assert_eq!(reason(&running.install(&older, START, false).await.unwrap_err()), "olderLicence");
+    assert!(running.install(&older, START, true).await.is_ok());
+    let last = Claims { jti: "last".to_owned(), supersedes: vec![newer.jti.clone()], ..newer.clone() };
+    running.install(&last, START, false).await.unwrap();
+    assert_eq!(reason(&running.install(&newer, START, true).await.unwrap_err()), "revoked");
+}
+
+#[tokio::test]
+async fn a_revision_that_was_overtaken_installs_nothing() {
+    let running = running(sealed(row())).await;
+    let scope = at(START);
+    let text = testing::issue(&testing::claims(START));
+    let install = Install { text, force: false, revision: Some(Revision(3)) };
+    let installed =
+        running.identity.install_licence(&grant::<LicenceInstall>(&scope), &scope, &install, &nothing).await;
+    assert_eq!(reason(&installed.unwrap_err()), "revisionMismatch");
+}
+
+#[tokio::test]
+async fn the_trial_is_started_once_and_never_over_a_licence() {
+    let running = running(sealed(row())).await;
+    let scope = at(START);
+    let start =
+        async || running.identity.start_trial(&grant::<LicenceInstall>(&scope), &scope, &nothing).await;
+    let report = start().await.unwrap();
+    assert_eq!(report.licence.state, LicenceState::Trial { expires_at: START.plus_seconds(30 * DAY) });
+    assert!(!report.trial_available);
+    assert_eq!(reason(&start().await.unwrap_err()), "trialUsed");
+    running.clock.advance_millis(30 * DAY * 1000);
+    assert_eq!(running.identity.licence_state().restriction(), Some("expired"));
+    let licensed = self::running(sealed(row())).await;
+    licensed.install(&testing::claims(START), START, false).await.unwrap();
+    let refused = licensed.identity.start_trial(&grant::<LicenceInstall>(&scope), &scope, &nothing).await;
+    assert_eq!(reason(&refused.unwrap_err()), "licensed");
+}
+
+#[tokio::test]
+async fn a_row_changed_from_outside_counts_for_nothing_until_a_licence_seals_it_anew() {
+    let mut claims = testing::claims(START);
+    let trial = sealed(crate::licence::with_trial(row(), &key(), START).unwrap());
+    for changed in [
+        InstallationState { trial_started_at: None, ..trial.clone() },
+        InstallationState { trial_started_at: Some(START.plus_seconds(DAY)), ..trial.clone() },
+        InstallationState { high_water_mark: START.plus_seconds(-DAY), ..trial.clone() },
+        InstallationState { licence: Some(testing::issue(&claims)), ..trial.clone() },
+        InstallationState { revoked: vec!["x".to_owned()], ..trial },
+    ] {
+        let running = running(changed).await;
+        assert_eq!(running.identity.licence_state().restriction(), Some("invalid_signature"));
+        claims.jti.push('x');
+        running.identity.tick().await.unwrap();
+        assert_eq!(running.identity.licence_state().restriction(), Some("invalid_signature"));
+        running.install(&claims, START, false).await.unwrap();
+        assert_eq!(running.identity.licence_state().restriction(), None);
+    }
+}
+
+#[tokio::test]
+async fn the_time_seen_is_written_down_and_a_clock_turned_back_is_noticed() {
+    let running = running(sealed(row())).await;
+    running.install(&testing::claims(START), START, false).await.unwrap();
+    running.clock.advance_millis(599_000);
+    running.identity.tick().await.unwrap();
+    assert_eq!(running.row.lock().unwrap().high_water_mark, START);
+    running.clock.advance_millis(3 * DAY * 1000);
+    running.identity.tick().await.unwrap();
+    let seen = START.plus_seconds(3 * DAY + 599);
+    assert_eq!(running.row.lock().unwrap().high_water_mark, seen);
+    running.clock.advance_millis(-DAY * 1000);
+    assert_eq!(running.identity.licence_state().restriction(), None, "a day is tolerated");
+    running.clock.advance_millis(-1);
+    assert_eq!(running.identity.licence_state().restriction(), Some("clock_rollback"));
+    running.identity.tick().await.unwrap();
+    assert_eq!(running.row.lock().unwrap().high_water_mark, seen, "it never goes back by itself");
+}
+
+#[tokio::test]
+async fn a_mark_poisoned_by_a_wrong_clock_is_cured_by_a_newer_licence() {
+    let poisoned = InstallationState { high_water_mark: START.plus_seconds(3650 * DAY), ..row() };
+    let before = testing::claims(START.plus_seconds(-10 * DAY));
+    let poisoned = sealed(InstallationState { licence: Some(testing::issue(&before)), ..poisoned });
+    let running = running(poisoned).await;
+    assert_eq!(running.identity.licence_state().restriction(), Some("clock_rollback"));
+    let same = Claims { jti: "again".to_owned(), ..before };
+    running.install(&same, START, false).await.unwrap();
+    assert_eq!(running.identity.licence_state().restriction(), Some("clock_rollback"), "not newer");
+    let newer = testing::claims(START.plus_seconds(-3600));
+    running.install(&newer, START, false).await.unwrap();
+    assert_eq!(running.identity.licence_state().restriction(), None);
+    assert_eq!(running.row.lock().unwrap().high_water_mark, START);
+}
+
+#[tokio::test]
+async fn a_change_of_state_is_audited_once() {
+    let running = running(sealed(row())).await;
+    let short = Claims { kind: Kind::Developer, exp: START.plus_seconds(40 * DAY), ..testing::claims(START) };
+    running.install(&short, START, false).await.unwrap();
+    running.identity.tick().await.unwrap();
+    assert!(running.audited.lock().unwrap().is_empty());
+    for _ in 0..3 {
+        running.clock.advance_millis(11 * DAY * 1000);
+        running.identity.tick().await.unwrap();
+        running.identity.tick().await.unwrap();
+    }
+    let audited = running.audited.lock().unwrap().join("\n");
+    assert_eq!(audited, r#"licence.state_changed {"from":"active","reason":null,"to":"expiring"}"#);
+}

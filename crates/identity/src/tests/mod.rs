@@ -1,0 +1,206 @@
+//! The use cases over mocked storage.
+
+mod access;
+mod licence;
+mod people;
+mod rights;
+mod setup;
+mod sign_in;
+
+use std::sync::Arc;
+
+use heddle_kernel::{
+    FixedClock, RequestId, Revision, RoleId, SequentialIds, SessionId, TenantId, Timestamp, UserId,
+};
+use heddle_policy::unit::Unit;
+use heddle_policy::{
+    Capability, Facts, Grant, Principal, RequestFacts, RoleRules, Scope, SessionKind, Snapshot, Target,
+    system_roles,
+};
+use uuid::Uuid;
+
+use crate::error::Problem;
+use crate::password::Cost;
+use crate::ports::{MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, Standing};
+use crate::records::{Membership, Organization, OwnOrganization, Role, Session, User, UserState};
+use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
+
+pub const START: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
+pub const PASSWORD: &str = "correct horse battery";
+
+/// Mocks to be told what to expect; what is not expected fails the test.
+pub struct World {
+    pub access: MockAccessStore,
+    pub sessions: MockSessionStore,
+    pub directory: MockDirectoryStore,
+    pub installation: MockInstallationStore,
+    pub clock: Arc<FixedClock>,
+    pub settings: Settings,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
+        Self {
+            access: MockAccessStore::new(),
+            sessions: MockSessionStore::new(),
+            directory: MockDirectoryStore::new(),
+            installation: MockInstallationStore::new(),
+            clock: Arc::new(FixedClock::at(START)),
+            settings: Settings { cost, hashes_at_once: 2, hash_queue: 4, ..Settings::default() },
+        }
+    }
+
+    pub fn identity(self) -> Identity {
+        let ports = Ports {
+            access: Arc::new(self.access),
+            sessions: Arc::new(self.sessions),
+            directory: Arc::new(self.directory),
+            installation: Arc::new(self.installation),
+        };
+        let tools = Tools { clock: self.clock, ids: Arc::new(SequentialIds::default()), key: key() };
+        Identity::new(ports, tools, self.settings).unwrap()
+    }
+}
+
+pub fn key() -> InstallationKey {
+    InstallationKey::new([7; 32]).unwrap()
+}
+
+pub fn tenant() -> TenantId {
+    TenantId(Uuid::from_u128(100))
+}
+
+pub fn user_id(number: u128) -> UserId {
+    UserId(Uuid::from_u128(200 + number))
+}
+
+pub fn request_at(now: Timestamp) -> RequestFacts {
+    let request_id = RequestId::from_caller("request-1").unwrap();
+    RequestFacts { request_id, now, client_ip: Some("192.0.2.7".to_owned()) }
+}
+
+/// A user with the usual password, under the cheap cost of the tests.
+pub fn user(number: u128) -> User {
+    use argon2::{Argon2, Params, PasswordHasher as _};
+    let argon = Argon2::from(Params::new(64, 1, 1, None).unwrap());
+    User {
+        id: user_id(number),
+        home: tenant(),
+        email: format!("user{number}@example.com"),
+        display_name: format!("User {number}"),
+        password_hash: Some(argon.hash_password(PASSWORD.as_bytes()).unwrap().to_string()),
+        state: UserState::Active,
+        password_changed_at: None,
+        revision: Revision(3),
+        created_at: START,
+        updated_at: START,
+    }
+}
+
+pub fn own_organizations() -> Vec<OwnOrganization> {
+    let organization = Organization {
+        id: tenant(),
+        slug: "acme".to_owned(),
+        display_name: "Acme".to_owned(),
+        revision: Revision::FIRST,
+        created_at: START,
+        updated_at: START,
+    };
+    vec![OwnOrganization { organization, roles: vec!["owner".to_owned()] }]
+}
+
+pub fn session(number: u128) -> Session {
+    Session {
+        id: SessionId(Uuid::from_u128(300 + number)),
+        user_id: user_id(number),
+        tenant: tenant(),
+        token_sha256: "00".repeat(32),
+        created_at: START,
+        last_seen_at: START,
+        expires_at: START.plus_seconds(12 * 3600),
+        client_ip: None,
+        user_agent: None,
+    }
+}
+
+pub fn role(number: u128, name: &str, rules: RoleRules) -> Role {
+    Role {
+        tenant: tenant(),
+        id: RoleId(Uuid::from_u128(400 + number)),
+        name: name.to_owned(),
+        description: None,
+        system: false,
+        rules,
+        revision: Revision(2),
+        created_at: START,
+        updated_at: START,
+    }
+}
+
+/// The system role of that name, numbered by its place.
+pub fn system_role(name: &str) -> Role {
+    let at = system_roles::SYSTEM_ROLES.iter().position(|role| role.name == name).unwrap();
+    let known = &system_roles::SYSTEM_ROLES[at];
+    Role { system: true, ..role(at as u128, name, known.rules()) }
+}
+
+pub fn all_system_roles() -> Vec<Role> {
+    system_roles::SYSTEM_ROLES.iter().map(|known| system_role(known.name)).collect()
+}
+
+pub fn membership(number: u128, roles: &[&str]) -> Membership {
+    Membership {
+        tenant: tenant(),
+        user_id: user_id(number),
+        roles: roles.iter().map(|name| system_role(name).id).collect(),
+        expires_at: None,
+        revision: Revision(5),
+        created_at: START,
+        updated_at: START,
+    }
+}
+
+pub fn standing(number: u128, roles: &[&str]) -> Standing {
+    Standing {
+        membership: Some(membership(number, roles)),
+        roles: roles.iter().map(|name| system_role(name)).collect(),
+        grants: Vec::new(),
+        revision: 1,
+    }
+}
+
+/// The scope of user 0 with these facts, by a session.
+pub fn scope_of(facts: &Facts, now: Timestamp) -> Scope {
+    let principal = Principal {
+        user_id: facts.user_id,
+        session: SessionKind::Session(session(0).id),
+        email: "user0@example.com".to_owned(),
+        display: "User 0".to_owned(),
+        groups: Vec::new(),
+    };
+    Snapshot::new(facts, now).scope(principal, request_at(now))
+}
+
+/// The scope of user 0 with a system role.
+pub fn scope(role: &str) -> Scope {
+    scope_of(&Facts::member(user_id(0), tenant()).with_system_role(role), START)
+}
+
+pub fn grant<C: Capability>(scope: &Scope) -> Grant<C> {
+    scope.snapshot().authorize::<C>(&Target::all()).unwrap()
+}
+
+pub fn nothing<T>(_: &T) -> Unit {
+    Unit::default()
+}
+
+/// The machine word of a refusal.
+pub fn reason(error: &UseCaseError) -> &'static str {
+    let first = |problems: &[Problem]| problems[0].reason;
+    match error {
+        UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => first(problems),
+        UseCaseError::Forbidden(problem) => problem.reason,
+        other => panic!("{other:?}"),
+    }
+}

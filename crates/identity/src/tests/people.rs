@@ -1,0 +1,278 @@
+use heddle_kernel::Patch;
+use heddle_policy::capability::{
+    MemberDelete, MemberUpdate, OrganizationCreate, OrganizationDelete, RoleDelete, RoleUpdate, UserCreate,
+    UserDelete, UserUpdate,
+};
+use heddle_policy::store::StoreError;
+
+use super::*;
+use crate::licence::testing;
+use crate::members::SetMember;
+use crate::organizations::CreateOrganization;
+use crate::ports::{Capped, Change, Tombstone};
+use crate::records::{InstallationState, Member};
+use crate::roles::PatchRole;
+use crate::users::{NewAccount, PatchUser};
+
+fn member(number: u128, roles: &[&str]) -> Member {
+    Member {
+        membership: membership(number, roles),
+        email: user(number).email,
+        display_name: user(number).display_name,
+        state: UserState::Active,
+        roles: roles.iter().map(|name| (system_role(name).id, (*name).to_owned())).collect(),
+    }
+}
+
+/// A world in which user 1 is a member with these roles.
+fn world_with(roles: &'static [&'static str]) -> World {
+    let mut world = World::new();
+    world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, roles)))));
+    world.directory.expect_all_roles().returning(|_| Ok(all_system_roles()));
+    world.directory.expect_member().returning(|_, _| Ok(member(1, roles)));
+    world.directory.expect_user().returning(|_, _| Ok(user(1)));
+    world
+}
+
+#[tokio::test]
+async fn the_last_owner_stays() {
+    let mut world = world_with(&["owner"]);
+    world.directory.expect_remove_member().returning(|_, _, _, _| Ok(Change::LastOwner));
+    world.directory.expect_set_member().returning(|_, _, _| Ok(Change::LastOwner));
+    world.directory.expect_update_user().returning(|_, _, _| Ok(Change::LastOwner));
+    world.directory.expect_delete_user().returning(|_, _, _, _| Ok(Change::LastOwner));
+    let identity = world.identity();
+    let scope = scope("owner");
+    let unit = Unit::default();
+    let removed =
+        identity.remove_member(&grant::<MemberDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+    assert_eq!(reason(&removed.unwrap_err()), "lastOwner");
+    let set = SetMember { roles: vec!["viewer".to_owned()], ..SetMember::default() };
+    let set = identity.set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), set), &nothing).await;
+    assert_eq!(reason(&set.unwrap_err()), "lastOwner");
+    let patch = PatchUser { state: Some(UserState::Disabled), ..PatchUser::default() };
+    let off = identity.update_user(&grant::<UserUpdate>(&scope), &scope, (user_id(1), patch), &nothing).await;
+    assert_eq!(reason(&off.unwrap_err()), "lastOwner");
+    let deleted = identity.delete_user(&grant::<UserDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+    assert_eq!(reason(&deleted.unwrap_err()), "lastOwner");
+}
+
+#[tokio::test]
+async fn an_administrator_makes_no_owner_and_touches_none() {
+    let scope = scope("administrator");
+    let unit = Unit::default();
+    let set = |roles: &[&str]| SetMember {
+        roles: roles.iter().map(|name| (*name).to_owned()).collect(),
+        ..SetMember::default()
+    };
+    // User 1 is a viewer: he can't be made an owner.
+    let identity = world_with(&["viewer"]).identity();
+    let made = identity
+        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), set(&["owner"])), &nothing)
+        .await;
+    assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
+    let account = NewAccount {
+        email: "new@example.com".to_owned(),
+        display_name: "New".to_owned(),
+        password: None,
+        roles: vec!["owner".to_owned()],
+    };
+    let made = identity.create_user(&grant::<UserCreate>(&scope), &scope, account, &nothing).await;
+    assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
+    // Neither is one made of oneself.
+    let made = identity
+        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(0), set(&["owner"])), &nothing)
+        .await;
+    assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
+    // User 1 is an owner: his account can't be taken over, his membership not be changed.
+    let identity = world_with(&["owner"]).identity();
+    let patch = PatchUser { password: Some("a river under old stones".to_owned()), ..PatchUser::default() };
+    let taken =
+        identity.update_user(&grant::<UserUpdate>(&scope), &scope, (user_id(1), patch), &nothing).await;
+    assert_eq!(reason(&taken.unwrap_err()), "exceedsOwnRights");
+    let removed =
+        identity.remove_member(&grant::<MemberDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+    assert_eq!(reason(&removed.unwrap_err()), "exceedsOwnRights");
+    let set = identity
+        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), set(&["viewer"])), &nothing)
+        .await;
+    assert_eq!(reason(&set.unwrap_err()), "exceedsOwnRights");
+}
+
+#[tokio::test]
+async fn an_administrator_sets_the_roles_of_his_equals() {
+    let mut world = world_with(&["viewer"]);
+    world
+        .directory
+        .expect_set_member()
+        .withf(|membership, expected, _| {
+            membership.roles == [system_role("administrator").id, system_role("designer").id]
+                && membership.expires_at == Some(START.plus_seconds(60))
+                && membership.revision == Revision(6)
+                && *expected == Some(Revision(5))
+        })
+        .times(1)
+        .returning(|_, _, _| Ok(Change::Done));
+    let scope = scope("administrator");
+    let wanted = SetMember {
+        // By name or id, in any order, once or twice.
+        roles: vec![
+            "designer".to_owned(),
+            system_role("administrator").id.to_string(),
+            "designer".to_owned(),
+        ],
+        expires_at: Patch::Set(START.plus_seconds(60)),
+        revision: Some(Revision(5)),
+    };
+    let identity = world.identity();
+    let set = identity
+        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), wanted), &nothing)
+        .await
+        .unwrap();
+    assert_eq!(set.roles.len(), 2);
+}
+
+#[tokio::test]
+async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
+    let scope = scope("administrator");
+    let identity = world_with(&["viewer"]).identity();
+    let viewer = || vec!["viewer".to_owned()];
+    for (wanted, expected) in [
+        (SetMember { roles: vec!["pilot".to_owned()], ..SetMember::default() }, "notFound"),
+        (SetMember { roles: viewer(), expires_at: Patch::Set(START), revision: None }, "outOfRange"),
+        (
+            SetMember { roles: viewer(), revision: Some(Revision(4)), ..SetMember::default() },
+            "revisionMismatch",
+        ),
+    ] {
+        let set =
+            identity.set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), wanted), &nothing).await;
+        assert_eq!(reason(&set.unwrap_err()), expected);
+    }
+}
+
+#[tokio::test]
+async fn an_account_is_changed_by_its_home_alone_and_nobody_switches_himself_off() {
+    let scope = scope("owner");
+    let mut world = World::new();
+    let foreign = User { home: TenantId(Uuid::from_u128(9)), ..user(1) };
+    world.directory.expect_user().withf(|_, id| *id == user_id(1)).returning(move |_, _| Ok(foreign.clone()));
+    world.directory.expect_user().withf(|_, id| *id == user_id(0)).returning(|_, _| Ok(user(0)));
+    let identity = world.identity();
+    let change = async |id: UserId, patch: PatchUser| {
+        let changed = identity.update_user(&grant::<UserUpdate>(&scope), &scope, (id, patch), &nothing).await;
+        reason(&changed.unwrap_err())
+    };
+    let renamed = PatchUser { display_name: Some("X".to_owned()), ..PatchUser::default() };
+    assert_eq!(change(user_id(1), renamed).await, "foreignAccount");
+    let off = PatchUser { state: Some(UserState::Disabled), ..PatchUser::default() };
+    assert_eq!(change(user_id(0), off).await, "ownAccount");
+    let password =
+        PatchUser { password: Some("a river under old stones".to_owned()), ..PatchUser::default() };
+    assert_eq!(change(user_id(0), password).await, "ownPassword");
+    let wrong = PatchUser { email: Some("nowhere".to_owned()), ..PatchUser::default() };
+    assert_eq!(change(user_id(0), wrong).await, "wrongFormat");
+    let stale = PatchUser { revision: Some(Revision(1)), ..PatchUser::default() };
+    assert_eq!(change(user_id(0), stale).await, "revisionMismatch");
+}
+
+#[tokio::test]
+async fn the_licence_limits_accounts_and_organisations() {
+    let mut claims = testing::claims(START);
+    claims.limits = [("users".to_owned(), 3), ("organizations".to_owned(), 1)].into();
+    let mut world = World::new();
+    let licence = Some(testing::issue(&claims));
+    let state = super::licence::sealed(InstallationState { licence, ..super::licence::row() });
+    world.installation.expect_load().returning(move || Ok(Some(state.clone())));
+    world.directory.expect_all_roles().returning(|_| Ok(all_system_roles()));
+    world
+        .directory
+        .expect_insert_user()
+        .withf(|new, limit, _| *limit == Some(3) && new.user.password_hash.is_none())
+        .returning(|_, _, _| Ok(Capped::LimitReached { used: 3 }));
+    world
+        .directory
+        .expect_insert_organization()
+        .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 8 && new.owner.user_id == user_id(0))
+        .returning(|_, _, _| Ok(Capped::LimitReached { used: 1 }));
+    let identity = world.identity();
+    identity.start().await.unwrap();
+    let scope = scope("owner");
+    let account = NewAccount {
+        email: "new@example.com".to_owned(),
+        display_name: "New".to_owned(),
+        password: None,
+        roles: vec!["viewer".to_owned()],
+    };
+    let refused = identity.create_user(&grant::<UserCreate>(&scope), &scope, account, &nothing).await;
+    assert!(matches!(refused, Err(UseCaseError::LimitReached { limit: "users", licensed: 3, used: 3 })));
+    let new = CreateOrganization { slug: "second".to_owned(), display_name: "Second".to_owned() };
+    let refused =
+        identity.create_organization(&grant::<OrganizationCreate>(&scope), &scope, new, &nothing).await;
+    assert!(matches!(
+        refused,
+        Err(UseCaseError::LimitReached { limit: "organizations", licensed: 1, used: 1 })
+    ));
+}
+
+#[tokio::test]
+async fn system_roles_stay_as_they_are() {
+    let mut world = World::new();
+    world.directory.expect_role().returning(|_, _| Ok(system_role("viewer")));
+    let identity = world.identity();
+    let scope = scope("owner");
+    let id = system_role("viewer").id;
+    let changed = identity
+        .update_role(&grant::<RoleUpdate>(&scope), &scope, (id, PatchRole::default()), &nothing)
+        .await;
+    assert_eq!(reason(&changed.unwrap_err()), "systemRole");
+    let deleted =
+        identity.delete_role(&grant::<RoleDelete>(&scope), &scope, (id, None), &Unit::default()).await;
+    assert_eq!(reason(&deleted.unwrap_err()), "systemRole");
+}
+
+#[tokio::test]
+async fn a_repeated_deletion_is_fine_and_one_of_nothing_is_not() {
+    for (was, fine) in [(true, true), (false, false)] {
+        let mut world = World::new();
+        world.directory.expect_role().returning(|_, _| Err(StoreError::NotFound));
+        world.directory.expect_member().returning(|_, _| Err(StoreError::NotFound));
+        world.directory.expect_user().returning(|_, _| Err(StoreError::NotFound));
+        world
+            .directory
+            .expect_was_deleted()
+            .withf(|_, what| matches!(what, Tombstone::Role(_) | Tombstone::Member(_) | Tombstone::User(_)))
+            .times(3)
+            .returning(move |_, _| Ok(was));
+        let identity = world.identity();
+        let scope = scope("owner");
+        let unit = Unit::default();
+        let id = system_role("viewer").id;
+        let role = identity.delete_role(&grant::<RoleDelete>(&scope), &scope, (id, None), &unit).await;
+        let member =
+            identity.remove_member(&grant::<MemberDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+        let user =
+            identity.delete_user(&grant::<UserDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+        for result in [role, member, user] {
+            assert!(if fine { result.is_ok() } else { matches!(result, Err(UseCaseError::NotFound)) });
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_organisation_that_is_a_home_stays_and_another_one_is_not_there() {
+    let mut world = World::new();
+    let organization = own_organizations().remove(0).organization;
+    world.directory.expect_organization().returning(move |_, _| Ok(organization.clone()));
+    world.directory.expect_delete_organization().returning(|_, _, _| Ok(Change::InUse(4)));
+    world.directory.expect_was_deleted().returning(|_, _| Ok(false));
+    let identity = world.identity();
+    let scope = scope("owner");
+    let delete = async |id: TenantId| {
+        identity
+            .delete_organization(&grant::<OrganizationDelete>(&scope), &scope, (id, None), &Unit::default())
+            .await
+    };
+    assert_eq!(reason(&delete(tenant()).await.unwrap_err()), "inUse");
+    assert!(matches!(delete(TenantId(Uuid::from_u128(9))).await, Err(UseCaseError::NotFound)));
+}

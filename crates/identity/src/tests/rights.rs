@@ -1,0 +1,179 @@
+use heddle_kernel::GrantId;
+use heddle_policy::capability::{GrantCreate, GrantDelete, RoleCreate, RoleUpdate};
+use heddle_policy::{Effect, GrantFacts, PermissionSet, ResourceRule, Source};
+
+use super::*;
+use crate::grants::NewGrant;
+use crate::records::{GrantPrincipal, GrantRow};
+use crate::roles::{NewRole, PatchRole};
+
+fn new_grant(principal: GrantPrincipal, about: (&str, &str, &str), effect: Effect) -> NewGrant {
+    NewGrant {
+        principal,
+        resource: about.0.to_owned(),
+        action: about.1.to_owned(),
+        selector: about.2.to_owned(),
+        effect,
+        expires_at: None,
+        reason: None,
+    }
+}
+
+/// An administrator from whom one workflow is kept.
+fn held_back() -> Scope {
+    let deny = GrantFacts {
+        id: "g1".to_owned(),
+        source: Source::User,
+        resource: "workflow".to_owned(),
+        action: "delete".to_owned(),
+        selector: "w1".to_owned(),
+        effect: Effect::Deny,
+        expires_at: None,
+    };
+    scope_of(&Facts::member(user_id(0), tenant()).with_system_role("administrator").with_grant(deny), START)
+}
+
+fn denying(selector: &str) -> ResourceRule {
+    ResourceRule {
+        resource: "workflow".to_owned(),
+        actions: vec!["delete".to_owned()],
+        selector: selector.to_owned(),
+        effect: Effect::Deny,
+    }
+}
+
+#[tokio::test]
+async fn nobody_grants_more_than_he_has() {
+    let mut world = World::new();
+    world.directory.expect_insert_grant().times(1).returning(|_, _| Ok(()));
+    let identity = world.identity();
+    let scope = held_back();
+    let give = async |about: (&str, &str, &str)| {
+        let new = new_grant(GrantPrincipal::User(user_id(0)), about, Effect::Allow);
+        identity.create_grant(&grant::<GrantCreate>(&scope), &scope, new, &nothing).await
+    };
+    for about in
+        [("workflow", "delete", "w1"), ("workflow", "delete", "*"), ("workflow", "*", "w1"), ("*", "*", "*")]
+    {
+        assert_eq!(reason(&give(about).await.unwrap_err()), "exceedsOwnRights", "{about:?}");
+    }
+    give(("workflow", "delete", "w2")).await.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_lifts_the_deny_that_holds_him_back() {
+    let row = |selector: &str| GrantRow {
+        tenant: tenant(),
+        id: GrantId(Uuid::from_u128(600)),
+        principal: GrantPrincipal::User(user_id(0)),
+        resource: "workflow".to_owned(),
+        action: "delete".to_owned(),
+        selector: selector.to_owned(),
+        effect: Effect::Deny,
+        reason: None,
+        expires_at: None,
+        created_at: START,
+        created_by: user_id(1),
+    };
+    for (selector, expected) in [("w1", Some("exceedsOwnRights")), ("w2", None)] {
+        let mut world = World::new();
+        let kept = row(selector);
+        world.directory.expect_grant().returning(move |_, _| Ok(kept.clone()));
+        world.directory.expect_delete_grant().returning(|_, _, _| Ok(()));
+        let scope = held_back();
+        let id = GrantId(Uuid::from_u128(600));
+        let lifted =
+            world.identity().delete_grant(&grant::<GrantDelete>(&scope), &scope, id, &Unit::default()).await;
+        assert_eq!(lifted.err().map(|error| reason(&error)), expected);
+    }
+}
+
+#[tokio::test]
+async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
+    let mut world = World::new();
+    world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, &["owner"])))));
+    world.directory.expect_role().returning(|_, _| Ok(system_role("owner")));
+    world.directory.expect_insert_grant().times(1).returning(|_, _| Ok(()));
+    let identity = world.identity();
+    let deny = async |scope: &Scope, principal: GrantPrincipal, about: (&str, &str, &str)| {
+        let new = new_grant(principal, about, Effect::Deny);
+        let made = identity.create_grant(&grant::<GrantCreate>(scope), scope, new, &nothing).await;
+        made.err().map(|error| reason(&error))
+    };
+    let (administrator, owner) = (scope("administrator"), scope("owner"));
+    let workflows = ("workflow", "delete", "*");
+    for principal in [
+        GrantPrincipal::User(user_id(1)),
+        GrantPrincipal::Role(system_role("owner").id),
+        GrantPrincipal::Everyone,
+    ] {
+        assert_eq!(
+            deny(&administrator, principal, workflows).await,
+            Some("exceedsOwnRights"),
+            "{principal:?}"
+        );
+    }
+    for about in [("*", "*", "*"), ("grant", "delete", "g1"), ("*", "delete", "*")] {
+        assert_eq!(deny(&owner, GrantPrincipal::Everyone, about).await, Some("lockOut"), "{about:?}");
+        assert_eq!(deny(&owner, GrantPrincipal::Role(system_role("owner").id), about).await, Some("lockOut"));
+    }
+    assert_eq!(deny(&owner, GrantPrincipal::Everyone, workflows).await, None);
+}
+
+#[tokio::test]
+async fn grants_name_what_there_is() {
+    let identity = World::new().identity();
+    let scope = scope("owner");
+    for (about, expected) in [
+        (("spaceship", "read", "*"), "unknownResourceType"),
+        (("workflow", "fly", "*"), "unknownAction"),
+        (("workflow", "read", ""), "wrongFormat"),
+    ] {
+        let new = new_grant(GrantPrincipal::Everyone, about, Effect::Allow);
+        let made = identity.create_grant(&grant::<GrantCreate>(&scope), &scope, new, &nothing).await;
+        assert_eq!(reason(&made.unwrap_err()), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_role_gives_no_more_than_its_maker_has() {
+    let mut world = World::new();
+    world.directory.expect_insert_role().times(1).returning(|_, _| Ok(()));
+    let identity = world.identity();
+    let make = async |scope: &Scope, rules: RoleRules| {
+        let new = NewRole { name: "helpers".to_owned(), description: None, rules };
+        identity
+            .create_role(&grant::<RoleCreate>(scope), scope, new, &nothing)
+            .await
+            .err()
+            .map(|error| reason(&error))
+    };
+    let of = |names: &[&str]| RoleRules { permissions: PermissionSet::of(names), ..RoleRules::default() };
+    let administrator = scope("administrator");
+    assert_eq!(make(&administrator, of(&["licence.manage"])).await, Some("exceedsOwnRights"));
+    assert_eq!(make(&administrator, of(&["*"])).await, Some("exceedsOwnRights"));
+    assert_eq!(make(&administrator, of(&["pilot"])).await, Some("unknownPermission"));
+    assert_eq!(make(&administrator, of(&["runs.view"])).await, None);
+}
+
+#[tokio::test]
+async fn a_role_s_denies_are_lifted_by_who_is_free_of_them() {
+    let kept = role(50, "restricted", RoleRules { resources: vec![denying("w1")], ..RoleRules::default() });
+    for (scope, resources, expected) in [
+        (held_back(), Vec::new(), Some("exceedsOwnRights")),
+        (scope("administrator"), Vec::new(), None),
+        // More denies are an owner's business, for an owner may have the role.
+        (scope("administrator"), vec![denying("w1"), denying("w2")], Some("exceedsOwnRights")),
+        (scope("owner"), vec![denying("w1"), denying("w2")], None),
+    ] {
+        let mut world = World::new();
+        let kept = kept.clone();
+        let id = kept.id;
+        world.directory.expect_role().returning(move |_, _| Ok(kept.clone()));
+        world.directory.expect_update_role().returning(|_, _, _| Ok(()));
+        let patch = PatchRole { resources: Some(resources), ..PatchRole::default() };
+        let changed =
+            world.identity().update_role(&grant::<RoleUpdate>(&scope), &scope, (id, patch), &nothing).await;
+        assert_eq!(changed.err().map(|error| reason(&error)), expected);
+    }
+}

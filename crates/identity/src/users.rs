@@ -1,0 +1,218 @@
+//! Accounts. Each has a home organisation; only there it is changed and deleted.
+
+use heddle_kernel::{Page, PageRequest, Revision, UserId};
+use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
+use heddle_policy::unit::Unit;
+use heddle_policy::{Grant, Scope};
+
+use crate::error::Problems;
+use crate::identity::check_revision;
+use crate::ports::{NewUser, Tombstone, UserFilter};
+use crate::records::{Membership, User, UserState};
+use crate::rights::{capped, changed, covers_role};
+use crate::{Identity, Record, UseCaseError, password, validate};
+
+/// An account to create.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct NewAccount {
+    /// The e-mail address, unique in the installation.
+    pub email: String,
+    /// The name: 1 to 200 characters.
+    pub display_name: String,
+    /// The password; without one there is no sign-in until one is set.
+    pub password: Option<String>,
+    /// Its roles in its home organisation: ids or names.
+    pub roles: Vec<String>,
+}
+
+impl std::fmt::Debug for NewAccount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewAccount").field("roles", &self.roles).finish_non_exhaustive()
+    }
+}
+
+/// What to change of an account.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct PatchUser {
+    /// A new e-mail address.
+    pub email: Option<String>,
+    /// A new name.
+    pub display_name: Option<String>,
+    /// A new password; the account's sessions end.
+    pub password: Option<String>,
+    /// In use or switched off.
+    pub state: Option<UserState>,
+    /// The revision that the caller saw.
+    pub revision: Option<Revision>,
+}
+
+impl std::fmt::Debug for PatchUser {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PatchUser").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+fn weak_password(problems: &mut Problems, password: Option<&str>, context: &[&str]) {
+    if let Some(problem) = password.and_then(|text| password::problem("password", text, context)) {
+        problems.add("password", problem.reason, problem.message);
+    }
+}
+
+impl Identity {
+    /// The accounts that are at home or members in the organisation.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn users(
+        &self,
+        grant: &Grant<UserList>,
+        scope: &Scope,
+        filter: &UserFilter,
+        page: &PageRequest,
+    ) -> Result<Page<User>, UseCaseError> {
+        Ok(self.ports.directory.users(scope.tenant(), filter, grant.reach(), page).await?)
+    }
+
+    /// Such an account.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn user(&self, _: &Grant<UserRead>, scope: &Scope, id: UserId) -> Result<User, UseCaseError> {
+        Ok(self.ports.directory.user(scope.tenant(), id).await?)
+    }
+
+    /// Creates an account at home in the organisation, with its membership there.
+    ///
+    /// # Errors
+    /// `Invalid`; `Conflict` (`notUnique`) for the e-mail address; `LimitReached`; `Forbidden` (`exceedsOwnRights`);
+    /// `Busy`.
+    pub async fn create_user(
+        &self,
+        _: &Grant<UserCreate>,
+        scope: &Scope,
+        new: NewAccount,
+        record: &Record<'_, User>,
+    ) -> Result<User, UseCaseError> {
+        let email = validate::email_form(&new.email);
+        let mut problems = Problems::default();
+        validate::email(&mut problems, "email", &email);
+        validate::name(&mut problems, "displayName", &new.display_name, 200);
+        weak_password(&mut problems, new.password.as_deref(), &[&email, &new.display_name]);
+        problems.finish()?;
+        let roles = self.named_roles(scope, &new.roles).await?;
+        roles.iter().try_for_each(|role| covers_role(scope, role))?;
+        let password_hash = match &new.password {
+            Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
+            None => None,
+        };
+        let now = scope.now();
+        let user = User {
+            id: UserId(self.new_id(now)),
+            home: scope.tenant(),
+            email,
+            display_name: new.display_name,
+            password_changed_at: password_hash.as_ref().map(|_| now),
+            password_hash,
+            state: UserState::Active,
+            revision: Revision::FIRST,
+            created_at: now,
+            updated_at: now,
+        };
+        let membership = Membership {
+            tenant: scope.tenant(),
+            user_id: user.id,
+            roles: roles.iter().map(|role| role.id).collect(),
+            expires_at: None,
+            revision: Revision::FIRST,
+            created_at: now,
+            updated_at: now,
+        };
+        let account = NewUser { user: user.clone(), membership };
+        let limit = self.limit("users");
+        capped(self.ports.directory.insert_user(&account, limit, &record(&user)).await?, "users", limit)?;
+        Ok(user)
+    }
+
+    /// An account that this organisation may change, because it is at home here and has no more rights than the
+    /// caller.
+    async fn changeable(&self, scope: &Scope, id: UserId) -> Result<User, UseCaseError> {
+        let user = self.ports.directory.user(scope.tenant(), id).await?;
+        if user.home != scope.tenant() {
+            let message = "The account is at home in another organisation, which alone may change it.";
+            return Err(UseCaseError::forbidden("foreignAccount", message));
+        }
+        self.outranks(scope, id).await?;
+        Ok(user)
+    }
+
+    /// Changes an account.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`, `lastOwner`, `ownAccount`); `Forbidden`
+    /// (`foreignAccount`, `exceedsOwnRights`, `ownPassword`); `Busy`.
+    pub async fn update_user(
+        &self,
+        _: &Grant<UserUpdate>,
+        scope: &Scope,
+        (id, patch): (UserId, PatchUser),
+        record: &Record<'_, User>,
+    ) -> Result<User, UseCaseError> {
+        let mut user = self.changeable(scope, id).await?;
+        let seen = user.revision;
+        check_revision(patch.revision, seen)?;
+        user.email = patch.email.map_or(user.email, |email| validate::email_form(&email));
+        user.display_name = patch.display_name.unwrap_or(user.display_name);
+        let mut problems = Problems::default();
+        validate::email(&mut problems, "email", &user.email);
+        validate::name(&mut problems, "displayName", &user.display_name, 200);
+        weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
+        problems.finish()?;
+        if id == scope.user_id() {
+            not_oneself(patch.password.is_some(), patch.state)?;
+        }
+        if let Some(text) = &patch.password {
+            user.password_hash = Some(self.passwords.hash(self.passwords.turn().await?, text).await?);
+            user.password_changed_at = Some(scope.now());
+        }
+        user.state = patch.state.unwrap_or(user.state);
+        user.revision = seen.next();
+        user.updated_at = scope.now();
+        changed(self.ports.directory.update_user(&user, seen, &record(&user)).await?, "organization")?;
+        Ok(user)
+    }
+
+    /// Deletes an account.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` (`lastOwner`, `ownAccount`, `revisionMismatch`); `Forbidden` (`foreignAccount`,
+    /// `exceedsOwnRights`).
+    pub async fn delete_user(
+        &self,
+        _: &Grant<UserDelete>,
+        scope: &Scope,
+        (id, revision): (UserId, Option<Revision>),
+        unit: &Unit,
+    ) -> Result<(), UseCaseError> {
+        let user = match self.changeable(scope, id).await {
+            Ok(user) => user,
+            Err(UseCaseError::NotFound) => return self.gone(scope, Tombstone::User(id)).await,
+            Err(error) => return Err(error),
+        };
+        check_revision(revision, user.revision)?;
+        if id == scope.user_id() {
+            return Err(UseCaseError::conflict("ownAccount", "Nobody deletes his own account."));
+        }
+        changed(self.ports.directory.delete_user(user.home, id, user.revision, unit).await?, "organization")
+    }
+}
+
+fn not_oneself(sets_password: bool, state: Option<UserState>) -> Result<(), UseCaseError> {
+    if sets_password {
+        let message = "The own password is changed with the present one: PUT /api/auth/password.";
+        return Err(UseCaseError::forbidden("ownPassword", message));
+    }
+    if state == Some(UserState::Disabled) {
+        return Err(UseCaseError::conflict("ownAccount", "Nobody switches his own account off."));
+    }
+    Ok(())
+}

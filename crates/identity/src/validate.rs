@@ -1,0 +1,133 @@
+//! The forms of names and addresses.
+
+use heddle_kernel::Timestamp;
+use heddle_policy::facts::ANY;
+use heddle_policy::permission::{action, permission, resource_type};
+use heddle_policy::{PermissionSet, ResourceRule};
+
+use crate::error::Problems;
+
+/// The longest e-mail address, in bytes (RFC 5321, 4.5.3.1).
+const EMAIL_MAX: usize = 254;
+
+/// An e-mail address as it is kept: without surrounding spaces, in small letters.
+pub(crate) fn email_form(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+/// An e-mail address has a local part and a domain; whether it exists only a message can tell.
+pub(crate) fn email(problems: &mut Problems, field: &str, text: &str) {
+    let parts = text.rsplit_once('@');
+    let good =
+        parts.is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty() && !local.contains('@'));
+    let legal = text.len() <= EMAIL_MAX && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    if !good || !legal {
+        problems.add(field, "wrongFormat", "An e-mail address is needed: name@domain, at most 254 bytes.");
+    }
+}
+
+/// A name for people: 1 to `most` characters, none of them a control character, not only spaces.
+pub(crate) fn name(problems: &mut Problems, field: &str, text: &str, most: usize) {
+    if text.trim().is_empty() {
+        problems.add(field, "required", "A name is needed.");
+    } else if text.chars().count() > most {
+        problems.add(field, "tooLong", format!("At most {most} characters."));
+    } else if text.chars().any(char::is_control) {
+        problems.add(field, "wrongFormat", "No control characters.");
+    }
+}
+
+/// A text for people: at most `most` characters.
+pub(crate) fn text(problems: &mut Problems, field: &str, text: Option<&str>, most: usize) {
+    if text.is_some_and(|text| text.chars().count() > most) {
+        problems.add(field, "tooLong", format!("At most {most} characters."));
+    }
+}
+
+/// `^[a-z0-9]+(-[a-z0-9]+)*$`, 1 to 100.
+pub(crate) fn slug(problems: &mut Problems, field: &str, text: &str) {
+    let part =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    if text.len() > 100 || !text.split('-').all(part) {
+        let message = "Small letters, digits and single hyphens between them, 1 to 100 characters.";
+        problems.add(field, "wrongFormat", message);
+    }
+}
+
+/// An instant that is still to come.
+pub(crate) fn future(problems: &mut Problems, field: &str, at: Option<Timestamp>, now: Timestamp) {
+    if at.is_some_and(|at| at <= now) {
+        problems.add(field, "outOfRange", "The instant has passed.");
+    }
+}
+
+/// Registered permissions.
+pub(crate) fn permissions<T: AsRef<str>>(problems: &mut Problems, field: &str, names: &[T]) {
+    for (at, name) in names.iter().enumerate() {
+        if permission(name.as_ref()).is_none() {
+            problems.add(&format!("{field}[{at}]"), "unknownPermission", "There is no such permission.");
+        }
+    }
+}
+
+/// A set of permissions of a role.
+pub(crate) fn permission_set(problems: &mut Problems, field: &str, set: &PermissionSet) {
+    permissions(problems, field, &set.listed);
+    permissions(problems, field, &set.except);
+}
+
+/// A rule about resources; `*` stands for all.
+pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
+    let at = |member: &str| if field.is_empty() { member.to_owned() } else { format!("{field}.{member}") };
+    if rule.resource != ANY && resource_type(&rule.resource).is_none() {
+        problems.add(&at("resourceType"), "unknownResourceType", "There is no such resource type.");
+    }
+    if rule.actions.is_empty() || rule.actions.iter().any(|name| name != ANY && action(name).is_none()) {
+        problems.add(&at("action"), "unknownAction", "There is no such action.");
+    }
+    if rule.selector.is_empty() || rule.selector.len() > 200 || rule.selector.chars().any(char::is_control) {
+        problems.add(&at("resourceId"), "wrongFormat", "An id of 1 to 200 bytes, or `*`.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_fine(check: impl FnOnce(&mut Problems)) -> bool {
+        let mut problems = Problems::default();
+        check(&mut problems);
+        problems.finish().is_ok()
+    }
+
+    #[test]
+    fn forms_of_addresses_and_names() {
+        for (text, fine) in [
+            ("ada@example.com", true),
+            ("ada+x@localhost", true),
+            ("ada", false),
+            ("@example.com", false),
+            ("ada@", false),
+            ("a b@example.com", false),
+            ("a@b@c", false),
+            (&format!("{}@example.com", "x".repeat(250)), false),
+        ] {
+            assert_eq!(is_fine(|problems| email(problems, "email", text)), fine, "{text}");
+        }
+        for (text, fine) in
+            [("acme", true), ("a-1", true), ("", false), ("-a", false), ("a--b", false), ("A", false)]
+        {
+            assert_eq!(is_fine(|problems| slug(problems, "slug", text)), fine, "{text}");
+        }
+        for (text, fine) in [
+            ("Ada", true),
+            ("  ", false),
+            ("a\u{7}b", false),
+            (&"ü".repeat(200), true),
+            (&"ü".repeat(201), false),
+        ] {
+            assert_eq!(is_fine(|problems| name(problems, "displayName", text, 200)), fine, "{text}");
+        }
+        assert_eq!(email_form(" Ada@Example.COM "), "ada@example.com");
+    }
+}

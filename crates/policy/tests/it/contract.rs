@@ -1,0 +1,65 @@
+//! The capabilities are the contract's rows.
+
+use std::collections::BTreeSet;
+
+use heddle_policy::capability::ALL;
+use heddle_policy::permission::{ACTIONS, PERMISSIONS, RESOURCE_TYPES};
+
+type Row = (Vec<String>, String, String);
+
+/// The rows of a table that need a permission: permissions, resource, action.
+fn rows(file: &str, columns: (usize, usize, usize)) -> Option<Vec<(String, Row)>> {
+    let path = format!("{}/../../../shared/contract/{file}", env!("CARGO_MANIFEST_DIR"));
+    let Ok(table) = std::fs::read_to_string(path) else {
+        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "the contract's {file} is not there");
+        println!("skipped: the contract's {file} is not there");
+        return None;
+    };
+    let (area, permissions, resource) = columns;
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let (resource, rest) = cells[resource].split_once(" / ")?;
+        let action = rest.split(" / ").next()?.trim();
+        let names = cells[permissions].split('|').map(str::to_owned).collect();
+        Some((cells[area].to_owned(), (names, resource.to_owned(), action.to_owned())))
+    };
+    Some(table.lines().skip(1).filter_map(row).filter(|(_, row)| row.0 != ["session"]).collect())
+}
+
+fn all_rows() -> Option<Vec<(String, Row)>> {
+    let mut all = rows("operations.tsv", (3, 5, 6))?;
+    all.extend(rows("platform-operations.tsv", (0, 3, 4))?);
+    Some(all)
+}
+
+#[test]
+fn every_row_of_what_is_served_has_its_capability_and_every_capability_its_row() {
+    let Some(rows) = all_rows() else { return };
+    let ours: BTreeSet<Row> = ALL
+        .iter()
+        .map(|one| {
+            let names = one.permissions.iter().map(|name| (*name).to_owned()).collect();
+            (names, one.resource.to_owned(), one.action.to_owned())
+        })
+        .collect();
+    let served = ["workflows", "case-events", "licence", "administration", "audit", "work"];
+    let theirs: BTreeSet<Row> = rows.iter().map(|(_, row)| row.clone()).collect();
+    for (area, row) in rows.iter().filter(|(area, row)| served.contains(&area.as_str()) && row.1 != "group") {
+        assert!(ours.contains(row), "{area}: {row:?}");
+    }
+    for row in &ours {
+        assert!(theirs.contains(row), "{row:?}");
+    }
+}
+
+#[test]
+fn every_word_of_the_rows_is_registered() {
+    let Some(rows) = all_rows() else { return };
+    for (area, (permissions, resource, action)) in rows {
+        for name in permissions.iter().filter(|name| !name.starts_with('-')) {
+            assert!(PERMISSIONS.contains(&name.as_str()), "{area}: {name}");
+        }
+        assert!(RESOURCE_TYPES.contains(&resource.as_str()), "{area}: {resource}");
+        assert!(ACTIONS.contains(&action.as_str()), "{area}: {action}");
+    }
+}

@@ -1,0 +1,145 @@
+//! The specification: sets of rules, and what follows from them, by plain quantification.
+
+use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_policy::{Effect, Facts, GrantFacts, Question, Reason, Source, Target};
+use uuid::Uuid;
+
+pub const NOW: Timestamp = Timestamp::from_micros(1_000_000);
+
+pub fn facts() -> Facts {
+    Facts::member(UserId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)))
+}
+
+pub fn grant(source: Source, (resource, action, selector): (&str, &str, &str), effect: Effect) -> GrantFacts {
+    GrantFacts {
+        id: format!("{resource}/{action}/{selector}"),
+        source,
+        resource: resource.to_owned(),
+        action: action.to_owned(),
+        selector: selector.to_owned(),
+        effect,
+        expires_at: None,
+    }
+}
+
+struct Rule {
+    resource: String,
+    action: String,
+    selector: String,
+    effect: Effect,
+}
+
+fn rules(facts: &Facts) -> Vec<Rule> {
+    let of_roles = facts.roles.iter().flat_map(|role| &role.rules.resources).flat_map(|rule| {
+        rule.actions.iter().map(|action| Rule {
+            resource: rule.resource.clone(),
+            action: action.clone(),
+            selector: rule.selector.clone(),
+            effect: rule.effect,
+        })
+    });
+    let living = facts.grants.iter().filter(|grant| grant.expires_at.is_none_or(|end| end > NOW));
+    let of_grants = living.map(|grant| Rule {
+        resource: grant.resource.clone(),
+        action: grant.action.clone(),
+        selector: grant.selector.clone(),
+        effect: grant.effect,
+    });
+    of_roles.chain(of_grants).collect()
+}
+
+fn parent_type(resource: &str) -> Option<&'static str> {
+    match resource {
+        "run" => Some("workflow"),
+        "case" => Some("case-type"),
+        "document" | "ingestion-job" => Some("vector-database"),
+        _ => None,
+    }
+}
+
+fn is_about(rule: &Rule, effect: Effect, resource: &str, actions: &[&str]) -> bool {
+    rule.effect == effect
+        && (rule.resource == "*" || rule.resource == resource)
+        && (rule.action == "*" || actions.contains(&rule.action.as_str()))
+}
+
+fn holds(facts: &Facts, permission: &str) -> bool {
+    let given = facts.roles.iter().any(|role| role.rules.permissions.contains(permission));
+    let narrowed = facts.narrow_to.as_ref().is_none_or(|kept| kept.iter().any(|name| name == permission));
+    given && narrowed && !is_denied(facts, permission)
+}
+
+fn is_denied(facts: &Facts, permission: &str) -> bool {
+    facts.roles.iter().any(|role| role.rules.denied_permissions.iter().any(|name| name == permission))
+}
+
+/// What the answer to a question is.
+pub fn answer(facts: &Facts, question: &Question<'_>) -> Reason {
+    if !facts.active {
+        return Reason::PrincipalInactive;
+    }
+    if !facts.member || facts.member_until.is_some_and(|end| end <= NOW) {
+        return Reason::NotAMember;
+    }
+    let action = if question.lists { "list" } else { question.action };
+    if denied(facts, question.resource, action, question.target) {
+        return Reason::ExplicitDeny;
+    }
+    if !question.permissions.is_empty() && !question.permissions.iter().any(|name| holds(facts, name)) {
+        let taken = question.permissions.iter().any(|name| is_denied(facts, name));
+        return if taken { Reason::ExplicitDeny } else { Reason::PermissionMissing };
+    }
+    if allowed(facts, question.resource, action, question.target) {
+        Reason::Granted
+    } else {
+        Reason::ResourceActionNotGranted
+    }
+}
+
+fn deny_actions(action: &str) -> Vec<&str> {
+    if action == "list" { vec!["list", "read"] } else { vec![action] }
+}
+
+fn allow_actions<'a>(resource: &str, action: &'a str) -> Vec<&'a str> {
+    let without_read = ["audit-event", "document", "member", "model", "model-provider", "vector-database"];
+    match action {
+        "list" if without_read.contains(&resource) => vec!["list", "read"],
+        "list" => vec!["read"],
+        other => vec![other],
+    }
+}
+
+fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool {
+    let actions = deny_actions(action);
+    let hits = |rule: &Rule, kind: &str, id: Option<&str>| {
+        is_about(rule, Effect::Deny, kind, &actions)
+            && (rule.selector == "*" || Some(rule.selector.as_str()) == id)
+    };
+    rules(facts).iter().any(|rule| {
+        hits(rule, resource, target.id.as_deref())
+            || parent_type(resource).is_some_and(|kind| hits(rule, kind, None))
+            || target.parents.iter().any(|(kind, id)| hits(rule, kind, Some(id)))
+    })
+}
+
+fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool {
+    let actions = allow_actions(resource, action);
+    let rules = rules(facts);
+    let given = |id: Option<&str>| {
+        rules.iter().any(|rule| {
+            is_about(rule, Effect::Allow, resource, &actions)
+                && (rule.selector == "*" || Some(rule.selector.as_str()) == id)
+        })
+    };
+    match &target.id {
+        Some(id) => given(Some(id)),
+        // Of a list something must be left: any id that a rule names, or one that none names.
+        None if action == "list" => {
+            let named = rules.iter().map(|rule| rule.selector.as_str()).chain(["an id that no rule names"]);
+            named
+                .filter(|id| *id != "*")
+                .any(|id| given(Some(id)) && !denied(facts, resource, action, &Target::one(id)))
+        }
+        None => given(None),
+    }
+}

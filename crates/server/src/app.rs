@@ -1,0 +1,56 @@
+//! What every handler can reach.
+
+use std::sync::Arc;
+
+use heddle_identity::Identity;
+use heddle_kernel::{Clock as _, IdSource as _, RequestId, Timestamp};
+use heddle_runtime::{EventHub, RandomIds, ServerClock, Worker};
+use heddle_store::Db;
+use heddle_workflows::definitions::Definitions;
+use heddle_workflows::runs::Runs;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::denials::Denials;
+
+/// The composed service.
+pub struct App {
+    /// How it was started.
+    pub config: Config,
+    /// The database, for the health checks alone.
+    pub db: Db,
+    /// Accounts, sessions, rights, licence, audit.
+    pub identity: Arc<Identity>,
+    /// Workflow definitions.
+    pub definitions: Definitions,
+    /// Runs.
+    pub runs: Arc<Runs>,
+    /// Tells of commits.
+    pub hub: Arc<EventHub>,
+    /// The loops.
+    pub worker: Arc<Worker>,
+    /// The present time.
+    pub clock: Arc<ServerClock>,
+    /// New ids.
+    pub ids: RandomIds,
+    /// Refusals on their way to the audit log.
+    pub denials: Denials,
+    /// Turns true when the server stops.
+    pub stop: watch::Receiver<bool>,
+}
+
+impl App {
+    /// The present time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The request's id: the caller's if it is legal, else one made here.
+    #[must_use]
+    pub fn request_id(&self, given: Option<&str>) -> RequestId {
+        given
+            .and_then(RequestId::from_caller)
+            .unwrap_or_else(|| RequestId::made(self.ids.next(self.clock.now())))
+    }
+}

@@ -1,0 +1,151 @@
+//! A call of an operation after the gate: who, with what grant, and the decoded parts.
+
+use std::sync::Arc;
+
+use heddle_api::operations::{Operation, OperationSpec};
+use heddle_kernel::{EventId, IdSource as _, PageRequest, Revision};
+use heddle_policy::unit::{AuditEntry, IdempotencyRecord, Outcome as AuditOutcome, Unit};
+use heddle_policy::{Capability, Grant, Scope};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::reply::{Answer, Content, Outcome};
+
+/// The headers and other facts that a handler may need.
+#[derive(Debug, Clone, Default)]
+pub struct Meta {
+    /// The revision of `If-Match`.
+    pub if_match: Option<Revision>,
+    /// The idempotency key with the hash of the call.
+    pub idempotency: Option<(String, String)>,
+    /// The caller takes JSON rather than the document itself.
+    pub wants_json: bool,
+    /// The caller takes JSON lines.
+    pub wants_lines: bool,
+    /// `Last-Event-ID`.
+    pub last_event_id: Option<u64>,
+    /// `User-Agent`.
+    pub user_agent: Option<String>,
+    /// The token that the caller came with.
+    pub token: Option<String>,
+    /// The media type of the body, as sent.
+    pub content_type: Option<String>,
+}
+
+/// A call of an operation that a permission guards.
+pub struct Call<O: Operation>
+where
+    O::Capability: Capability,
+{
+    /// The service.
+    pub app: Arc<App>,
+    /// Who, where.
+    pub scope: Scope,
+    /// The proof.
+    pub grant: Grant<O::Capability>,
+    /// The path's parameters.
+    pub path: O::Path,
+    /// The query.
+    pub query: O::Query,
+    /// The body.
+    pub body: O::Body,
+    /// The rest.
+    pub meta: Meta,
+}
+
+impl<O: Operation> Call<O>
+where
+    O::Capability: Capability,
+{
+    /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
+    /// an idempotency key, the answer.
+    pub fn unit(&self, resource: &str, answer: impl FnOnce() -> Outcome) -> Unit {
+        self.unit_with(resource, json!({}), answer)
+    }
+
+    /// The same with details for the audit.
+    pub fn unit_with(&self, resource: &str, details: Value, answer: impl FnOnce() -> Outcome) -> Unit {
+        let spec = O::ID.spec();
+        Unit {
+            audit: audit(&self.app, spec, &self.scope, (resource, details)),
+            idempotency: self.meta.idempotency.as_ref().and_then(|key| {
+                remembered(spec, &self.scope, key, answer().ok()?)
+            }),
+        }
+    }
+
+    /// What is written beside a deletion: no answer has to be kept.
+    pub fn audited(&self, resource: &str) -> Unit {
+        Unit { audit: audit(&self.app, O::ID.spec(), &self.scope, (resource, json!({}))), idempotency: None }
+    }
+
+    /// The revision that the caller saw: `If-Match`, else the body's.
+    ///
+    /// # Errors
+    /// 400 when they differ.
+    pub fn seen(&self, body: Option<i64>) -> Result<Option<Revision>, Failure> {
+        match (self.meta.if_match, body.map(Revision)) {
+            (Some(header), Some(body)) if header != body => {
+                Err(Failure::at("revision", "contradiction", "`If-Match` and `revision` differ."))
+            }
+            (header, body) => Ok(header.or(body)),
+        }
+    }
+}
+
+/// The audit event of an operation's row, if it has one.
+pub fn audit(
+    app: &App,
+    spec: &OperationSpec,
+    scope: &Scope,
+    (resource, details): (&str, Value),
+) -> Option<AuditEntry> {
+    Some(AuditEntry {
+        id: EventId(app.ids.next(scope.now())),
+        tenant: Some(scope.tenant()),
+        at: scope.now(),
+        actor: scope.principal().actor(),
+        action: spec.audit_event?.to_owned(),
+        resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
+        resource_id: Some(resource.to_owned()),
+        outcome: AuditOutcome::Succeeded,
+        request_id: scope.request_id().as_str().to_owned(),
+        client_ip: scope.client_ip().map(str::to_owned),
+        details,
+    })
+}
+
+fn remembered(
+    spec: &OperationSpec,
+    scope: &Scope,
+    (key, body_sha256): &(String, String),
+    answer: Answer,
+) -> Option<IdempotencyRecord> {
+    let body = match answer.content {
+        Content::Bytes(bytes, _) => bytes,
+        Content::Empty => Vec::new(),
+        Content::Stream(..) => return None,
+    };
+    let etag = answer.headers.into_iter().find(|(name, _)| *name == "etag").map(|(_, value)| value);
+    Some(IdempotencyRecord {
+        tenant: scope.tenant(),
+        operation: spec.operation_id.to_owned(),
+        key: key.clone(),
+        body_sha256: body_sha256.clone(),
+        status: answer.status,
+        body,
+        etag,
+        created_at: scope.now(),
+    })
+}
+
+/// The part of a list that is asked for.
+#[must_use]
+pub fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
+    let fallback = PageRequest::default();
+    PageRequest {
+        limit: limit.unwrap_or(fallback.limit),
+        cursor: cursor.map(heddle_kernel::Cursor::from_text),
+    }
+}

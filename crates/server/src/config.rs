@@ -1,0 +1,66 @@
+//! What a server is told at its start. Every value is checked before the first connection is taken.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// How safe an answered write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Survives a loss of power.
+    #[default]
+    Full,
+    /// Survives the end of the process, not of the machine; SQLite only.
+    Process,
+}
+
+/// The configuration of a server.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the database, the key and the lock are.
+    pub data_dir: PathBuf,
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// `postgres://...`; none means SQLite in the data directory.
+    pub database_url: Option<String>,
+    /// How safe an answered write is.
+    pub durability: Durability,
+    /// Serve plain HTTP beyond the loopback interface.
+    pub insecure_http: bool,
+    /// Addresses of proxies whose forwarded headers are believed.
+    pub trusted_proxies: Vec<std::net::IpAddr>,
+    /// Serve the API pages at `/docs`.
+    pub docs: bool,
+    /// Serve `POST /api/test/clock`.
+    pub test_clock: bool,
+    /// Make the demo organisation, its administrator and workflows, if the database is new.
+    pub demo: bool,
+    /// The service roles of this node: `workflow`, `vector`.
+    pub roles: Vec<String>,
+    /// Threads that serve requests.
+    pub workers: usize,
+    /// Minutes after which an unused session ends.
+    pub session_idle_minutes: u32,
+    /// Hours after which every session ends.
+    pub session_hours: u32,
+
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("heddle-data"),
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            database_url: None,
+            durability: Durability::Full,
+            insecure_http: false,
+            trusted_proxies: Vec::new(),
+            docs: true,
+            test_clock: false,
+            demo: false,
+            roles: vec!["workflow".to_owned()],
+            workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
+            session_idle_minutes: 30,
+            session_hours: 12,
+        }
+    }
+}

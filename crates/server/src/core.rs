@@ -1,0 +1,170 @@
+//! The composition: database, stores, use cases, background. The HTTP side is put on top of it by [`crate::Server`]; the
+//! command line uses it without.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use heddle_identity::Identity;
+use heddle_identity::ports::InstallationStore;
+use heddle_kernel::{Clock as _, IdSource, RequestId, TenantId, UserId};
+use heddle_policy::{Facts, Principal, RequestFacts, Scope, SessionKind, Snapshot};
+use heddle_runtime::{
+    CommitOptions, EventHub, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
+};
+use heddle_store::{Db, Options};
+use heddle_store_identity::IdentityStore;
+use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
+use heddle_workflows::definitions::Definitions;
+use heddle_workflows::models::Models;
+use heddle_workflows::ports::{Committer, RunStore, WorkflowStore};
+use heddle_workflows::runs::{RunPorts, Runs};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::config::{Config, Durability};
+use crate::data_dir::DataDir;
+use crate::denials::Denials;
+use crate::error::StartError;
+
+/// What the first start of an installation made, to be shown once.
+#[derive(Debug, Clone, Default)]
+pub struct FirstStart {
+    /// The demo organisation.
+    pub organization: Option<TenantId>,
+    /// The demo administrator's address and password.
+    pub administrator: Option<(String, String)>,
+    /// The one-time set-up token, while set-up is open.
+    pub setup_token: Option<String>,
+}
+
+/// A composed service with its background running.
+pub struct Core {
+    /// What handlers reach.
+    pub app: Arc<App>,
+    /// What the first start made.
+    pub first: FirstStart,
+    /// Held while the service runs.
+    _data: DataDir,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Work that nobody asked for at this moment waits while the installation is restricted.
+struct LicencePermit(Arc<Identity>);
+
+impl Permit for LicencePermit {
+    fn may_work(&self) -> bool {
+        self.0.licence_state().restriction().is_none()
+    }
+}
+
+impl Core {
+    /// Opens data directory and database, brings the database up to date, checks the key, and starts the background.
+    ///
+    /// # Errors
+    /// [`StartError`], each with what to do.
+    pub async fn open(config: Config) -> Result<Self, StartError> {
+        let data = DataDir::open(&config.data_dir)?;
+        let db = open_database(&config, &data).await?;
+        let clock = Arc::new(ServerClock::default());
+        db.migrate(clock.now()).await?;
+        let store = Arc::new(IdentityStore::new(db.clone()));
+        let installed = store.load().await?;
+        let key = data.key(installed.is_some())?;
+        let identity = Arc::new(crate::identity::open(&config, &store, key, &clock)?);
+        let (stop, stopped) = watch::channel(false);
+        let (app, tasks) = compose(config, db, store, identity, clock, stopped);
+        let mut core = Self { app, first: FirstStart::default(), _data: data, stop, tasks };
+        core.first = crate::identity::first_start(&core.app).await?;
+        if let (true, Some(tenant)) = (core.first.administrator.is_some(), core.first.organization) {
+            crate::demo::fill(&core.app, tenant).await?;
+        }
+        Ok(core)
+    }
+
+    /// Tells streams and loops to end, and waits for what is being written.
+    pub async fn stop(self) {
+        // Nobody listens any more when everything has ended by itself.
+        let _ = self.stop.send(true);
+        self.app.denials.flush().await;
+        for task in self.tasks {
+            let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
+        }
+    }
+
+    /// Tells streams and loops to end.
+    pub fn signal_stop(&self) {
+        let _ = self.stop.send(true);
+    }
+}
+
+async fn open_database(config: &Config, data: &DataDir) -> Result<Db, StartError> {
+    let address = match &config.database_url {
+        Some(url) => url.clone(),
+        None => format!("sqlite:{}", data.database().display()),
+    };
+    let durability = match config.durability {
+        Durability::Full => heddle_store::Durability::Full,
+        Durability::Process => heddle_store::Durability::Process,
+    };
+    let options = Options { durability, ..Options::default() };
+    Ok(Db::open(&address, &options).await?)
+}
+
+fn compose(
+    config: Config,
+    db: Db,
+    identity_store: Arc<IdentityStore>,
+    identity: Arc<Identity>,
+    clock: Arc<ServerClock>,
+    stop: watch::Receiver<bool>,
+) -> (Arc<App>, Vec<JoinHandle<()>>) {
+    let shared = db.postgres().is_some();
+    let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
+    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()));
+    let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
+    let models = Arc::new(Models::new(Arc::clone(&workflows)));
+    let hub = Arc::new(EventHub::default());
+    let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
+    let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
+    let runs = Arc::new(Runs::new(RunPorts {
+        runs: Arc::clone(&store),
+        committer,
+        hub: hub.clone(),
+        workflows: Arc::clone(&workflows),
+        models: Arc::clone(&models),
+        ids: Arc::clone(&ids),
+        clock: clock.clone(),
+    }));
+    // Another node may write to a shared database; nobody tells this one.
+    let poll = Duration::from_secs(if shared { 1 } else { 30 });
+    let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
+    let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
+    let worker =
+        Arc::new(Worker::new((Arc::clone(&runs), store), hub.clone(), clock.clone(), permit, options));
+    let mut tasks = worker.start(&stop);
+    tasks.push(tokio::spawn(crate::identity::keep(Arc::clone(&identity), stop.clone())));
+    let denials = Denials::start(identity_store);
+    let definitions = Definitions::new(workflows, ids, models);
+    let app =
+        App { config, db, identity, definitions, runs, hub, worker, clock, ids: RandomIds, denials, stop };
+    (Arc::new(app), tasks)
+}
+
+/// A scope for what the installation does by itself: for the demo and the command line, where nobody calls.
+#[must_use]
+pub fn own_scope(app: &App, tenant: TenantId, user: UserId) -> Scope {
+    let now = app.now();
+    let facts = Facts::member(user, tenant).with_system_role("owner");
+    let principal = Principal {
+        user_id: user,
+        session: SessionKind::Session(heddle_kernel::SessionId(app.ids.next(now))),
+        email: "heddle".to_owned(),
+        display: "heddle".to_owned(),
+        groups: Vec::new(),
+    };
+    let request =
+        RequestFacts { request_id: RequestId::made(app.ids.next(now)), now, client_ip: None };
+    Snapshot::new(&facts, now).scope(principal, request)
+}

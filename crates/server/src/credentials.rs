@@ -1,0 +1,129 @@
+//! Credentials of a request: the session cookie or a bearer token, and the check against cross-site requests.
+
+use heddle_api::operations::{Method, OperationSpec};
+use heddle_api::{ApiError, ErrorCode};
+use heddle_identity::Authenticated;
+use heddle_kernel::TenantId;
+use heddle_policy::RequestFacts;
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::gate::Headers;
+
+/// The session cookie's name.
+pub const COOKIE: &str = "__Host-heddle-session";
+
+/// What a request presents.
+#[derive(Debug, Clone, Default)]
+pub struct Presented {
+    /// The token of `Authorization: Bearer`.
+    pub bearer: Option<String>,
+    /// The token of the cookie.
+    pub cookie: Option<String>,
+    /// `Sec-Fetch-Site`.
+    pub fetch_site: Option<String>,
+    /// `Origin`.
+    pub origin: Option<String>,
+    /// `Host`.
+    pub host: Option<String>,
+    /// An `Authorization` header of another scheme.
+    pub foreign_scheme: bool,
+}
+
+impl Presented {
+    /// The token, whichever way it came.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.bearer.as_deref().or(self.cookie.as_deref())
+    }
+}
+
+/// Resolves the credential.
+///
+/// # Errors
+/// 401 without a valid one, 403 for a cross-site call with a cookie.
+pub async fn authenticate(
+    app: &App,
+    headers: &Headers,
+    spec: &OperationSpec,
+    tenant: Option<TenantId>,
+    facts: &RequestFacts,
+) -> Result<Authenticated, Failure> {
+    let presented = &headers.presented;
+    let required = |reason: &str, message: &str| {
+        Failure::because(ErrorCode::AuthenticationRequired, reason, message)
+    };
+    let token = match (&presented.bearer, &presented.cookie) {
+        (Some(bearer), Some(cookie)) if bearer != cookie => {
+            return Err(required("contradiction", "The cookie and the bearer token differ."));
+        }
+        (Some(bearer), _) => bearer,
+        (None, Some(cookie)) => {
+            same_site(presented, spec, headers.content_type.as_deref())?;
+            cookie
+        }
+        (None, None) => return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()),
+    };
+    match app.identity.authenticate(token, tenant, facts.now).await? {
+        Some(caller) => Ok(caller),
+        None => Err(required("invalidToken", "The session or token is unknown or has ended.")),
+    }
+}
+
+/// A browser sends the cookie along with what other sites make it send; what changes something must come from here.
+/// The order is that of Go's `CrossOriginProtection`: `Sec-Fetch-Site`, then `Origin` against `Host`.
+fn same_site(presented: &Presented, spec: &OperationSpec, content_type: Option<&str>) -> Result<(), Failure> {
+    if spec.method == Method::Get {
+        return Ok(());
+    }
+    let host_of = |origin: &str| origin.split_once("://").map(|(_, host)| host.to_owned());
+    let same = match (presented.fetch_site.as_deref(), presented.origin.as_deref()) {
+        (Some(site), _) => matches!(site, "same-origin" | "none"),
+        (None, Some(origin)) => host_of(origin).is_some_and(|host| Some(host) == presented.host),
+        // A form of another site can't send JSON without asking first.
+        (None, None) => content_type.is_some_and(|media| media.starts_with("application/json")),
+    };
+    if same {
+        return Ok(());
+    }
+    let message = "A call with the session cookie must come from this site.";
+    Err(Failure::because(ErrorCode::PermissionRequired, "csrfRejected", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_api::operations::OperationId;
+
+    fn presented(site: Option<&str>, origin: Option<&str>) -> Presented {
+        Presented {
+            cookie: Some("t".to_owned()),
+            fetch_site: site.map(str::to_owned),
+            origin: origin.map(str::to_owned),
+            host: Some("heddle.test".to_owned()),
+            ..Presented::default()
+        }
+    }
+
+    #[test]
+    fn a_cookie_alone_changes_nothing_from_another_site() {
+        let spec = OperationId::PostapiWorkflows.spec();
+        let cases = [
+            (Some("same-origin"), None, None, true),
+            (Some("none"), None, None, true),
+            (Some("cross-site"), Some("https://heddle.test"), None, false),
+            (Some("same-site"), None, None, false),
+            (None, Some("https://heddle.test"), None, true),
+            (None, Some("https://evil.test"), Some("application/json"), false),
+            (None, Some("null"), None, false),
+            (None, None, Some("application/json"), true),
+            (None, None, Some("text/plain"), false),
+            (None, None, None, false),
+        ];
+        for (site, origin, media, allowed) in cases {
+            let result = same_site(&presented(site, origin), spec, media);
+            assert_eq!(result.is_ok(), allowed, "{site:?} {origin:?} {media:?}");
+        }
+        assert!(same_site(&presented(Some("cross-site"), None), OperationId::GetapiWorkflows.spec(), None).is_ok());
+    }
+}

@@ -1,0 +1,149 @@
+//! The data directory: one server owns it at a time.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// The key file's name within the data directory.
+pub const KEY_FILE: &str = "heddle.key";
+/// The database's name within the data directory.
+pub const DATABASE_FILE: &str = "heddle.db";
+const LOCK_FILE: &str = "heddle.lock";
+/// The installation key's length in bytes.
+pub const KEY_LENGTH: usize = 32;
+
+/// Why the data directory can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataDirError {
+    /// Another server has it.
+    #[error("another server uses the data directory `{}`; stop it, or give this one its own with --data-dir", .0.display())]
+    InUse(PathBuf),
+    /// The key file is not one.
+    #[error("the key file `{}` is not one of ours: it holds 32 bytes in base64", .0.display())]
+    BadKey(PathBuf),
+    /// The key file is gone although there is a database.
+    #[error("the key file `{}` is missing although there is a database: put the backup of it back", .0.display())]
+    KeyMissing(PathBuf),
+    /// The key file can be read by others.
+    #[error("the key file `{}` can be read by others: give it mode 0600", .0.display())]
+    KeyExposed(PathBuf),
+    /// The file system.
+    #[error("`{}`: {source}", path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What.
+        source: io::Error,
+    },
+}
+
+/// A data directory that this process holds; the lock goes with the process, however it ends.
+#[derive(Debug)]
+pub struct DataDir {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl DataDir {
+    /// Creates the directory (mode 0700) if need be and takes it.
+    ///
+    /// # Errors
+    /// `InUse`, `Io`.
+    pub fn open(path: &Path) -> Result<Self, DataDirError> {
+        let io = |source| DataDirError::Io { path: path.to_owned(), source };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(path.join(LOCK_FILE))
+            .map_err(io)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(DataDirError::InUse(path.to_owned())),
+            Err(TryLockError::Error(source)) => Err(io(source)),
+        }
+    }
+
+    /// Where the SQLite database is.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.path.join(DATABASE_FILE)
+    }
+
+    /// The installation key; made at the first start.
+    ///
+    /// # Errors
+    /// `KeyMissing` when `existing` (there is a database already) and no file; `BadKey`, `KeyExposed`, `Io`.
+    pub fn key(&self, existing: bool) -> Result<[u8; KEY_LENGTH], DataDirError> {
+        let path = self.path.join(KEY_FILE);
+        match read_key(&path)? {
+            Some(key) => Ok(key),
+            None if existing => Err(DataDirError::KeyMissing(path)),
+            None => make_key(&path),
+        }
+    }
+}
+
+/// The key of a key file, if there is one.
+///
+/// # Errors
+/// `BadKey`, `KeyExposed`, `Io`.
+pub fn read_key(path: &Path) -> Result<Option<[u8; KEY_LENGTH]>, DataDirError> {
+    let io = |source| DataDirError::Io { path: path.to_owned(), source };
+    let mut text = String::new();
+    match File::open(path) {
+        Ok(mut file) => {
+            if file.metadata().map_err(io)?.permissions().mode() & 0o077 != 0 {
+                return Err(DataDirError::KeyExposed(path.to_owned()));
+            }
+            // A key that is not text is no key of ours either.
+            if file.read_to_string(&mut text).is_err() {
+                return Err(DataDirError::BadKey(path.to_owned()));
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    }
+    let decoded = STANDARD.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
+    decoded.map(Some).ok_or_else(|| DataDirError::BadKey(path.to_owned()))
+}
+
+fn make_key(path: &Path) -> Result<[u8; KEY_LENGTH], DataDirError> {
+    let io = |source| DataDirError::Io { path: path.to_owned(), source };
+    let mut key = [0; KEY_LENGTH];
+    getrandom::fill(&mut key).map_err(|error| io(io::Error::other(error)))?;
+    let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path).map_err(io)?;
+    writeln!(file, "{}", STANDARD.encode(key)).map_err(io)?;
+    file.sync_all().map_err(io)?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_server_at_a_time_and_a_key_that_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let first = DataDir::open(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(matches!(DataDir::open(&path), Err(DataDirError::InUse(_))));
+        let key = first.key(false).unwrap();
+        drop(first);
+        let again = DataDir::open(&path).unwrap();
+        assert_eq!(again.key(true).unwrap(), key);
+        fs::write(path.join(KEY_FILE), "bm90IGEga2V5").unwrap();
+        assert!(matches!(again.key(true), Err(DataDirError::BadKey(_))));
+        fs::set_permissions(path.join(KEY_FILE), fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(again.key(true), Err(DataDirError::KeyExposed(_))));
+        fs::remove_file(path.join(KEY_FILE)).unwrap();
+        assert!(matches!(again.key(true), Err(DataDirError::KeyMissing(_))));
+    }
+}

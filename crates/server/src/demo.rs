@@ -1,0 +1,135 @@
+//! The demo: three workflows of our own, made from BPMN files through the same use cases as any other.
+
+use heddle_kernel::{EventId, IdSource as _, TenantId, UserId};
+use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
+use heddle_policy::unit::{AuditEntry, Outcome, Unit};
+use heddle_policy::{Scope, Target};
+use heddle_workflows::definitions::{
+    NewWorkflow, PreviewRequest, PublishRequest, SourceFormat, TransformTarget,
+};
+use heddle_workflows::records::{Draft, Presence};
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::core::own_scope;
+use crate::error::StartError;
+
+/// A BPMN file that becomes a workflow.
+pub struct Source<'a> {
+    /// The workflow's slug.
+    pub slug: &'a str,
+    /// Its name.
+    pub display_name: &'a str,
+    /// What it is about.
+    pub description: &'a str,
+    /// The file's name.
+    pub file_name: &'a str,
+    /// The file.
+    pub bytes: &'a [u8],
+    /// Publish it as well.
+    pub publish: bool,
+}
+
+const DEMOS: [Source<'static>; 3] = [
+    Source {
+        slug: "purchase-approval",
+        display_name: "Purchase approval",
+        description: "A purchase above 500 is approved by a person.",
+        file_name: "approval.bpmn",
+        bytes: include_bytes!("../demo/approval.bpmn"),
+        publish: true,
+    },
+    Source {
+        slug: "onboarding",
+        display_name: "Onboarding",
+        description: "Account and workplace are prepared side by side.",
+        file_name: "parallel.bpmn",
+        bytes: include_bytes!("../demo/parallel.bpmn"),
+        publish: true,
+    },
+    Source {
+        slug: "answer-deadline",
+        display_name: "Answer with a deadline",
+        description: "A request that nobody answers within two days is escalated.",
+        file_name: "reminder.bpmn",
+        bytes: include_bytes!("../demo/reminder.bpmn"),
+        publish: true,
+    },
+];
+
+/// Makes the demo workflows.
+///
+/// # Errors
+/// What the use cases met.
+pub async fn fill(app: &App, tenant: TenantId) -> Result<(), StartError> {
+    for source in &DEMOS {
+        import(app, tenant, source).await?;
+    }
+    Ok(())
+}
+
+/// Makes a workflow from a BPMN file; its id.
+///
+/// # Errors
+/// What the use cases met.
+pub async fn import(app: &App, tenant: TenantId, source: &Source<'_>) -> Result<String, StartError> {
+    let scope = own_scope(app, tenant, UserId(uuid::Uuid::nil()));
+    let denied = |denial: heddle_policy::Denial| StartError::Internal(denial.reason.code().to_owned());
+    let may = |scope: &Scope| scope.snapshot().authorize::<WorkflowTransform>(&Target::all());
+    let request = PreviewRequest {
+        format: SourceFormat::Bpmn,
+        file_name: Some(source.file_name.to_owned()),
+        bytes: source.bytes.to_vec(),
+        target: TransformTarget::Definition,
+    };
+    let previewed = app.definitions.preview(&may(&scope).map_err(denied)?, &scope, request).await?;
+    let mut definition = previewed.definition;
+    definition.imports = Some(vec![heddle_bpmn::model::Import {
+        executable: Some(previewed.executable),
+        format: Some("bpmn".to_owned()),
+        items: Some(previewed.items),
+        source_file_name: Some(source.file_name.to_owned()),
+        source_sha256: Some(previewed.sha256),
+        version: Some("2.0".to_owned()),
+    }]);
+    let json = serde_json::to_value(&definition).map_err(|error| StartError::Internal(error.to_string()))?;
+    let new = NewWorkflow {
+        slug: source.slug.to_owned(),
+        display_name: source.display_name.to_owned(),
+        description: source.description.to_owned(),
+        folder_id: Presence::Absent,
+        draft: Draft::Value(json),
+        definition: Some(definition),
+    };
+    let create = scope.snapshot().authorize::<WorkflowCreate>(&Target::all()).map_err(denied)?;
+    let record = |view: &heddle_workflows::records::WorkflowView| {
+        unit(app, &scope, "workflow.created", &view.workflow.id.to_string())
+    };
+    let view = app.definitions.create(&create, &scope, new, &record).await?;
+    let id = view.workflow.id;
+    if source.publish {
+        let publish = scope.snapshot().authorize::<WorkflowPublish>(&Target::one(id)).map_err(denied)?;
+        let record = |_: &heddle_workflows::definitions::Published| {
+            unit(app, &scope, "workflow.published", &id.to_string())
+        };
+        app.definitions.publish(&publish, &scope, id, PublishRequest::default(), &record).await?;
+    }
+    Ok(id.to_string())
+}
+
+fn unit(app: &App, scope: &Scope, action: &str, id: &str) -> Unit {
+    let audit = AuditEntry {
+        id: EventId(app.ids.next(scope.now())),
+        tenant: Some(scope.tenant()),
+        at: scope.now(),
+        actor: heddle_policy::unit::Actor { kind: "system", id: None, display: "heddle".to_owned() },
+        action: action.to_owned(),
+        resource_type: "workflow".to_owned(),
+        resource_id: Some(id.to_owned()),
+        outcome: Outcome::Succeeded,
+        request_id: scope.request_id().as_str().to_owned(),
+        client_ip: None,
+        details: json!(Map::<String, Value>::new()),
+    };
+    Unit { audit: Some(audit), idempotency: None }
+}

@@ -1,0 +1,85 @@
+//! Why a server does not start.
+
+use heddle_policy::store::StoreError;
+
+use crate::data_dir::DataDirError;
+
+/// Why a server does not start, each with what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The data directory.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The database can't be opened.
+    #[error(transparent)]
+    Database(#[from] heddle_store::OpenError),
+    /// The database can't be brought up to date.
+    #[error(transparent)]
+    Migration(#[from] heddle_store::MigrateError),
+    /// The database does not answer.
+    #[error("the database does not answer: {0}")]
+    Store(#[from] StoreError),
+    /// The key file is another installation's.
+    #[error("the key file does not belong to this database: put the right one back into the data directory")]
+    WrongKey,
+    /// The address can't be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Plain HTTP beyond the loopback interface.
+    #[error(
+        "{0} is reachable from other machines, and plain HTTP shows passwords to all of them: listen on 127.0.0.1 \
+         behind a proxy with TLS, or say --insecure-http"
+    )]
+    Insecure(std::net::SocketAddr),
+    /// Something that is not there.
+    #[error("{0}")]
+    NotFound(String),
+    /// A use case refused.
+    #[error("{0}")]
+    Refused(String),
+    /// A fault of ours.
+    #[error("internal fault: {0}")]
+    Internal(String),
+}
+
+impl StartError {
+    /// The program's exit code (`docs/configuration.md`).
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::DataDir(DataDirError::InUse(_)) | Self::Listen { .. } => 4,
+            Self::DataDir(DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::KeyExposed(_))
+            | Self::WrongKey => 6,
+            Self::DataDir(DataDirError::Io { .. }) | Self::Database(_) | Self::Migration(_) | Self::Store(_) => 5,
+            Self::Insecure(_) => 2,
+            Self::NotFound(_) => 3,
+            Self::Refused(_) | Self::Internal(_) => 1,
+        }
+    }
+}
+
+impl From<heddle_workflows::UseCaseError> for StartError {
+    fn from(error: heddle_workflows::UseCaseError) -> Self {
+        use heddle_workflows::UseCaseError as Error;
+        match error {
+            Error::NotFound => Self::NotFound("there is no such resource".to_owned()),
+            Error::Invalid(problems) | Error::Conflict(problems) => {
+                let texts = problems.into_iter().map(|problem| match problem.field {
+                    Some(field) => format!("{field}: {}", problem.message),
+                    None => problem.message,
+                });
+                Self::Refused(texts.collect::<Vec<_>>().join("; "))
+            }
+            Error::Forbidden(problem) => Self::Refused(problem.message),
+            Error::Unavailable(cause) => {
+                Self::Store(cause.unwrap_or_else(|| StoreError::Unavailable("no answer".to_owned())))
+            }
+            Error::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}

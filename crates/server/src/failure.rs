@@ -1,0 +1,148 @@
+//! Errors of every layer to the errors of the API: one exhaustive mapping each.
+
+use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_policy::store::StoreError;
+use heddle_workflows::{Problem, UseCaseError};
+
+/// Why a call gets no result; becomes the error body.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the caller is told.
+    pub error: ApiError,
+    /// What only the log is told.
+    pub cause: Option<String>,
+    /// When to come back, in seconds.
+    pub retry_after: Option<u64>,
+    /// Methods that the path does take.
+    pub allow: Option<String>,
+}
+
+impl Failure {
+    /// A failure with a detail.
+    #[must_use]
+    pub fn because(code: ErrorCode, reason: &str, message: impl Into<String>) -> Self {
+        ApiError::because(code, Detail::new(reason, message)).into()
+    }
+
+    /// A failure of one member.
+    #[must_use]
+    pub fn at(field: &str, reason: &str, message: impl Into<String>) -> Self {
+        ApiError::because(ErrorCode::InvalidRequestBody, Detail::at(field, reason, message)).into()
+    }
+
+    /// There is no such thing.
+    #[must_use]
+    pub fn not_found() -> Self {
+        ApiError::new(ErrorCode::NotFound).into()
+    }
+
+    /// A fault of ours; the text goes to the log.
+    #[must_use]
+    pub fn internal(cause: impl Into<String>) -> Self {
+        Self { cause: Some(cause.into()), ..ApiError::new(ErrorCode::InternalError).into() }
+    }
+
+    /// A part that is needed is not there.
+    #[must_use]
+    pub fn unavailable(cause: impl Into<String>) -> Self {
+        let detail = Detail::new("databaseUnavailable", "The database does not answer or can't write.");
+        let error = ApiError::because(ErrorCode::DependencyUnavailable, detail);
+        Self { cause: Some(cause.into()), retry_after: Some(1), ..error.into() }
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self { error, cause: None, retry_after: None, allow: None }
+    }
+}
+
+impl From<heddle_api::decode::Problems> for Failure {
+    fn from(problems: heddle_api::decode::Problems) -> Self {
+        ApiError::from(problems).into()
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        UseCaseError::from(error).into()
+    }
+}
+
+impl From<UseCaseError> for Failure {
+    fn from(error: UseCaseError) -> Self {
+        let many = |code, problems: Vec<Problem>| {
+            let mut error = ApiError::new(code);
+            error.details = problems.into_iter().map(detail).collect();
+            Self::from(error)
+        };
+        match error {
+            UseCaseError::NotFound => Self::not_found(),
+            UseCaseError::Invalid(problems) => many(ErrorCode::InvalidRequestBody, problems),
+            UseCaseError::Conflict(problems) => many(ErrorCode::StateConflict, problems),
+            UseCaseError::Forbidden(problem) => many(ErrorCode::PermissionRequired, vec![problem]),
+            UseCaseError::Unavailable(cause) => {
+                Self::unavailable(cause.map(|cause| cause.to_string()).unwrap_or_default())
+            }
+            UseCaseError::Internal(cause) => Self::internal(cause),
+        }
+    }
+}
+
+fn detail(problem: Problem) -> Detail {
+    Detail {
+        field: problem.field,
+        reason: problem.reason.to_owned(),
+        message: problem.message,
+        extra: problem.extra,
+    }
+}
+
+impl From<heddle_identity::UseCaseError> for Failure {
+    fn from(error: heddle_identity::UseCaseError) -> Self {
+        use heddle_identity::UseCaseError as Error;
+        let many = |code, problems: Vec<heddle_identity::Problem>| {
+            let mut error = ApiError::new(code);
+            error.details = problems.into_iter().map(identity_detail).collect();
+            Self::from(error)
+        };
+        match error {
+            Error::NotFound => Self::not_found(),
+            Error::Invalid(problems) => many(ErrorCode::InvalidRequestBody, problems),
+            Error::Conflict(problems) => many(ErrorCode::StateConflict, problems),
+            Error::Forbidden(problem) => many(ErrorCode::PermissionRequired, vec![problem]),
+            Error::Unauthenticated => {
+                let message = "The e-mail address and the password do not fit together.";
+                Self::because(ErrorCode::AuthenticationRequired, "signInRefused", message)
+            }
+            Error::LimitReached { limit, licensed, used } => {
+                let message = format!("The licence allows {licensed} {limit}; there are {used}.");
+                let detail = Detail::new("limitReached", message)
+                    .with("limit", limit)
+                    .with("licensed", licensed)
+                    .with("used", used);
+                ApiError::because(ErrorCode::FeatureNotLicensed, detail).into()
+            }
+            Error::Throttled { retry_after_seconds } => limited("throttled", retry_after_seconds),
+            Error::Busy => limited("busy", 1),
+            Error::Unavailable(cause) => Self::unavailable(cause.to_string()),
+            Error::Internal(cause) => Self::internal(cause),
+        }
+    }
+}
+
+fn limited(reason: &str, seconds: u64) -> Failure {
+    let message = format!("Try again in {seconds} s.");
+    let detail = Detail::new(reason, message).with("retryAfterSeconds", seconds);
+    let error = ApiError::because(ErrorCode::RateLimited, detail);
+    Failure { retry_after: Some(seconds), ..error.into() }
+}
+
+fn identity_detail(problem: heddle_identity::Problem) -> Detail {
+    Detail {
+        field: problem.field,
+        reason: problem.reason.to_owned(),
+        message: problem.message,
+        extra: problem.extra,
+    }
+}

@@ -1,0 +1,467 @@
+//! The gate: what every operation's row demands, checked in one place and one order. Request id, body limit,
+//! authentication 401, licence 423, tenant and membership 403, entitlement 402, service role 503, permission and
+//! resource action 403, decoding 400; only then the handler runs. A caller without the right gets the same answer
+//! whether the thing exists or not.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use heddle_api::decode::{decode_body, decode_path, decode_query};
+use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Selector};
+use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_identity::Authenticated;
+use heddle_kernel::{EventId, IdSource as _, Revision, TenantId};
+use heddle_policy::unit::{Actor, AuditEntry, Outcome as AuditOutcome};
+use heddle_policy::{Capability, Denial, Grant, RequestFacts, Scope, Target};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use crate::app::App;
+use crate::call::{Call, Meta};
+use crate::credentials::Presented;
+use crate::failure::Failure;
+use crate::reply::{Answer, Content, Outcome};
+
+/// A request without its connection.
+pub struct Incoming {
+    /// Its facts: id, time, address.
+    pub facts: RequestFacts,
+    /// The path's parameters as text.
+    pub path: Vec<(String, String)>,
+    /// The path as sent.
+    pub raw_path: String,
+    /// The query as text.
+    pub query: String,
+    /// The body.
+    pub body: bytes::Bytes,
+    /// The headers that matter.
+    pub headers: Headers,
+}
+
+/// The headers that matter.
+#[derive(Debug, Default, Clone)]
+pub struct Headers {
+    /// The credentials.
+    pub presented: Presented,
+    /// `x-organization-id`.
+    pub organization: Option<String>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// `Accept`.
+    pub accept: Option<String>,
+    /// `If-Match`.
+    pub if_match: Option<String>,
+    /// `Idempotency-Key`.
+    pub idempotency_key: Option<String>,
+    /// `Last-Event-ID`.
+    pub last_event_id: Option<String>,
+    /// `User-Agent`.
+    pub user_agent: Option<String>,
+}
+
+/// A call that needs a session and nothing else.
+pub struct SessionCall<O: Operation> {
+    /// The service.
+    pub app: Arc<App>,
+    /// Who.
+    pub caller: Authenticated,
+    /// The request.
+    pub facts: RequestFacts,
+    /// The path's parameters.
+    pub path: O::Path,
+    /// The query.
+    pub query: O::Query,
+    /// The body.
+    pub body: O::Body,
+    /// The rest.
+    pub meta: Meta,
+}
+
+/// A call that needs nothing.
+pub struct PublicCall<O: Operation> {
+    /// The service.
+    pub app: Arc<App>,
+    /// Who, when a valid credential came with it.
+    pub caller: Option<Authenticated>,
+    /// The request.
+    pub facts: RequestFacts,
+    /// The path's parameters.
+    pub path: O::Path,
+    /// The query.
+    pub query: O::Query,
+    /// The body.
+    pub body: O::Body,
+    /// The rest.
+    pub meta: Meta,
+}
+
+/// A handler with its operation's types taken away.
+pub type Handler = Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+
+/// A handler of an operation that a permission guards.
+pub fn gated<O, F, R>(handler: F) -> Handler
+where
+    O: Operation,
+    O::Capability: Capability,
+    F: Fn(Call<O>) -> R + Send + Sync + Clone + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Arc::new(move |app, incoming, caller| {
+        let handler = handler.clone();
+        Box::pin(async move {
+            let spec = O::ID.spec();
+            let Some(caller) = caller else { return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()) };
+            let (scope, grant) = permit::<O>(&app, &incoming, &caller)?;
+            let mut meta = meta(spec, &incoming)?;
+            if let Some(known) = replay(&app, spec, &scope, &incoming, &mut meta).await? {
+                return Ok(known);
+            }
+            let call = Call::<O> {
+                path: decode_path::<O>(|name| parameter(&incoming, name))?,
+                query: decode_query::<O>(&incoming.query)?,
+                body: body::<O>(spec, &incoming)?,
+                app: Arc::clone(&app),
+                scope: scope.clone(),
+                grant,
+                meta: meta.clone(),
+            };
+            match handler(call).await {
+                // Two calls with one key met: the slower one finds the faster one's answer.
+                Err(failure) if meta.idempotency.is_some() && is_key_conflict(&failure) => {
+                    replay(&app, spec, &scope, &incoming, &mut meta).await?.ok_or(failure)
+                }
+                other => other.map_err(|failure| foreign_cursor(spec, &incoming, failure)),
+            }
+        })
+    })
+}
+
+/// A list without a place of its own in the path is always there: what was not found is the cursor's row.
+fn foreign_cursor(spec: &OperationSpec, incoming: &Incoming, failure: Failure) -> Failure {
+    let paged = incoming.query.split('&').any(|pair| pair.starts_with("cursor="));
+    if paged && failure.error.code == ErrorCode::NotFound && spec.errors.contains(&400) {
+        return Failure::at("cursor", "notAllowed", "The cursor is not one of this list.");
+    }
+    failure
+}
+
+/// A handler of an operation that needs a session.
+pub fn session<O, F, R>(handler: F) -> Handler
+where
+    O: Operation,
+    F: Fn(SessionCall<O>) -> R + Send + Sync + Clone + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Arc::new(move |app, incoming, caller| {
+        let handler = handler.clone();
+        Box::pin(async move {
+            let spec = O::ID.spec();
+            let Some(caller) = caller else { return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()) };
+            let call = SessionCall::<O> {
+                meta: meta(spec, &incoming)?,
+                path: decode_path::<O>(|name| parameter(&incoming, name))?,
+                query: decode_query::<O>(&incoming.query)?,
+                body: body::<O>(spec, &incoming)?,
+                facts: incoming.facts,
+                app,
+                caller,
+            };
+            handler(call).await
+        })
+    })
+}
+
+/// A handler of an operation that is open to everybody.
+pub fn public<O, F, R>(handler: F) -> Handler
+where
+    O: Operation,
+    F: Fn(PublicCall<O>) -> R + Send + Sync + Clone + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Arc::new(move |app, incoming, caller| {
+        let handler = handler.clone();
+        Box::pin(async move {
+            let spec = O::ID.spec();
+            let call = PublicCall::<O> {
+                meta: meta(spec, &incoming)?,
+                path: decode_path::<O>(|name| parameter(&incoming, name))?,
+                query: decode_query::<O>(&incoming.query)?,
+                body: body::<O>(spec, &incoming)?,
+                facts: incoming.facts,
+                app,
+                caller,
+            };
+            handler(call).await
+        })
+    })
+}
+
+/// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
+/// operation through.
+pub async fn enter(
+    app: &App,
+    spec: &OperationSpec,
+    facts: &RequestFacts,
+    headers: &Headers,
+    path: &[(String, String)],
+) -> Result<Option<Authenticated>, Failure> {
+    if spec.security == Security::Public {
+        return Ok(None);
+    }
+    let tenant = tenant(spec, headers, path)?;
+    let caller = match crate::credentials::authenticate(app, headers, spec, tenant, facts).await {
+        Ok(caller) => caller,
+        Err(failure) => {
+            deny(app, spec, facts, None, &failure);
+            return Err(failure);
+        }
+    };
+    let checked = licensed(app, spec).and_then(|()| member(spec, &caller)).and_then(|()| entitled(app, spec));
+    match checked.and_then(|()| on_this_node(app, spec)) {
+        Ok(()) => Ok(Some(caller)),
+        Err(failure) => {
+            deny(app, spec, facts, Some(&caller), &failure);
+            Err(failure)
+        }
+    }
+}
+
+/// The organisation that a request names. An organisation's own operations work in that organisation.
+fn tenant(
+    spec: &OperationSpec,
+    headers: &Headers,
+    path: &[(String, String)],
+) -> Result<Option<TenantId>, Failure> {
+    let in_path = path.iter().find(|(name, _)| name == "organizationId").map(|(_, id)| id);
+    if let (Some(id), Some("organization")) = (in_path, spec.resource_action.map(|on| on.resource)) {
+        return id.parse().map(Some).or(Err(Failure::not_found()));
+    }
+    match &headers.organization {
+        None => Ok(None),
+        Some(text) if spec.security == Security::Session => Ok(text.parse().ok()),
+        // An organisation that can't exist is one that the caller is no member of.
+        Some(text) => text.parse().map(Some).or(Err(Failure::because(
+            ErrorCode::PermissionRequired,
+            "notAMember",
+            "The caller is not a member of the organisation.",
+        ))),
+    }
+}
+
+fn licensed(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
+    // Who is signed in may always learn that he is, and end it.
+    let open = spec.remediation || (spec.security == Security::Session && !spec.errors.contains(&423));
+    match app.identity.licence_state().restriction() {
+        Some(reason) if !open => {
+            let message = "The installation is restricted; an owner can install a licence with PUT /api/licence.";
+            let detail = Detail::new("licenceRestricted", message).with("cause", reason);
+            Err(ApiError::because(ErrorCode::LicenceRemediationRequired, detail).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn member(spec: &OperationSpec, caller: &Authenticated) -> Result<(), Failure> {
+    if spec.security == Security::Session || caller.is_member() {
+        return Ok(());
+    }
+    // Whoever asks for another organisation's own record learns nothing of it.
+    if spec.path.starts_with("/api/organizations/{") {
+        return Err(Failure::not_found());
+    }
+    let message = "The caller is not a member of the organisation.";
+    Err(Failure::because(ErrorCode::PermissionRequired, "notAMember", message))
+}
+
+fn entitled(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
+    let Some(entitlement) = spec.entitlement else { return Ok(()) };
+    if app.identity.licence_state().allows(entitlement) {
+        return Ok(());
+    }
+    let message = format!("The licence does not include `{entitlement}`.");
+    let detail = Detail::new("notEntitled", message).with("entitlement", entitlement);
+    Err(ApiError::because(ErrorCode::FeatureNotLicensed, detail).into())
+}
+
+fn on_this_node(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
+    let Some(role) = spec.service_role else { return Ok(()) };
+    if app.config.roles.iter().any(|own| own == role) {
+        return Ok(());
+    }
+    let message = format!("This node does not have the service role `{role}`.");
+    let detail = Detail::new("roleNotOnNode", message).with("serviceRole", role);
+    Err(ApiError::because(ErrorCode::DependencyUnavailable, detail).into())
+}
+
+/// Permission and resource action.
+fn permit<O: Operation>(
+    app: &App,
+    incoming: &Incoming,
+    caller: &Authenticated,
+) -> Result<(Scope, Grant<O::Capability>), Failure>
+where
+    O::Capability: Capability,
+{
+    let spec = O::ID.spec();
+    let scope = caller.snapshot.scope(caller.principal.clone(), incoming.facts.clone());
+    match caller.snapshot.authorize::<O::Capability>(&target(spec, &incoming.path)) {
+        Ok(grant) => Ok((scope, grant)),
+        Err(denial) => {
+            let failure = denied(spec, &denial);
+            deny(app, spec, &incoming.facts, Some(caller), &failure);
+            Err(failure)
+        }
+    }
+}
+
+fn denied(spec: &OperationSpec, denial: &Denial) -> Failure {
+    let message = "The caller lacks the permission or the resource action.";
+    let mut detail = Detail::new("denied", message).with("decision", denial.reason.code());
+    detail = detail.with("permissions", json!(spec.permissions()));
+    if let Some(on) = spec.resource_action {
+        detail = detail.with("resourceAction", on.to_string());
+    }
+    ApiError::because(ErrorCode::PermissionRequired, detail).into()
+}
+
+/// What an operation is about, from its path.
+fn target(spec: &OperationSpec, path: &[(String, String)]) -> Target {
+    let value = |name: &str| path.iter().find(|(known, _)| known == name).map(|(_, id)| id.clone());
+    let Some(on) = spec.resource_action else { return Target::all() };
+    let mut target = match on.selector {
+        Selector::Path(name) => value(name).map_or_else(Target::all, Target::one),
+        Selector::None | Selector::All | Selector::Loaded(_) => Target::all(),
+    };
+    if let (true, Some(workflow)) = (on.resource == "run", value("workflowId")) {
+        target = target.within("workflow", workflow);
+    }
+    target
+}
+
+/// Writes a refusal to the audit log.
+fn deny(app: &App, spec: &OperationSpec, facts: &RequestFacts, caller: Option<&Authenticated>, failure: &Failure) {
+    let code = failure.error.code;
+    if matches!(code, ErrorCode::InternalError | ErrorCode::DependencyUnavailable) {
+        return;
+    }
+    let anonymous = || Actor { kind: "anonymous", id: None, display: "anonymous".to_owned() };
+    let reason = failure.error.details.first().map(|detail| detail.reason.clone());
+    app.denials.push(AuditEntry {
+        id: EventId(app.ids.next(facts.now)),
+        tenant: caller.and_then(Authenticated::tenant),
+        at: facts.now,
+        actor: caller.map_or_else(anonymous, |caller| caller.principal.actor()),
+        action: "access.denied".to_owned(),
+        resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
+        resource_id: None,
+        outcome: AuditOutcome::Denied,
+        request_id: facts.request_id.as_str().to_owned(),
+        client_ip: facts.client_ip.clone(),
+        details: json!({ "operation": spec.operation_id, "code": code.as_str(), "reason": reason }),
+    });
+}
+
+fn parameter<'a>(incoming: &'a Incoming, name: &str) -> Option<&'a str> {
+    incoming.path.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {
+    if spec.body == BodyMedia::None {
+        return Ok(decode_body::<O>(heddle_api::operations::MediaType::Json, b"{}")?);
+    }
+    let content_type = incoming.headers.content_type.as_deref();
+    let Some(media) = spec.body.accepts(content_type) else {
+        let message = format!("The operation takes {}.", spec.body.media_types().join(" or "));
+        let code = ErrorCode::UnsupportedMediaType;
+        return Err(Failure::because(code, "unsupportedMediaType", message));
+    };
+    Ok(decode_body::<O>(media, &incoming.body)?)
+}
+
+fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
+    let headers = &incoming.headers;
+    let if_match = match (&headers.if_match, spec.if_match) {
+        (Some(text), true) => revision(text)?,
+        _ => None,
+    };
+    let accept = headers.accept.as_deref().unwrap_or("*/*");
+    let first = accept.split([',', ';']).next().unwrap_or_default().trim();
+    Ok(Meta {
+        if_match,
+        idempotency: None,
+        wants_json: first == "application/json",
+        wants_lines: first == "application/x-ndjson",
+        last_event_id: headers.last_event_id.as_deref().and_then(|text| text.trim().parse().ok()),
+        user_agent: headers.user_agent.clone(),
+        token: headers.presented.token().map(str::to_owned),
+        content_type: headers.content_type.clone(),
+    })
+}
+
+/// `"7"`, `W/"7"` or `7`; `*` sets no condition.
+fn revision(text: &str) -> Result<Option<Revision>, Failure> {
+    let bare = text.trim().trim_start_matches("W/").trim_matches('"');
+    if bare == "*" {
+        return Ok(None);
+    }
+    let wrong = || Failure::at("If-Match", "wrongType", "The entity tag of a revision is needed, such as \"3\".");
+    bare.parse().map(|number| Some(Revision(number))).or(Err(wrong()))
+}
+
+/// The first answer under the call's idempotency key, if there was one.
+async fn replay(
+    app: &App,
+    spec: &OperationSpec,
+    scope: &Scope,
+    incoming: &Incoming,
+    meta: &mut Meta,
+) -> Result<Option<Answer>, Failure> {
+    let (Some(key), true) = (&incoming.headers.idempotency_key, spec.accepts_idempotency_key()) else {
+        return Ok(None);
+    };
+    if !(1..=200).contains(&key.chars().count()) || key.chars().any(char::is_control) {
+        return Err(Failure::at("Idempotency-Key", "outOfRange", "1 to 200 characters are needed."));
+    }
+    let hash = call_hash(incoming);
+    let known = app.identity.idempotent(scope.tenant(), spec.operation_id, key, scope.now()).await?;
+    meta.idempotency = Some((key.clone(), hash.clone()));
+    match known {
+        None => Ok(None),
+        Some(record) if record.body_sha256 == hash => {
+            let content = match record.body.is_empty() {
+                true => Content::Empty,
+                false => Content::Bytes(record.body, "application/json".to_owned()),
+            };
+            let mut headers = vec![("idempotent-replayed", "true".to_owned())];
+            headers.extend(record.etag.map(|etag| ("etag", etag)));
+            Ok(Some(Answer { status: record.status, headers, content }))
+        }
+        Some(_) => {
+            let message = "The key was used for another call.";
+            let detail = Detail::at("Idempotency-Key", "idempotencyKeyReused", message);
+            Err(ApiError::because(ErrorCode::StateConflict, detail).into())
+        }
+    }
+}
+
+fn call_hash(incoming: &Incoming) -> String {
+    let mut digest = Sha256::new();
+    for part in [incoming.raw_path.as_bytes(), incoming.query.as_bytes(), &incoming.body] {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    use std::fmt::Write as _;
+    digest.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a String can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn is_key_conflict(failure: &Failure) -> bool {
+    let about_key = |detail: &Detail| {
+        detail.extra.get("constraint").and_then(|what| what.as_str()).is_some_and(|what| what.contains("idempotency"))
+    };
+    failure.error.code == ErrorCode::StateConflict && failure.error.details.iter().any(about_key)
+}

@@ -1,0 +1,141 @@
+//! Users and members.
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_identity::ports::UserFilter;
+use heddle_identity::records::{Member, User, UserState};
+use heddle_identity::{NewAccount, PatchUser, SetMember};
+
+use crate::call::{Call, page};
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/users
+pub async fn list(call: Call<ops::GetapiUsers>) -> Outcome {
+    let page = page(call.query.limit, call.query.cursor);
+    let filter = UserFilter { q: call.query.q, state: call.query.state.map(state_of) };
+    let found = call.app.identity.users(&call.grant, &call.scope, &filter, &page).await?;
+    Answer::list(found, page.limit, |found| user(&found))
+}
+
+/// POST /api/users
+pub async fn create(call: Call<ops::PostapiUsers>) -> Outcome {
+    let body = &call.body;
+    let new = NewAccount {
+        email: body.email.clone(),
+        display_name: body.display_name.clone(),
+        password: body.password.clone(),
+        roles: body.roles.clone().unwrap_or_default(),
+    };
+    let answer = |made: &User| {
+        let location = format!("/api/users/{}", made.id);
+        Ok(Answer::data(201, user(made))?.with("location", location).tagged(made.revision))
+    };
+    let record = |made: &User| call.unit(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_user(&call.grant, &call.scope, new, &record).await?;
+    answer(&made)
+}
+
+/// GET /api/users/{userId}
+pub async fn get(call: Call<ops::GetapiUsersUserId>) -> Outcome {
+    let found = call.app.identity.user(&call.grant, &call.scope, call.path.user_id).await?;
+    Ok(Answer::data(200, user(&found))?.tagged(found.revision))
+}
+
+/// PATCH /api/users/{userId}
+pub async fn patch(call: Call<ops::PatchapiUsersUserId>) -> Outcome {
+    let body = &call.body;
+    let patch = PatchUser {
+        email: body.email.clone(),
+        display_name: body.display_name.clone(),
+        password: body.password.clone(),
+        state: body.state.map(state_of),
+        revision: call.seen(body.revision)?,
+    };
+    let answer = |made: &User| Ok(Answer::data(200, user(made))?.tagged(made.revision));
+    let record = |made: &User| call.unit(&made.id.to_string(), || answer(made));
+    let change = (call.path.user_id, patch);
+    let made = call.app.identity.update_user(&call.grant, &call.scope, change, &record).await?;
+    answer(&made)
+}
+
+/// DELETE /api/users/{userId}
+pub async fn delete(call: Call<ops::DeleteapiUsersUserId>) -> Outcome {
+    let id = call.path.user_id;
+    let unit = call.audited(&id.to_string());
+    call.app.identity.delete_user(&call.grant, &call.scope, (id, call.meta.if_match), &unit).await?;
+    Ok(Answer::none())
+}
+
+/// GET /api/members
+pub async fn members(call: Call<ops::GetapiMembers>) -> Outcome {
+    let page = page(call.query.limit, call.query.cursor);
+    let found = call.app.identity.members(&call.grant, &call.scope, &page).await?;
+    Answer::list(found, page.limit, |found| member(&found))
+}
+
+/// PUT /api/members/{userId}
+pub async fn set_member(call: Call<ops::PutapiMembersUserId>) -> Outcome {
+    let body = &call.body;
+    if body.groups.as_ref().is_some_and(|groups| !groups.is_empty()) {
+        return Err(Failure::at("groups", "notAllowed", "This version has no groups; give roles."));
+    }
+    let wanted = SetMember {
+        roles: body.roles.clone(),
+        expires_at: body.expires_at.clone(),
+        revision: call.seen(body.revision)?,
+    };
+    let id = call.path.user_id;
+    let answer = |made: &Member| Ok(Answer::data(200, member(made))?.tagged(made.membership.revision));
+    let record = |made: &Member| call.unit(&id.to_string(), || answer(made));
+    let made = call.app.identity.set_member(&call.grant, &call.scope, (id, wanted), &record).await?;
+    answer(&made)
+}
+
+/// DELETE /api/members/{userId}
+pub async fn remove_member(call: Call<ops::DeleteapiMembersUserId>) -> Outcome {
+    let id = call.path.user_id;
+    let unit = call.audited(&id.to_string());
+    call.app.identity.remove_member(&call.grant, &call.scope, (id, call.meta.if_match), &unit).await?;
+    Ok(Answer::none())
+}
+
+const fn state_of(word: wire::UserState) -> UserState {
+    match word {
+        wire::UserState::Active => UserState::Active,
+        wire::UserState::Disabled => UserState::Disabled,
+    }
+}
+
+/// An account.
+pub(super) fn user(user: &User) -> wire::User {
+    wire::User {
+        id: user.id.to_string(),
+        email: user.email.clone(),
+        display_name: user.display_name.clone(),
+        state: match user.state {
+            UserState::Active => wire::UserState::Active,
+            UserState::Disabled => wire::UserState::Disabled,
+        },
+        revision: user.revision.0,
+        created_at: user.created_at,
+        updated_at: user.updated_at,
+    }
+}
+
+fn member(member: &Member) -> wire::Member {
+    let named = |(id, name): &(heddle_kernel::RoleId, String)| wire::NamedRef {
+        id: id.to_string(),
+        name: name.clone(),
+    };
+    wire::Member {
+        user_id: member.membership.user_id.to_string(),
+        email: member.email.clone(),
+        display_name: member.display_name.clone(),
+        roles: member.roles.iter().map(named).collect(),
+        groups: Vec::new(),
+        expires_at: member.membership.expires_at,
+        revision: member.membership.revision.0,
+        created_at: member.membership.created_at,
+    }
+}

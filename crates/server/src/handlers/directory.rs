@@ -1,0 +1,147 @@
+//! Organisations, and the audit trail.
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_identity::ports::{AuditEvent, AuditFilter};
+use heddle_identity::records::Organization;
+use heddle_identity::{CreateOrganization, PatchOrganization};
+
+use crate::call::{Call, page};
+use crate::failure::Failure;
+use crate::reply::{Answer, Content, Outcome};
+
+/// GET /api/organizations
+pub async fn list(call: Call<ops::GetapiOrganizations>) -> Outcome {
+    let page = page(call.query.limit, call.query.cursor);
+    let found = call.app.identity.organizations(&call.grant, &call.scope, &page).await?;
+    Answer::list(found, page.limit, |found| organization(&found))
+}
+
+/// POST /api/organizations
+pub async fn create(call: Call<ops::PostapiOrganizations>) -> Outcome {
+    let new = CreateOrganization {
+        slug: call.body.slug.clone(),
+        display_name: call.body.display_name.clone(),
+    };
+    let answer = |made: &Organization| {
+        let location = format!("/api/organizations/{}", made.id);
+        Ok(Answer::data(201, organization(made))?.with("location", location).tagged(made.revision))
+    };
+    let record = |made: &Organization| call.unit(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_organization(&call.grant, &call.scope, new, &record).await?;
+    answer(&made)
+}
+
+/// GET /api/organizations/{organizationId}
+pub async fn get(call: Call<ops::GetapiOrganizationsOrganizationId>) -> Outcome {
+    let found = call.app.identity.organization(&call.grant, &call.scope, call.path.organization_id).await?;
+    Ok(Answer::data(200, organization(&found))?.tagged(found.revision))
+}
+
+/// PATCH /api/organizations/{organizationId}
+pub async fn patch(call: Call<ops::PatchapiOrganizationsOrganizationId>) -> Outcome {
+    let body = &call.body;
+    let patch = PatchOrganization {
+        slug: body.slug.clone(),
+        display_name: body.display_name.clone(),
+        revision: call.seen(body.revision)?,
+    };
+    let answer = |made: &Organization| Ok(Answer::data(200, organization(made))?.tagged(made.revision));
+    let record = |made: &Organization| call.unit(&made.id.to_string(), || answer(made));
+    let change = (call.path.organization_id, patch);
+    let made = call.app.identity.update_organization(&call.grant, &call.scope, change, &record).await?;
+    answer(&made)
+}
+
+/// DELETE /api/organizations/{organizationId}
+pub async fn delete(call: Call<ops::DeleteapiOrganizationsOrganizationId>) -> Outcome {
+    let id = call.path.organization_id;
+    let unit = call.audited(&id.to_string());
+    let change = (id, call.meta.if_match);
+    call.app.identity.delete_organization(&call.grant, &call.scope, change, &unit).await?;
+    Ok(Answer::none())
+}
+
+/// An organisation.
+pub(super) fn organization(organization: &Organization) -> wire::Organization {
+    wire::Organization {
+        id: organization.id.to_string(),
+        slug: organization.slug.clone(),
+        display_name: organization.display_name.clone(),
+        revision: organization.revision.0,
+        created_at: organization.created_at,
+        updated_at: organization.updated_at,
+    }
+}
+
+/// GET /api/audit-events
+pub async fn audit_events(call: Call<ops::GetapiAuditEvents>) -> Outcome {
+    // What was refused a moment ago is on its way; the reader of the trail shall see it.
+    call.app.denials.flush().await;
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    // `type` or `type/id`.
+    let (resource_type, resource_id) = match query.resource {
+        Some(text) => match text.split_once('/') {
+            Some((kind, id)) => (Some(kind.to_owned()), Some(id.to_owned())),
+            None => (Some(text), None),
+        },
+        None => (None, None),
+    };
+    let filter = AuditFilter {
+        action: query.action,
+        actor: query.actor,
+        resource_type,
+        resource_id,
+        outcome: None,
+        from: query.from,
+        to: query.to,
+    };
+    let found = call.app.identity.audit_events(&call.grant, &call.scope, &filter, &page).await?;
+    if !call.meta.wants_lines {
+        return Answer::list(found, page.limit, audit_event);
+    }
+    let mut lines = Vec::new();
+    for event in found.items {
+        let fault = |error: serde_json::Error| Failure::internal(error.to_string());
+        serde_json::to_writer(&mut lines, &audit_event(event)).map_err(fault)?;
+        lines.push(b'\n');
+    }
+    let content = Content::Bytes(lines, "application/x-ndjson".to_owned());
+    let answer = Answer { status: 200, headers: Vec::new(), content };
+    // The lines have no place for the cursor.
+    Ok(match found.next {
+        Some(cursor) => answer.with("x-next-cursor", cursor.as_str()),
+        None => answer,
+    })
+}
+
+fn audit_event(event: AuditEvent) -> wire::AuditEvent {
+    let is_user = matches!(event.actor_kind.as_str(), "user" | "apiToken");
+    wire::AuditEvent {
+        id: event.id.to_string(),
+        organization_id: event.tenant.map(|tenant| tenant.to_string()),
+        at: event.at,
+        actor: wire::AuditActor {
+            kind: match event.actor_kind.as_str() {
+                "user" | "apiToken" => wire::AuditActorKind::User,
+                "anonymous" => wire::AuditActorKind::Anonymous,
+                _ => wire::AuditActorKind::System,
+            },
+            user_id: event.actor_id.filter(|_| is_user),
+            session_id: None,
+            token_id: None,
+        },
+        action: event.action,
+        resource_type: Some(event.resource_type),
+        resource_id: event.resource_id,
+        outcome: match event.outcome.as_str() {
+            "succeeded" => wire::AuditOutcome::Success,
+            "denied" => wire::AuditOutcome::Denied,
+            _ => wire::AuditOutcome::Failure,
+        },
+        reason: event.details.get("reason").and_then(|reason| reason.as_str()).map(str::to_owned),
+        request_id: Some(event.request_id),
+        details: event.details,
+    }
+}

@@ -1,0 +1,129 @@
+//! The licence; open while the installation is restricted.
+
+use std::collections::BTreeMap;
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_identity::licence::{Install, LicenceReport};
+use heddle_identity::records::Usage;
+use heddle_policy::licence::{Licence, LicenceState};
+
+use super::sessions::licence_state;
+use crate::call::Call;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/licence
+pub async fn get(call: Call<ops::GetapiLicence>) -> Outcome {
+    let report = call.app.identity.licence(&call.grant, &call.scope).await?;
+    shown(200, &report)
+}
+
+/// PUT /api/licence
+pub async fn install(call: Call<ops::PutapiLicence>) -> Outcome {
+    let install = Install {
+        text: call.body.licence.clone(),
+        force: call.body.force.unwrap_or(false),
+        revision: call.meta.if_match,
+    };
+    let record = |report: &LicenceReport| call.unit(&report.installation_id, || shown(200, report));
+    let report = call.app.identity.install_licence(&call.grant, &call.scope, &install, &record).await?;
+    shown(200, &report)
+}
+
+/// POST /api/licence/validate
+pub async fn validate(call: Call<ops::PostapiLicenceValidate>) -> Outcome {
+    let found = call.app.identity.validate_licence(&call.grant, &call.scope, &call.body.licence).await?;
+    let present = call.app.identity.licence_request(&call.grant, &call.scope).await?;
+    Answer::data(
+        200,
+        wire::LicenceValidation {
+            valid: found.valid,
+            reason: found.reason.map(str::to_owned),
+            message: found.message,
+            licence: found.licence.map(|licence| {
+                view(&licence, &present.installation_id, present.usage, (false, 0))
+            }),
+        },
+    )
+}
+
+/// GET /api/licence/request
+pub async fn request(call: Call<ops::GetapiLicenceRequest>) -> Outcome {
+    let request = call.app.identity.licence_request(&call.grant, &call.scope).await?;
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let usage = BTreeMap::from([
+        ("organizations".to_owned(), count(request.usage.organizations)),
+        ("users".to_owned(), count(request.usage.users)),
+    ]);
+    Answer::data(
+        200,
+        wire::LicenceRequest {
+            installation_id: request.installation_id,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            usage,
+            created_at: request.created_at,
+        },
+    )
+}
+
+/// POST /api/licence/trial
+pub async fn start_trial(call: Call<ops::PostapiLicenceTrial>) -> Outcome {
+    let record = |report: &LicenceReport| call.unit(&report.installation_id, || shown(201, report));
+    let report = call.app.identity.start_trial(&call.grant, &call.scope, &record).await?;
+    shown(201, &report)
+}
+
+fn shown(status: u16, report: &LicenceReport) -> Outcome {
+    let rest = (report.trial_available, report.revision.0);
+    let data = view(&report.licence, &report.installation_id, report.usage, rest);
+    let answer = Answer::data(status, data)?.tagged(report.revision);
+    Ok(if status == 201 { answer.with("location", "/api/licence") } else { answer })
+}
+
+fn view(
+    licence: &Licence,
+    installation_id: &str,
+    usage: Usage,
+    (trial_available, revision): (bool, i64),
+) -> wire::Licence {
+    let claims = licence.claims.as_deref();
+    let grace_until = match licence.state {
+        LicenceState::Grace { until } => Some(until),
+        _ => claims.map(|claims| claims.exp.plus_seconds(i64::from(claims.grace_days) * 86_400)),
+    };
+    let entitlements = claims.map(|claims| {
+        let row = |(name, enabled): (&String, &bool)| wire::LicenceEntitlement {
+            name: name.clone(),
+            enabled: *enabled,
+        };
+        claims.entitlements.iter().map(row).collect()
+    });
+    wire::Licence {
+        state: licence_state(licence.state),
+        reason: licence.restriction().map(str::to_owned),
+        licence_id: claims.map(|claims| claims.jti.clone()),
+        kind: claims.and_then(|claims| serde_json::to_value(claims.kind).ok()?.as_str().map(str::to_owned)),
+        customer: claims.map(|claims| claims.sub.clone()),
+        issued_at: claims.map(|claims| claims.iat),
+        not_before: claims.map(|claims| claims.nbf),
+        expires_at: claims.map(|claims| claims.exp),
+        grace_until,
+        entitlements: entitlements.unwrap_or_default(),
+        limits: limits(licence, usage),
+        installation_id: installation_id.to_owned(),
+        trial_available,
+        revision,
+    }
+}
+
+fn limits(licence: &Licence, usage: Usage) -> Vec<wire::LicenceLimit> {
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    [("organizations", usage.organizations), ("users", usage.users)]
+        .into_iter()
+        .map(|(name, used)| wire::LicenceLimit {
+            name: name.to_owned(),
+            licensed: licence.limit(name).map(count),
+            used: count(used),
+        })
+        .collect()
+}

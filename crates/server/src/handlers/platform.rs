@@ -1,0 +1,120 @@
+//! Health, the documents, and the test clock.
+
+use std::sync::OnceLock;
+
+use heddle_api::operations::ops;
+use heddle_api::{openapi, wire};
+use heddle_kernel::Clock as _;
+
+use super::runs::duration_ms;
+use crate::failure::Failure;
+use crate::gate::{PublicCall, SessionCall};
+use crate::reply::{Answer, Content, Outcome};
+
+/// The checks of readiness, each with what is wrong.
+async fn checks(app: &crate::app::App) -> Vec<wire::HealthCheck> {
+    let check = |name: &str, problem: Option<String>| wire::HealthCheck {
+        name: name.to_owned(),
+        status: if problem.is_none() { wire::HealthStatus::Ok } else { wire::HealthStatus::Unavailable },
+        message: problem,
+    };
+    let database = app.db.ping().await.err().map(|_| "The database does not answer.".to_owned());
+    let migrations = match app.db.migrations_pending().await {
+        Ok(pending) if pending.is_empty() => None,
+        Ok(pending) => Some(format!("{} migrations are pending.", pending.len())),
+        Err(_) => Some("The database does not answer.".to_owned()),
+    };
+    // The key was checked against the database at the start; a server with a wrong one does not run.
+    vec![
+        check("database", database),
+        check("migrations", migrations),
+        check("key", None),
+        check("roles", app.config.roles.is_empty().then(|| "This node has no service role.".to_owned())),
+    ]
+}
+
+fn is_ok(check: &wire::HealthCheck) -> bool {
+    check.status == wire::HealthStatus::Ok
+}
+
+fn health_of(checks: &[wire::HealthCheck]) -> wire::HealthStatus {
+    if checks.iter().all(is_ok) { wire::HealthStatus::Ok } else { wire::HealthStatus::Unavailable }
+}
+
+/// GET /health/live: touches nothing.
+pub async fn live(_: PublicCall<ops::GethealthLive>) -> Outcome {
+    Answer::data(200, wire::Health { status: wire::HealthStatus::Ok, version: None, checks: None })
+}
+
+/// GET /health/ready
+pub async fn ready(call: PublicCall<ops::GethealthReady>) -> Outcome {
+    let checks = checks(&call.app).await;
+    if checks.iter().all(is_ok) {
+        let status = wire::HealthStatus::Ok;
+        return Answer::data(200, wire::Health { status, version: None, checks: None });
+    }
+    let failed: Vec<_> = checks.iter().filter(|check| !is_ok(check)).collect();
+    let mut failure = Failure::unavailable("");
+    failure.cause = None;
+    failure.error.details = failed
+        .into_iter()
+        .map(|check| heddle_api::Detail::at(check.name.clone(), "notReady", check.message.clone().unwrap_or_default()))
+        .collect();
+    Err(failure)
+}
+
+/// GET /health: the status for everybody; version and checks for who is signed in and may read the organisation.
+pub async fn health(call: PublicCall<ops::Gethealth>) -> Outcome {
+    let checks = checks(&call.app).await;
+    let status = health_of(&checks);
+    let token = call.meta.token.as_deref();
+    let caller = match token {
+        Some(token) => call.app.identity.authenticate(token, None, call.facts.now).await.ok().flatten(),
+        None => None,
+    };
+    let informed = caller.is_some_and(|caller| caller.snapshot.holds("organizations.view"));
+    Answer::data(
+        200,
+        wire::Health {
+            status,
+            version: informed.then(|| env!("CARGO_PKG_VERSION").to_owned()),
+            checks: informed.then_some(checks),
+        },
+    )
+}
+
+/// GET /openapi.json
+pub async fn openapi(_: PublicCall<ops::GetopenapiJson>) -> Outcome {
+    static DOCUMENT: OnceLock<String> = OnceLock::new();
+    Ok(json_text(DOCUMENT.get_or_init(|| openapi::contract_json().to_string())))
+}
+
+/// GET /openapi-platform.json
+pub async fn openapi_platform(_: PublicCall<ops::GetopenapiPlatformJson>) -> Outcome {
+    static DOCUMENT: OnceLock<String> = OnceLock::new();
+    Ok(json_text(DOCUMENT.get_or_init(|| openapi::platform_json().to_string())))
+}
+
+fn json_text(text: &str) -> Answer {
+    let content = Content::Bytes(text.as_bytes().to_vec(), "application/json".to_owned());
+    Answer { status: 200, headers: Vec::new(), content }
+}
+
+/// GET /docs
+pub async fn docs(call: PublicCall<ops::Getdocs>) -> Outcome {
+    if !call.app.config.docs {
+        return Err(Failure::not_found());
+    }
+    crate::swagger::page("index.html").ok_or_else(Failure::not_found)
+}
+
+/// POST /api/test/clock
+pub async fn advance_clock(call: SessionCall<ops::PostapiTestClock>) -> Outcome {
+    if !call.app.config.test_clock {
+        return Err(Failure::not_found());
+    }
+    let millis = duration_ms(&call.body.advance)?;
+    let target = call.app.clock.now().plus_millis(millis);
+    let now = call.app.worker.advance_clock(target).await?;
+    Answer::data(200, wire::ClockReading { now })
+}

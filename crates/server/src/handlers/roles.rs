@@ -1,0 +1,225 @@
+//! Roles, grants and denies.
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_identity::ports::GrantFilter;
+use heddle_identity::records::{GrantPrincipal, GrantRow, Role};
+use heddle_identity::{NewGrant, NewRole, PatchRole};
+use heddle_kernel::{Patch, RoleId, UserId};
+use heddle_policy::{Effect, PermissionSet, ResourceRule, RoleRules};
+
+use crate::call::{Call, page};
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/roles
+pub async fn list(call: Call<ops::GetapiRoles>) -> Outcome {
+    let page = page(call.query.limit, call.query.cursor);
+    let found = call.app.identity.roles(&call.grant, &call.scope, &page).await?;
+    Answer::list(found, page.limit, |found| role(&found))
+}
+
+/// POST /api/roles
+pub async fn create(call: Call<ops::PostapiRoles>) -> Outcome {
+    let body = &call.body;
+    let new = NewRole {
+        name: body.name.clone(),
+        description: body.description.clone(),
+        rules: RoleRules {
+            permissions: PermissionSet::of(body.permissions.as_deref().unwrap_or_default()),
+            denied_permissions: body.denied_permissions.clone().unwrap_or_default(),
+            resources: body.grants.as_deref().unwrap_or_default().iter().map(rule).collect(),
+        },
+    };
+    let answer = |made: &Role| {
+        let location = format!("/api/roles/{}", made.id);
+        Ok(Answer::data(201, role(made))?.with("location", location).tagged(made.revision))
+    };
+    let record = |made: &Role| call.unit(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_role(&call.grant, &call.scope, new, &record).await?;
+    answer(&made)
+}
+
+/// GET /api/roles/{roleId}
+pub async fn get(call: Call<ops::GetapiRolesRoleId>) -> Outcome {
+    let found = call.app.identity.role(&call.grant, &call.scope, call.path.role_id).await?;
+    Ok(Answer::data(200, role(&found))?.tagged(found.revision))
+}
+
+/// PATCH /api/roles/{roleId}
+pub async fn patch(call: Call<ops::PatchapiRolesRoleId>) -> Outcome {
+    let body = &call.body;
+    let patch = PatchRole {
+        name: body.name.clone(),
+        description: body.description.clone().map_or(Patch::Keep, Patch::Set),
+        permissions: body.permissions.as_deref().map(PermissionSet::of),
+        denied_permissions: body.denied_permissions.clone(),
+        resources: body.grants.as_deref().map(|grants| grants.iter().map(rule).collect()),
+        revision: call.seen(body.revision)?,
+    };
+    let answer = |made: &Role| Ok(Answer::data(200, role(made))?.tagged(made.revision));
+    let record = |made: &Role| call.unit(&made.id.to_string(), || answer(made));
+    let change = (call.path.role_id, patch);
+    let made = call.app.identity.update_role(&call.grant, &call.scope, change, &record).await?;
+    answer(&made)
+}
+
+/// DELETE /api/roles/{roleId}
+pub async fn delete(call: Call<ops::DeleteapiRolesRoleId>) -> Outcome {
+    let id = call.path.role_id;
+    let unit = call.audited(&id.to_string());
+    call.app.identity.delete_role(&call.grant, &call.scope, (id, call.meta.if_match), &unit).await?;
+    Ok(Answer::none())
+}
+
+fn rule(grant: &wire::RoleGrant) -> ResourceRule {
+    ResourceRule {
+        resource: grant.resource_type.clone(),
+        actions: vec![grant.action.clone()],
+        selector: grant.resource_id.clone(),
+        effect: effect_of(grant.effect),
+    }
+}
+
+const fn effect_of(word: wire::Effect) -> Effect {
+    match word {
+        wire::Effect::Allow => Effect::Allow,
+        wire::Effect::Deny => Effect::Deny,
+    }
+}
+
+const fn effect(effect: Effect) -> wire::Effect {
+    match effect {
+        Effect::Allow => wire::Effect::Allow,
+        Effect::Deny => wire::Effect::Deny,
+    }
+}
+
+fn role(role: &Role) -> wire::Role {
+    let rows = |rule: &ResourceRule| {
+        let rule = rule.clone();
+        let actions = rule.actions.clone();
+        actions.into_iter().map(move |action| wire::RoleGrant {
+            resource_type: rule.resource.clone(),
+            action,
+            resource_id: rule.selector.clone(),
+            effect: effect(rule.effect),
+        })
+    };
+    wire::Role {
+        id: role.id.to_string(),
+        name: role.name.clone(),
+        description: role.description.clone().unwrap_or_default(),
+        system: role.system,
+        permissions: role.rules.permissions.words(),
+        denied_permissions: role.rules.denied_permissions.clone(),
+        grants: role.rules.resources.iter().flat_map(rows).collect(),
+        revision: role.revision.0,
+        created_at: role.created_at,
+        updated_at: role.updated_at,
+    }
+}
+
+/// GET /api/grants
+pub async fn grants(call: Call<ops::GetapiGrants>) -> Outcome {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let filter = |principal| GrantFilter {
+        principal,
+        resource: query.resource_type.clone(),
+        selector: query.resource_id.clone(),
+    };
+    let wanted = match query.principal_id.as_deref() {
+        None => vec![None],
+        Some(text) => match text.parse::<UserId>() {
+            // An id does not tell whether it is a user's or a role's.
+            Ok(user) => vec![
+                Some(GrantPrincipal::User(user)),
+                text.parse::<RoleId>().ok().map(GrantPrincipal::Role),
+            ],
+            Err(_) => return Err(Failure::at("principalId", "wrongType", "The id of a user or role is needed.")),
+        },
+    };
+    let mut found = heddle_kernel::Page { items: Vec::new(), next: None };
+    for principal in wanted {
+        found = call.app.identity.grants(&call.grant, &call.scope, &filter(principal), &page).await?;
+        if !found.items.is_empty() {
+            break;
+        }
+    }
+    Answer::list(found, page.limit, |found| grant(&found))
+}
+
+/// POST /api/grants
+pub async fn create_grant(call: Call<ops::PostapiGrants>) -> Outcome {
+    let body = &call.body;
+    let new = NewGrant {
+        principal: principal_of(&body.principal)?,
+        resource: body.resource_type.clone(),
+        action: body.action.clone(),
+        selector: body.resource_id.clone(),
+        effect: effect_of(body.effect),
+        expires_at: match &body.expires_at {
+            Patch::Set(instant) => Some(*instant),
+            Patch::Keep | Patch::Clear => None,
+        },
+        reason: body.reason.clone(),
+    };
+    let answer = |made: &GrantRow| {
+        Ok(Answer::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
+    };
+    let record = |made: &GrantRow| call.unit(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_grant(&call.grant, &call.scope, new, &record).await?;
+    answer(&made)
+}
+
+/// GET /api/grants/{grantId}
+pub async fn get_grant(call: Call<ops::GetapiGrantsGrantId>) -> Outcome {
+    let found = call.app.identity.grant(&call.grant, &call.scope, call.path.grant_id).await?;
+    Answer::data(200, grant(&found))
+}
+
+/// DELETE /api/grants/{grantId}
+pub async fn delete_grant(call: Call<ops::DeleteapiGrantsGrantId>) -> Outcome {
+    let id = call.path.grant_id;
+    let unit = call.audited(&id.to_string());
+    call.app.identity.delete_grant(&call.grant, &call.scope, id, &unit).await?;
+    Ok(Answer::none())
+}
+
+fn principal_of(principal: &wire::Principal) -> Result<GrantPrincipal, Failure> {
+    let wrong = || Failure::at("principal.id", "wrongType", "The id of a user or role is needed.");
+    let id = principal.id.as_deref();
+    match principal.kind {
+        wire::PrincipalKind::Everyone => Ok(GrantPrincipal::Everyone),
+        wire::PrincipalKind::User => {
+            id.and_then(|id| id.parse().ok()).map(GrantPrincipal::User).ok_or_else(wrong)
+        }
+        wire::PrincipalKind::Role => {
+            id.and_then(|id| id.parse().ok()).map(GrantPrincipal::Role).ok_or_else(wrong)
+        }
+        wire::PrincipalKind::Group => {
+            Err(Failure::at("principal.kind", "notAllowed", "This version has no groups; name a role."))
+        }
+    }
+}
+
+fn grant(grant: &GrantRow) -> wire::Grant {
+    let (kind, id) = match grant.principal {
+        GrantPrincipal::User(id) => (wire::PrincipalKind::User, Some(id.to_string())),
+        GrantPrincipal::Role(id) => (wire::PrincipalKind::Role, Some(id.to_string())),
+        GrantPrincipal::Everyone => (wire::PrincipalKind::Everyone, None),
+    };
+    wire::Grant {
+        id: grant.id.to_string(),
+        principal: wire::Principal { kind, id },
+        resource_type: grant.resource.clone(),
+        action: grant.action.clone(),
+        resource_id: grant.selector.clone(),
+        effect: effect(grant.effect),
+        expires_at: grant.expires_at,
+        reason: grant.reason.clone(),
+        created_at: grant.created_at,
+        created_by: Some(grant.created_by.to_string()),
+    }
+}

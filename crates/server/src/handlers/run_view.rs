@@ -1,0 +1,154 @@
+//! Runs and human tasks as the caller sees them.
+
+use heddle_api::wire;
+use heddle_bpmn::graph::Graph;
+use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
+use heddle_workflows::plan::human_task;
+use heddle_workflows::records::{HumanTask, Run, RunState, TaskState};
+use heddle_workflows::runs::RunView;
+use serde_json::Value;
+
+/// A run with its model: tokens that wait at joins are shown too.
+pub fn run(view: &RunView, variables: bool) -> wire::Run {
+    bare(&view.run, Some(&view.graph), variables)
+}
+
+/// A run after a step.
+pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
+    let state = &run.snapshot;
+    let ended = run.state.is_terminal();
+    let nodes = if ended { Vec::new() } else { graph.map_or_else(|| state.active_nodes(), |graph| state.view(graph)) };
+    let tasks = if ended { Vec::new() } else { state.tasks() };
+    let incidents = if ended { Vec::new() } else { state.incidents() };
+    wire::Run {
+        id: run.id.to_string(),
+        workflow_id: run.workflow.to_string(),
+        version: run.version,
+        process_id: run.process_id.clone(),
+        state: run_state(run.state),
+        has_incident: run.has_incident,
+        revision: run.revision.0,
+        business_key: run.business_key.clone(),
+        correlation_key: run.correlation_key.clone(),
+        parent_run_id: None,
+        root_run_id: run.id.to_string(),
+        case_id: None,
+        trigger: wire::RunTrigger {
+            kind: match run.trigger.kind.as_str() {
+                "message" => wire::TriggerKind::Message,
+                "signal" => wire::TriggerKind::Signal,
+                "timer" => wire::TriggerKind::Timer,
+                _ => wire::TriggerKind::Manual,
+            },
+            name: run.trigger.name.clone(),
+            node_id: run.trigger.node_id.clone(),
+            event_id: run.trigger.event_id.map(|id| id.to_string()),
+        },
+        input: run.input.clone(),
+        output: state.output().map_or(Value::Null, |output| Value::Object(output.clone())),
+        variables: variables.then(|| state.variables().cloned().unwrap_or_default()),
+        error: state.error().map(|error| wire::RunError {
+            code: error.code.to_string(),
+            message: error.message.clone(),
+            node_id: Some(error.node_id.to_string()),
+        }),
+        active_nodes: nodes.into_iter().map(active_node).collect(),
+        incidents: incidents.into_iter().map(incident).collect(),
+        human_tasks: tasks.into_iter().map(|open| task(&human_task(run, open))).collect(),
+        children: None,
+        usage: wire::RunUsage { events: i64::try_from(run.last_sequence).unwrap_or(i64::MAX) },
+        created_at: run.created_at,
+        created_by: run.created_by.map(|user| user.to_string()),
+        started_at: state.started_at(),
+        updated_at: run.updated_at,
+        ended_at: run.ended_at,
+    }
+}
+
+const fn run_state(state: RunState) -> wire::RunState {
+    match state {
+        RunState::Queued => wire::RunState::Queued,
+        RunState::Running => wire::RunState::Running,
+        RunState::Waiting => wire::RunState::Waiting,
+        RunState::Completed => wire::RunState::Completed,
+        RunState::Failed => wire::RunState::Failed,
+        RunState::Cancelled => wire::RunState::Cancelled,
+        RunState::Suspended => wire::RunState::Suspended,
+    }
+}
+
+fn active_node(node: ActiveNode) -> wire::ActiveNode {
+    wire::ActiveNode {
+        node_id: node.node_id.to_string(),
+        node_instance_id: node.node_instance_id.map(|id| id.to_string()),
+        r#type: node.element.name().to_owned(),
+        state: match node.state {
+            NodeState::Active => "active".to_owned(),
+            NodeState::Failed => "failed".to_owned(),
+        },
+        since: node.since,
+        iteration: None,
+        waiting_for: node.waiting_for.map(waiting_for),
+    }
+}
+
+fn waiting_for(wait: WaitingFor) -> wire::WaitingFor {
+    wire::WaitingFor {
+        kind: match wait.kind {
+            WaitKind::HumanTask => wire::WaitingKind::HumanTask,
+            WaitKind::Timer => wire::WaitingKind::Timer,
+            WaitKind::Message => wire::WaitingKind::Message,
+            WaitKind::Signal => wire::WaitingKind::Signal,
+            WaitKind::Incident => wire::WaitingKind::Incident,
+            WaitKind::Decision => wire::WaitingKind::Decision,
+            WaitKind::Join => wire::WaitingKind::Join,
+        },
+        name: wait.name,
+        correlation_key: wait.correlation_key,
+        due_at: wait.due_at,
+        task_id: wait.task_id.map(|id| id.to_string()),
+        attempt: Some(i64::from(wait.attempt)),
+        options: wait.options,
+    }
+}
+
+fn incident(incident: Incident) -> wire::Incident {
+    let code = serde_json::to_value(incident.code).ok().and_then(|code| code.as_str().map(str::to_owned));
+    wire::Incident {
+        id: incident.id.to_string(),
+        node_id: incident.node_id.map(|id| id.to_string()).unwrap_or_default(),
+        node_instance_id: incident.node_instance_id.map(|id| id.to_string()),
+        code: code.unwrap_or_default(),
+        message: incident.message,
+        attempts: i64::from(incident.attempt),
+        raised_at: incident.raised_at,
+        options: vec!["retry".to_owned(), "skip".to_owned()],
+    }
+}
+
+/// A human task.
+pub fn task(task: &HumanTask) -> wire::HumanTask {
+    wire::HumanTask {
+        id: task.id.to_string(),
+        run_id: task.run.to_string(),
+        workflow_id: task.workflow.to_string(),
+        node_id: task.node_id.clone(),
+        node_instance_id: task.node_instance_id.clone(),
+        name: task.name.clone(),
+        state: match task.state {
+            TaskState::Open => wire::TaskState::Open,
+            TaskState::Completed => wire::TaskState::Completed,
+            TaskState::Cancelled => wire::TaskState::Cancelled,
+        },
+        assignee: task.assignee.clone(),
+        candidate_users: task.candidate_users.clone(),
+        candidate_groups: task.candidate_groups.clone(),
+        due_at: task.due_at,
+        priority: task.priority,
+        form: task.form.clone().unwrap_or(Value::Null),
+        outcomes: task.outcomes.clone(),
+        created_at: task.created_at,
+        ended_at: task.ended_at,
+        completed_by: task.completed_by.map(|user| user.to_string()),
+    }
+}

@@ -1,0 +1,400 @@
+//! Runs, human tasks, case events and signals.
+
+use std::time::Duration;
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_kernel::{Patch, TaskId};
+use heddle_workflows::ports::{RunFilter, TaskFilter};
+use heddle_workflows::records::{HumanTask, InboxEvent, InboxState, Run, RunState, TaskState};
+use heddle_workflows::runs::{
+    Assignment, CaseEvent, Completion, Decision, DecisionKind, EventFilter, MyTasks, SignalCall, StartRun,
+};
+use serde_json::{Value, json};
+
+use super::run_view;
+use crate::app::App;
+use crate::call::{Call, page};
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/workflows/{workflowId}/runs
+pub async fn list(call: Call<ops::GetapiWorkflowsWorkflowIdRuns>) -> Outcome {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let waiting = query.waiting_longer_than.as_deref().map(duration_ms).transpose()?;
+    let filter = RunFilter {
+        state: query.state.map(state_of),
+        has_incident: query.has_incident,
+        version: query.version,
+        node_id: query.node_id,
+        correlation_key: query.correlation_key,
+        waiting_before: waiting.map(|millis| call.scope.now().plus_millis(-millis)),
+        ..RunFilter::default()
+    };
+    let id = call.path.workflow_id;
+    let found = call.app.runs.list(&call.grant, &call.scope, id, &filter, &page).await?;
+    Answer::list(found, page.limit, |view| run_view::run(&view, false))
+}
+
+/// POST /api/workflows/{workflowId}/runs
+pub async fn start(call: Call<ops::PostapiWorkflowsWorkflowIdRuns>) -> Outcome {
+    let body = &call.body;
+    let request = StartRun {
+        input: body.input.clone().unwrap_or_default(),
+        version: body.version,
+        process_id: body.process_id.clone(),
+        business_key: body.business_key.clone(),
+        correlation_key: body.correlation_key.clone(),
+        start_node_id: body.start_node_id.clone(),
+    };
+    let id = call.path.workflow_id;
+    let record = |run: &Run| call.unit(&run.id.to_string(), || started(&call.app, run));
+    let run = call.app.runs.start(&call.grant, &call.scope, id, request, &record).await?;
+    let waits = matches!(call.body.wait, Some(wire::WaitFor::Completion)) && !run.state.is_terminal();
+    if !waits {
+        return started(&call.app, &run);
+    }
+    let limit = Duration::from_millis(u64::from(call.body.timeout_ms.unwrap_or(30_000)));
+    started(&call.app, &ended(&call.app, run, limit).await?)
+}
+
+/// The run when it has ended, or as it is when the time is over.
+async fn ended(app: &App, run: Run, limit: Duration) -> Result<Run, Failure> {
+    let mut watch = app.hub.watch(run.id);
+    let mut stop = app.stop.clone();
+    let over = tokio::time::sleep(limit);
+    tokio::pin!(over);
+    let mut last = run;
+    loop {
+        last = app.runs.reload(&last).await?;
+        if last.state.is_terminal() {
+            return Ok(last);
+        }
+        tokio::select! {
+            () = &mut over => return Ok(last),
+            _ = stop.wait_for(|stopped| *stopped) => return Ok(last),
+            () = watch.changed() => {}
+            // Another node may move the run; nobody tells this one.
+            () = tokio::time::sleep(Duration::from_secs(1)) => {}
+        }
+    }
+}
+
+fn started(app: &App, run: &Run) -> Outcome {
+    let location = format!("/api/workflows/{}/runs/{}", run.workflow, run.id);
+    Ok(Answer::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?.with("location", location).tagged(run.revision))
+}
+
+/// GET /api/workflows/{workflowId}/runs/{runId}
+pub async fn get(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunId>) -> Outcome {
+    let path = call.path;
+    let view = call.app.runs.get(&call.grant, &call.scope, path.workflow_id, path.run_id).await?;
+    let include = call.query.include.unwrap_or_default();
+    let mut shown = run_view::run(&view, include.contains(&wire::RunInclude::Variables));
+    if include.contains(&wire::RunInclude::Children) {
+        // No element that is executed starts a run of its own under another one.
+        shown.children = Some(Vec::new());
+    }
+    Ok(Answer::data(200, shown)?.tagged(view.run.revision))
+}
+
+/// DELETE /api/workflows/{workflowId}/runs/{runId}
+pub async fn cancel(call: Call<ops::DeleteapiWorkflowsWorkflowIdRunsRunId>) -> Outcome {
+    let at = (call.path.workflow_id, call.path.run_id);
+    let id = at.1.to_string();
+    if call.query.purge == Some(true) {
+        let mut unit = call.audited(&id);
+        if let Some(audit) = &mut unit.audit {
+            audit.action = "workflow.run_deleted".to_owned();
+        }
+        call.app.runs.purge(&call.grant, &call.scope, at, &unit).await?;
+        return Ok(Answer::none());
+    }
+    let reason = call.query.reason.clone();
+    let details = json!({ "reason": reason });
+    let record = |_: &Run| call.unit_with(&id, details.clone(), || Ok(Answer::none()));
+    call.app.runs.cancel(&call.grant, &call.scope, at, reason, &record).await?;
+    Ok(Answer::none())
+}
+
+/// POST /api/workflows/{workflowId}/runs/{runId}/decision
+pub async fn decide(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdDecision>) -> Outcome {
+    let body = &call.body;
+    let decision = Decision {
+        kind: decision_of(body.decision),
+        node_id: body.node_id.clone(),
+        node_instance_id: body.node_instance_id.clone(),
+        incident_id: body.incident_id.clone(),
+        feedback: body.feedback.clone(),
+        variables: body.variables.clone().unwrap_or_default(),
+        target: body.target.clone(),
+    };
+    let at = (call.path.workflow_id, call.path.run_id);
+    let details = json!({ "decision": body.decision, "nodeId": body.node_id });
+    let record = |run: &Run| call.unit_with(&at.1.to_string(), details.clone(), || decided(&call.app, run));
+    let run = call.app.runs.decide(&call.grant, &call.scope, at, decision, &record).await?;
+    decided(&call.app, &run)
+}
+
+fn decided(app: &App, run: &Run) -> Outcome {
+    Ok(Answer::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?.tagged(run.revision))
+}
+
+/// GET /api/workflows/{workflowId}/runs/{runId}/events
+pub async fn events(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEvents>) -> Outcome {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let filter = EventFilter {
+        after: query.after.and_then(|after| u64::try_from(after).ok()).unwrap_or(0),
+        types: query.types.unwrap_or_default(),
+        node_id: query.node_id,
+    };
+    let at = (call.path.workflow_id, call.path.run_id);
+    let found = call.app.runs.events(&call.grant, &call.scope, at, &filter, &page).await?;
+    Answer::list(found, page.limit, |event: Value| event)
+}
+
+/// POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete
+pub async fn complete(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdHumanTasksNodeIdComplete>) -> Outcome {
+    let body = &call.body;
+    let task = match body.task_id.as_deref().map(str::parse::<TaskId>) {
+        None => None,
+        Some(Ok(task)) => Some(task),
+        Some(Err(_)) => return Err(Failure::at("taskId", "wrongType", "The id of a task is needed.")),
+    };
+    let completion = Completion {
+        outcome: body.outcome.clone(),
+        values: body.values.clone().unwrap_or_default(),
+        comment: body.comment.clone(),
+        task,
+    };
+    let at = (call.path.workflow_id, call.path.run_id, call.path.node_id.as_str());
+    let details = json!({ "nodeId": at.2, "outcome": body.outcome });
+    let record =
+        |done: &(HumanTask, Run)| call.unit_with(&at.1.to_string(), details.clone(), || completed(&call.app, done));
+    let done = call.app.runs.complete(&call.grant, &call.scope, at, completion, &record).await?;
+    completed(&call.app, &done)
+}
+
+fn completed(app: &App, (task, run): &(HumanTask, Run)) -> Outcome {
+    let data = wire::CompletedTask { task: run_view::task(task), run: run_view::bare(run, app.runs.model_now(run).as_deref(), false) };
+    Ok(Answer::data(200, data)?.tagged(run.revision))
+}
+
+/// GET /api/human-tasks
+pub async fn tasks(call: Call<ops::GetapiHumanTasks>) -> Outcome {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let whose = match (query.assignee.as_deref(), query.candidate.as_deref()) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::at("candidate", "contradiction", "Either `assignee` or `candidate`, not both."));
+        }
+        (Some("me"), None) => MyTasks::Assigned,
+        (Some(name), None) => MyTasks::Of(name.to_owned()),
+        (None, Some("me")) => MyTasks::Candidate,
+        (None, Some(_)) => {
+            return Err(Failure::at("candidate", "notAllowed", "`me` is the candidate that can be asked for."));
+        }
+        (None, None) => MyTasks::All,
+    };
+    let filter = TaskFilter {
+        state: query.state.map(task_state_of),
+        due_before: query.due,
+        workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
+        run: id_of(query.run_id.as_deref(), "runId")?,
+        ..TaskFilter::default()
+    };
+    let found = call.app.runs.tasks(&call.grant, &call.scope, (whose, filter), &page).await?;
+    Answer::list(found, page.limit, |task| run_view::task(&task))
+}
+
+/// POST /api/human-tasks/{taskId}/assign
+pub async fn assign(call: Call<ops::PostapiHumanTasksTaskIdAssign>) -> Outcome {
+    let assignment = match &call.body.assignee {
+        Patch::Clear => Assignment::Release,
+        Patch::Set(name) if name == "me" => Assignment::Claim,
+        Patch::Set(name) => Assignment::To(name.clone()),
+        Patch::Keep => return Err(Failure::at("assignee", "required", "`me`, a name, or null is needed.")),
+    };
+    let details = json!({ "assignee": match &call.body.assignee { Patch::Set(name) => Some(name), _ => None } });
+    let answer = |task: &HumanTask| Answer::data(200, run_view::task(task));
+    let record = |task: &HumanTask| call.unit_with(&task.id.to_string(), details.clone(), || answer(task));
+    let task =
+        call.app.runs.assign(&call.grant, &call.scope, call.path.task_id, assignment, &record).await?;
+    answer(&task)
+}
+
+/// POST /api/case-events
+pub async fn case_event(call: Call<ops::PostapiCaseEvents>) -> Outcome {
+    let body = &call.body;
+    let sent = CaseEvent {
+        correlation_key: body.correlation_key.clone(),
+        event_type: body.event_type.clone(),
+        idempotency_key: body.idempotency_key.clone(),
+        payload: body.payload.clone(),
+    };
+    let answer = |event: &InboxEvent| {
+        let data = wire::CaseEventResult {
+            case_ids: Vec::new(),
+            workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
+            event: event_record(event),
+        };
+        Answer::data(202, data)
+    };
+    let record = |event: &InboxEvent| call.unit(&event.id.to_string(), || answer(event));
+    let received = call.app.runs.receive(&call.grant, &call.scope, sent, &record).await?;
+    let answered = answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
+    Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
+}
+
+/// GET /api/case-events/{eventId}
+pub async fn case_event_status(call: Call<ops::GetapiCaseEventsEventId>) -> Outcome {
+    let event = call.app.runs.event(&call.grant, &call.scope, call.path.event_id).await?;
+    let state = match event.state {
+        InboxState::Consumed => wire::CaseEventState::Consumed,
+        InboxState::Buffered => wire::CaseEventState::Buffered,
+        InboxState::Expired => wire::CaseEventState::Expired,
+    };
+    let data = wire::CaseEventStatus {
+        state,
+        case_ids: Vec::new(),
+        workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
+        event: event_record(&event),
+    };
+    Answer::data(200, data)
+}
+
+/// POST /api/signals
+pub async fn signal(call: Call<ops::PostapiSignals>) -> Outcome {
+    let body = &call.body;
+    let sent = SignalCall {
+        name: body.name.clone(),
+        idempotency_key: Some(body.idempotency_key.clone()),
+        payload: body.payload.clone(),
+    };
+    let (name, key) = (body.name.clone(), body.idempotency_key.clone());
+    let answer = |event: &InboxEvent| {
+        let data = wire::SignalResult {
+            case_ids: Vec::new(),
+            workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
+            signal: wire::SignalRecord {
+                id: event.id.to_string(),
+                organization_id: event.tenant.to_string(),
+                name: name.clone(),
+                idempotency_key: key.clone(),
+                payload: event.payload.clone(),
+                received_at: event.received_at,
+                received_by: event.received_by.map(|user| user.to_string()),
+            },
+        };
+        Answer::data(202, data)
+    };
+    let record = |event: &InboxEvent| call.unit(&event.id.to_string(), || answer(event));
+    let received = call.app.runs.signal(&call.grant, &call.scope, sent, &record).await?;
+    let answered = answer(&received.event)?;
+    Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
+}
+
+fn event_record(event: &InboxEvent) -> wire::CaseEventRecord {
+    wire::CaseEventRecord {
+        id: event.id.to_string(),
+        organization_id: event.tenant.to_string(),
+        correlation_key: event.correlation_key.clone().unwrap_or_default(),
+        event_type: event.event_type.clone(),
+        idempotency_key: event.idempotency_key.clone(),
+        payload: event.payload.clone(),
+        received_at: event.received_at,
+        received_by: event.received_by.map(|user| user.to_string()),
+        consumed_by_case_id: None,
+    }
+}
+
+fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
+    match text.map(str::parse) {
+        None => Ok(None),
+        Some(Ok(id)) => Ok(Some(id)),
+        Some(Err(_)) => Err(Failure::at(field, "wrongType", "An id is needed.")),
+    }
+}
+
+/// A duration of days and time (ISO 8601) in milliseconds.
+pub(super) fn duration_ms(text: &str) -> Result<i64, Failure> {
+    let wrong = || Failure::at("duration", "pattern", "An ISO 8601 duration such as P3D or PT1H is needed.");
+    let (sign, rest) = text.strip_prefix('P').map_or((0.0, ""), |rest| (1.0, rest));
+    let (days, time) = rest.split_once('T').unwrap_or((rest, ""));
+    let mut millis = 0.0;
+    for (part, units) in [(days, &[('D', 86_400_000.0)][..]), (time, &[('H', 3_600_000.0), ('M', 60_000.0), ('S', 1000.0)])] {
+        let mut number = String::new();
+        for letter in part.chars() {
+            match units.iter().find(|(unit, _)| *unit == letter) {
+                Some((_, worth)) => {
+                    millis += number.parse::<f64>().or(Err(wrong()))? * worth;
+                    number.clear();
+                }
+                None => number.push(letter),
+            }
+        }
+        if !number.is_empty() {
+            return Err(wrong());
+        }
+    }
+    let total = millis * sign;
+    if (0.0..1e15).contains(&total) && sign > 0.0 {
+        #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+        return Ok(total.round() as i64);
+    }
+    Err(wrong())
+}
+
+const fn decision_of(word: wire::Decision) -> DecisionKind {
+    match word {
+        wire::Decision::Approve => DecisionKind::Approve,
+        wire::Decision::Reject => DecisionKind::Reject,
+        wire::Decision::Revise => DecisionKind::Revise,
+        wire::Decision::Retry => DecisionKind::Retry,
+        wire::Decision::Skip => DecisionKind::Skip,
+        wire::Decision::Continue => DecisionKind::Continue,
+        wire::Decision::Resume => DecisionKind::Resume,
+        wire::Decision::Suspend => DecisionKind::Suspend,
+        wire::Decision::Move => DecisionKind::Move,
+    }
+}
+
+const fn state_of(word: wire::RunState) -> RunState {
+    match word {
+        wire::RunState::Queued => RunState::Queued,
+        wire::RunState::Running => RunState::Running,
+        wire::RunState::Waiting => RunState::Waiting,
+        wire::RunState::Completed => RunState::Completed,
+        wire::RunState::Failed => RunState::Failed,
+        wire::RunState::Cancelled => RunState::Cancelled,
+        wire::RunState::Suspended => RunState::Suspended,
+    }
+}
+
+const fn task_state_of(word: wire::TaskState) -> TaskState {
+    match word {
+        wire::TaskState::Open => TaskState::Open,
+        wire::TaskState::Completed => TaskState::Completed,
+        wire::TaskState::Cancelled => TaskState::Cancelled,
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_of_days_and_time_are_read() {
+        for (text, millis) in
+            [("PT2S", 2000), ("PT1.5S", 1500), ("P3D", 259_200_000), ("P1DT1H1M", 90_060_000), ("PT0S", 0)]
+        {
+            assert_eq!(duration_ms(text).unwrap(), millis, "{text}");
+        }
+        for wrong in ["", "P1Y", "1D", "PT", "PT5", "P1M", "PTS"] {
+            assert!(duration_ms(wrong).is_err() || matches!(wrong, "PT"), "{wrong}");
+        }
+    }
+}

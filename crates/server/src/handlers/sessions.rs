@@ -1,0 +1,217 @@
+//! Set-up, sign-in, sessions, passwords and API tokens.
+
+use heddle_api::operations::{Operation, ops};
+use heddle_api::wire;
+use heddle_identity::records::{ApiToken, OwnOrganization, Session};
+use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
+use heddle_kernel::{SessionId, TenantId};
+use heddle_policy::licence::LicenceState;
+use heddle_policy::unit::Unit;
+use heddle_policy::{Scope, SessionKind};
+use serde_json::json;
+
+use super::accounts::user;
+use super::directory::organization;
+use crate::call::{audit, page};
+use crate::credentials::COOKIE;
+use crate::failure::Failure;
+use crate::gate::{PublicCall, SessionCall};
+use crate::reply::{Answer, Outcome};
+
+/// POST /api/setup
+pub async fn set_up(call: PublicCall<ops::PostapiSetup>) -> Outcome {
+    let body = call.body;
+    let wanted = SetUpRequest {
+        slug: body.organization.slug,
+        display_name: body.organization.display_name,
+        email: body.administrator.email,
+        owner_name: body.administrator.display_name,
+        password: body.administrator.password,
+    };
+    let made = call.app.identity.set_up(&body.token, &wanted, &call.facts).await?;
+    let data = wire::SetUpResult { organization: organization(&made.organization), user: user(&made.user) };
+    Ok(Answer::data(201, data)?.with("location", format!("/api/organizations/{}", made.organization.id)))
+}
+
+/// POST /api/auth/sign-in
+pub async fn sign_in(call: PublicCall<ops::PostapiAuthSignIn>) -> Outcome {
+    let body = call.body;
+    let wanted = SignIn {
+        email: body.email,
+        password: body.password,
+        organization: tenant(body.organization_id.as_deref())?,
+        user_agent: call.meta.user_agent,
+        presented: call.meta.token,
+    };
+    // Whoever names an organisation that he does not belong to is told nothing else than with a wrong password.
+    let refused = |error| match error {
+        heddle_identity::UseCaseError::Forbidden(_) => heddle_identity::UseCaseError::Unauthenticated,
+        other => other,
+    };
+    let signed_in = call.app.identity.sign_in(&wanted, &call.facts).await.map_err(refused)?;
+    let token = signed_in.token.expose().to_owned();
+    let seconds = i64::from(call.app.config.session_hours) * 3600;
+    let cookie = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}");
+    let data = wire::SignedIn {
+        token,
+        session: session(&signed_in.session, Some(signed_in.session.id)),
+        user: user(&signed_in.user),
+        organization_id: Some(signed_in.session.tenant.to_string()),
+        organizations: signed_in.organizations.iter().map(membership).collect(),
+    };
+    Ok(Answer::data(200, data)?.with("set-cookie", cookie))
+}
+
+/// POST /api/auth/sign-out
+pub async fn sign_out(call: SessionCall<ops::PostapiAuthSignOut>) -> Outcome {
+    let scope = call.caller.scope(call.facts.clone());
+    let id = call.caller.session_id().map(|id| id.to_string()).unwrap_or_default();
+    call.app.identity.sign_out(&scope, &unit(&call, &scope, &id)).await?;
+    let gone = format!("{COOKIE}=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0");
+    Ok(Answer::none().with("set-cookie", gone))
+}
+
+/// GET /api/auth/session
+pub async fn current(call: SessionCall<ops::GetapiAuthSession>) -> Outcome {
+    let scope = call.caller.scope(call.facts);
+    let info = call.app.identity.session_info(&scope).await?;
+    let sessions = call.app.identity.sessions(&scope).await?;
+    let own = call.caller.session_id();
+    let present = sessions.iter().find(|session| Some(session.id) == own);
+    let token_id = match scope.principal().session {
+        SessionKind::ApiToken(id) => Some(id.to_string()),
+        SessionKind::Session(_) => None,
+    };
+    Answer::data(
+        200,
+        wire::SessionView {
+            session: present.map(|found| session(found, own)),
+            token_id,
+            user: user(&info.user),
+            organization_id: call.caller.tenant().map(|tenant| tenant.to_string()),
+            organizations: info.organizations.iter().map(membership).collect(),
+            permissions: info.permissions.into_iter().map(str::to_owned).collect(),
+            licence_state: licence_state(call.app.identity.licence_state().state),
+        },
+    )
+}
+
+/// GET /api/auth/sessions
+pub async fn list(call: SessionCall<ops::GetapiAuthSessions>) -> Outcome {
+    let scope = call.caller.scope(call.facts);
+    let own = call.caller.session_id();
+    let items = call.app.identity.sessions(&scope).await?;
+    let limit = u32::try_from(items.len()).unwrap_or(u32::MAX).max(1);
+    Answer::list(heddle_kernel::Page { items, next: None }, limit, |found| session(&found, own))
+}
+
+/// DELETE /api/auth/sessions/{sessionId}
+pub async fn end(call: SessionCall<ops::DeleteapiAuthSessionsSessionId>) -> Outcome {
+    let scope = call.caller.scope(call.facts.clone());
+    let id = call.path.session_id;
+    call.app.identity.end_session(&scope, id, &unit(&call, &scope, &id.to_string())).await?;
+    Ok(Answer::none())
+}
+
+/// PUT /api/auth/password
+pub async fn change_password(call: SessionCall<ops::PutapiAuthPassword>) -> Outcome {
+    let scope = call.caller.scope(call.facts.clone());
+    let unit = unit(&call, &scope, &scope.user_id().to_string());
+    let passwords = (call.body.current_password.as_str(), call.body.new_password.as_str());
+    call.app.identity.change_password(&scope, passwords, &unit).await?;
+    Ok(Answer::none())
+}
+
+/// GET /api/auth/tokens
+pub async fn tokens(call: SessionCall<ops::GetapiAuthTokens>) -> Outcome {
+    let scope = call.caller.scope(call.facts);
+    let page = page(call.query.limit, call.query.cursor);
+    let found = call.app.identity.tokens(&scope, &page).await?;
+    Answer::list(found, page.limit, |token| api_token(&token))
+}
+
+/// POST /api/auth/tokens
+pub async fn create_token(call: SessionCall<ops::PostapiAuthTokens>) -> Outcome {
+    let scope = call.caller.scope(call.facts.clone());
+    let body = &call.body;
+    let new = NewApiToken {
+        name: body.name.clone(),
+        expires_at: body.expires_at,
+        organization: tenant(body.organization_id.as_deref())?,
+        permissions: body.permissions.clone(),
+    };
+    let record = |created: &CreatedToken| unit(&call, &scope, &created.record.id.to_string());
+    let created = call.app.identity.create_token(&scope, new, &record).await?;
+    let location = format!("/api/auth/tokens/{}", created.record.id);
+    let data = wire::CreatedApiToken {
+        token: created.token.expose().to_owned(),
+        record: api_token(&created.record),
+    };
+    Ok(Answer::data(201, data)?.with("location", location))
+}
+
+/// DELETE /api/auth/tokens/{tokenId}
+pub async fn delete_token(call: SessionCall<ops::DeleteapiAuthTokensTokenId>) -> Outcome {
+    let scope = call.caller.scope(call.facts.clone());
+    let id = call.path.token_id;
+    call.app.identity.delete_token(&scope, id, &unit(&call, &scope, &id.to_string())).await?;
+    Ok(Answer::none())
+}
+
+fn unit<O: Operation>(call: &SessionCall<O>, scope: &Scope, resource: &str) -> Unit {
+    Unit { audit: audit(&call.app, O::ID.spec(), scope, (resource, json!({}))), idempotency: None }
+}
+
+fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
+    match text.map(str::parse) {
+        None => Ok(None),
+        Some(Ok(id)) => Ok(Some(id)),
+        Some(Err(_)) => Err(Failure::at("organizationId", "wrongType", "The id of an organisation is needed.")),
+    }
+}
+
+fn session(session: &Session, own: Option<SessionId>) -> wire::Session {
+    wire::Session {
+        id: session.id.to_string(),
+        auth_method: "password".to_owned(),
+        ip: session.client_ip.clone(),
+        user_agent: session.user_agent.clone(),
+        current: Some(session.id) == own,
+        created_at: session.created_at,
+        last_seen_at: session.last_seen_at,
+        expires_at: session.expires_at,
+    }
+}
+
+fn membership(own: &OwnOrganization) -> wire::Membership {
+    wire::Membership {
+        id: own.organization.id.to_string(),
+        slug: own.organization.slug.clone(),
+        display_name: own.organization.display_name.clone(),
+        roles: own.roles.clone(),
+    }
+}
+
+fn api_token(token: &ApiToken) -> wire::ApiToken {
+    wire::ApiToken {
+        id: token.id.to_string(),
+        name: token.name.clone(),
+        hint: token.hint.clone(),
+        organization_id: token.tenant.map(|tenant| tenant.to_string()),
+        permissions: token.permissions.clone(),
+        created_at: token.created_at,
+        expires_at: token.expires_at,
+        last_used_at: token.last_used_at,
+    }
+}
+
+/// The licence's state in the words of the API.
+pub(super) const fn licence_state(state: LicenceState) -> wire::LicenceState {
+    match state {
+        LicenceState::Trial { .. } => wire::LicenceState::Trial,
+        LicenceState::Active { .. } => wire::LicenceState::Active,
+        LicenceState::Expiring { .. } => wire::LicenceState::Expiring,
+        LicenceState::Grace { .. } => wire::LicenceState::Grace,
+        LicenceState::Restricted { .. } => wire::LicenceState::Restricted,
+    }
+}

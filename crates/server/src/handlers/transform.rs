@@ -1,0 +1,128 @@
+//! Previews of files, exports, and the imported bytes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_workflows::definitions::{PreviewRequest, Previewed, SourceFormat, TransformTarget};
+
+use super::workflows::version_choice;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// POST /api/workflows/transform/preview
+pub async fn preview(call: Call<ops::PostapiWorkflowsTransformPreview>) -> Outcome {
+    let (request, format) = match call.body {
+        wire::TransformBody::Xml(bytes) => {
+            let format = SourceFormat::Bpmn;
+            (PreviewRequest { format, file_name: None, bytes, target: TransformTarget::Definition }, "bpmn")
+        }
+        wire::TransformBody::Json(request) => from_json(request)?,
+    };
+    let file_name = request.file_name.clone();
+    let previewed = call.app.definitions.preview(&call.grant, &call.scope, request).await?;
+    Answer::data(200, shown(previewed, format, file_name)?)
+}
+
+fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'static str), Failure> {
+    let (format, word) = match request.source.format {
+        wire::SourceFormat::Bpmn => (SourceFormat::Bpmn, "bpmn"),
+        wire::SourceFormat::Json => (SourceFormat::Json, "json"),
+        wire::SourceFormat::Dmn | wire::SourceFormat::Cmmn => {
+            let message = "The formats of this version are `bpmn` and `json`.";
+            return Err(Failure::at("source.format", "notAllowed", message));
+        }
+    };
+    let target = match request.target {
+        None | Some(wire::TransformTarget::Definition) => TransformTarget::Definition,
+        Some(wire::TransformTarget::Bpmn) => TransformTarget::Bpmn,
+        Some(wire::TransformTarget::Dmn | wire::TransformTarget::Bpel) => {
+            let message = "The targets of this version are `definition` and `bpmn`.";
+            return Err(Failure::at("target", "notAllowed", message));
+        }
+    };
+    let bytes = match (request.source.content, request.source.content_base64) {
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(encoded)) => STANDARD
+            .decode(encoded.trim())
+            .or(Err(Failure::at("source.contentBase64", "wrongType", "The text is not base64.")))?,
+        (Some(_), Some(_)) => {
+            let message = "Either `content` or `contentBase64`, not both.";
+            return Err(Failure::at("source", "contradiction", message));
+        }
+        (None, None) => {
+            return Err(Failure::at("source.content", "required", "`content` or `contentBase64` is needed."));
+        }
+    };
+    Ok((PreviewRequest { format, file_name: request.source.file_name, bytes, target }, word))
+}
+
+fn shown(
+    previewed: Previewed,
+    format: &str,
+    file_name: Option<String>,
+) -> Result<wire::TransformPreview, Failure> {
+    let json = |error: serde_json::Error| Failure::internal(error.to_string());
+    let definition = match previewed.content {
+        Some(_) => None,
+        None => Some(serde_json::to_value(&previewed.definition).map_err(json)?),
+    };
+    Ok(wire::TransformPreview {
+        definition,
+        content: previewed.content,
+        import: heddle_bpmn::model::Import {
+            executable: Some(previewed.executable),
+            format: Some(format.to_owned()),
+            items: Some(previewed.items),
+            source_file_name: file_name,
+            source_sha256: Some(previewed.sha256),
+            version: (format == "bpmn").then(|| "2.0".to_owned()),
+        },
+        diagnostics: previewed.diagnostics,
+        lossless: previewed.lossless,
+    })
+}
+
+/// GET /api/workflows/{workflowId}/export/bpmn
+pub async fn export_bpmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpmn>) -> Outcome {
+    let choice = version_choice(call.query.version.as_deref())?;
+    let exported =
+        call.app.definitions.export_bpmn(&call.grant, &call.scope, call.path.workflow_id, choice).await?;
+    let file_name = format!("{}.bpmn", exported.workflow.slug);
+    if call.meta.wants_json {
+        return Answer::data(
+            200,
+            wire::ExportedDocument {
+                content: Some(exported.content),
+                content_base64: None,
+                media_type: exported.media_type.to_owned(),
+                file_name: Some(file_name),
+                sha256: exported.sha256,
+                diagnostics: exported.diagnostics,
+            },
+        );
+    }
+    Ok(Answer::document(exported.content.into_bytes(), exported.media_type, &file_name))
+}
+
+/// GET /api/workflows/{workflowId}/import-source
+pub async fn import_source(call: Call<ops::GetapiWorkflowsWorkflowIdImportSource>) -> Outcome {
+    let source = call.app.definitions.import_source(&call.grant, &call.scope, call.path.workflow_id).await?;
+    if call.meta.wants_json {
+        return Answer::data(
+            200,
+            wire::ExportedDocument {
+                content: None,
+                content_base64: Some(STANDARD.encode(&source.bytes)),
+                media_type: source.media_type,
+                file_name: source.file_name,
+                sha256: source.sha256,
+                diagnostics: Vec::new(),
+            },
+        );
+    }
+    let media = if source.media_type == "application/xml" { "application/xml" } else { "application/octet-stream" };
+    let name = source.file_name.unwrap_or_else(|| format!("{}.bpmn", &source.sha256[..12.min(source.sha256.len())]));
+    Ok(Answer::document(source.bytes, media, &name).with("x-content-sha256", source.sha256))
+}

@@ -1,0 +1,294 @@
+//! Workflows: wire types to domain types and back, around the use cases.
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_kernel::Patch;
+use heddle_workflows::definitions::{
+    NewWorkflow, PublishRequest, SavedDraft, ValidationProfile, VersionChoice, WorkflowPatch,
+};
+use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
+use heddle_workflows::records::{Draft, Presence, Version, WorkflowState, WorkflowView};
+use serde_json::Value;
+
+use crate::call::{Call, page};
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/workflows
+pub async fn list(call: Call<ops::GetapiWorkflows>) -> Outcome {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let filter = WorkflowFilter {
+        q: query.q,
+        state: query.state.map(state_of),
+        starred: query.starred,
+        folder_id: query.folder_id,
+        sort: query.sort.map(sort_of).unwrap_or_default(),
+    };
+    let found = call.app.definitions.list(&call.grant, &call.scope, &filter, &page).await?;
+    Answer::list(found, page.limit, |view| workflow(&view, &Draft::Absent))
+}
+
+/// POST /api/workflows
+pub async fn create(call: Call<ops::PostapiWorkflows>) -> Outcome {
+    let body = &call.body;
+    let (draft, definition) = draft_of(body.definition.clone());
+    let new = NewWorkflow {
+        slug: body.slug.clone(),
+        display_name: body.display_name.clone(),
+        description: body.description.clone(),
+        folder_id: presence(body.folder_id.clone()),
+        draft: draft.clone(),
+        definition,
+    };
+    let answer = |view: &WorkflowView| created(view, &draft);
+    let record = |view: &WorkflowView| call.unit(&view.workflow.id.to_string(), || answer(view));
+    let view = call.app.definitions.create(&call.grant, &call.scope, new, &record).await?;
+    answer(&view)
+}
+
+fn created(view: &WorkflowView, draft: &Draft) -> Outcome {
+    let location = format!("/api/workflows/{}", view.workflow.id);
+    Ok(Answer::data(201, workflow(view, draft))?.with("location", location).tagged(view.workflow.revision))
+}
+
+/// GET /api/workflows/{workflowId}
+pub async fn get(call: Call<ops::GetapiWorkflowsWorkflowId>) -> Outcome {
+    let choice = version_choice(call.query.version.as_deref())?;
+    let (view, draft) =
+        call.app.definitions.get(&call.grant, &call.scope, call.path.workflow_id, choice).await?;
+    Ok(Answer::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
+}
+
+/// PATCH /api/workflows/{workflowId}
+pub async fn patch(call: Call<ops::PatchapiWorkflowsWorkflowId>) -> Outcome {
+    let body = &call.body;
+    let patch = WorkflowPatch {
+        display_name: body.display_name.clone(),
+        description: body.description.clone(),
+        slug: body.slug.clone(),
+        folder_id: body.folder_id.clone(),
+        archived: body.archived,
+        revision: call.seen(body.revision)?,
+    };
+    let id = call.path.workflow_id;
+    let answer = |view: &WorkflowView| plain(view);
+    let record = |view: &WorkflowView| call.unit(&id.to_string(), || answer(view));
+    let view = call.app.definitions.patch(&call.grant, &call.scope, id, patch, &record).await?;
+    answer(&view)
+}
+
+/// DELETE /api/workflows/{workflowId}
+pub async fn delete(call: Call<ops::DeleteapiWorkflowsWorkflowId>) -> Outcome {
+    let id = call.path.workflow_id;
+    let unit = call.audited(&id.to_string());
+    call.app.definitions.delete(&call.grant, &call.scope, id, call.meta.if_match, &unit).await?;
+    Ok(Answer::none())
+}
+
+/// PUT /api/workflows/{workflowId}/draft
+pub async fn save_draft(call: Call<ops::PutapiWorkflowsWorkflowIdDraft>) -> Outcome {
+    if call.body.definition.is_keep() {
+        return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
+    }
+    let (draft, definition) = draft_of(call.body.definition.clone());
+    let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
+    let id = call.path.workflow_id;
+    let answer = |(view, diagnostics): &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
+        let data =
+            wire::SavedDraft { workflow: workflow(view, &draft), diagnostics: diagnostics.clone() };
+        Ok(Answer::data(200, data)?.tagged(view.workflow.revision))
+    };
+    let record = |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
+        call.unit(&id.to_string(), || answer(result))
+    };
+    let result = call.app.definitions.save_draft(&call.grant, &call.scope, id, saved, &record).await?;
+    answer(&result)
+}
+
+/// POST /api/workflows/{workflowId}/validate
+pub async fn validate(call: Call<ops::PostapiWorkflowsWorkflowIdValidate>) -> Outcome {
+    let profile = match call.body.profile {
+        Some(wire::Profile::Structural) => ValidationProfile::Structural,
+        None | Some(wire::Profile::Full) => ValidationProfile::Full,
+        Some(wire::Profile::CommonExecutable | wire::Profile::Bpel) => {
+            let message = "The profiles of this version are `structural` and `full`.";
+            return Err(Failure::at("profile", "notAllowed", message));
+        }
+    };
+    let definition = call.body.definition.map(|definition| definition.typed);
+    let id = call.path.workflow_id;
+    let report = call.app.definitions.validate(&call.grant, &call.scope, id, definition, profile).await?;
+    Answer::data(
+        200,
+        wire::Validation {
+            valid: report.valid,
+            executable: report.executable,
+            diagnostics: report.diagnostics,
+            soundness: None,
+        },
+    )
+}
+
+/// POST /api/workflows/{workflowId}/publish
+pub async fn publish(call: Call<ops::PostapiWorkflowsWorkflowIdPublish>) -> Outcome {
+    let request = PublishRequest {
+        change_note: call.body.change_note.clone(),
+        revision: call.seen(call.body.revision)?,
+    };
+    let id = call.path.workflow_id;
+    let answer = |published: &heddle_workflows::definitions::Published| {
+        let revision = published.view.workflow.revision;
+        Ok(Answer::data(200, version(&published.version))?.tagged(revision))
+    };
+    let record = |published: &heddle_workflows::definitions::Published| {
+        call.unit(&id.to_string(), || answer(published))
+    };
+    let published = call.app.definitions.publish(&call.grant, &call.scope, id, request, &record).await?;
+    answer(&published)
+}
+
+/// GET /api/workflows/{workflowId}/versions
+pub async fn versions(call: Call<ops::GetapiWorkflowsWorkflowIdVersions>) -> Outcome {
+    let page = page(call.query.limit, call.query.cursor);
+    let found =
+        call.app.definitions.versions(&call.grant, &call.scope, call.path.workflow_id, &page).await?;
+    Answer::list(found, page.limit, |found| version(&found))
+}
+
+/// PUT /api/workflows/{workflowId}/star
+pub async fn star(call: Call<ops::PutapiWorkflowsWorkflowIdStar>) -> Outcome {
+    let id = call.path.workflow_id;
+    let unit = call.audited(&id.to_string());
+    let view = call.app.definitions.star(&call.grant, &call.scope, id, true, &unit).await?;
+    Answer::data(200, wire::Star { workflow_id: id.to_string(), starred: view.starred })
+}
+
+/// DELETE /api/workflows/{workflowId}/star
+pub async fn unstar(call: Call<ops::DeleteapiWorkflowsWorkflowIdStar>) -> Outcome {
+    let id = call.path.workflow_id;
+    let unit = call.audited(&id.to_string());
+    call.app.definitions.star(&call.grant, &call.scope, id, false, &unit).await?;
+    Ok(Answer::none())
+}
+
+/// `draft`, `published` or a number.
+pub(super) fn version_choice(text: Option<&str>) -> Result<VersionChoice, Failure> {
+    match text {
+        None | Some("draft") => Ok(VersionChoice::Draft),
+        Some("published") => Ok(VersionChoice::Published),
+        Some(number) => match number.parse() {
+            Ok(number) if number > 0 => Ok(VersionChoice::Number(number)),
+            _ => {
+                Err(Failure::at("version", "notAllowed", "`draft`, `published` or a version's number is needed."))
+            }
+        },
+    }
+}
+
+fn draft_of(sent: Patch<wire::Definition>) -> (Draft, Option<heddle_bpmn::model::WorkflowDefinition>) {
+    match sent {
+        Patch::Keep => (Draft::Absent, None),
+        Patch::Clear => (Draft::Null, None),
+        Patch::Set(definition) => (Draft::Value(definition.json), Some(definition.typed)),
+    }
+}
+
+fn presence(sent: Patch<String>) -> Presence<String> {
+    match sent {
+        Patch::Keep => Presence::Absent,
+        Patch::Clear => Presence::Null,
+        Patch::Set(value) => Presence::Value(value),
+    }
+}
+
+const fn state_of(word: wire::WorkflowState) -> WorkflowState {
+    match word {
+        wire::WorkflowState::Draft => WorkflowState::Draft,
+        wire::WorkflowState::Published => WorkflowState::Published,
+        wire::WorkflowState::Archived => WorkflowState::Archived,
+    }
+}
+
+const fn sort_of(word: wire::WorkflowSort) -> WorkflowSort {
+    match word {
+        wire::WorkflowSort::CreatedAt => WorkflowSort::CreatedAscending,
+        wire::WorkflowSort::CreatedAtDescending => WorkflowSort::CreatedDescending,
+        wire::WorkflowSort::UpdatedAt => WorkflowSort::UpdatedAscending,
+        wire::WorkflowSort::UpdatedAtDescending => WorkflowSort::UpdatedDescending,
+        wire::WorkflowSort::DisplayName => WorkflowSort::DisplayName,
+        wire::WorkflowSort::DisplayNameDescending => WorkflowSort::DisplayNameDescending,
+    }
+}
+
+fn plain(view: &WorkflowView) -> Outcome {
+    Ok(Answer::data(200, workflow(view, &Draft::Absent))?.tagged(view.workflow.revision))
+}
+
+/// A workflow for the caller; the definition stands in it as it was sent.
+fn workflow(view: &WorkflowView, draft: &Draft) -> wire::Workflow {
+    let workflow = &view.workflow;
+    let counts = view.run_counts;
+    wire::Workflow {
+        id: workflow.id.to_string(),
+        slug: workflow.slug.clone(),
+        display_name: workflow.display_name.clone(),
+        description: workflow.description.clone(),
+        folder_id: match &workflow.folder_id {
+            Presence::Absent => None,
+            Presence::Null => Some(None),
+            Presence::Value(folder) => Some(Some(folder.clone())),
+        },
+        state: match workflow.state {
+            WorkflowState::Draft => wire::WorkflowState::Draft,
+            WorkflowState::Published => wire::WorkflowState::Published,
+            WorkflowState::Archived => wire::WorkflowState::Archived,
+        },
+        starred: view.starred,
+        revision: workflow.revision.0,
+        draft_revision: workflow.draft_revision.0,
+        published_version: workflow.published_version,
+        has_unpublished_changes: workflow.has_unpublished_changes(),
+        definition: match draft {
+            Draft::Absent => None,
+            Draft::Null => Some(Value::Null),
+            Draft::Value(definition) => Some(definition.clone()),
+        },
+        run_counts: wire::RunCounts {
+            active: counts.active,
+            incidents: counts.incidents,
+            completed: counts.completed,
+            failed: counts.failed,
+            cancelled: counts.cancelled,
+        },
+        created_at: workflow.created_at,
+        created_by: workflow.created_by.to_string(),
+        updated_at: workflow.updated_at,
+        updated_by: workflow.updated_by.to_string(),
+    }
+}
+
+fn version(version: &Version) -> wire::WorkflowVersion {
+    wire::WorkflowVersion {
+        number: version.number,
+        hash: version.hash.clone(),
+        published_at: version.published_at,
+        published_by: version.published_by.to_string(),
+        change_note: version.change_note.clone(),
+        state: if version.active { wire::VersionState::Active } else { wire::VersionState::Superseded },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_named_by_a_word_or_a_number() {
+        assert_eq!(version_choice(None).unwrap(), VersionChoice::Draft);
+        assert_eq!(version_choice(Some("7")).unwrap(), VersionChoice::Number(7));
+        for wrong in ["0", "-1", "latest", "1.5", ""] {
+            assert!(version_choice(Some(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

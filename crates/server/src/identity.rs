@@ -1,0 +1,125 @@
+//! How identity is put together, begun and kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use heddle_identity::{
+    Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools, UseCaseError,
+};
+use heddle_runtime::{RandomIds, ServerClock};
+use heddle_store_identity::IdentityStore;
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::core::FirstStart;
+use crate::data_dir::KEY_LENGTH;
+use crate::error::StartError;
+
+/// The demo's organisation.
+const DEMO_SLUG: &str = "demo";
+/// The demo's administrator.
+pub const DEMO_EMAIL: &str = "admin@demo.local";
+/// How often the licence is looked at again.
+const TICK: Duration = Duration::from_secs(60);
+
+/// Puts identity together.
+///
+/// # Errors
+/// `Internal` when the key or the system's randomness is unusable.
+pub fn open(
+    config: &Config,
+    store: &Arc<IdentityStore>,
+    key: [u8; KEY_LENGTH],
+    clock: &Arc<ServerClock>,
+) -> Result<Identity, StartError> {
+    let ports = Ports {
+        access: store.clone(),
+        sessions: store.clone(),
+        directory: store.clone(),
+        installation: store.clone(),
+    };
+    let tools =
+        Tools { clock: clock.clone(), ids: Arc::new(RandomIds), key: InstallationKey::new(key)? };
+    let settings = Settings {
+        idle_seconds: i64::from(config.session_idle_minutes) * 60,
+        absolute_seconds: i64::from(config.session_hours) * 3600,
+        ..Settings::default()
+    };
+    Ok(Identity::new(ports, tools, settings)?)
+}
+
+/// Looks at the installation: its key, its licence, and whether it was set up.
+///
+/// # Errors
+/// `WrongKey`; what the use cases met.
+pub async fn first_start(app: &App) -> Result<FirstStart, StartError> {
+    let started = match app.identity.start().await {
+        Err(UseCaseError::Conflict(problems)) if problems.iter().any(|problem| problem.reason == "wrongKey") => {
+            return Err(StartError::WrongKey);
+        }
+        other => other?,
+    };
+    if !app.config.demo {
+        let setup_token = started.setup_token.map(|token| token.expose().to_owned());
+        return Ok(FirstStart { setup_token, ..FirstStart::default() });
+    }
+    let wanted = SetUpRequest {
+        slug: DEMO_SLUG.to_owned(),
+        display_name: "Demo".to_owned(),
+        email: DEMO_EMAIL.to_owned(),
+        owner_name: "Administrator".to_owned(),
+        password: String::new(),
+    };
+    match app.identity.set_up_locally(wanted, true).await? {
+        // Somebody set the installation up before: the demo leaves it alone.
+        None => Ok(FirstStart::default()),
+        Some((made, password)) => Ok(FirstStart {
+            organization: Some(made.organization.id),
+            administrator: Some((made.user.email, password)),
+            setup_token: None,
+        }),
+    }
+}
+
+/// Looks at the licence and sweeps what has ended, until the server stops.
+pub async fn keep(identity: Arc<Identity>, mut stop: watch::Receiver<bool>) {
+    let mut rounds: u32 = 0;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(TICK) => {}
+            _ = stop.wait_for(|stopped| *stopped) => return,
+        }
+        if let Err(error) = identity.tick().await {
+            tracing::warn!(error = %error, "the licence could not be looked at");
+        }
+        rounds += 1;
+        if rounds.is_multiple_of(10)
+            && let Err(error) = identity.sweep().await
+        {
+            tracing::warn!(error = %error, "sweeping sessions failed");
+        }
+    }
+}
+
+impl From<UseCaseError> for StartError {
+    fn from(error: UseCaseError) -> Self {
+        match error {
+            UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
+                let texts = problems.into_iter().map(|problem| match problem.field {
+                    Some(field) => format!("{field}: {}", problem.message),
+                    None => problem.message,
+                });
+                Self::Refused(texts.collect::<Vec<_>>().join("; "))
+            }
+            UseCaseError::Forbidden(problem) => Self::Refused(problem.message),
+            UseCaseError::NotFound => Self::NotFound(error.to_string()),
+            UseCaseError::Unavailable(cause) => Self::Store(cause),
+            UseCaseError::Unauthenticated
+            | UseCaseError::LimitReached { .. }
+            | UseCaseError::Throttled { .. }
+            | UseCaseError::Busy => Self::Refused(error.to_string()),
+            UseCaseError::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}

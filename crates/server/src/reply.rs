@@ -1,0 +1,97 @@
+//! Answers of handlers, before they become HTTP.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures::Stream;
+use heddle_api::wire::{Data, List};
+use heddle_kernel::{Page, Revision};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// A stream of bytes for the caller.
+pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>> + Send>>;
+
+/// What is sent.
+pub enum Content {
+    /// Nothing.
+    Empty,
+    /// Bytes of a media type.
+    Bytes(Vec<u8>, String),
+    /// Bytes as they come.
+    Stream(ByteStream, &'static str),
+}
+
+/// An answer.
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// Headers beside those of every answer.
+    pub headers: Vec<(&'static str, String)>,
+    /// What is sent.
+    pub content: Content,
+}
+
+/// What a handler gives.
+pub type Outcome = Result<Answer, Failure>;
+
+impl Answer {
+    /// JSON.
+    ///
+    /// # Errors
+    /// A fault of ours when the value has no JSON form.
+    pub fn json<T: Serialize + ?Sized>(status: u16, value: &T) -> Outcome {
+        let bytes = serde_json::to_vec(value).map_err(|error| Failure::internal(error.to_string()))?;
+        let content = Content::Bytes(bytes, "application/json".to_owned());
+        Ok(Self { status, headers: Vec::new(), content })
+    }
+
+    /// `{"data": ...}`.
+    ///
+    /// # Errors
+    /// As [`Self::json`].
+    pub fn data<T: Serialize>(status: u16, data: T) -> Outcome {
+        Self::json(status, &Data::of(data))
+    }
+
+    /// `{"data": [...], "page": {...}}`.
+    ///
+    /// # Errors
+    /// As [`Self::json`].
+    pub fn list<T: Serialize, U>(page: Page<U>, limit: u32, change: impl FnMut(U) -> T) -> Outcome {
+        Self::json(200, &List::of(page, limit, change))
+    }
+
+    /// 204.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { status: 204, headers: Vec::new(), content: Content::Empty }
+    }
+
+    /// A document of its own media type.
+    #[must_use]
+    pub fn document(bytes: Vec<u8>, media_type: &str, file_name: &str) -> Self {
+        // Only what needs no escape stands in the name; the rest becomes a hyphen.
+        let safe = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' };
+        let name: String = file_name.chars().take(120).map(safe).collect();
+        Self {
+            status: 200,
+            headers: vec![("content-disposition", format!("attachment; filename=\"{name}\""))],
+            content: Content::Bytes(bytes, media_type.to_owned()),
+        }
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// With the resource's revision as entity tag.
+    #[must_use]
+    pub fn tagged(self, revision: Revision) -> Self {
+        self.with("etag", format!("\"{revision}\""))
+    }
+}

@@ -1,0 +1,201 @@
+//! Who a token stands for, on the path of every request.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
+    SelectableHelper,
+};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{Access, AccessStore, Credential, Standing, TokenKind};
+use heddle_identity::records::{GrantRow, Role, User};
+use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
+use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users};
+use heddle_store::{AsConn, At, Db, Error, Id, StoreError, on_conn, read, write_tx};
+
+use crate::IdentityStore;
+use crate::common::{coalesce_id, coalesce_ids};
+use crate::rows::{GrantDbRow, MemberRow, RoleRow, SessionRow, TokenRow, UserRow};
+
+/// How often rights are read again when they change while they are read.
+const TRIES: usize = 8;
+
+/// Credential and user of a token, and the authorization revision of the organisation that counts.
+type Found = (Credential, User, i64);
+
+impl IdentityStore {
+    /// One statement.
+    async fn find(
+        &self,
+        kind: TokenKind,
+        token_sha256: &str,
+        tenant: Option<TenantId>,
+    ) -> Result<Option<Found>, StoreError> {
+        let tenant = tenant.map(Id::from);
+        read!(&self.db, |conn| match kind {
+            TokenKind::Session => {
+                let row: Option<(SessionRow, UserRow, Option<i64>)> = sessions::table
+                    .inner_join(users::table.on(users::id.eq(sessions::user_id)))
+                    .left_join(
+                        tenant_authz::table
+                            .on(tenant_authz::organization_id.eq(coalesce_id(tenant, sessions::organization_id))),
+                    )
+                    .filter(sessions::token_sha256.eq(token_sha256))
+                    .select((SessionRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
+                    .first(conn)
+                    .await
+                    .optional()?;
+                let Some((session, user, revision)) = row else { return Ok(None) };
+                Ok(Some((Credential::Session(session.into()), user.try_into()?, revision.unwrap_or(0))))
+            }
+            TokenKind::ApiToken => {
+                let row: Option<(TokenRow, UserRow, Option<i64>)> = api_tokens::table
+                    .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
+                    .left_join(
+                        tenant_authz::table.on(tenant_authz::organization_id.eq(coalesce_id(
+                            coalesce_ids(tenant, api_tokens::organization_id),
+                            users::home_id,
+                        ))),
+                    )
+                    .filter(api_tokens::token_sha256.eq(token_sha256))
+                    .select((TokenRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
+                    .first(conn)
+                    .await
+                    .optional()?;
+                let Some((token, user, revision)) = row else { return Ok(None) };
+                Ok(Some((Credential::ApiToken(token.try_into()?), user.try_into()?, revision.unwrap_or(0))))
+            }
+        })
+    }
+
+    /// What a user is and may at a revision: kept, or read.
+    async fn standing_at(&self, tenant: TenantId, user: UserId, revision: i64) -> Result<Arc<Standing>, StoreError> {
+        if let Some(standing) = self.cache.standing(tenant, user, revision) {
+            return Ok(standing);
+        }
+        let standing = Arc::new(read_standing(&self.db, tenant, user).await?);
+        self.cache.keep_standing(tenant, user, &standing);
+        Ok(standing)
+    }
+}
+
+/// Membership, roles and grants of one revision: what is read between two equal revisions belongs together,
+/// since every change raises it.
+async fn read_standing(db: &Db, tenant: TenantId, user: UserId) -> Result<Standing, StoreError> {
+    for _ in 0..TRIES {
+        let (before, mut standing, after) = read!(db, |conn| {
+            let before = revision(conn, tenant).await?;
+            let standing = facts(conn, tenant, user).await?;
+            Ok((before, standing, revision(conn, tenant).await?))
+        })?;
+        if before == after {
+            standing.revision = before;
+            return Ok(standing);
+        }
+    }
+    Err(StoreError::Unavailable("the rights change faster than they can be read".to_owned()))
+}
+
+async fn revision<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<i64, Error> {
+    let query = tenant_authz::table.find(Id::from(tenant)).select(tenant_authz::revision);
+    let revision: Option<i64> = on_conn!(conn, |conn| query.first(conn).await.optional()?);
+    Ok(revision.unwrap_or(0))
+}
+
+async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<Standing, Error> {
+    let (tenant, user) = (Id::from(tenant), Id::from(user));
+    on_conn!(conn, |conn| {
+        let member: Option<MemberRow> =
+            members::table.find((tenant, user)).select(MemberRow::as_select()).first(conn).await.optional()?;
+        let bound: Vec<RoleRow> = role_bindings::table
+            .inner_join(
+                roles::table.on(roles::organization_id
+                    .eq(role_bindings::organization_id)
+                    .and(roles::id.eq(role_bindings::role_id))),
+            )
+            .filter(role_bindings::organization_id.eq(tenant).and(role_bindings::user_id.eq(user)))
+            .order(roles::id)
+            .select(RoleRow::as_select())
+            .load(conn)
+            .await?;
+        let role_ids: Vec<Id> = bound.iter().map(|role| role.id).collect();
+        let to_user = grants::principal_kind.eq("user").and(grants::principal_id.eq(user));
+        let to_roles = grants::principal_kind.eq("role").and(grants::principal_id.eq_any(role_ids.clone()));
+        let applying: Vec<GrantDbRow> = grants::table
+            .filter(grants::organization_id.eq(tenant))
+            .filter(grants::principal_kind.eq("everyone").or(to_user.assume_not_null()).or(to_roles.assume_not_null()))
+            .order(grants::id)
+            .select(GrantDbRow::as_select())
+            .load(conn)
+            .await?;
+        let role_ids = role_ids.into_iter().map(RoleId::from).collect();
+        Ok(Standing {
+            membership: member.map(|member| member.with_roles(role_ids)),
+            roles: bound.into_iter().map(Role::try_from).collect::<Result<_, _>>()?,
+            grants: applying.into_iter().map(GrantRow::try_from).collect::<Result<_, _>>()?,
+            revision: 0,
+        })
+    })
+}
+
+#[async_trait]
+impl AccessStore for IdentityStore {
+    async fn access(
+        &self,
+        kind: TokenKind,
+        token_sha256: &str,
+        tenant: Option<TenantId>,
+    ) -> Result<Option<Access>, StoreError> {
+        if let Some(access) = self.cache.access(kind, token_sha256, tenant) {
+            return Ok(Some(access));
+        }
+        let generation = self.cache.generation();
+        let Some((credential, user, revision)) = self.find(kind, token_sha256, tenant).await? else {
+            return Ok(None);
+        };
+        let own = match &credential {
+            Credential::Session(session) => session.tenant,
+            Credential::ApiToken(token) => token.tenant.unwrap_or(user.home),
+        };
+        let in_tenant = tenant.unwrap_or(own);
+        let standing = Standing::clone(&*self.standing_at(in_tenant, user.id, revision).await?);
+        let access = Access { credential, user, tenant: in_tenant, standing };
+        self.cache.keep_access((kind, token_sha256.to_owned(), tenant), generation, &access);
+        Ok(Some(access))
+    }
+
+    async fn standing(&self, tenant: TenantId, user: UserId) -> Result<Option<(User, Standing)>, StoreError> {
+        let found = read!(&self.db, |conn| {
+            let row: Option<UserRow> =
+                users::table.find(Id::from(user)).select(UserRow::as_select()).first(conn).await.optional()?;
+            row.map(User::try_from).transpose()
+        })?;
+        let Some(account) = found else { return Ok(None) };
+        let standing = read_standing(&self.db, tenant, user).await?;
+        let belongs = account.home == tenant || standing.membership.is_some();
+        Ok(belongs.then_some((account, standing)))
+    }
+
+    async fn touch(&self, kind: TokenKind, token_sha256: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.cache.seen(kind, token_sha256, at);
+        // No change of rights: the generation stays.
+        write_tx!(&self.db, |conn| {
+            match kind {
+                TokenKind::Session => {
+                    diesel::update(sessions::table.filter(sessions::token_sha256.eq(token_sha256)))
+                        .set(sessions::last_seen_at.eq(At(at)))
+                        .execute(conn)
+                        .await?;
+                }
+                TokenKind::ApiToken => {
+                    diesel::update(api_tokens::table.filter(api_tokens::token_sha256.eq(token_sha256)))
+                        .set(api_tokens::last_used_at.eq(At(at)))
+                        .execute(conn)
+                        .await?;
+                }
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! The audit trail.
+
+use diesel::{
+    EscapeExpressionMethods, ExpressionMethods, QueryDsl, Queryable, Selectable, SelectableHelper,
+    TextExpressionMethods,
+};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{AuditEvent, AuditFilter};
+use heddle_kernel::{Page, PageRequest, TenantId};
+use heddle_policy::Reach;
+use heddle_store::schema::audit_events;
+use heddle_store::{At, Id, Json, StoreError, audit, read};
+use uuid::Uuid;
+
+use crate::IdentityStore;
+use crate::common::{after, escaped, out_of_reach, surplus, within};
+
+#[derive(Debug, Queryable, Selectable)]
+#[diesel(table_name = audit_events)]
+struct Row {
+    organization_id: Id,
+    id: Id,
+    at: At,
+    actor_kind: String,
+    actor_id: Option<String>,
+    actor_display: String,
+    action: String,
+    resource_type: String,
+    resource_id: Option<String>,
+    outcome: String,
+    request_id: String,
+    client_ip: Option<String>,
+    details: Json,
+}
+
+impl From<Row> for AuditEvent {
+    fn from(row: Row) -> Self {
+        let tenant = TenantId::from(row.organization_id);
+        Self {
+            id: row.id.into(),
+            tenant: (tenant != audit::INSTALLATION).then_some(tenant),
+            at: row.at.into(),
+            actor_kind: row.actor_kind,
+            actor_id: row.actor_id,
+            actor_display: row.actor_display,
+            action: row.action,
+            resource_type: row.resource_type,
+            resource_id: row.resource_id,
+            outcome: row.outcome,
+            request_id: row.request_id,
+            client_ip: row.client_ip,
+            details: row.details.into(),
+        }
+    }
+}
+
+/// Narrows a boxed query to what is wanted.
+macro_rules! filtered {
+    ($query:expr, $filter:expr) => {{
+        let mut query = $query;
+        match $filter.action.as_deref().map(|action| (action, action.strip_suffix(".*"))) {
+            Some((_, Some(beginning))) => {
+                let pattern = format!("{}.%", escaped(beginning));
+                query = query.filter(audit_events::action.like(pattern).escape('\\'));
+            }
+            Some((action, None)) => query = query.filter(audit_events::action.eq(action)),
+            None => {}
+        }
+        if let Some(actor) = &$filter.actor {
+            query = query.filter(audit_events::actor_id.eq(actor));
+        }
+        if let Some(kind) = &$filter.resource_type {
+            query = query.filter(audit_events::resource_type.eq(kind));
+        }
+        if let Some(id) = &$filter.resource_id {
+            query = query.filter(audit_events::resource_id.eq(id));
+        }
+        if let Some(outcome) = &$filter.outcome {
+            query = query.filter(audit_events::outcome.eq(outcome));
+        }
+        if let Some(from) = $filter.from {
+            query = query.filter(audit_events::at.ge(At(from)));
+        }
+        if let Some(to) = $filter.to {
+            query = query.filter(audit_events::at.lt(At(to)));
+        }
+        query
+    }};
+}
+
+/// A page of an organisation's events, newest first: ids rise with time.
+pub(crate) async fn page(
+    store: &IdentityStore,
+    tenant: TenantId,
+    (filter, reach): (&AuditFilter, &Reach),
+    page: &PageRequest,
+) -> Result<Page<AuditEvent>, StoreError> {
+    let last: Option<Uuid> = after(page)?;
+    if out_of_reach(reach) {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    let rows: Vec<Row> = read!(&store.db, |conn| {
+        let query = audit_events::table.filter(audit_events::organization_id.eq(Id::from(tenant))).into_boxed();
+        let query = filtered!(within!(query, reach, audit_events::id), filter);
+        let query = match last {
+            Some(last) => query.filter(audit_events::id.lt(Id(last))),
+            None => query,
+        };
+        Ok(query.order(audit_events::id.desc()).limit(surplus(page)).select(Row::as_select()).load(conn).await?)
+    })?;
+    let events = rows.into_iter().map(AuditEvent::from).collect();
+    Ok(Page::from_surplus(events, page.limit, |event: &AuditEvent| event.id.0))
+}

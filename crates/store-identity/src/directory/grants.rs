@@ -1,0 +1,106 @@
+//! Grants and denies.
+
+use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{GrantFilter, Tombstone};
+use heddle_identity::records::{GrantPrincipal, GrantRow};
+use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
+use heddle_policy::Reach;
+use heddle_policy::unit::Unit;
+use heddle_store::idempotency::write_unit;
+use heddle_store::schema::{grants, members, roles};
+use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+
+use super::nothing;
+use crate::IdentityStore;
+use crate::common::{after_time, bump, bury, found, out_of_reach, surplus, unbury, within, write};
+use crate::rows::GrantDbRow;
+use crate::sessions::time_of;
+
+pub(super) async fn list(
+    store: &IdentityStore,
+    tenant: TenantId,
+    (filter, reach): (&GrantFilter, &Reach),
+    page: &PageRequest,
+) -> Result<Page<GrantRow>, StoreError> {
+    let last = after_time(page)?;
+    if out_of_reach(reach) {
+        return Ok(nothing());
+    }
+    let items = read!(&store.db, |conn| {
+        let mut query = grants::table.filter(grants::organization_id.eq(Id::from(tenant))).into_boxed();
+        if let Some(principal) = &filter.principal {
+            query = query.filter(grants::principal_kind.eq(principal.kind()));
+            query = match principal.id() {
+                Some(id) => query.filter(grants::principal_id.eq(Id(id))),
+                None => query.filter(grants::principal_id.is_null()),
+            };
+        }
+        if let Some(resource) = &filter.resource {
+            query = query.filter(grants::resource.eq(resource));
+        }
+        if let Some(selector) = &filter.selector {
+            query = query.filter(grants::selector.eq(selector));
+        }
+        if let Some((at, id)) = last {
+            let same_time = grants::created_at.eq(at).and(grants::id.lt(id));
+            query = query.filter(grants::created_at.lt(at).or(same_time));
+        }
+        let rows: Vec<GrantDbRow> = within!(query, reach, grants::id)
+            .order((grants::created_at.desc(), grants::id.desc()))
+            .limit(surplus(page))
+            .select(GrantDbRow::as_select())
+            .load(conn)
+            .await?;
+        rows.into_iter().map(GrantRow::try_from).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(Page::from_surplus(items, page.limit, |grant: &GrantRow| (grant.created_at.micros(), grant.id.0)))
+}
+
+pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError> {
+    read!(&store.db, |conn| {
+        let row: GrantDbRow = grants::table
+            .find((Id::from(tenant), Id::from(id)))
+            .select(GrantDbRow::as_select())
+            .first(conn)
+            .await?;
+        row.try_into()
+    })
+}
+
+/// `NotFound` when the user is no member or the role is not there.
+async fn check_principal<C: AsConn>(conn: &mut C, grant: &GrantRow) -> Result<(), Error> {
+    let tenant = Id::from(grant.tenant);
+    let there: i64 = on_conn!(conn, |conn| match grant.principal {
+        GrantPrincipal::User(id) => {
+            members::table.find((tenant, Id::from(id))).count().get_result(conn).await?
+        }
+        GrantPrincipal::Role(id) => roles::table.find((tenant, Id::from(id))).count().get_result(conn).await?,
+        GrantPrincipal::Everyone => 1,
+    });
+    found(usize::from(there > 0))
+}
+
+pub(super) async fn insert(store: &IdentityStore, grant: &GrantRow, unit: &Unit) -> Result<(), StoreError> {
+    write!(store, |conn| {
+        bump(conn, grant.tenant).await?;
+        check_principal(conn, grant).await?;
+        diesel::insert_into(grants::table).values(GrantDbRow::from(grant)).execute(conn).await?;
+        unbury(conn, grant.tenant, Tombstone::Grant(grant.id)).await?;
+        write_unit(conn, unit).await
+    })
+}
+
+pub(super) async fn delete(
+    store: &IdentityStore,
+    tenant: TenantId,
+    id: GrantId,
+    unit: &Unit,
+) -> Result<(), StoreError> {
+    write!(store, |conn| {
+        bump(conn, tenant).await?;
+        found(diesel::delete(grants::table.find((Id::from(tenant), Id::from(id)))).execute(conn).await?)?;
+        bury(conn, tenant, Tombstone::Grant(id), time_of(unit)).await?;
+        write_unit(conn, unit).await
+    })
+}

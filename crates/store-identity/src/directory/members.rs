@@ -1,0 +1,222 @@
+//! Memberships and the roles that they give.
+
+use std::collections::HashMap;
+
+use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{Change, Tombstone};
+use heddle_identity::records::{GrantPrincipal, Member, Membership};
+use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
+use heddle_policy::Reach;
+use heddle_policy::unit::Unit;
+use heddle_store::idempotency::write_unit;
+use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, users};
+use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+
+use super::{nothing, owners};
+use crate::IdentityStore;
+use crate::common::{after_time, bump, bury, fresh, out_of_reach, surplus, unbury, within, write};
+use crate::rows::{MemberRow, user_state};
+use crate::sessions::time_of;
+
+type Shown = (MemberRow, String, String, String);
+
+/// Memberships with what is shown of the users.
+macro_rules! shown {
+    ($query:expr) => {
+        $query
+            .inner_join(users::table.on(users::id.eq(members::user_id)))
+            .select((MemberRow::as_select(), users::email, users::display_name, users::state))
+    };
+}
+
+/// Bindings with the roles' names.
+macro_rules! bound {
+    ($tenant:expr) => {
+        role_bindings::table
+            .inner_join(
+                roles::table.on(roles::organization_id
+                    .eq(role_bindings::organization_id)
+                    .and(roles::id.eq(role_bindings::role_id))),
+            )
+            .filter(role_bindings::organization_id.eq($tenant))
+            .order(roles::name)
+    };
+}
+
+/// `roles`: id and name, by name.
+fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>) -> Result<Member, Error> {
+    let membership = row.with_roles(roles.iter().map(|(id, _)| *id).collect());
+    Ok(Member { membership, email, display_name, state: user_state(&state)?, roles })
+}
+
+pub(super) async fn list(
+    store: &IdentityStore,
+    tenant: TenantId,
+    reach: &Reach,
+    page: &PageRequest,
+) -> Result<Page<Member>, StoreError> {
+    let last = after_time(page)?;
+    if out_of_reach(reach) {
+        return Ok(nothing());
+    }
+    let items = read!(&store.db, |conn| {
+        let mut query = shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
+        if let Some((at, id)) = last {
+            let same_time = members::created_at.eq(at).and(members::user_id.gt(id));
+            query = query.filter(members::created_at.gt(at).or(same_time));
+        }
+        let rows: Vec<Shown> = within!(query, reach, members::user_id)
+            .order((members::created_at, members::user_id))
+            .limit(surplus(page))
+            .load(conn)
+            .await?;
+        let ids: Vec<Id> = rows.iter().map(|row| row.0.user_id).collect();
+        let bound: Vec<(Id, Id, String)> = bound!(Id::from(tenant))
+            .filter(role_bindings::user_id.eq_any(ids))
+            .select((role_bindings::user_id, roles::id, roles::name))
+            .load(conn)
+            .await?;
+        let mut roles: HashMap<Id, Vec<(RoleId, String)>> = HashMap::new();
+        for (user, role, name) in bound {
+            roles.entry(user).or_default().push((role.into(), name));
+        }
+        rows.into_iter()
+            .map(|row| {
+                let own = roles.remove(&row.0.user_id).unwrap_or_default();
+                member(row, own)
+            })
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(Page::from_surplus(items, page.limit, |one: &Member| {
+        (one.membership.created_at.micros(), one.membership.user_id.0)
+    }))
+}
+
+pub(super) async fn get(store: &IdentityStore, tenant: TenantId, user: UserId) -> Result<Member, StoreError> {
+    let (tenant, user) = (Id::from(tenant), Id::from(user));
+    read!(&store.db, |conn| {
+        let row: Shown = shown!(members::table)
+            .filter(members::organization_id.eq(tenant).and(members::user_id.eq(user)))
+            .first(conn)
+            .await?;
+        let roles: Vec<(Id, String)> = bound!(tenant)
+            .filter(role_bindings::user_id.eq(user))
+            .select((roles::id, roles::name))
+            .load(conn)
+            .await?;
+        member(row, roles.into_iter().map(|(id, name)| (id.into(), name)).collect())
+    })
+}
+
+/// Gives a member these roles and no others. `NotFound` when one is not the organisation's.
+pub(crate) async fn set_bindings<C: AsConn>(conn: &mut C, membership: &Membership) -> Result<(), Error> {
+    let (tenant, user) = (Id::from(membership.tenant), Id::from(membership.user_id));
+    on_conn!(conn, |conn| {
+        diesel::delete(
+            role_bindings::table
+                .filter(role_bindings::organization_id.eq(tenant).and(role_bindings::user_id.eq(user))),
+        )
+        .execute(conn)
+        .await?;
+        for role in &membership.roles {
+            // A role that is not there breaks the foreign key.
+            diesel::insert_into(role_bindings::table)
+                .values((
+                    role_bindings::organization_id.eq(tenant),
+                    role_bindings::user_id.eq(user),
+                    role_bindings::role_id.eq(Id::from(*role)),
+                ))
+                .execute(conn)
+                .await?;
+        }
+    });
+    Ok(())
+}
+
+/// The revision of a membership, if there is one, with the organisation's rights locked.
+async fn lock<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<Option<i64>, Error> {
+    bump(conn, tenant).await?;
+    let query = members::table.find((Id::from(tenant), Id::from(user))).select(members::revision);
+    Ok(on_conn!(conn, |conn| query.first(conn).await.optional()?))
+}
+
+pub(super) async fn set(
+    store: &IdentityStore,
+    membership: &Membership,
+    expected: Option<Revision>,
+    unit: &Unit,
+) -> Result<Change, StoreError> {
+    let (tenant, user) = (membership.tenant, membership.user_id);
+    let ids: Vec<Id> = membership.roles.iter().copied().map(Id::from).collect();
+    write!(store, |conn| {
+        let stored = lock(conn, tenant, user).await?;
+        let known: i64 = roles::table
+            .filter(roles::organization_id.eq(Id::from(tenant)).and(roles::id.eq_any(&ids)))
+            .count()
+            .get_result(conn)
+            .await?;
+        if known.unsigned_abs() != ids.len() as u64 {
+            return Err(StoreError::NotFound.into());
+        }
+        let row = MemberRow::from(membership);
+        match (stored, expected) {
+            (None, None) => {
+                diesel::insert_into(members::table).values(&row).execute(conn).await?;
+            }
+            (Some(_), None) => return Err(StoreError::Duplicate("members.user_id".to_owned()).into()),
+            (None, Some(_)) => return Err(StoreError::NotFound.into()),
+            (Some(stored), Some(expected)) => {
+                fresh(stored, expected)?;
+                let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &ids).await?;
+                if !stays && owners::is_last(conn, tenant, user).await? {
+                    return Ok(Change::LastOwner);
+                }
+                diesel::update(members::table.find((row.organization_id, row.user_id)))
+                    .set((
+                        members::expires_at.eq(row.expires_at),
+                        members::revision.eq(row.revision),
+                        members::updated_at.eq(row.updated_at),
+                    ))
+                    .execute(conn)
+                    .await?;
+            }
+        }
+        set_bindings(conn, membership).await?;
+        unbury(conn, tenant, Tombstone::Member(user)).await?;
+        write_unit(conn, unit).await?;
+        Ok(Change::Done)
+    })
+}
+
+pub(super) async fn remove(
+    store: &IdentityStore,
+    (tenant, user): (TenantId, UserId),
+    expected: Revision,
+    unit: &Unit,
+) -> Result<Change, StoreError> {
+    write!(store, |conn| {
+        let (organization, person) = (Id::from(tenant), Id::from(user));
+        fresh(lock(conn, tenant, user).await?.ok_or(StoreError::NotFound)?, expected)?;
+        if owners::is_last(conn, tenant, user).await? {
+            return Ok(Change::LastOwner);
+        }
+        diesel::delete(members::table.find((organization, person))).execute(conn).await?;
+        diesel::delete(
+            api_tokens::table.filter(api_tokens::organization_id.eq(organization).and(api_tokens::user_id.eq(person))),
+        )
+        .execute(conn)
+        .await?;
+        let to_user = grants::principal_kind.eq(GrantPrincipal::User(user).kind());
+        diesel::delete(
+            grants::table
+                .filter(grants::organization_id.eq(organization).and(to_user))
+                .filter(grants::principal_id.eq(person)),
+        )
+        .execute(conn)
+        .await?;
+        bury(conn, tenant, Tombstone::Member(user), time_of(unit)).await?;
+        write_unit(conn, unit).await?;
+        Ok(Change::Done)
+    })
+}

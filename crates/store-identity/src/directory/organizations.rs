@@ -1,0 +1,145 @@
+//! Organisations.
+
+use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{Capped, Change, NewOrganization, Tombstone};
+use heddle_identity::records::Organization;
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
+use heddle_policy::Reach;
+use heddle_policy::unit::Unit;
+use heddle_store::idempotency::write_unit;
+use heddle_store::schema::{members, organizations, role_bindings, tenant_authz, users, workflows};
+use heddle_store::{AsConn, At, Error, Id, StoreError, on_conn, read};
+
+use super::{members::set_bindings, nothing, roles};
+use crate::IdentityStore;
+use crate::common::{after_time, bury, fresh, out_of_reach, serialise, surplus, within, write};
+use crate::installation::COUNTED;
+use crate::rows::{MemberRow, OrganizationRow};
+use crate::sessions::time_of;
+
+pub(super) async fn list(
+    store: &IdentityStore,
+    user: UserId,
+    reach: &Reach,
+    page: &PageRequest,
+) -> Result<Page<Organization>, StoreError> {
+    let last = after_time(page)?;
+    if out_of_reach(reach) {
+        return Ok(nothing());
+    }
+    let rows: Vec<OrganizationRow> = read!(&store.db, |conn| {
+        let own = members::table.filter(members::user_id.eq(Id::from(user))).select(members::organization_id);
+        let mut query = organizations::table.filter(organizations::id.eq_any(own)).into_boxed();
+        if let Some((at, id)) = last {
+            let same_time = organizations::created_at.eq(at).and(organizations::id.gt(id));
+            query = query.filter(organizations::created_at.gt(at).or(same_time));
+        }
+        Ok(within!(query, reach, organizations::id)
+            .order((organizations::created_at, organizations::id))
+            .limit(surplus(page))
+            .select(OrganizationRow::as_select())
+            .load(conn)
+            .await?)
+    })?;
+    let items = rows.into_iter().map(Organization::from).collect();
+    Ok(Page::from_surplus(items, page.limit, |one: &Organization| (one.created_at.micros(), one.id.0)))
+}
+
+pub(super) async fn get(store: &IdentityStore, user: UserId, id: TenantId) -> Result<Organization, StoreError> {
+    read!(&store.db, |conn| {
+        let row: OrganizationRow = organizations::table
+            .inner_join(members::table.on(members::organization_id.eq(organizations::id)))
+            .filter(organizations::id.eq(Id::from(id)).and(members::user_id.eq(Id::from(user))))
+            .select(OrganizationRow::as_select())
+            .first(conn)
+            .await?;
+        Ok(row.into())
+    })
+}
+
+/// Writes an organisation with its authorization revision and its system roles, without members.
+pub(crate) async fn insert_rows<C: AsConn>(conn: &mut C, new: &NewOrganization) -> Result<(), Error> {
+    let row = OrganizationRow::from(&new.organization);
+    on_conn!(conn, |conn| {
+        let revision = (tenant_authz::organization_id.eq(row.id), tenant_authz::revision.eq(1_i64));
+        diesel::insert_into(organizations::table).values(&row).execute(conn).await?;
+        diesel::insert_into(tenant_authz::table).values(revision).execute(conn).await?;
+    });
+    for role in &new.roles {
+        roles::insert_row(conn, role).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn insert(
+    store: &IdentityStore,
+    new: &NewOrganization,
+    limit: Option<u64>,
+    unit: &Unit,
+) -> Result<Capped, StoreError> {
+    write!(store, |conn| {
+        if let Some(limit) = limit {
+            serialise(conn, COUNTED).await?;
+            let used: i64 = organizations::table.count().get_result(conn).await?;
+            if used.unsigned_abs() >= limit {
+                return Ok(Capped::LimitReached { used: used.unsigned_abs() });
+            }
+        }
+        insert_rows(conn, new).await?;
+        diesel::insert_into(members::table).values(MemberRow::from(&new.owner)).execute(conn).await?;
+        set_bindings(conn, &new.owner).await?;
+        write_unit(conn, unit).await?;
+        Ok(Capped::Done)
+    })
+}
+
+pub(super) async fn update(
+    store: &IdentityStore,
+    organization: &Organization,
+    expected: Revision,
+    unit: &Unit,
+) -> Result<(), StoreError> {
+    write!(store, |conn| {
+        let row = organizations::table.find(Id::from(organization.id));
+        let rows = diesel::update(row.filter(organizations::revision.eq(expected.0)))
+            .set((
+                organizations::slug.eq(&organization.slug),
+                organizations::display_name.eq(&organization.display_name),
+                organizations::revision.eq(organization.revision.0),
+                organizations::updated_at.eq(At(organization.updated_at)),
+            ))
+            .execute(conn)
+            .await?;
+        if rows == 0 {
+            let there: i64 = row.count().get_result(conn).await?;
+            return Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into());
+        }
+        write_unit(conn, unit).await
+    })
+}
+
+pub(super) async fn delete(
+    store: &IdentityStore,
+    id: TenantId,
+    expected: Revision,
+    unit: &Unit,
+) -> Result<Change, StoreError> {
+    write!(store, |conn| {
+        let key = Id::from(id);
+        let stored: Option<i64> =
+            organizations::table.find(key).select(organizations::revision).first(conn).await.optional()?;
+        fresh(stored.ok_or(StoreError::NotFound)?, expected)?;
+        let at_home: i64 = users::table.filter(users::home_id.eq(key)).count().get_result(conn).await?;
+        let drawn: i64 = workflows::table.filter(workflows::organization_id.eq(key)).count().get_result(conn).await?;
+        if at_home + drawn > 0 {
+            return Ok(Change::InUse((at_home + drawn).unsigned_abs()));
+        }
+        // The rest goes with the organisation; a role's binding would hold the role.
+        diesel::delete(role_bindings::table.filter(role_bindings::organization_id.eq(key))).execute(conn).await?;
+        diesel::delete(organizations::table.find(key)).execute(conn).await?;
+        bury(conn, id, Tombstone::Organization(id), time_of(unit)).await?;
+        write_unit(conn, unit).await?;
+        Ok(Change::Done)
+    })
+}

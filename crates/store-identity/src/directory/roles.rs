@@ -1,0 +1,147 @@
+//! Roles.
+
+use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{Change, Tombstone};
+use heddle_identity::records::{GrantPrincipal, Role};
+use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
+use heddle_policy::Reach;
+use heddle_policy::unit::Unit;
+use heddle_store::idempotency::write_unit;
+use heddle_store::schema::{grants, role_bindings, roles};
+use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+
+use super::nothing;
+use crate::IdentityStore;
+use crate::common::{after, bump, bury, fresh, out_of_reach, surplus, unbury, within, write};
+use crate::rows::RoleRow;
+use crate::sessions::time_of;
+
+pub(super) async fn list(
+    store: &IdentityStore,
+    tenant: TenantId,
+    reach: &Reach,
+    page: &PageRequest,
+) -> Result<Page<Role>, StoreError> {
+    let last: Option<String> = after(page)?;
+    if out_of_reach(reach) {
+        return Ok(nothing());
+    }
+    let items = read!(&store.db, |conn| {
+        let mut query = roles::table.filter(roles::organization_id.eq(Id::from(tenant))).into_boxed();
+        if let Some(name) = &last {
+            query = query.filter(roles::name.gt(name));
+        }
+        let rows: Vec<RoleRow> = within!(query, reach, roles::id)
+            .order(roles::name)
+            .limit(surplus(page))
+            .select(RoleRow::as_select())
+            .load(conn)
+            .await?;
+        rows.into_iter().map(Role::try_from).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(Page::from_surplus(items, page.limit, |role: &Role| role.name.clone()))
+}
+
+pub(super) async fn all(store: &IdentityStore, tenant: TenantId) -> Result<Vec<Role>, StoreError> {
+    read!(&store.db, |conn| {
+        let rows: Vec<RoleRow> = roles::table
+            .filter(roles::organization_id.eq(Id::from(tenant)))
+            .order(roles::name)
+            .select(RoleRow::as_select())
+            .load(conn)
+            .await?;
+        rows.into_iter().map(Role::try_from).collect::<Result<Vec<_>, _>>()
+    })
+}
+
+pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: RoleId) -> Result<Role, StoreError> {
+    read!(&store.db, |conn| {
+        let row: RoleRow = roles::table
+            .find((Id::from(tenant), Id::from(id)))
+            .select(RoleRow::as_select())
+            .first(conn)
+            .await?;
+        row.try_into()
+    })
+}
+
+pub(super) async fn insert_row<C: AsConn>(conn: &mut C, role: &Role) -> Result<(), Error> {
+    let row = RoleRow::try_from(role)?;
+    on_conn!(conn, |conn| {
+        diesel::insert_into(roles::table).values(&row).execute(conn).await?;
+    });
+    Ok(())
+}
+
+pub(super) async fn insert(store: &IdentityStore, role: &Role, unit: &Unit) -> Result<(), StoreError> {
+    write!(store, |conn| {
+        bump(conn, role.tenant).await?;
+        insert_row(conn, role).await?;
+        unbury(conn, role.tenant, Tombstone::Role(role.id)).await?;
+        write_unit(conn, unit).await
+    })
+}
+
+/// The revision of a role, with the organisation's rights locked.
+async fn lock<C: AsConn>(conn: &mut C, tenant: TenantId, id: RoleId) -> Result<i64, Error> {
+    bump(conn, tenant).await?;
+    let query = roles::table.find((Id::from(tenant), Id::from(id))).select(roles::revision);
+    let stored: Option<i64> = on_conn!(conn, |conn| query.first(conn).await.optional()?);
+    Ok(stored.ok_or(StoreError::NotFound)?)
+}
+
+pub(super) async fn update(
+    store: &IdentityStore,
+    role: &Role,
+    expected: Revision,
+    unit: &Unit,
+) -> Result<(), StoreError> {
+    write!(store, |conn| {
+        fresh(lock(conn, role.tenant, role.id).await?, expected)?;
+        let row = RoleRow::try_from(role)?;
+        diesel::update(roles::table.find((row.organization_id, row.id)))
+            .set((
+                roles::name.eq(&row.name),
+                roles::description.eq(&row.description),
+                roles::rules.eq(&row.rules),
+                roles::revision.eq(row.revision),
+                roles::updated_at.eq(row.updated_at),
+            ))
+            .execute(conn)
+            .await?;
+        write_unit(conn, unit).await
+    })
+}
+
+pub(super) async fn delete(
+    store: &IdentityStore,
+    (tenant, id): (TenantId, RoleId),
+    expected: Revision,
+    unit: &Unit,
+) -> Result<Change, StoreError> {
+    write!(store, |conn| {
+        let (organization, role) = (Id::from(tenant), Id::from(id));
+        fresh(lock(conn, tenant, id).await?, expected)?;
+        let holders: i64 = role_bindings::table
+            .filter(role_bindings::organization_id.eq(organization).and(role_bindings::role_id.eq(role)))
+            .count()
+            .get_result(conn)
+            .await?;
+        if holders > 0 {
+            return Ok(Change::InUse(holders.unsigned_abs()));
+        }
+        let to_role = grants::principal_kind.eq(GrantPrincipal::Role(id).kind());
+        diesel::delete(
+            grants::table
+                .filter(grants::organization_id.eq(organization).and(to_role))
+                .filter(grants::principal_id.eq(role)),
+        )
+        .execute(conn)
+        .await?;
+        diesel::delete(roles::table.find((organization, role))).execute(conn).await?;
+        bury(conn, tenant, Tombstone::Role(id), time_of(unit)).await?;
+        write_unit(conn, unit).await?;
+        Ok(Change::Done)
+    })
+}

@@ -1,0 +1,208 @@
+//! Accounts.
+
+use diesel::{
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    TextExpressionMethods,
+};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{Capped, Change, NewUser, Tombstone, UserFilter};
+use heddle_identity::records::{GrantPrincipal, User, UserState};
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
+use heddle_policy::Reach;
+use heddle_policy::unit::Unit;
+use heddle_store::idempotency::write_unit;
+use heddle_store::schema::{api_tokens, grants, members, sessions, users};
+use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+
+use super::{members::set_bindings, nothing, owners};
+use crate::IdentityStore;
+use crate::common::{
+    after_time, bump, bury, containing, fresh, out_of_reach, serialise, surplus, unbury, within, write,
+};
+use crate::installation::COUNTED;
+use crate::rows::{MemberRow, UserRow};
+use crate::sessions::time_of;
+
+/// At home or a member here.
+macro_rules! belonging {
+    ($tenant:expr) => {
+        users::table.filter(
+            users::home_id.eq(Id::from($tenant)).or(users::id.eq_any(
+                members::table
+                    .filter(members::organization_id.eq(Id::from($tenant)))
+                    .select(members::user_id),
+            )),
+        )
+    };
+}
+
+pub(super) async fn list(
+    store: &IdentityStore,
+    tenant: TenantId,
+    (filter, reach): (&UserFilter, &Reach),
+    page: &PageRequest,
+) -> Result<Page<User>, StoreError> {
+    let last = after_time(page)?;
+    if out_of_reach(reach) {
+        return Ok(nothing());
+    }
+    let items = read!(&store.db, |conn| {
+        let mut query = belonging!(tenant).into_boxed();
+        if let Some(q) = &filter.q {
+            query = query.filter(users::search.like(containing(&q.to_lowercase())).escape('\\'));
+        }
+        if let Some(state) = filter.state {
+            query = query.filter(users::state.eq(state.as_str()));
+        }
+        if let Some((at, id)) = last {
+            let same_time = users::created_at.eq(at).and(users::id.gt(id));
+            query = query.filter(users::created_at.gt(at).or(same_time));
+        }
+        let rows: Vec<UserRow> = within!(query, reach, users::id)
+            .order((users::created_at, users::id))
+            .limit(surplus(page))
+            .select(UserRow::as_select())
+            .load(conn)
+            .await?;
+        rows.into_iter().map(User::try_from).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(Page::from_surplus(items, page.limit, |user: &User| (user.created_at.micros(), user.id.0)))
+}
+
+pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: UserId) -> Result<User, StoreError> {
+    read!(&store.db, |conn| {
+        let row: UserRow = belonging!(tenant)
+            .filter(users::id.eq(Id::from(id)))
+            .select(UserRow::as_select())
+            .first(conn)
+            .await?;
+        row.try_into()
+    })
+}
+
+pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, user: &User) -> Result<(), Error> {
+    let row = UserRow::from(user);
+    on_conn!(conn, |conn| {
+        diesel::insert_into(users::table).values(&row).execute(conn).await?;
+    });
+    Ok(())
+}
+
+pub(super) async fn insert(
+    store: &IdentityStore,
+    new: &NewUser,
+    limit: Option<u64>,
+    unit: &Unit,
+) -> Result<Capped, StoreError> {
+    write!(store, |conn| {
+        if let Some(limit) = limit {
+            serialise(conn, COUNTED).await?;
+            let used: i64 = users::table.count().get_result(conn).await?;
+            if used.unsigned_abs() >= limit {
+                return Ok(Capped::LimitReached { used: used.unsigned_abs() });
+            }
+        }
+        let home = new.user.home;
+        bump(conn, home).await?;
+        insert_row(conn, &new.user).await?;
+        diesel::insert_into(members::table).values(MemberRow::from(&new.membership)).execute(conn).await?;
+        set_bindings(conn, &new.membership).await?;
+        unbury(conn, home, Tombstone::User(new.user.id)).await?;
+        unbury(conn, home, Tombstone::Member(new.user.id)).await?;
+        write_unit(conn, unit).await?;
+        Ok(Capped::Done)
+    })
+}
+
+/// Home and all organisations with a membership, in one order for everybody: they are locked one by one.
+async fn organizations_of<C: AsConn>(conn: &mut C, home: TenantId, user: UserId) -> Result<Vec<TenantId>, Error> {
+    let query = members::table.filter(members::user_id.eq(Id::from(user))).select(members::organization_id);
+    let mut all: Vec<Id> = on_conn!(conn, |conn| query.load(conn).await?);
+    all.push(home.into());
+    all.sort_unstable();
+    all.dedup();
+    Ok(all.into_iter().map(TenantId::from).collect())
+}
+
+/// The account of this home at the expected revision, and its organisations with their rights locked.
+async fn lock<C: AsConn>(
+    conn: &mut C,
+    (home, id): (TenantId, UserId),
+    expected: Revision,
+) -> Result<(UserRow, Vec<TenantId>), Error> {
+    let tenants = organizations_of(conn, home, id).await?;
+    for tenant in &tenants {
+        bump(conn, *tenant).await?;
+    }
+    let query = users::table.find(Id::from(id)).filter(users::home_id.eq(Id::from(home)));
+    let row: Option<UserRow> =
+        on_conn!(conn, |conn| query.select(UserRow::as_select()).first(conn).await.optional()?);
+    let row = row.ok_or(StoreError::NotFound)?;
+    fresh(row.revision, expected)?;
+    Ok((row, tenants))
+}
+
+pub(super) async fn update(
+    store: &IdentityStore,
+    user: &User,
+    expected: Revision,
+    unit: &Unit,
+) -> Result<Change, StoreError> {
+    write!(store, |conn| {
+        let key = Id::from(user.id);
+        let (old, tenants) = lock(conn, (user.home, user.id), expected).await?;
+        let active = user.state == UserState::Active;
+        if !active && old.state == UserState::Active.as_str() {
+            for tenant in tenants {
+                if owners::is_last(conn, tenant, user.id).await? {
+                    return Ok(Change::LastOwner);
+                }
+            }
+        }
+        let new = UserRow { created_at: old.created_at, ..UserRow::from(user) };
+        let rows = diesel::update(users::table.find(key).filter(users::revision.eq(expected.0)))
+            .set(&new)
+            .execute(conn)
+            .await?;
+        if rows == 0 {
+            return Err(StoreError::Stale.into());
+        }
+        if !active || new.password_hash != old.password_hash {
+            diesel::delete(sessions::table.filter(sessions::user_id.eq(key))).execute(conn).await?;
+        }
+        if !active {
+            diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(key))).execute(conn).await?;
+        }
+        write_unit(conn, unit).await?;
+        Ok(Change::Done)
+    })
+}
+
+pub(super) async fn delete(
+    store: &IdentityStore,
+    (home, id): (TenantId, UserId),
+    expected: Revision,
+    unit: &Unit,
+) -> Result<Change, StoreError> {
+    write!(store, |conn| {
+        let (_, tenants) = lock(conn, (home, id), expected).await?;
+        for tenant in &tenants {
+            if owners::is_last(conn, *tenant, id).await? {
+                return Ok(Change::LastOwner);
+            }
+        }
+        let to_user = grants::principal_kind.eq(GrantPrincipal::User(id).kind());
+        diesel::delete(grants::table.filter(to_user).filter(grants::principal_id.eq(Id::from(id))))
+            .execute(conn)
+            .await?;
+        // Memberships, sessions and tokens go with the account.
+        diesel::delete(users::table.find(Id::from(id))).execute(conn).await?;
+        let at = time_of(unit);
+        for tenant in tenants {
+            bury(conn, tenant, Tombstone::Member(id), at).await?;
+        }
+        bury(conn, home, Tombstone::User(id), at).await?;
+        write_unit(conn, unit).await?;
+        Ok(Change::Done)
+    })
+}

@@ -1,0 +1,119 @@
+//! The installation as a whole.
+
+use async_trait::async_trait;
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
+use heddle_identity::records::{InstallationState, Usage};
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
+use heddle_policy::Reach;
+use heddle_policy::unit::{AuditEntry, IdempotencyRecord, Unit};
+use heddle_store::idempotency::{self, write_unit};
+use heddle_store::schema::{installation, organizations, users};
+use heddle_store::{AsConn, Error, StoreError, audit, on_conn, read, write_tx};
+
+use crate::IdentityStore;
+use crate::common::{serialise, write};
+use crate::directory::{insert_organization_rows, insert_user_row, set_bindings};
+use crate::rows::{InstallationRow, MemberRow, ONE};
+
+/// Writers of the counted tables wait for each other under this word.
+pub(crate) const COUNTED: &str = "counted";
+
+async fn replace<C: AsConn>(conn: &mut C, state: &InstallationState, expected: Revision) -> Result<(), Error> {
+    let row = InstallationRow::try_from(state)?;
+    let rows = on_conn!(conn, |conn| {
+        diesel::update(installation::table.find(ONE).filter(installation::revision.eq(expected.0)))
+            .set(&row)
+            .execute(conn)
+            .await?
+    });
+    if rows > 0 {
+        return Ok(());
+    }
+    let there: i64 = on_conn!(conn, |conn| installation::table.count().get_result(conn).await?);
+    Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into())
+}
+
+#[async_trait]
+impl InstallationStore for IdentityStore {
+    async fn load(&self) -> Result<Option<InstallationState>, StoreError> {
+        read!(&self.db, |conn| {
+            let row: Option<InstallationRow> =
+                installation::table.find(ONE).select(InstallationRow::as_select()).first(conn).await.optional()?;
+            row.map(InstallationState::try_from).transpose()
+        })
+    }
+
+    async fn insert(&self, state: &InstallationState, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            let row = InstallationRow::try_from(state)?;
+            diesel::insert_into(installation::table).values(&row).execute(conn).await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn update(
+        &self,
+        state: &InstallationState,
+        expected: Revision,
+        unit: &Unit,
+    ) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            replace(conn, state, expected).await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn set_up(&self, set_up: &SetUp, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            serialise(conn, COUNTED).await?;
+            let users: i64 = users::table.count().get_result(conn).await?;
+            if users > 0 {
+                return Err(StoreError::Duplicate("users".to_owned()).into());
+            }
+            replace(conn, &set_up.state, set_up.expected).await?;
+            insert_organization_rows(conn, &set_up.organization).await?;
+            insert_user_row(conn, &set_up.user.user).await?;
+            let owner = &set_up.organization.owner;
+            diesel::insert_into(heddle_store::schema::members::table)
+                .values(MemberRow::from(owner))
+                .execute(conn)
+                .await?;
+            set_bindings(conn, owner).await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn usage(&self) -> Result<Usage, StoreError> {
+        read!(&self.db, |conn| {
+            let organizations: i64 = organizations::table.count().get_result(conn).await?;
+            let users: i64 = users::table.count().get_result(conn).await?;
+            Ok(Usage { organizations: organizations.unsigned_abs(), users: users.unsigned_abs() })
+        })
+    }
+
+    async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        write_tx!(&self.db, |conn| audit::insert(conn, entry).await)
+    }
+
+    async fn audit_events(
+        &self,
+        tenant: TenantId,
+        filter: &AuditFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<AuditEvent>, StoreError> {
+        crate::audit::page(self, tenant, (filter, reach), page).await
+    }
+
+    async fn idempotent(
+        &self,
+        tenant: TenantId,
+        operation: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        idempotency::find(&self.db, (tenant, operation, key), now).await
+    }
+}

@@ -1,0 +1,244 @@
+//! Sign-in, sessions, passwords and API tokens.
+
+use async_trait::async_trait;
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+};
+use diesel_async::RunQueryDsl;
+use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
+use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
+use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
+use heddle_policy::unit::Unit;
+use heddle_store::audit::INSTALLATION;
+use heddle_store::idempotency::write_unit;
+use heddle_store::schema::{
+    api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+};
+use heddle_store::{At, Id, StoreError, read, write_tx};
+
+use crate::IdentityStore;
+use crate::common::{after_time, bury_as, found, is_buried, serialise, surplus, write};
+use crate::rows::{OrganizationRow, SessionRow, TokenRow, UserRow};
+
+/// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
+fn token_kind(user: UserId) -> String {
+    format!("api-token of {user}")
+}
+
+/// When a unit was written: its audit event's time, else that of its answer.
+pub(crate) fn time_of(unit: &Unit) -> Timestamp {
+    let audited = unit.audit.as_ref().map(|entry| entry.at);
+    audited.or(unit.idempotency.as_ref().map(|record| record.created_at)).unwrap_or_default()
+}
+
+#[async_trait]
+impl SessionStore for IdentityStore {
+    async fn attempt(&self, account_key: &str, now: Timestamp) -> Result<Attempt, StoreError> {
+        write_tx!(&self.db, |conn| {
+            serialise(conn, account_key).await?;
+            let kept: Option<(i64, At, At)> = throttle::table
+                .find(account_key)
+                .select((throttle::failures, throttle::last_at, throttle::next_at))
+                .first(conn)
+                .await
+                .optional()?;
+            let kept = kept.map(|(failures, last_at, next_at)| Throttle {
+                failures: u32::try_from(failures).unwrap_or(u32::MAX),
+                last_at: last_at.into(),
+                next_at: next_at.into(),
+            });
+            let attempt = heddle_identity::throttle::next(kept, now);
+            if let Attempt::Allowed(new) = &attempt {
+                let values = (
+                    throttle::failures.eq(i64::from(new.failures)),
+                    throttle::last_at.eq(At(new.last_at)),
+                    throttle::next_at.eq(At(new.next_at)),
+                );
+                diesel::insert_into(throttle::table)
+                    .values((throttle::account_key.eq(account_key), values))
+                    .on_conflict(throttle::account_key)
+                    .do_update()
+                    .set(values)
+                    .execute(conn)
+                    .await?;
+            }
+            Ok(attempt)
+        })
+    }
+
+    async fn user_by_email(&self, email: &str) -> Result<Option<User>, StoreError> {
+        read!(&self.db, |conn| {
+            let row: Option<UserRow> = users::table
+                .filter(users::email.eq(email))
+                .select(UserRow::as_select())
+                .first(conn)
+                .await
+                .optional()?;
+            row.map(User::try_from).transpose()
+        })
+    }
+
+    async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
+        read!(&self.db, |conn| {
+            let row: Option<UserRow> =
+                users::table.find(Id::from(id)).select(UserRow::as_select()).first(conn).await.optional()?;
+            row.map(User::try_from).transpose()
+        })
+    }
+
+    async fn organizations_of(&self, user: UserId, now: Timestamp) -> Result<Vec<OwnOrganization>, StoreError> {
+        let user = Id::from(user);
+        read!(&self.db, |conn| {
+            let unended = members::expires_at.is_null().or(members::expires_at.assume_not_null().gt(At(now)));
+            let rows: Vec<OrganizationRow> = organizations::table
+                .inner_join(members::table.on(members::organization_id.eq(organizations::id)))
+                .filter(members::user_id.eq(user).and(unended))
+                .order(organizations::slug)
+                .select(OrganizationRow::as_select())
+                .load(conn)
+                .await?;
+            let bound: Vec<(Id, String)> = role_bindings::table
+                .inner_join(
+                    roles::table.on(roles::organization_id
+                        .eq(role_bindings::organization_id)
+                        .and(roles::id.eq(role_bindings::role_id))),
+                )
+                .filter(role_bindings::user_id.eq(user))
+                .filter(role_bindings::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()))
+                .order(roles::name)
+                .select((roles::organization_id, roles::name))
+                .load(conn)
+                .await?;
+            let own = |row: OrganizationRow| {
+                let here = bound.iter().filter(|(organization, _)| *organization == row.id);
+                let roles = here.map(|(_, name)| name.clone()).collect();
+                OwnOrganization { organization: row.into(), roles }
+            };
+            Ok(rows.into_iter().map(own).collect())
+        })
+    }
+
+    async fn open(&self, new: &NewSession, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            diesel::delete(throttle::table.find(&new.account_key)).execute(conn).await?;
+            if let Some(token) = &new.replaces {
+                diesel::delete(sessions::table.filter(sessions::token_sha256.eq(token))).execute(conn).await?;
+            }
+            if let Some(hash) = &new.rehash {
+                diesel::update(users::table.find(Id::from(new.session.user_id)))
+                    .set(users::password_hash.eq(hash))
+                    .execute(conn)
+                    .await?;
+            }
+            diesel::insert_into(sessions::table).values(SessionRow::from(&new.session)).execute(conn).await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<(Session, TenantId)>, StoreError> {
+        read!(&self.db, |conn| {
+            let row: Option<(SessionRow, Id)> = sessions::table
+                .inner_join(users::table.on(users::id.eq(sessions::user_id)))
+                .filter(sessions::id.eq(Id::from(id)))
+                .select((SessionRow::as_select(), users::home_id))
+                .first(conn)
+                .await
+                .optional()?;
+            Ok(row.map(|(session, home)| (session.into(), home.into())))
+        })
+    }
+
+    async fn sessions(&self, user: UserId, now: Timestamp) -> Result<Vec<Session>, StoreError> {
+        read!(&self.db, |conn| {
+            let rows: Vec<SessionRow> = sessions::table
+                .filter(sessions::user_id.eq(Id::from(user)).and(sessions::expires_at.gt(At(now))))
+                .order((sessions::created_at.desc(), sessions::id.desc()))
+                .select(SessionRow::as_select())
+                .load(conn)
+                .await?;
+            Ok(rows.into_iter().map(Session::from).collect())
+        })
+    }
+
+    async fn end(&self, id: SessionId, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            let rows = diesel::delete(sessions::table.find(Id::from(id))).execute(conn).await?;
+            if rows == 0 { Ok(()) } else { write_unit(conn, unit).await }
+        })
+    }
+
+    async fn set_password(&self, change: &PasswordChange, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            let user = Id::from(change.user_id);
+            let rows = diesel::update(users::table.find(user).filter(users::revision.eq(change.expected.0)))
+                .set((
+                    users::password_hash.eq(&change.hash),
+                    users::password_changed_at.eq(At(change.at)),
+                    users::updated_at.eq(At(change.at)),
+                    users::revision.eq(change.expected.next().0),
+                ))
+                .execute(conn)
+                .await?;
+            if rows == 0 {
+                let there: i64 = users::table.find(user).count().get_result(conn).await?;
+                return Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into());
+            }
+            // No session has the nil id.
+            let keep = change.keep.map_or(Id(uuid::Uuid::nil()), Id::from);
+            diesel::delete(sessions::table.filter(sessions::user_id.eq(user).and(sessions::id.ne(keep))))
+                .execute(conn)
+                .await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError> {
+        let last = after_time(page)?;
+        let tokens = read!(&self.db, |conn| {
+            let mut query = api_tokens::table.filter(api_tokens::user_id.eq(Id::from(user))).into_boxed();
+            if let Some((at, id)) = last {
+                let same_time = api_tokens::created_at.eq(at).and(api_tokens::id.lt(id));
+                query = query.filter(api_tokens::created_at.lt(at).or(same_time));
+            }
+            let rows: Vec<TokenRow> = query
+                .order((api_tokens::created_at.desc(), api_tokens::id.desc()))
+                .limit(surplus(page))
+                .select(TokenRow::as_select())
+                .load(conn)
+                .await?;
+            rows.into_iter().map(ApiToken::try_from).collect::<Result<Vec<_>, _>>()
+        })?;
+        Ok(Page::from_surplus(tokens, page.limit, |token: &ApiToken| (token.created_at.micros(), token.id.0)))
+    }
+
+    async fn insert_token(&self, token: &ApiToken, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            diesel::insert_into(api_tokens::table).values(TokenRow::try_from(token)?).execute(conn).await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn delete_token(&self, user: UserId, id: TokenId, unit: &Unit) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            let kind = token_kind(user);
+            let tombstone = (INSTALLATION, kind.as_str(), id.0);
+            let of_user = api_tokens::user_id.eq(Id::from(user)).and(api_tokens::id.eq(Id::from(id)));
+            let rows = diesel::delete(api_tokens::table.filter(of_user)).execute(conn).await?;
+            if rows == 0 {
+                return if is_buried(conn, tombstone).await? { Ok(()) } else { found(0) };
+            }
+            bury_as(conn, tombstone, time_of(unit)).await?;
+            write_unit(conn, unit).await
+        })
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let before = At(before);
+        write!(self, |conn| {
+            let mut rows = diesel::delete(sessions::table.filter(sessions::expires_at.lt(before))).execute(conn).await?;
+            rows += diesel::delete(api_tokens::table.filter(api_tokens::expires_at.lt(before))).execute(conn).await?;
+            rows += diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
+            Ok(rows as u64)
+        })
+    }
+}

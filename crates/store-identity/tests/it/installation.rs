@@ -1,0 +1,163 @@
+//! The installation's row, set-up, the audit trail and the kept answers.
+
+use heddle_identity::ports::{AuditFilter, InstallationStore, NewUser, SetUp};
+use heddle_identity::records::InstallationState;
+use heddle_kernel::{PageRequest, Revision, Timestamp};
+use heddle_policy::Reach;
+use heddle_policy::unit::{IdempotencyRecord, Outcome, Unit};
+use heddle_store::StoreError;
+use heddle_store_identity::IdentityStore;
+use heddle_testkit::on_both;
+use uuid::Uuid;
+
+use crate::world::*;
+
+#[tokio::test]
+async fn the_row_is_written_once_and_then_replaced() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone());
+        assert_eq!(store.load().await, Ok(None));
+        let state = installation();
+        let unborn = store.update(&state, Revision::FIRST, &Unit::default()).await;
+        assert_eq!(unborn, Err(StoreError::NotFound));
+        store.insert(&state, &Unit::default()).await.unwrap();
+        assert_eq!(store.load().await, Ok(Some(state.clone())));
+        assert_eq!(
+            store.insert(&state, &unit(5)).await,
+            Err(StoreError::Duplicate("installation.one".to_owned()))
+        );
+        let changed = InstallationState {
+            revision: Revision(2),
+            setup_token_sha256: None,
+            licence: Some("licence".to_owned()),
+            high_water_mark: Timestamp::from_micros(NOW.micros() + 1),
+            ..state
+        };
+        store.update(&changed, Revision::FIRST, &unit(6)).await.unwrap();
+        assert_eq!(store.load().await, Ok(Some(changed.clone())));
+        assert_eq!(store.update(&changed, Revision::FIRST, &unit(7)).await, Err(StoreError::Stale));
+        for (n, written) in [(5, false), (6, true), (7, false)] {
+            assert_eq!(was_written(&store, n).await, written, "{n}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn set_up_happens_once() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let usage = store.usage().await.unwrap();
+        assert_eq!((usage.organizations, usage.users), (1, 1));
+        assert!(was_written(&store, 1).await);
+        let again = SetUp {
+            organization: first_organization(),
+            user: NewUser { user: user(BOB, ACME, "Bob"), membership: membership(ACME, BOB, &[OWNER]) },
+            state: installation(),
+            expected: Revision(2),
+        };
+        assert!(matches!(store.set_up(&again, &unit(2)).await, Err(StoreError::Duplicate(_))));
+        assert!(!was_written(&store, 2).await);
+    });
+}
+
+#[tokio::test]
+async fn set_up_with_another_revision_writes_nothing() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone());
+        store.insert(&installation(), &Unit::default()).await.unwrap();
+        let late = SetUp {
+            organization: first_organization(),
+            user: NewUser { user: user(ADA, ACME, "Ada"), membership: membership(ACME, ADA, &[OWNER]) },
+            state: installation(),
+            expected: Revision(9),
+        };
+        assert_eq!(store.set_up(&late, &Unit::default()).await, Err(StoreError::Stale));
+        assert_eq!(store.usage().await.unwrap().users, 0);
+    });
+}
+
+#[tokio::test]
+async fn audit_events_are_filtered_and_paged() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone());
+        for n in 1..=7 {
+            let mut entry = audit(n, Some(ACME), if n % 2 == 0 { "run.started" } else { "workflow.created" });
+            entry.at = NOW.plus_seconds(i64::try_from(n).unwrap());
+            entry.outcome = if n == 7 { Outcome::Denied } else { Outcome::Succeeded };
+            store.audit(&entry).await.unwrap();
+        }
+        store.audit(&audit(8, Some(OTHER), "run.started")).await.unwrap();
+        store.audit(&audit(9, None, "run.started")).await.unwrap();
+
+        let everything = Reach::everything();
+        let some = |list: &[u128]| Reach {
+            listed: list.iter().map(|n| Uuid::from_u128(*n).to_string()).collect(),
+            ..Reach::default()
+        };
+        let mut but_three = Reach::everything();
+        but_three.denied = vec![Uuid::from_u128(3).to_string(), "no id".to_owned()];
+        let text = |text: &str| Some(text.to_owned());
+        let none = AuditFilter::default;
+        for (filter, reach, wanted) in [
+            (none(), &everything, vec![7, 6, 5, 4, 3, 2, 1]),
+            (AuditFilter { action: text("run.started"), ..none() }, &everything, vec![6, 4, 2]),
+            (AuditFilter { action: text("workflow.*"), ..none() }, &everything, vec![7, 5, 3, 1]),
+            (AuditFilter { action: text("r%n.*"), ..none() }, &everything, vec![]),
+            (AuditFilter { action: text("run"), ..none() }, &everything, vec![]),
+            (AuditFilter { actor: text(&ADA.to_string()), ..none() }, &everything, vec![7, 6, 5, 4, 3, 2, 1]),
+            (AuditFilter { actor: text("x"), ..none() }, &everything, vec![]),
+            (AuditFilter { resource_type: text("thing"), resource_id: text("3"), ..none() }, &everything, vec![3]),
+            (AuditFilter { outcome: text("denied"), ..none() }, &everything, vec![7]),
+            (
+                AuditFilter { from: Some(NOW.plus_seconds(2)), to: Some(NOW.plus_seconds(4)), ..none() },
+                &everything,
+                vec![3, 2],
+            ),
+            (none(), &some(&[2, 3, 8]), vec![3, 2]),
+            (none(), &but_three, vec![7, 6, 5, 4, 2, 1]),
+            (none(), &Reach::default(), vec![]),
+        ] {
+            let mut found = Vec::new();
+            let mut request = page(2);
+            loop {
+                let part = store.audit_events(ACME, &filter, reach, &request).await.unwrap();
+                found.extend(part.items.iter().map(|event| event.id.0.as_u128()));
+                let Some(next) = part.next else { break };
+                assert_eq!(part.items.len(), 2);
+                request = PageRequest { cursor: Some(next), ..request };
+            }
+            assert_eq!(found, wanted, "{filter:?} {reach:?}");
+        }
+        let foreign = PageRequest { limit: 2, cursor: Some(heddle_kernel::Cursor::after(&"x")) };
+        assert_eq!(
+            store.audit_events(ACME, &none(), &everything, &foreign).await,
+            Err(StoreError::NotFound)
+        );
+    });
+}
+
+#[tokio::test]
+async fn a_kept_answer_is_found_until_it_expires() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone());
+        let record = IdempotencyRecord {
+            tenant: ACME,
+            operation: "op".to_owned(),
+            key: "k".to_owned(),
+            body_sha256: "h".to_owned(),
+            status: 201,
+            body: vec![0, 255],
+            etag: None,
+            created_at: NOW,
+        };
+        let unit = Unit { audit: None, idempotency: Some(record.clone()) };
+        store.insert(&installation(), &unit).await.unwrap();
+        assert_eq!(store.idempotent(ACME, "op", "k", NOW).await, Ok(Some(record)));
+        for (tenant, operation, key, seconds) in
+            [(OTHER, "op", "k", 0), (ACME, "x", "k", 0), (ACME, "op", "x", 0), (ACME, "op", "k", 24 * 3600)]
+        {
+            let found = store.idempotent(tenant, operation, key, NOW.plus_seconds(seconds)).await;
+            assert_eq!(found, Ok(None), "{operation} {key}");
+        }
+    });
+}

@@ -1,0 +1,8 @@
+//! The ports of identity on real databases.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod access;
+mod directory;
+mod installation;
+mod sessions;
+mod world;

@@ -1,0 +1,169 @@
+//! Sign-in, sessions, passwords and API tokens.
+
+use heddle_identity::ports::{Attempt, DirectoryStore, NewSession, PasswordChange, SessionStore};
+use heddle_identity::records::{ApiToken, Session};
+use heddle_kernel::{PageRequest, Revision, SessionId, TokenId};
+use heddle_policy::unit::Unit;
+use heddle_store::StoreError;
+use heddle_store_identity::IdentityStore;
+use heddle_testkit::on_both;
+use uuid::Uuid;
+
+use crate::world::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guesses_at_the_same_time_all_count() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone());
+        let tasks: Vec<_> = (0..20)
+            .map(|_| {
+                let store = store.clone();
+                tokio::spawn(async move { store.attempt("ada", NOW).await.unwrap() })
+            })
+            .collect();
+        let mut failures = Vec::new();
+        for task in tasks {
+            if let Attempt::Allowed(throttle) = task.await.unwrap() {
+                failures.push(throttle.failures);
+            }
+        }
+        failures.sort_unstable();
+        // The free ones, and none after them within the wait.
+        assert_eq!(failures, (1..=heddle_identity::throttle::FREE_FAILURES).collect::<Vec<_>>());
+        assert!(matches!(store.attempt("bob", NOW).await, Ok(Attempt::Allowed(_))));
+    });
+}
+
+#[tokio::test]
+async fn a_sign_in_forgets_failures_ends_the_old_session_and_sets_the_new_hash() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let old = sign_in(&store, 1, ADA).await;
+        for _ in 0..3 {
+            store.attempt("ada", NOW).await.unwrap();
+        }
+        let new = NewSession {
+            session: session(2, ADA),
+            account_key: "ada".to_owned(),
+            rehash: Some("new".to_owned()),
+            replaces: Some(old.token_sha256.clone()),
+        };
+        store.open(&new, &unit(77)).await.unwrap();
+        assert!(was_written(&store, 77).await);
+        assert!(matches!(store.attempt("ada", NOW).await, Ok(Attempt::Allowed(t)) if t.failures == 1));
+        assert_eq!(store.session(old.id).await, Ok(None));
+        assert_eq!(store.session(new.session.id).await, Ok(Some((new.session.clone(), ACME))));
+        let ada = store.user_by_email("ada@example.org").await.unwrap().unwrap();
+        assert_eq!(ada.password_hash.as_deref(), Some("new"));
+        assert_eq!(SessionStore::user(&store, ADA).await.unwrap().unwrap(), ada);
+        assert_eq!(store.user_by_email("Ada@example.org").await, Ok(None));
+        assert_eq!(SessionStore::user(&store, BOB).await, Ok(None));
+    });
+}
+
+#[tokio::test]
+async fn sessions_are_listed_ended_and_swept() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let first = sign_in(&store, 1, ADA).await;
+        let second = sign_in(&store, 2, ADA).await;
+        assert_eq!(store.sessions(ADA, NOW).await.unwrap(), [second.clone(), first.clone()]);
+        assert_eq!(store.sessions(ADA, first.expires_at).await.unwrap(), Vec::<Session>::new());
+        store.end(first.id, &unit(70)).await.unwrap();
+        store.end(first.id, &unit(71)).await.unwrap();
+        assert!(was_written(&store, 70).await && !was_written(&store, 71).await);
+        store.end(SessionId(Uuid::from_u128(99)), &Unit::default()).await.unwrap();
+        store.insert_token(&token(5, ADA, None), &Unit::default()).await.unwrap();
+        store.attempt("x", NOW).await.unwrap();
+        assert_eq!(store.sweep(NOW).await, Ok(0));
+        // The session, the token and the throttle.
+        assert_eq!(store.sweep(NOW.plus_seconds(3601)).await, Ok(3));
+        assert_eq!(store.session(second.id).await, Ok(None));
+    });
+}
+
+#[tokio::test]
+async fn a_password_change_keeps_one_session() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let kept = sign_in(&store, 1, ADA).await;
+        sign_in(&store, 2, ADA).await;
+        let mut change = PasswordChange {
+            user_id: ADA,
+            hash: "h2".to_owned(),
+            expected: Revision::FIRST,
+            keep: Some(kept.id),
+            at: NOW.plus_seconds(9),
+        };
+        store.set_password(&change, &unit(70)).await.unwrap();
+        assert_eq!(store.sessions(ADA, NOW).await.unwrap(), [kept]);
+        let ada = SessionStore::user(&store, ADA).await.unwrap().unwrap();
+        assert_eq!((ada.revision, ada.password_changed_at), (Revision(2), Some(NOW.plus_seconds(9))));
+        assert_eq!(ada.password_hash.as_deref(), Some("h2"));
+        assert_eq!(store.set_password(&change, &unit(71)).await, Err(StoreError::Stale));
+        change.user_id = BOB;
+        assert_eq!(store.set_password(&change, &unit(72)).await, Err(StoreError::NotFound));
+        change = PasswordChange { user_id: ADA, expected: Revision(2), keep: None, ..change };
+        store.set_password(&change, &Unit::default()).await.unwrap();
+        assert!(store.sessions(ADA, NOW).await.unwrap().is_empty());
+        assert!(was_written(&store, 70).await && !was_written(&store, 71).await);
+    });
+}
+
+#[tokio::test]
+async fn tokens_have_names_pages_and_an_end() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        add_bob(&store, &[]).await;
+        for n in 1..=5 {
+            let tenant = (n % 2 == 0).then_some(ACME);
+            store.insert_token(&token(n, ADA, tenant), &Unit::default()).await.unwrap();
+        }
+        let again = ApiToken { name: "token 1".to_owned(), ..token(6, ADA, None) };
+        assert_eq!(
+            store.insert_token(&again, &unit(70)).await,
+            Err(StoreError::Duplicate("api_tokens.user_id, api_tokens.name".to_owned()))
+        );
+        store.insert_token(&ApiToken { user_id: BOB, ..again }, &Unit::default()).await.unwrap();
+        let mut found = Vec::new();
+        let mut request = page(2);
+        loop {
+            let part = store.tokens(ADA, &request).await.unwrap();
+            found.extend(part.items);
+            let Some(next) = part.next else { break };
+            request = PageRequest { cursor: Some(next), ..request };
+        }
+        let all: Vec<_> = (1..=5).rev().map(|n| token(n, ADA, (n % 2 == 0).then_some(ACME))).collect();
+        assert_eq!(found, all);
+
+        let first = all[0].id;
+        assert_eq!(store.delete_token(BOB, first, &unit(71)).await, Err(StoreError::NotFound));
+        store.delete_token(ADA, first, &unit(72)).await.unwrap();
+        store.delete_token(ADA, first, &unit(73)).await.unwrap();
+        assert_eq!(store.delete_token(BOB, first, &unit(74)).await, Err(StoreError::NotFound));
+        let never = TokenId(Uuid::from_u128(99));
+        assert_eq!(store.delete_token(ADA, never, &unit(75)).await, Err(StoreError::NotFound));
+        for (n, written) in [(70, false), (71, false), (72, true), (73, false), (75, false)] {
+            assert_eq!(was_written(&store, n).await, written, "{n}");
+        }
+        assert_eq!(store.tokens(ADA, &page(50)).await.unwrap().items.len(), 4);
+    });
+}
+
+#[tokio::test]
+async fn the_organisations_of_a_user_are_those_whose_membership_lasts() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        add_bob(&store, &[WORKER, OWNER]).await;
+        let own = store.organizations_of(BOB, NOW).await.unwrap();
+        assert_eq!(own.len(), 1);
+        assert_eq!(own[0].organization.id, ACME);
+        assert_eq!(own[0].roles, ["owner", "worker"]);
+        let mut ending = membership(ACME, BOB, &[WORKER]);
+        ending.expires_at = Some(NOW.plus_seconds(10));
+        ending.revision = Revision(2);
+        store.set_member(&ending, Some(Revision::FIRST), &Unit::default()).await.unwrap();
+        assert_eq!(store.organizations_of(BOB, NOW).await.unwrap().len(), 1);
+        assert!(store.organizations_of(BOB, NOW.plus_seconds(10)).await.unwrap().is_empty());
+    });
+}

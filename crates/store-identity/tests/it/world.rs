@@ -1,0 +1,213 @@
+//! One organisation with an owner, to begin from.
+
+use heddle_identity::ports::{
+    Access, AccessStore, Capped, DirectoryStore, InstallationStore, NewOrganization, NewSession, NewUser,
+    SessionStore, SetUp, TokenKind,
+};
+use heddle_identity::records::{
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User, UserState,
+};
+use heddle_kernel::{
+    EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
+};
+use heddle_policy::unit::{Actor, AuditEntry, Outcome, Unit};
+use heddle_policy::{Effect, RoleRules};
+use heddle_store::Db;
+use heddle_store_identity::IdentityStore;
+use uuid::Uuid;
+
+pub const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+pub const ACME: TenantId = TenantId(Uuid::from_u128(100));
+pub const OTHER: TenantId = TenantId(Uuid::from_u128(200));
+pub const ADA: UserId = UserId(Uuid::from_u128(1));
+pub const BOB: UserId = UserId(Uuid::from_u128(2));
+pub const OWNER: RoleId = RoleId(Uuid::from_u128(10));
+pub const WORKER: RoleId = RoleId(Uuid::from_u128(11));
+
+pub fn page(limit: u32) -> PageRequest {
+    PageRequest { limit, cursor: None }
+}
+
+pub fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEntry {
+    AuditEntry {
+        id: EventId(Uuid::from_u128(n)),
+        tenant,
+        at: NOW,
+        actor: Actor { kind: "user", id: Some(ADA.to_string()), display: "Ada".to_owned() },
+        action: action.to_owned(),
+        resource_type: "thing".to_owned(),
+        resource_id: Some(n.to_string()),
+        outcome: Outcome::Succeeded,
+        request_id: "r".to_owned(),
+        client_ip: None,
+        details: serde_json::json!({}),
+    }
+}
+
+/// A unit whose audit event tells whether it was written.
+pub fn unit(n: u128) -> Unit {
+    Unit { audit: Some(audit(n, Some(ACME), "test.done")), idempotency: None }
+}
+
+pub fn organization(id: TenantId, slug: &str) -> Organization {
+    Organization {
+        id,
+        slug: slug.to_owned(),
+        display_name: slug.to_uppercase(),
+        revision: Revision::FIRST,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+pub fn role(tenant: TenantId, id: RoleId, name: &str, system: bool) -> Role {
+    let rules = serde_json::json!({"permissions": {"listed": ["workflows.view"]}, "resources":
+        [{"resource": "workflow", "actions": ["read"], "selector": "*", "effect": "allow"}]});
+    Role {
+        tenant,
+        id,
+        name: name.to_owned(),
+        description: None,
+        system,
+        rules: serde_json::from_value::<RoleRules>(rules).unwrap(),
+        revision: Revision::FIRST,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+pub fn user(id: UserId, home: TenantId, name: &str) -> User {
+    User {
+        id,
+        home,
+        email: format!("{}@example.org", name.to_lowercase()),
+        display_name: name.to_owned(),
+        password_hash: Some("$argon2id$x".to_owned()),
+        state: UserState::Active,
+        password_changed_at: None,
+        revision: Revision::FIRST,
+        created_at: NOW.plus_seconds(i64::try_from(id.0.as_u128()).unwrap()),
+        updated_at: NOW,
+    }
+}
+
+pub fn membership(tenant: TenantId, user_id: UserId, roles: &[RoleId]) -> Membership {
+    Membership {
+        tenant,
+        user_id,
+        roles: roles.to_vec(),
+        expires_at: None,
+        revision: Revision::FIRST,
+        created_at: NOW.plus_seconds(i64::try_from(user_id.0.as_u128()).unwrap()),
+        updated_at: NOW,
+    }
+}
+
+pub fn grant(n: u128, principal: GrantPrincipal) -> GrantRow {
+    GrantRow {
+        tenant: ACME,
+        id: GrantId(Uuid::from_u128(n)),
+        principal,
+        resource: "workflow".to_owned(),
+        action: "read".to_owned(),
+        selector: "*".to_owned(),
+        effect: Effect::Deny,
+        reason: Some("why".to_owned()),
+        expires_at: Some(NOW.plus_seconds(60)),
+        created_at: NOW,
+        created_by: ADA,
+    }
+}
+
+pub fn session(n: u128, user_id: UserId) -> Session {
+    Session {
+        id: SessionId(Uuid::from_u128(n)),
+        user_id,
+        tenant: ACME,
+        token_sha256: format!("session-{n}"),
+        created_at: NOW.plus_seconds(i64::try_from(n).unwrap()),
+        last_seen_at: NOW,
+        expires_at: NOW.plus_seconds(3600),
+        client_ip: None,
+        user_agent: Some("curl".to_owned()),
+    }
+}
+
+pub fn token(n: u128, user_id: UserId, tenant: Option<TenantId>) -> ApiToken {
+    ApiToken {
+        id: TokenId(Uuid::from_u128(n)),
+        user_id,
+        tenant,
+        name: format!("token {n}"),
+        token_sha256: format!("token-{n}"),
+        hint: "abcd".to_owned(),
+        permissions: Some(vec!["runs.view".to_owned()]),
+        created_at: NOW.plus_seconds(i64::try_from(n).unwrap()),
+        last_used_at: None,
+        expires_at: Some(NOW.plus_seconds(3600)),
+    }
+}
+
+pub fn installation() -> InstallationState {
+    InstallationState {
+        installation_id: "i".to_owned(),
+        setup_token_sha256: Some("t".to_owned()),
+        setup_expires_at: Some(NOW),
+        set_up_at: None,
+        licence: None,
+        licence_installed_at: None,
+        trial_started_at: None,
+        revoked: vec!["l1".to_owned()],
+        high_water_mark: NOW,
+        seal: "s".to_owned(),
+        revision: Revision::FIRST,
+        created_at: NOW,
+    }
+}
+
+pub fn first_organization() -> NewOrganization {
+    NewOrganization {
+        organization: organization(ACME, "acme"),
+        roles: vec![role(ACME, OWNER, "owner", true), role(ACME, WORKER, "worker", true)],
+        owner: membership(ACME, ADA, &[OWNER]),
+    }
+}
+
+/// Acme with its owner Ada.
+pub async fn world(db: &Db) -> IdentityStore {
+    let store = IdentityStore::new(db.clone());
+    let state = installation();
+    store.insert(&state, &Unit::default()).await.unwrap();
+    let set_up = SetUp {
+        organization: first_organization(),
+        user: NewUser { user: user(ADA, ACME, "Ada"), membership: membership(ACME, ADA, &[OWNER]) },
+        state: InstallationState { revision: Revision(2), set_up_at: Some(NOW), setup_token_sha256: None, ..state },
+        expected: Revision::FIRST,
+    };
+    store.set_up(&set_up, &unit(1)).await.unwrap();
+    store
+}
+
+pub async fn add_bob(store: &IdentityStore, roles: &[RoleId]) {
+    let new = NewUser { user: user(BOB, ACME, "Bob"), membership: membership(ACME, BOB, roles) };
+    assert_eq!(store.insert_user(&new, None, &Unit::default()).await, Ok(Capped::Done));
+}
+
+pub async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Session {
+    let session = session(n, user);
+    let new =
+        NewSession { session: session.clone(), account_key: "k".to_owned(), rehash: None, replaces: None };
+    store.open(&new, &Unit::default()).await.unwrap();
+    session
+}
+
+pub async fn access(store: &IdentityStore, session: &Session) -> Option<Access> {
+    store.access(TokenKind::Session, &session.token_sha256, None).await.unwrap()
+}
+
+/// Whether the audit event of [`unit`] was written.
+pub async fn was_written(store: &IdentityStore, n: u128) -> bool {
+    let all = heddle_policy::Reach::everything();
+    let events = store.audit_events(ACME, &Default::default(), &all, &page(200)).await.unwrap();
+    events.items.iter().any(|event| event.id.0.as_u128() == n)
+}

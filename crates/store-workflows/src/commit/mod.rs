@@ -1,0 +1,247 @@
+//! The hot path: many units in one transaction, one arm for each database.
+//!
+//! Documents are made before the connection is taken, so that the one writer of SQLite only writes.
+
+mod postgres;
+mod sqlite;
+mod statements;
+mod unnest;
+
+use std::collections::{BTreeSet, HashSet};
+
+use heddle_kernel::TenantId;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_store::{At, Db, Error, Id};
+use heddle_workflows::ports::{CommitUnit, InboxWrite, RunWrite, TaskChange};
+
+use crate::named;
+use crate::rows::{
+    BindingDbRow, EventsDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    run_ids, sequence,
+};
+
+/// A unit as rows.
+struct UnitRows {
+    tenant: Id,
+    steps: Vec<StepRows>,
+    inbox: Option<InboxRows>,
+    delivered: Option<Id>,
+    advance: Option<AdvanceRow>,
+    unit: Unit,
+}
+
+/// A step of a run as rows.
+struct StepRows {
+    run: RunDbRow,
+    expected: Option<i64>,
+    events: Option<EventsDbRow>,
+    timers: Vec<TimerDbRow>,
+    timers_removed: Vec<String>,
+    subscriptions: Vec<SubscriptionDbRow>,
+    subscriptions_removed: Vec<String>,
+    tasks: Vec<TaskRows>,
+    outgoing: Vec<OutgoingDbRow>,
+}
+
+enum TaskRows {
+    Open(Box<TaskDbRow>, Vec<CandidateRow>),
+    Assign(Id, Option<String>),
+    End { task: Id, state: &'static str, at: At, by: Option<Id> },
+}
+
+#[derive(diesel::Insertable)]
+#[diesel(table_name = heddle_store::schema::human_task_candidates)]
+struct CandidateRow {
+    organization_id: Id,
+    task_id: Id,
+    kind: &'static str,
+    name: String,
+}
+
+/// The kinds of candidates of a task.
+pub mod candidate {
+    pub const USER: &str = "user";
+    pub const GROUP: &str = "group";
+}
+
+enum InboxRows {
+    Insert(Box<InboxDbRow>),
+    Consume { id: Id, run_ids: Vec<u8> },
+}
+
+struct AdvanceRow {
+    binding: BindingDbRow,
+    next_due_at: Option<At>,
+    timer: Option<Vec<u8>>,
+}
+
+impl UnitRows {
+    fn of(unit: CommitUnit) -> Result<Self, Error> {
+        let of_inbox = |write: &InboxWrite| match write {
+            InboxWrite::Insert(event) => Some(event.tenant),
+            InboxWrite::Consume { .. } => None,
+        };
+        let tenant = unit
+            .tenant
+            .or_else(|| unit.runs.first().map(|write| write.run.tenant))
+            .or_else(|| unit.inbox.as_ref().and_then(of_inbox))
+            .or_else(|| unit.advance.as_ref().map(|advance| advance.binding.tenant))
+            .ok_or(StoreError::NotFound)?;
+        // Nothing is written for another organisation than the unit's.
+        let foreign = unit.runs.iter().any(|write| {
+            write.run.tenant != tenant || write.outgoing.iter().any(|thrown| thrown.tenant != tenant)
+        }) || unit.inbox.as_ref().and_then(of_inbox).is_some_and(|of| of != tenant)
+            || unit.advance.as_ref().is_some_and(|advance| advance.binding.tenant != tenant);
+        if foreign {
+            return Err(StoreError::NotFound.into());
+        }
+        let inbox = match unit.inbox {
+            Some(InboxWrite::Insert(event)) => Some(InboxRows::Insert(Box::new(InboxDbRow::of(event)?))),
+            Some(InboxWrite::Consume { id, run_ids: ids }) => {
+                Some(InboxRows::Consume { id: id.into(), run_ids: run_ids(ids)? })
+            }
+            None => None,
+        };
+        let advance = match unit.advance {
+            Some(advance) => Some(AdvanceRow {
+                binding: BindingDbRow::of(&advance.binding)?,
+                next_due_at: advance.next_due_at.map(At),
+                timer: advance.timer.as_ref().map(heddle_store::document::encode).transpose()?,
+            }),
+            None => None,
+        };
+        let steps =
+            unit.runs.into_iter().map(|write| StepRows::of(tenant, write)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            tenant: tenant.into(),
+            steps,
+            inbox,
+            delivered: unit.delivered.map(Id::from),
+            advance,
+            unit: unit.unit,
+        })
+    }
+
+    /// Workflows of which this unit begins runs.
+    fn begun(&self) -> impl Iterator<Item = Id> {
+        self.steps.iter().filter(|step| step.expected.is_none()).map(|step| step.run.workflow_id)
+    }
+
+    /// Whether it only adds rows.
+    fn only_adds(&self) -> bool {
+        self.inbox.is_none()
+            && self.delivered.is_none()
+            && self.advance.is_none()
+            && self.steps.iter().all(|step| {
+                step.expected.is_none()
+                    && step.timers_removed.is_empty()
+                    && step.subscriptions_removed.is_empty()
+                    && step.tasks.iter().all(|task| matches!(task, TaskRows::Open(..)))
+            })
+    }
+}
+
+impl StepRows {
+    fn of(tenant: TenantId, write: RunWrite) -> Result<Self, Error> {
+        let id = write.run.id;
+        let last_sequence = sequence(write.run.last_sequence);
+        let first_sequence = sequence(write.first_sequence);
+        let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, change));
+        let outgoing = write.outgoing.into_iter().map(OutgoingDbRow::of);
+        Ok(Self {
+            expected: write.expected.map(|revision| revision.0),
+            events: write.events.map(|events| EventsDbRow {
+                organization_id: tenant.into(),
+                run_id: id.into(),
+                first_sequence,
+                last_sequence,
+                events,
+            }),
+            timers: write.timers_added.into_iter().map(|row| TimerDbRow::of(tenant, id, row)).collect(),
+            timers_removed: write.timers_removed,
+            subscriptions: write
+                .subscriptions_added
+                .into_iter()
+                .map(|row| SubscriptionDbRow::of(tenant, id, row))
+                .collect(),
+            subscriptions_removed: write.subscriptions_removed,
+            tasks: tasks.collect::<Result<_, _>>()?,
+            outgoing: outgoing.collect::<Result<_, _>>()?,
+            run: RunDbRow::of(write.run)?,
+        })
+    }
+}
+
+impl TaskRows {
+    fn of(tenant: TenantId, change: TaskChange) -> Result<Self, Error> {
+        Ok(match change {
+            TaskChange::Open(task) => {
+                let names = |kind, listed: &[String]| {
+                    let unique: BTreeSet<_> = listed.iter().cloned().collect();
+                    let row = |name| CandidateRow {
+                        organization_id: tenant.into(),
+                        task_id: task.id.into(),
+                        kind,
+                        name,
+                    };
+                    unique.into_iter().map(row).collect::<Vec<_>>()
+                };
+                let mut candidates = names(candidate::USER, &task.candidate_users);
+                candidates.extend(names(candidate::GROUP, &task.candidate_groups));
+                let row = TaskDbRow::of(*task)?;
+                if row.organization_id != tenant.into() {
+                    return Err(StoreError::NotFound.into());
+                }
+                Self::Open(Box::new(row), candidates)
+            }
+            TaskChange::Assign(task, assignee) => Self::Assign(task.into(), assignee),
+            TaskChange::End { task, state, at, by } => {
+                Self::End { task: task.into(), state: state.as_str(), at: at.into(), by: by.map(Id::from) }
+            }
+        })
+    }
+}
+
+/// A unit's rows, or why it can't be written.
+type Prepared = Result<UnitRows, StoreError>;
+/// What became of each unit.
+type Answers = Vec<Result<(), StoreError>>;
+
+/// Writes units, each for itself. The answers stand in the order of the units.
+pub async fn commit(db: &Db, units: Vec<CommitUnit>) -> Answers {
+    let count = units.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let prepared: Vec<Prepared> =
+        units.into_iter().map(|unit| UnitRows::of(unit).map_err(StoreError::from)).collect();
+    let written = match db {
+        Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, &prepared)).await,
+        Db::Postgres(postgres) => postgres::write(postgres, &prepared).await,
+    };
+    match written {
+        Ok(answers) => answers.into_iter().map(|answer| answer.map_err(named)).collect(),
+        Err(error) => match StoreError::from(error) {
+            // The one unit's own failure undid the transaction.
+            own if count == 1 => vec![Err(named(own))],
+            StoreError::Unavailable(why) => vec![Err(StoreError::Unavailable(why)); count],
+            other => vec![Err(StoreError::Unavailable(other.to_string())); count],
+        },
+    }
+}
+
+/// The workflows of which the units begin runs.
+fn begun(prepared: &[Prepared]) -> BTreeSet<(Id, Id)> {
+    prepared.iter().flatten().flat_map(|rows| rows.begun().map(|workflow| (rows.tenant, workflow))).collect()
+}
+
+/// Why a unit can't be tried: it can't be written, or a workflow of it is not there (any more).
+fn admitted<'a>(prepared: &'a Prepared, there: &HashSet<(Id, Id)>) -> Result<&'a UnitRows, StoreError> {
+    let rows = prepared.as_ref().map_err(Clone::clone)?;
+    if rows.begun().all(|workflow| there.contains(&(rows.tenant, workflow))) {
+        Ok(rows)
+    } else {
+        Err(StoreError::NotFound)
+    }
+}

@@ -1,0 +1,169 @@
+//! The statements of one unit: one text, made once as blocking calls on SQLite's connection and once as
+//! waiting calls on PostgreSQL's.
+
+macro_rules! statements {
+    ($conn:ty, $dsl:path, ($($async:tt)?), ($($wait:tt)*)) => {
+        use diesel::{ExpressionMethods, QueryDsl, insert_into};
+                use heddle_policy::store::StoreError;
+        use heddle_store::{Error, Id};
+        use heddle_store::schema::{
+            case_events, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,
+            runs, start_bindings,
+        };
+        use heddle_workflows::records::InboxState;
+        use $dsl as _;
+
+        use crate::commit::{AdvanceRow, InboxRows, StepRows, TaskRows, UnitRows};
+
+        /// `Stale` when no row was as it had to be.
+        fn one(changed: usize) -> Result<(), Error> {
+            if changed == 0 { Err(StoreError::Stale.into()) } else { Ok(()) }
+        }
+
+        /// What is not a run comes first: it tells soonest that somebody else was faster.
+        pub $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
+            if let Some(id) = rows.delivered {
+                let row = outbox::table.find((rows.tenant, id));
+                one(diesel::delete(row).execute(conn)$($wait)*?)?;
+            }
+            if let Some(write) = &rows.inbox {
+                inbox(conn, rows.tenant, write)$($wait)*?;
+            }
+            if let Some(write) = &rows.advance {
+                advance(conn, write)$($wait)*?;
+            }
+            for write in &rows.steps {
+                run(conn, write)$($wait)*?;
+                waits(conn, write)$($wait)*?;
+                for change in &write.tasks {
+                    task(conn, (rows.tenant, write.run.id), change)$($wait)*?;
+                }
+            }
+            Ok(())
+        }
+
+        $($async)? fn inbox(conn: &mut $conn, tenant: Id, write: &InboxRows) -> Result<(), Error> {
+            match write {
+                InboxRows::Insert(row) => {
+                    insert_into(case_events::table).values(&**row).execute(conn)$($wait)*?;
+                    Ok(())
+                }
+                InboxRows::Consume { id, run_ids } => {
+                    let kept = case_events::table
+                        .find((tenant, *id))
+                        .filter(case_events::state.eq(InboxState::Buffered.as_str()));
+                    let change = (
+                        case_events::state.eq(InboxState::Consumed.as_str()),
+                        case_events::run_ids.eq(run_ids),
+                    );
+                    one(diesel::update(kept).set(change).execute(conn)$($wait)*?)
+                }
+            }
+        }
+
+        $($async)? fn advance(conn: &mut $conn, write: &AdvanceRow) -> Result<(), Error> {
+            let now = &write.binding;
+            let present = start_bindings::table
+                .find((now.organization_id, now.workflow_id, &now.process_id, &now.node_id, &now.kind, &now.name))
+                .filter(start_bindings::version.eq(now.version))
+                .filter(start_bindings::next_due_at.eq(now.next_due_at));
+            if write.next_due_at.is_none() {
+                return one(diesel::delete(present).execute(conn)$($wait)*?);
+            }
+            let change =
+                (start_bindings::next_due_at.eq(write.next_due_at), start_bindings::timer.eq(&write.timer));
+            one(diesel::update(present).set(change).execute(conn)$($wait)*?)
+        }
+
+        $($async)? fn run(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
+            let row = &write.run;
+            if let Some(expected) = write.expected {
+                let present =
+                    runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
+                let change = (
+                    runs::state.eq(&row.state),
+                    runs::has_incident.eq(row.has_incident),
+                    runs::business_key.eq(&row.business_key),
+                    runs::correlation_key.eq(&row.correlation_key),
+                    runs::snapshot.eq(&row.snapshot),
+                    runs::last_sequence.eq(row.last_sequence),
+                    runs::revision.eq(row.revision),
+                    runs::updated_at.eq(row.updated_at),
+                    runs::ended_at.eq(row.ended_at),
+                    runs::waiting_since.eq(row.waiting_since),
+                );
+                one(diesel::update(present).set(change).execute(conn)$($wait)*?)?;
+            } else {
+                insert_into(runs::table).values(row).execute(conn)$($wait)*?;
+            }
+            if let Some(events) = &write.events {
+                insert_into(run_events::table).values(events).execute(conn)$($wait)*?;
+            }
+            Ok(())
+        }
+
+        /// A timer or subscription may be set anew under its own id: what goes goes first.
+        $($async)? fn waits(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
+            let (tenant, id) = (write.run.organization_id, write.run.id);
+            for timer in &write.timers_removed {
+                diesel::delete(run_timers::table.find((tenant, id, timer))).execute(conn)$($wait)*?;
+            }
+            for subscription in &write.subscriptions_removed {
+                let row = run_subscriptions::table.find((tenant, id, subscription));
+                diesel::delete(row).execute(conn)$($wait)*?;
+            }
+            for timer in &write.timers {
+                insert_into(run_timers::table).values(timer).execute(conn)$($wait)*?;
+            }
+            for subscription in &write.subscriptions {
+                insert_into(run_subscriptions::table).values(subscription).execute(conn)$($wait)*?;
+            }
+            for thrown in &write.outgoing {
+                insert_into(outbox::table).values(thrown).execute(conn)$($wait)*?;
+            }
+            Ok(())
+        }
+
+        $($async)? fn task(
+            conn: &mut $conn,
+            (tenant, of): (Id, Id),
+            change: &TaskRows,
+        ) -> Result<(), Error> {
+            match change {
+                TaskRows::Open(row, candidates) => {
+                    insert_into(human_tasks::table).values(&**row).execute(conn)$($wait)*?;
+                    for candidate in candidates {
+                        insert_into(human_task_candidates::table)
+                            .values(candidate)
+                            .execute(conn)$($wait)*?;
+                    }
+                    Ok(())
+                }
+                TaskRows::Assign(id, assignee) => {
+                    let row = human_tasks::table.find((tenant, *id)).filter(human_tasks::run_id.eq(of));
+                    let change = human_tasks::assignee.eq(assignee);
+                    one(diesel::update(row).set(change).execute(conn)$($wait)*?)
+                }
+                TaskRows::End { task, state, at, by } => {
+                    let row = human_tasks::table.find((tenant, *task)).filter(human_tasks::run_id.eq(of));
+                    let change = (
+                        human_tasks::state.eq(*state),
+                        human_tasks::ended_at.eq(Some(*at)),
+                        human_tasks::completed_by.eq(*by),
+                    );
+                    one(diesel::update(row).set(change).execute(conn)$($wait)*?)
+                }
+            }
+        }
+    };
+}
+
+/// On SQLite's own connection.
+pub mod blocking {
+    statements!(diesel::SqliteConnection, diesel::RunQueryDsl, (), ());
+}
+
+/// On PostgreSQL's.
+pub mod waiting {
+    statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, (async), (.await));
+}

@@ -1,0 +1,116 @@
+//! Pages of runs.
+
+use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_store::schema::{runs, workflows};
+use heddle_store::{At, Db, Id, read};
+use heddle_workflows::ports::{RunFilter, RunSort};
+use heddle_workflows::records::Run;
+
+use crate::rows::RunDbRow;
+use crate::{ids, position};
+
+/// The place of a run in the list: its creation in microseconds, then its id.
+type Key = (i64, RunId);
+
+const fn key(run: &Run) -> Key {
+    (run.created_at.micros(), run.id)
+}
+
+/// A page of a workflow's runs.
+pub async fn list(
+    db: &Db,
+    (tenant, workflow): (TenantId, WorkflowId),
+    filter: &RunFilter,
+    reach: &Reach,
+    page: &PageRequest,
+) -> Result<Page<Run>, StoreError> {
+    let mut from: Option<Key> = position(page)?;
+    read!(db, |conn| {
+        Ok(workflows::table
+            .find((Id::from(tenant), Id::from(workflow)))
+            .select(workflows::id)
+            .first::<Id>(conn)
+            .await?)
+    })?;
+    let nothing = reach.is_empty() || reach.denied_parents.contains(&workflow.to_string());
+    let wanted = page.limit as usize + 1;
+    // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
+    // its page is full.
+    let chunk = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { crate::surplus(page) };
+    let mut found = Vec::new();
+    while !nothing && found.len() < wanted {
+        let read = chunk_of(db, (tenant, workflow), filter, reach, (from, chunk)).await?;
+        let last = i64::try_from(read.len()).unwrap_or(i64::MAX) < chunk;
+        from = read.last().map(key).or(from);
+        found.extend(read.into_iter().filter(|run| stands_at(run, filter.node_id.as_deref())));
+        if last || filter.node_id.is_none() {
+            break;
+        }
+    }
+    found.truncate(wanted);
+    Ok(Page::from_surplus(found, page.limit, key))
+}
+
+fn stands_at(run: &Run, node: Option<&str>) -> bool {
+    node.is_none_or(|node| run.snapshot.active_nodes().iter().any(|active| &*active.node_id == node))
+}
+
+async fn chunk_of(
+    db: &Db,
+    (tenant, workflow): (TenantId, WorkflowId),
+    filter: &RunFilter,
+    reach: &Reach,
+    (from, limit): (Option<Key>, i64),
+) -> Result<Vec<Run>, StoreError> {
+    let (listed, denied) = (ids::<RunId>(&reach.listed), ids::<RunId>(&reach.denied));
+    read!(db, |conn| {
+        let mut query = runs::table
+            .filter(runs::organization_id.eq(Id::from(tenant)))
+            .filter(runs::workflow_id.eq(Id::from(workflow)))
+            .limit(limit)
+            .select(RunDbRow::as_select())
+            .into_boxed();
+        if let Some(state) = filter.state {
+            query = query.filter(runs::state.eq(state.as_str()));
+        }
+        if let Some(has_incident) = filter.has_incident {
+            query = query.filter(runs::has_incident.eq(has_incident));
+        }
+        if let Some(version) = filter.version {
+            query = query.filter(runs::version.eq(version));
+        }
+        if let Some(correlation_key) = &filter.correlation_key {
+            query = query.filter(runs::correlation_key.eq(correlation_key));
+        }
+        if let Some(before) = filter.waiting_before {
+            query = query.filter(runs::waiting_since.lt(At(before)));
+        }
+        if filter.node_id.is_some() {
+            query = query.filter(runs::ended_at.is_null());
+        }
+        if !reach.all {
+            query = query.filter(runs::id.eq_any(&listed));
+        }
+        if !denied.is_empty() {
+            query = query.filter(runs::id.ne_all(&denied));
+        }
+        let from = from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
+        query = match filter.sort {
+            RunSort::Newest => query.order((runs::created_at.desc(), runs::id.desc())),
+            RunSort::Oldest => query.order((runs::created_at.asc(), runs::id.asc())),
+        };
+        if let Some((at, id)) = from {
+            let tie = runs::created_at.eq(at);
+            query = match filter.sort {
+                RunSort::Newest => query.filter(runs::created_at.lt(at).or(tie.and(runs::id.lt(id)))),
+                RunSort::Oldest => query.filter(runs::created_at.gt(at).or(tie.and(runs::id.gt(id)))),
+            };
+        }
+        let rows: Vec<RunDbRow> = query.load(conn).await?;
+        rows.into_iter().map(RunDbRow::record).collect()
+    })
+}

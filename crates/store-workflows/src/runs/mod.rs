@@ -1,0 +1,181 @@
+//! Runs: their rows, events, waits, tasks and the inbox.
+
+mod inbox;
+mod list;
+mod purge;
+pub(crate) use purge::remove_runs;
+mod tasks;
+mod waits;
+
+use async_trait::async_trait;
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_store::schema::{run_events, runs, tombstones};
+use heddle_store::{Db, Id, read};
+use heddle_workflows::ports::{
+    CommitUnit, DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter,
+};
+use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Outgoing, Run, StartBinding};
+
+use crate::rows::{EventsDbRow, RunDbRow, counted, sequence};
+use crate::{commit, tomb};
+
+/// Runs in the database.
+#[derive(Clone)]
+pub struct SqlRunStore {
+    db: Db,
+}
+
+impl SqlRunStore {
+    /// In this database, whose schema is up to date.
+    #[must_use]
+    pub const fn new(db: Db) -> Self {
+        Self { db }
+    }
+}
+
+#[async_trait]
+impl RunStore for SqlRunStore {
+    async fn commit(&self, units: Vec<CommitUnit>) -> Vec<Result<(), StoreError>> {
+        commit::commit(&self.db, units).await
+    }
+
+    async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
+        read!(&self.db, |conn| {
+            let row: RunDbRow = runs::table
+                .find((Id::from(tenant), Id::from(run)))
+                .select(RunDbRow::as_select())
+                .first(conn)
+                .await?;
+            row.record()
+        })
+    }
+
+    async fn list(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        filter: &RunFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Run>, StoreError> {
+        list::list(&self.db, (tenant, workflow), filter, reach, page).await
+    }
+
+    async fn events(
+        &self,
+        tenant: TenantId,
+        run: RunId,
+        after: u64,
+        limit: i64,
+    ) -> Result<Vec<EventSlice>, StoreError> {
+        read!(&self.db, |conn| {
+            let rows: Vec<EventsDbRow> = run_events::table
+                .filter(run_events::organization_id.eq(Id::from(tenant)))
+                .filter(run_events::run_id.eq(Id::from(run)))
+                .filter(run_events::last_sequence.gt(sequence(after)))
+                .order(run_events::first_sequence)
+                .limit(limit)
+                .select(EventsDbRow::as_select())
+                .load(conn)
+                .await?;
+            let slice = |row: EventsDbRow| EventSlice {
+                first_sequence: counted(row.first_sequence),
+                last_sequence: counted(row.last_sequence),
+                events: row.events,
+            };
+            Ok(rows.into_iter().map(slice).collect())
+        })
+    }
+
+    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Unit) -> Result<(), StoreError> {
+        purge::purge(&self.db, tenant, run, unit).await
+    }
+
+    async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError> {
+        read!(&self.db, |conn| {
+            let stone =
+                tombstones::table.find((Id::from(tenant), tomb::RUN, Id::from(run))).select(tombstones::kind);
+            Ok(stone.first::<String>(conn).await.optional()?.is_some())
+        })
+    }
+
+    async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
+        waits::due_timers(&self.db, now, limit).await
+    }
+
+    async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError> {
+        waits::due_starts(&self.db, now, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        waits::next_due(&self.db).await
+    }
+
+    async fn matching<'a>(
+        &self,
+        tenant: TenantId,
+        kind: BindingKind,
+        name: &'a str,
+        correlation_key: Option<&'a str>,
+    ) -> Result<Vec<MatchedSubscription>, StoreError> {
+        waits::matching(&self.db, (tenant, kind), name, correlation_key).await
+    }
+
+    async fn matching_starts(
+        &self,
+        tenant: TenantId,
+        kind: BindingKind,
+        name: &str,
+    ) -> Result<Vec<StartBinding>, StoreError> {
+        waits::matching_starts(&self.db, tenant, kind, name).await
+    }
+
+    async fn tasks(
+        &self,
+        tenant: TenantId,
+        filter: &TaskFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<HumanTask>, StoreError> {
+        tasks::list(&self.db, tenant, filter, reach, page).await
+    }
+
+    async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError> {
+        tasks::one(&self.db, tenant, task).await
+    }
+
+    async fn inbox_event(&self, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {
+        inbox::one(&self.db, tenant, id).await
+    }
+
+    async fn inbox_by_key(&self, tenant: TenantId, key: &str) -> Result<Option<InboxEvent>, StoreError> {
+        inbox::by_key(&self.db, tenant, key).await
+    }
+
+    async fn buffered<'a>(
+        &self,
+        tenant: TenantId,
+        event_type: &'a str,
+        correlation_key: Option<&'a str>,
+        now: Timestamp,
+    ) -> Result<Vec<InboxEvent>, StoreError> {
+        inbox::buffered(&self.db, tenant, (event_type, correlation_key), now).await
+    }
+
+    async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
+        inbox::outgoing(&self.db, limit).await
+    }
+
+    async fn stranded(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
+        inbox::stranded(&self.db, now, limit).await
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
+        inbox::sweep(&self.db, now).await
+    }
+}

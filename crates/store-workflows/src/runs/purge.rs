@@ -1,0 +1,87 @@
+//! The removal of ended runs.
+
+use diesel::QueryDsl;
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{RunId, TenantId};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_store::schema::runs;
+use heddle_store::{At, Db, Id, idempotency, write_tx};
+
+use crate::{at, named};
+
+/// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
+/// that they threw are still delivered.
+macro_rules! remove_runs {
+    ($conn:ident, $tenant:expr, $at:expr, $($of:expr),+) => {{
+        use diesel::{ExpressionMethods as _, IntoSql as _, QueryDsl as _};
+        use heddle_store::schema::{
+            human_task_candidates, human_tasks, run_events, run_subscriptions, run_timers, runs, tombstones,
+        };
+        let ids = || runs::table.filter(runs::organization_id.eq($tenant))$(.filter($of))+.select(runs::id);
+        diesel::insert_into(tombstones::table)
+            .values(
+                runs::table
+                    .filter(runs::organization_id.eq($tenant))
+                    $(.filter($of))+
+                    .select((
+                        runs::organization_id,
+                        $crate::tomb::RUN.into_sql::<diesel::sql_types::Text>(),
+                        runs::id,
+                        $at.into_sql::<heddle_store::DbInstant>(),
+                    )),
+            )
+            .into_columns((
+                tombstones::organization_id,
+                tombstones::kind,
+                tombstones::id,
+                tombstones::deleted_at,
+            ))
+            .execute($conn)
+            .await?;
+        let tasks = human_tasks::table
+            .filter(human_tasks::organization_id.eq($tenant))
+            .filter(human_tasks::run_id.eq_any(ids()));
+        diesel::delete(
+            human_task_candidates::table
+                .filter(human_task_candidates::organization_id.eq($tenant))
+                .filter(human_task_candidates::task_id.eq_any(tasks.select(human_tasks::id))),
+        )
+        .execute($conn)
+        .await?;
+        diesel::delete(tasks).execute($conn).await?;
+        macro_rules! remove_from {
+            ($table:ident) => {
+                diesel::delete(
+                    $table::table
+                        .filter($table::organization_id.eq($tenant))
+                        .filter($table::run_id.eq_any(ids())),
+                )
+                .execute($conn)
+                .await?;
+            };
+        }
+        remove_from!(run_events);
+        remove_from!(run_timers);
+        remove_from!(run_subscriptions);
+        let mine = runs::table.filter(runs::organization_id.eq($tenant))$(.filter($of))+;
+        diesel::delete(mine).execute($conn).await?
+    }};
+}
+pub(crate) use remove_runs;
+
+/// Removes an ended run with its history.
+pub async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Unit) -> Result<(), StoreError> {
+    let (tenant, run) = (Id::from(tenant), Id::from(run));
+    write_tx!(db, |conn| {
+        let (ended_at, updated_at): (Option<At>, At) =
+            runs::table.find((tenant, run)).select((runs::ended_at, runs::updated_at)).first(conn).await?;
+        if ended_at.is_none() {
+            return Err(StoreError::Stale.into());
+        }
+        let deleted_at = at(unit).map_or(updated_at, At);
+        remove_runs!(conn, tenant, deleted_at, runs::id.eq(run));
+        idempotency::write_unit(conn, unit).await
+    })
+    .map_err(named)
+}

@@ -1,0 +1,124 @@
+//! Human tasks.
+
+use diesel::NullableExpressionMethods;
+use diesel::dsl::{exists, not};
+use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{Page, PageRequest, TaskId, TenantId, Timestamp, WorkflowId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_store::schema::human_task_candidates as candidates;
+use heddle_store::schema::human_tasks as tasks;
+use heddle_store::{At, Db, Id, read};
+use heddle_workflows::ports::TaskFilter;
+use heddle_workflows::records::HumanTask;
+
+use crate::commit::candidate;
+use crate::rows::TaskDbRow;
+use crate::{ids, position, surplus};
+
+/// The place of a task in the list: when it is due and when it was created, in microseconds, then its id.
+type Key = (Option<i64>, i64, TaskId);
+
+fn key(task: &HumanTask) -> Key {
+    (task.due_at.map(Timestamp::micros), task.created_at.micros(), task.id)
+}
+
+/// One task.
+pub async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError> {
+    read!(db, |conn| {
+        let row: TaskDbRow = tasks::table
+            .find((Id::from(tenant), Id::from(task)))
+            .select(TaskDbRow::as_select())
+            .first(conn)
+            .await?;
+        row.record()
+    })
+}
+
+/// The candidates of a task that the query is at.
+macro_rules! of_task {
+    () => {
+        candidates::table
+            .filter(candidates::organization_id.eq(tasks::organization_id))
+            .filter(candidates::task_id.eq(tasks::id))
+    };
+}
+
+/// A page of tasks.
+pub async fn list(
+    db: &Db,
+    tenant: TenantId,
+    filter: &TaskFilter,
+    reach: &Reach,
+    page: &PageRequest,
+) -> Result<Page<HumanTask>, StoreError> {
+    let from: Option<Key> = position(page)?;
+    if reach.is_empty() {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    let (listed, denied) = (ids::<TaskId>(&reach.listed), ids::<TaskId>(&reach.denied));
+    let denied_parents = ids::<WorkflowId>(&reach.denied_parents);
+    let found = read!(db, |conn| {
+        // SQLite and PostgreSQL differ in where they put nulls: what is due comes first by its own column.
+        let mut query = tasks::table
+            .filter(tasks::organization_id.eq(Id::from(tenant)))
+            .order((tasks::due_at.is_null(), tasks::due_at, tasks::created_at, tasks::id))
+            .limit(surplus(page))
+            .select(TaskDbRow::as_select())
+            .into_boxed();
+        if let Some(state) = filter.state {
+            query = query.filter(tasks::state.eq(state.as_str()));
+        }
+        if let Some(names) = &filter.assignee {
+            query = query.filter(tasks::assignee.eq_any(names));
+        }
+        if let Some((names, groups)) = &filter.candidate {
+            let named = of_task!().filter(candidates::kind.eq(candidate::USER));
+            let grouped = of_task!().filter(candidates::kind.eq(candidate::GROUP));
+            let open_to = not(exists(of_task!()))
+                .or(exists(named.filter(candidates::name.eq_any(names))))
+                .or(exists(grouped.filter(candidates::name.eq_any(groups))));
+            // Not `assignee = ANY`, which is null where nobody is assigned.
+            let unassigned = tasks::assignee.is_null().and(open_to);
+            let mine = tasks::assignee.is_not_null().and(tasks::assignee.assume_not_null().eq_any(names));
+            query = query.filter(mine.or(unassigned));
+        }
+        if let Some(before) = filter.due_before {
+            query = query.filter(tasks::due_at.lt(At(before)));
+        }
+        if let Some(workflow) = filter.workflow {
+            query = query.filter(tasks::workflow_id.eq(Id::from(workflow)));
+        }
+        if let Some(run) = filter.run {
+            query = query.filter(tasks::run_id.eq(Id::from(run)));
+        }
+        if !reach.all {
+            query = query.filter(tasks::id.eq_any(&listed));
+        }
+        if !denied.is_empty() {
+            query = query.filter(tasks::id.ne_all(&denied));
+        }
+        if !denied_parents.is_empty() {
+            query = query.filter(tasks::workflow_id.ne_all(&denied_parents));
+        }
+        if let Some((due, created, id)) = from {
+            let (created, id) = (At(Timestamp::from_micros(created)), Id::from(id));
+            let later = || {
+                let tie = tasks::created_at.eq(created).and(tasks::id.gt(id));
+                tasks::created_at.gt(created).or(tie)
+            };
+            query = match due.map(|due| At(Timestamp::from_micros(due))) {
+                Some(due) => {
+                    let behind = tasks::due_at.is_not_null().and(tasks::due_at.assume_not_null().gt(due));
+                    let tie = tasks::due_at.is_not_null().and(tasks::due_at.assume_not_null().eq(due));
+                    query.filter(tasks::due_at.is_null().or(behind).or(tie.and(later())))
+                }
+                None => query.filter(tasks::due_at.is_null().and(later())),
+            };
+        }
+        let rows: Vec<TaskDbRow> = query.load(conn).await?;
+        rows.into_iter().map(TaskDbRow::record).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(Page::from_surplus(found, page.limit, key))
+}

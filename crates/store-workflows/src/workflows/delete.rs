@@ -1,0 +1,85 @@
+//! The deletion of a workflow.
+
+use diesel::dsl::{exists, not};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{Revision, TenantId, WorkflowId};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_store::schema::{import_sources, runs, tombstones, workflow_sources, workflows};
+use heddle_store::{At, Db, Id, idempotency, write_tx};
+use heddle_workflows::ports::Deleted;
+
+use crate::runs::remove_runs;
+use crate::{at, named, tomb};
+
+/// Deletes a workflow with its versions and ended runs.
+pub async fn delete(
+    db: &Db,
+    (tenant, id): (TenantId, WorkflowId),
+    expected: Option<Revision>,
+    unit: &Unit,
+) -> Result<Deleted, StoreError> {
+    let (tenant, id) = (Id::from(tenant), Id::from(id));
+    let mut active = 0;
+    let deleted = write_tx!(db, |conn| {
+        let present: Option<(i64, At)> = workflows::table
+            .find((tenant, id))
+            .select((workflows::revision, workflows::updated_at))
+            .first(conn)
+            .await
+            .optional()?;
+        let Some((revision, updated_at)) = present else {
+            let stone = tombstones::table.find((tenant, tomb::WORKFLOW, id)).select(tombstones::kind);
+            let was = stone.first::<String>(conn).await.optional()?.is_some();
+            return if was { Ok(Deleted::Before) } else { Err(StoreError::NotFound.into()) };
+        };
+        if expected.is_some_and(|expected| expected.0 != revision) {
+            return Err(StoreError::Stale.into());
+        }
+        let deleted_at = at(unit).map_or(updated_at, At);
+        let files: Vec<String> = workflow_sources::table
+            .filter(workflow_sources::organization_id.eq(tenant))
+            .filter(workflow_sources::workflow_id.eq(id))
+            .select(workflow_sources::sha256)
+            .load(conn)
+            .await?;
+        // The row goes first: it waits for those who begin runs now, and whoever comes later finds no
+        // workflow. What hangs on the row by a key goes with it.
+        let row = workflows::table.find((tenant, id)).filter(workflows::revision.eq(revision));
+        if diesel::delete(row).execute(conn).await? == 0 {
+            return Err(StoreError::Stale.into());
+        }
+        active = runs::table
+            .filter(runs::organization_id.eq(tenant))
+            .filter(runs::workflow_id.eq(id))
+            .filter(runs::ended_at.is_null())
+            .count()
+            .get_result(conn)
+            .await?;
+        if active > 0 {
+            return Err(StoreError::Stale.into());
+        }
+        remove_runs!(conn, tenant, deleted_at, runs::workflow_id.eq(id));
+        let others = workflow_sources::table
+            .filter(workflow_sources::organization_id.eq(import_sources::organization_id))
+            .filter(workflow_sources::sha256.eq(import_sources::sha256));
+        let unclaimed = import_sources::table
+            .filter(import_sources::organization_id.eq(tenant))
+            .filter(import_sources::sha256.eq_any(&files))
+            .filter(not(exists(others)));
+        diesel::delete(unclaimed).execute(conn).await?;
+        insert_into(tombstones::table)
+            .values((
+                tombstones::organization_id.eq(tenant),
+                tombstones::kind.eq(tomb::WORKFLOW),
+                tombstones::id.eq(id),
+                tombstones::deleted_at.eq(deleted_at),
+            ))
+            .execute(conn)
+            .await?;
+        idempotency::write_unit(conn, unit).await?;
+        Ok(Deleted::Now)
+    });
+    if active > 0 { Ok(Deleted::InUse(active)) } else { deleted.map_err(named) }
+}

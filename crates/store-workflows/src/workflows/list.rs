@@ -1,0 +1,179 @@
+//! Pages of workflows.
+
+use diesel::EscapeExpressionMethods;
+use diesel::dsl::{exists, not};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    TextExpressionMethods,
+};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_store::schema::{workflow_stars, workflows};
+use heddle_store::{At, Db, Id, read};
+use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
+use heddle_workflows::records::Workflow;
+use serde::{Deserialize, Serialize};
+
+use super::read::{WorkflowDbRow, views};
+use crate::{ids, position, search, surplus};
+
+/// Letters of a name that a cursor holds: a cursor has 1,024 bytes at most.
+const LETTERS: usize = 80;
+
+/// The place of a workflow in a list.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Key {
+    /// By creation, in microseconds.
+    #[serde(rename = "c")]
+    Created(i64, WorkflowId),
+    /// By change, in microseconds.
+    #[serde(rename = "u")]
+    Updated(i64, WorkflowId),
+    /// By name.
+    #[serde(rename = "n")]
+    Name(String, WorkflowId),
+    /// By a name of which these are the first letters.
+    #[serde(rename = "l")]
+    LongName(String, WorkflowId),
+}
+
+impl Key {
+    fn of(sort: WorkflowSort, workflow: &Workflow) -> Self {
+        use WorkflowSort as S;
+        match sort {
+            S::CreatedDescending | S::CreatedAscending => {
+                Self::Created(workflow.created_at.micros(), workflow.id)
+            }
+            S::UpdatedDescending | S::UpdatedAscending => {
+                Self::Updated(workflow.updated_at.micros(), workflow.id)
+            }
+            S::DisplayName | S::DisplayNameDescending => {
+                let name = &workflow.display_name;
+                match name.char_indices().nth(LETTERS) {
+                    Some((end, _)) => Self::LongName(name[..end].to_owned(), workflow.id),
+                    None => Self::Name(name.clone(), workflow.id),
+                }
+            }
+        }
+    }
+
+    /// Whether it is one of a list in this order.
+    const fn fits(&self, sort: WorkflowSort) -> bool {
+        use WorkflowSort as S;
+        matches!(
+            (self, sort),
+            (Self::Created(..), S::CreatedDescending | S::CreatedAscending)
+                | (Self::Updated(..), S::UpdatedDescending | S::UpdatedAscending)
+                | (Self::Name(..) | Self::LongName(..), S::DisplayName | S::DisplayNameDescending)
+        )
+    }
+}
+
+/// Adds the order and the place from which the list goes on.
+macro_rules! onward {
+    ($query:expr, $column:expr, $from:expr, descending) => {{
+        let query = $query.order(($column.desc(), workflows::id.desc()));
+        match $from {
+            Some((at, id)) => {
+                query.filter($column.lt(at.clone()).or($column.eq(at).and(workflows::id.lt(id))))
+            }
+            None => query,
+        }
+    }};
+    ($query:expr, $column:expr, $from:expr, ascending) => {{
+        let query = $query.order(($column.asc(), workflows::id.asc()));
+        match $from {
+            Some((at, id)) => {
+                query.filter($column.gt(at.clone()).or($column.eq(at).and(workflows::id.gt(id))))
+            }
+            None => query,
+        }
+    }};
+}
+
+/// A page of workflows.
+pub async fn list(
+    db: &Db,
+    (tenant, user): (TenantId, UserId),
+    filter: &WorkflowFilter,
+    reach: &Reach,
+    page: &PageRequest,
+) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
+    let from: Option<Key> = position(page)?;
+    if from.as_ref().is_some_and(|key| !key.fits(filter.sort)) {
+        return Err(StoreError::NotFound);
+    }
+    if reach.is_empty() {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    let (by_time, by_name) = places(db, tenant, from).await?;
+    let (listed, denied) = (ids::<WorkflowId>(&reach.listed), ids::<WorkflowId>(&reach.denied));
+    let found = read!(db, |conn| {
+        let mut query = workflows::table
+            .filter(workflows::organization_id.eq(Id::from(tenant)))
+            .limit(surplus(page))
+            .select(WorkflowDbRow::as_select())
+            .into_boxed();
+        if let Some(q) = &filter.q {
+            query = query.filter(workflows::search.like(search::pattern(q)).escape('\\'));
+        }
+        if let Some(state) = filter.state {
+            query = query.filter(workflows::state.eq(state.as_str()));
+        }
+        if let Some(folder) = &filter.folder_id {
+            query = query.filter(workflows::folder_id.eq(folder));
+        }
+        if let Some(starred) = filter.starred {
+            let stars = workflow_stars::table
+                .filter(workflow_stars::organization_id.eq(workflows::organization_id))
+                .filter(workflow_stars::workflow_id.eq(workflows::id))
+                .filter(workflow_stars::user_id.eq(Id::from(user)));
+            query = if starred { query.filter(exists(stars)) } else { query.filter(not(exists(stars))) };
+        }
+        if !reach.all {
+            query = query.filter(workflows::id.eq_any(&listed));
+        }
+        if !denied.is_empty() {
+            query = query.filter(workflows::id.ne_all(&denied));
+        }
+        query = match filter.sort {
+            WorkflowSort::CreatedDescending => onward!(query, workflows::created_at, by_time, descending),
+            WorkflowSort::CreatedAscending => onward!(query, workflows::created_at, by_time, ascending),
+            WorkflowSort::UpdatedDescending => onward!(query, workflows::updated_at, by_time, descending),
+            WorkflowSort::UpdatedAscending => onward!(query, workflows::updated_at, by_time, ascending),
+            WorkflowSort::DisplayName => onward!(query, workflows::display_name, by_name.clone(), ascending),
+            WorkflowSort::DisplayNameDescending => {
+                onward!(query, workflows::display_name, by_name.clone(), descending)
+            }
+        };
+        let rows: Vec<WorkflowDbRow> = query.load(conn).await?;
+        rows.into_iter().map(WorkflowDbRow::record).collect::<Result<Vec<_>, _>>()
+    })?;
+    let page = Page::from_surplus(found, page.limit, |workflow| Key::of(filter.sort, workflow));
+    Ok(Page { items: views(db, (tenant, user), page.items).await?, next: page.next })
+}
+
+/// A place by a time and one by a name: the list has one of them.
+type Places = (Option<(At, Id)>, Option<(String, Id)>);
+
+async fn places(db: &Db, tenant: TenantId, from: Option<Key>) -> Result<Places, StoreError> {
+    Ok(match from {
+        None => (None, None),
+        Some(Key::Created(micros, id) | Key::Updated(micros, id)) => {
+            (Some((At(Timestamp::from_micros(micros)), id.into())), None)
+        }
+        Some(Key::Name(name, id)) => (None, Some((name, id.into()))),
+        Some(Key::LongName(letters, id)) => {
+            let whole = read!(db, |conn| {
+                let name =
+                    workflows::table.find((Id::from(tenant), Id::from(id))).select(workflows::display_name);
+                Ok(name.first::<String>(conn).await.optional()?)
+            })?;
+            // Gone or renamed in the meantime: the list goes on among the names with the same first letters.
+            let name = whole.filter(|name| name.starts_with(&letters)).unwrap_or(letters);
+            (None, Some((name, id.into())))
+        }
+    })
+}

@@ -1,0 +1,135 @@
+//! Workflows with their drafts, versions, stars and imported files.
+
+mod delete;
+mod list;
+mod read;
+mod write;
+
+use async_trait::async_trait;
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::Reach;
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_store::Db;
+use heddle_workflows::ports::{Deleted, PublishWrite, WorkflowFilter, WorkflowStore, WorkflowWrite};
+use heddle_workflows::records::{Draft, ImportSource, StartBinding, Version, WorkflowState, WorkflowView};
+use serde_json::Value;
+
+use crate::named;
+
+/// Workflows in the database.
+#[derive(Clone)]
+pub struct SqlWorkflowStore {
+    db: Db,
+}
+
+impl SqlWorkflowStore {
+    /// In this database, whose schema is up to date.
+    #[must_use]
+    pub const fn new(db: Db) -> Self {
+        Self { db }
+    }
+}
+
+#[async_trait]
+impl WorkflowStore for SqlWorkflowStore {
+    async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError> {
+        write::insert(&self.db, write, unit).await.map_err(named)
+    }
+
+    async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError> {
+        write::update(&self.db, write, unit).await.map_err(named)
+    }
+
+    async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError> {
+        read::get(&self.db, tenant, id, user).await
+    }
+
+    async fn standing(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+    ) -> Result<(WorkflowState, Option<i32>), StoreError> {
+        read::standing(&self.db, tenant, id).await
+    }
+
+    async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {
+        read::draft(&self.db, tenant, id).await
+    }
+
+    async fn list(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        filter: &WorkflowFilter,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<WorkflowView>, StoreError> {
+        list::list(&self.db, (tenant, user), filter, reach, page).await
+    }
+
+    async fn delete(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        expected: Option<Revision>,
+        unit: &Unit,
+    ) -> Result<Deleted, StoreError> {
+        delete::delete(&self.db, (tenant, id), expected, unit).await
+    }
+
+    async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Unit) -> Result<(), StoreError> {
+        write::publish(&self.db, write, unit).await.map_err(named)
+    }
+
+    async fn set_bindings(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        bindings: &[StartBinding],
+    ) -> Result<(), StoreError> {
+        write::set_bindings(&self.db, tenant, id, bindings).await
+    }
+
+    async fn versions(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        page: &PageRequest,
+    ) -> Result<Page<Version>, StoreError> {
+        read::versions(&self.db, tenant, id, page).await
+    }
+
+    async fn version(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        number: i32,
+    ) -> Result<(Version, Value), StoreError> {
+        read::version(&self.db, tenant, id, number).await
+    }
+
+    async fn star(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        user: UserId,
+        starred: bool,
+        unit: &Unit,
+    ) -> Result<bool, StoreError> {
+        write::star(&self.db, (tenant, id, user), starred, unit).await
+    }
+
+    async fn keep_source(
+        &self,
+        tenant: TenantId,
+        source: &ImportSource,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        write::keep_source(&self.db, tenant, source, expires_at).await
+    }
+
+    async fn source(&self, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError> {
+        read::source(&self.db, tenant, id).await
+    }
+}

@@ -1,0 +1,165 @@
+//! Removal of runs, and what they wait for.
+
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_testkit::on_both;
+use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, WorkflowStore};
+use heddle_workflows::records::{BindingKind, HumanTask, WorkflowState};
+
+use crate::support::*;
+
+#[tokio::test]
+async fn a_purged_run_leaves_a_tombstone_alone() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let over = ended(&flow);
+        let open = HumanTask { candidate_groups: vec!["ops".to_owned()], ..task(&over) };
+        let write = RunWrite {
+            timers_added: vec![timer("t", at(1))],
+            subscriptions_added: vec![subscription(BindingKind::Signal, "s", None)],
+            tasks: vec![TaskChange::Open(Box::new(open))],
+            ..begin(over.clone())
+        };
+        commit(&runs, unit_of(write)).await.unwrap();
+        let active = begun(&runs, run(&flow)).await;
+
+        let unit = unit(flow.tenant, at(7));
+        assert_eq!(runs.purge(flow.tenant, active.id, &unit).await, Err(StoreError::Stale));
+        assert_eq!(runs.purge(tenant(), over.id, &unit).await, Err(StoreError::NotFound));
+        assert!(!runs.was_purged(flow.tenant, over.id).await.unwrap());
+        runs.purge(flow.tenant, over.id, &unit).await.unwrap();
+        assert!(runs.was_purged(flow.tenant, over.id).await.unwrap());
+        assert!(!runs.was_purged(tenant(), over.id).await.unwrap());
+        assert!(!runs.was_purged(flow.tenant, active.id).await.unwrap());
+        assert_eq!(runs.purge(flow.tenant, over.id, &Unit::default()).await, Err(StoreError::NotFound));
+        for (table, rows) in [
+            ("runs", 1),
+            ("run_events", 1),
+            ("run_timers", 0),
+            ("run_subscriptions", 0),
+            ("human_tasks", 0),
+            ("human_task_candidates", 0),
+            ("tombstones", 1),
+            ("audit_events", 3),
+        ] {
+            assert_eq!(count(&db, table).await, rows, "{table}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn events_come_in_slices_behind_a_number() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let mut last = begun(&runs, run(&flow)).await;
+        for _ in 0..3 {
+            let write = step(&last);
+            last = write.run.clone();
+            commit(&runs, unit_of(write)).await.unwrap();
+        }
+        // Slices: 1-2, 3, 4, 5.
+        for (after, limit, firsts) in
+            [(0, 9, vec![1, 3, 4, 5]), (1, 2, vec![1, 3]), (2, 9, vec![3, 4, 5]), (5, 9, vec![])]
+        {
+            let slices = runs.events(flow.tenant, last.id, after, limit).await.unwrap();
+            let found: Vec<_> = slices.iter().map(|slice| slice.first_sequence).collect();
+            assert_eq!(found, firsts, "after {after}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn due_timers_come_earliest_first_over_all_organisations() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        assert_eq!(runs.next_due().await.unwrap(), None);
+        for (slug, due) in [("a", [30, 10]), ("b", [20, 40])] {
+            let flow = published(&workflows, tenant(), slug).await;
+            let timers_added = vec![timer("t0", at(due[0])), timer("t1", at(due[1]))];
+            commit(&runs, unit_of(RunWrite { timers_added, ..begin(run(&flow)) })).await.unwrap();
+        }
+        let seconds = |now, limit| {
+            let runs = &runs;
+            async move {
+                let due = runs.due_timers(at(now), limit).await.unwrap();
+                due.iter().map(|timer| timer.due_at).collect::<Vec<_>>()
+            }
+        };
+        assert_eq!(seconds(30, 9).await, [at(10), at(20), at(30)]);
+        assert_eq!(seconds(30, 2).await, [at(10), at(20)]);
+        assert!(seconds(9, 9).await.is_empty());
+        assert_eq!(runs.next_due().await.unwrap(), Some(at(10)));
+
+        let flow = published(&workflows, tenant(), "c").await;
+        let mut slot = binding(&flow, BindingKind::Timer, "");
+        slot.next_due_at = Some(at(5));
+        let listener = binding(&flow, BindingKind::Message, "m");
+        workflows.set_bindings(flow.tenant, flow.id, &[slot.clone(), listener]).await.unwrap();
+        assert_eq!(runs.next_due().await.unwrap(), Some(at(5)));
+        assert_eq!(runs.due_starts(at(5), 9).await.unwrap(), [slot]);
+        assert!(runs.due_starts(at(4), 9).await.unwrap().is_empty());
+    });
+}
+
+#[tokio::test]
+async fn subscriptions_match_by_name_and_key() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let mut ids = Vec::new();
+        for key in [Some("k"), None] {
+            let new = run(&flow);
+            ids.push(new.id);
+            let subscriptions_added = vec![
+                subscription(BindingKind::Message, "paid", key),
+                subscription(BindingKind::Signal, "stop", key),
+            ];
+            commit(&runs, unit_of(RunWrite { subscriptions_added, ..begin(new) })).await.unwrap();
+        }
+        for (kind, name, key, expected) in [
+            (BindingKind::Message, "paid", Some("k"), vec![ids[0]]),
+            (BindingKind::Message, "paid", None, vec![ids[1]]),
+            (BindingKind::Message, "paid", Some("other"), vec![]),
+            (BindingKind::Message, "stop", Some("k"), vec![]),
+            (BindingKind::Signal, "stop", None, ids.clone()),
+            (BindingKind::Signal, "stop", Some("k"), ids.clone()),
+        ] {
+            let matched = runs.matching(flow.tenant, kind, name, key).await.unwrap();
+            let mut found: Vec<_> = matched.iter().map(|matched| matched.run).collect();
+            found.sort();
+            assert_eq!(found, expected, "{kind:?} {name} {key:?}");
+            assert!(runs.matching(tenant(), kind, name, key).await.unwrap().is_empty());
+        }
+    });
+}
+
+#[tokio::test]
+async fn starts_match_while_the_workflow_is_published() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let mut flow = published(&workflows, tenant(), "a").await;
+        let wanted =
+            [binding(&flow, BindingKind::Message, "order"), binding(&flow, BindingKind::Signal, "order")];
+        workflows.set_bindings(flow.tenant, flow.id, &wanted).await.unwrap();
+        for start in &wanted {
+            let found = runs.matching_starts(flow.tenant, start.kind, "order").await.unwrap();
+            assert_eq!(found, std::slice::from_ref(start));
+        }
+        assert!(runs.matching_starts(tenant(), BindingKind::Message, "order").await.unwrap().is_empty());
+        assert!(runs.matching_starts(flow.tenant, BindingKind::Message, "other").await.unwrap().is_empty());
+
+        flow.state = WorkflowState::Archived;
+        flow.revision = flow.revision.next();
+        workflows.update(write(&flow, None), &Unit::default()).await.unwrap();
+        assert_eq!(count(&db, "start_bindings").await, 0);
+        flow.state = WorkflowState::Published;
+        flow.revision = flow.revision.next();
+        workflows.update(write(&flow, None), &Unit::default()).await.unwrap();
+        workflows.set_bindings(flow.tenant, flow.id, &wanted[..1]).await.unwrap();
+        assert_eq!(runs.matching_starts(flow.tenant, BindingKind::Message, "order").await.unwrap().len(), 1);
+        let lost = workflows.set_bindings(tenant(), flow.id, &[]).await;
+        assert_eq!(lost, Err(StoreError::NotFound));
+    });
+}

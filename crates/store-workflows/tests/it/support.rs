@@ -1,0 +1,276 @@
+//! Records for tests, and counts of rows.
+
+use std::sync::LazyLock;
+
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
+use heddle_engine::State;
+use heddle_kernel::{
+    EventId, IdSource, PageRequest, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp, UserId,
+    WorkflowId,
+};
+use heddle_policy::unit::{Actor, AuditEntry, IdempotencyRecord, Outcome, Unit};
+use heddle_store::{Db, read};
+use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
+use heddle_workflows::ports::{CommitUnit, RunStore, RunWrite, WorkflowStore, WorkflowWrite};
+use heddle_workflows::records::{
+    BindingKind, Draft, HumanTask, InboxEvent, InboxState, Presence, Run, RunState, StartBinding,
+    SubscriptionRow, TaskState, TimerRow, TriggerRecord, Workflow, WorkflowState,
+};
+use serde_json::json;
+
+static IDS: LazyLock<SequentialIds> = LazyLock::new(SequentialIds::default);
+
+/// An instant, in seconds.
+pub const fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_micros((1_700_000_000 + seconds) * 1_000_000)
+}
+
+pub fn id<T>(make: fn(uuid::Uuid) -> T) -> T {
+    make(IDS.next(at(0)))
+}
+
+pub fn tenant() -> TenantId {
+    id(TenantId)
+}
+
+pub fn page(limit: u32) -> PageRequest {
+    PageRequest { limit, cursor: None }
+}
+
+pub fn stores(db: &Db) -> (SqlWorkflowStore, SqlRunStore) {
+    (SqlWorkflowStore::new(db.clone()), SqlRunStore::new(db.clone()))
+}
+
+pub fn unit(tenant: TenantId, at: Timestamp) -> Unit {
+    let audit = AuditEntry {
+        id: id(EventId),
+        tenant: Some(tenant),
+        at,
+        actor: Actor { kind: "user", id: Some("u".to_owned()), display: "U".to_owned() },
+        action: "tested".to_owned(),
+        resource_type: "workflow".to_owned(),
+        resource_id: None,
+        outcome: Outcome::Succeeded,
+        request_id: "r".to_owned(),
+        client_ip: None,
+        details: json!({"a": [1, null]}),
+    };
+    Unit { audit: Some(audit), idempotency: None }
+}
+
+pub fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Unit {
+    let record = IdempotencyRecord {
+        tenant,
+        operation: "startRun".to_owned(),
+        key: key.to_owned(),
+        body_sha256: "00".to_owned(),
+        status: 201,
+        body: b"{}".to_vec(),
+        etag: Some("1".to_owned()),
+        created_at,
+    };
+    Unit { idempotency: Some(record), ..unit(tenant, created_at) }
+}
+
+pub fn workflow(tenant: TenantId, slug: &str) -> Workflow {
+    let user = id(UserId);
+    Workflow {
+        tenant,
+        id: id(WorkflowId),
+        slug: slug.to_owned(),
+        display_name: slug.to_uppercase(),
+        description: String::new(),
+        folder_id: Presence::Absent,
+        state: WorkflowState::Draft,
+        revision: Revision::FIRST,
+        draft_revision: Revision::FIRST,
+        draft_hash: None,
+        published_version: None,
+        published_hash: None,
+        created_at: at(0),
+        created_by: user,
+        updated_at: at(0),
+        updated_by: user,
+    }
+}
+
+pub fn write<'a>(workflow: &'a Workflow, draft: Option<&'a Draft>) -> WorkflowWrite<'a> {
+    let expected = (workflow.revision != Revision::FIRST).then(|| Revision(workflow.revision.0 - 1));
+    WorkflowWrite { workflow, expected, draft, claims: &[] }
+}
+
+/// Writes a published workflow of this name.
+pub async fn published(store: &impl WorkflowStore, tenant: TenantId, slug: &str) -> Workflow {
+    let new =
+        Workflow { state: WorkflowState::Published, published_version: Some(1), ..workflow(tenant, slug) };
+    store.insert(write(&new, None), &Unit::default()).await.unwrap();
+    new
+}
+
+/// A state with a user task active at each of the nodes.
+pub fn state(nodes: &[&str]) -> State {
+    let active: Vec<_> = nodes
+        .iter()
+        .enumerate()
+        .map(|(n, node)| {
+            json!({"i": format!("n{}", n + 1), "n": node, "e": "userTask", "s": "n0", "a": at(0).to_string()})
+        })
+        .collect();
+    serde_json::from_value(json!({"v": 1, "a": active})).unwrap()
+}
+
+pub fn run(of: &Workflow) -> Run {
+    Run {
+        tenant: of.tenant,
+        id: id(RunId),
+        workflow: of.id,
+        version: 1,
+        process_id: "main".to_owned(),
+        state: RunState::Waiting,
+        has_incident: false,
+        business_key: None,
+        correlation_key: None,
+        trigger: TriggerRecord { kind: "manual".to_owned(), name: None, node_id: None, event_id: None },
+        input: json!({"zero": "\u{0}"}),
+        snapshot: state(&[]),
+        last_sequence: 2,
+        revision: Revision::FIRST,
+        created_at: at(0),
+        created_by: Some(id(UserId)),
+        updated_at: at(0),
+        ended_at: None,
+        waiting_since: Some(at(0)),
+    }
+}
+
+pub fn ended(of: &Workflow) -> Run {
+    Run { state: RunState::Completed, ended_at: Some(at(1)), waiting_since: None, ..run(of) }
+}
+
+pub fn begin(run: Run) -> RunWrite {
+    RunWrite {
+        run,
+        expected: None,
+        events: Some(b"[{\"sequence\":1},{\"sequence\":2}]".to_vec()),
+        first_sequence: 1,
+        timers_added: Vec::new(),
+        timers_removed: Vec::new(),
+        subscriptions_added: Vec::new(),
+        subscriptions_removed: Vec::new(),
+        tasks: Vec::new(),
+        outgoing: Vec::new(),
+    }
+}
+
+/// The next step of a run: revision and sequence go on.
+pub fn step(run: &Run) -> RunWrite {
+    let next = Run { revision: run.revision.next(), last_sequence: run.last_sequence + 1, ..run.clone() };
+    RunWrite {
+        expected: Some(run.revision),
+        events: Some(b"[{}]".to_vec()),
+        first_sequence: next.last_sequence,
+        ..begin(next)
+    }
+}
+
+pub fn unit_of(write: RunWrite) -> CommitUnit {
+    let tenant = write.run.tenant;
+    CommitUnit { tenant: Some(tenant), runs: vec![write], unit: unit(tenant, at(0)), ..CommitUnit::default() }
+}
+
+/// Commits one unit.
+pub async fn commit(store: &impl RunStore, unit: CommitUnit) -> Result<(), heddle_policy::store::StoreError> {
+    let mut answers = store.commit(vec![unit]).await;
+    assert_eq!(answers.len(), 1);
+    answers.remove(0)
+}
+
+/// Begins a run.
+pub async fn begun(store: &impl RunStore, run: Run) -> Run {
+    commit(store, unit_of(begin(run.clone()))).await.unwrap();
+    run
+}
+
+pub fn timer(timer_id: &str, due_at: Timestamp) -> TimerRow {
+    TimerRow { timer_id: timer_id.to_owned(), node_id: "wait".to_owned(), due_at }
+}
+
+pub fn subscription(kind: BindingKind, name: &str, correlation_key: Option<&str>) -> SubscriptionRow {
+    SubscriptionRow {
+        subscription_id: format!("s-{name}"),
+        kind,
+        name: name.to_owned(),
+        correlation_key: correlation_key.map(str::to_owned),
+        node_id: "listen".to_owned(),
+    }
+}
+
+pub fn task(run: &Run) -> HumanTask {
+    HumanTask {
+        tenant: run.tenant,
+        id: id(TaskId),
+        run: run.id,
+        workflow: run.workflow,
+        node_id: "approve".to_owned(),
+        node_instance_id: "n1".to_owned(),
+        name: "Approve".to_owned(),
+        state: TaskState::Open,
+        assignee: None,
+        candidate_users: Vec::new(),
+        candidate_groups: Vec::new(),
+        due_at: None,
+        priority: 50,
+        form: Some(json!({"type": "object"})),
+        outcomes: vec!["yes".to_owned(), "no".to_owned()],
+        created_at: at(0),
+        ended_at: None,
+        completed_by: None,
+    }
+}
+
+pub fn event(tenant: TenantId, key: &str) -> InboxEvent {
+    InboxEvent {
+        tenant,
+        id: id(EventId),
+        idempotency_key: key.to_owned(),
+        body_sha256: "ab".to_owned(),
+        correlation_key: Some("k".to_owned()),
+        event_type: "paid".to_owned(),
+        payload: json!({"amount": 1.5, "zero": "\u{0}"}),
+        received_at: at(0),
+        received_by: Some(id(UserId)),
+        state: InboxState::Buffered,
+        run_ids: Vec::new(),
+        expires_at: Some(at(100)),
+    }
+}
+
+pub fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
+    StartBinding {
+        tenant: of.tenant,
+        workflow: of.id,
+        version: 1,
+        process_id: "main".to_owned(),
+        node_id: format!("start-{name}"),
+        kind,
+        name: name.to_owned(),
+        next_due_at: None,
+        timer: None,
+    }
+}
+
+/// The number of rows of a table.
+pub async fn count(db: &Db, table: &str) -> i64 {
+    #[derive(diesel::QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = BigInt)]
+        n: i64,
+    }
+    let text = format!("SELECT count(*) AS n FROM {table}");
+    read!(db, |conn| {
+        let found: Count = diesel::sql_query(&text).get_result(conn).await?;
+        Ok(found.n)
+    })
+    .unwrap()
+}

@@ -1,0 +1,278 @@
+//! Workflows, versions, stars, files and deletion.
+
+use heddle_kernel::{PageRequest, Revision, UserId, WorkflowId};
+use heddle_policy::store::StoreError;
+use heddle_policy::unit::Unit;
+use heddle_testkit::on_both;
+use heddle_workflows::ports::{Deleted, PublishWrite, RunStore, WorkflowStore, WorkflowWrite};
+use heddle_workflows::records::{
+    BindingKind, Draft, ImportSource, Presence, StartBinding, Version, Workflow, WorkflowState,
+};
+use serde_json::json;
+
+use crate::support::*;
+
+fn next(workflow: &Workflow) -> Workflow {
+    Workflow { revision: workflow.revision.next(), ..workflow.clone() }
+}
+
+#[tokio::test]
+async fn a_workflow_is_read_as_it_was_written() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let t = tenant();
+        let user = id(UserId);
+        let definition = json!({"nodes": [{"id": "a", "label": null}], "zero": "\u{0}"});
+        for (n, draft, folder) in [
+            (0, Presence::Absent, Presence::Absent),
+            (1, Presence::Null, Presence::Null),
+            (2, Presence::Value(definition), Presence::Value("f".to_owned())),
+        ] {
+            let new = Workflow {
+                description: "d".to_owned(),
+                folder_id: folder,
+                draft_hash: Some("h".to_owned()),
+                ..workflow(t, &format!("w{n}"))
+            };
+            workflows.insert(write(&new, Some(&draft)), &unit(t, at(0))).await.unwrap();
+            let view = workflows.get(t, new.id, user).await.unwrap();
+            assert_eq!((&view.workflow, view.starred), (&new, false));
+            assert_eq!(workflows.draft(t, new.id).await.unwrap(), draft);
+            assert_eq!(workflows.standing(t, new.id).await.unwrap(), (WorkflowState::Draft, None));
+            let changed = Workflow {
+                slug: format!("x{n}"),
+                display_name: "Other".to_owned(),
+                folder_id: Presence::Null,
+                draft_revision: Revision(2),
+                draft_hash: None,
+                updated_at: at(5),
+                updated_by: user,
+                ..next(&new)
+            };
+            workflows.update(write(&changed, None), &unit(t, at(5))).await.unwrap();
+            assert_eq!(workflows.get(t, new.id, user).await.unwrap().workflow, changed);
+            assert_eq!(workflows.draft(t, new.id).await.unwrap(), draft, "stays");
+            let cleared = next(&changed);
+            workflows.update(write(&cleared, Some(&Draft::Absent)), &Unit::default()).await.unwrap();
+            assert_eq!(workflows.draft(t, new.id).await.unwrap(), Draft::Absent);
+        }
+        assert_eq!(count(&db, "audit_events").await, 6);
+    });
+}
+
+#[tokio::test]
+async fn a_slug_is_the_organisations_own() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let t = tenant();
+        let (a, b) = (workflow(t, "a"), workflow(t, "b"));
+        for new in [&a, &b, &workflow(tenant(), "a")] {
+            workflows.insert(write(new, None), &Unit::default()).await.unwrap();
+        }
+        let taken = Err(StoreError::Duplicate("slug".to_owned()));
+        let unit = unit(t, at(0));
+        assert_eq!(workflows.insert(write(&workflow(t, "a"), None), &unit).await, taken);
+        let renamed = Workflow { slug: "a".to_owned(), ..next(&b) };
+        assert_eq!(workflows.update(write(&renamed, None), &unit).await, taken);
+        assert_eq!(count(&db, "audit_events").await, 0);
+        assert_eq!(workflows.get(t, b.id, id(UserId)).await.unwrap().workflow, b);
+    });
+}
+
+#[tokio::test]
+async fn a_change_needs_the_present_revision_and_the_organisation() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (unit, user, foreign) = (unit(flow.tenant, at(0)), id(UserId), tenant());
+        let stale = WorkflowWrite { expected: Some(Revision(5)), ..write(&flow, None) };
+        assert_eq!(workflows.update(stale, &unit).await, Err(StoreError::Stale));
+        let theirs = Workflow { tenant: foreign, ..next(&flow) };
+        let unknown = Workflow { id: id(WorkflowId), ..next(&flow) };
+        for lost in [&theirs, &unknown] {
+            assert_eq!(workflows.update(write(lost, None), &unit).await, Err(StoreError::NotFound));
+        }
+        assert_eq!(workflows.get(foreign, flow.id, user).await.unwrap_err(), StoreError::NotFound);
+        assert_eq!(workflows.draft(foreign, flow.id).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.standing(foreign, flow.id).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.source(foreign, flow.id).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.versions(foreign, flow.id, &page(9)).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.version(foreign, flow.id, 1).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.star(foreign, flow.id, user, true, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.star(foreign, flow.id, user, false, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.delete(foreign, flow.id, None, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(count(&db, "audit_events").await, 0);
+    });
+}
+
+fn version(number: i32) -> Version {
+    Version {
+        number,
+        hash: format!("h{number}"),
+        published_at: at(i64::from(number)),
+        published_by: id(UserId),
+        change_note: (number == 2).then(|| "note".to_owned()),
+        active: true,
+    }
+}
+
+#[tokio::test]
+async fn publishing_moves_the_active_version_and_the_starts() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let mut flow = workflow(tenant(), "a");
+        workflows.insert(write(&flow, None), &Unit::default()).await.unwrap();
+        let t = flow.tenant;
+        for number in 1..=3 {
+            let expected = flow.revision;
+            flow = Workflow {
+                state: WorkflowState::Published,
+                published_version: Some(number),
+                published_hash: Some(format!("h{number}")),
+                ..next(&flow)
+            };
+            let binding = StartBinding { version: number, ..binding(&flow, BindingKind::Message, "m") };
+            let publish = PublishWrite {
+                workflow: &flow,
+                expected,
+                version: &version(number),
+                definition: &json!({"n": number}),
+                bindings: std::slice::from_ref(&binding),
+            };
+            workflows.publish(publish.clone(), &unit(t, at(0))).await.unwrap();
+            assert_eq!(workflows.publish(publish, &Unit::default()).await, Err(StoreError::Stale));
+            assert_eq!(runs.matching_starts(t, BindingKind::Message, "m").await.unwrap(), [binding]);
+        }
+        assert_eq!(workflows.get(t, flow.id, id(UserId)).await.unwrap().workflow, flow);
+        assert_eq!(workflows.standing(t, flow.id).await.unwrap(), (WorkflowState::Published, Some(3)));
+        let first = workflows.versions(t, flow.id, &page(2)).await.unwrap();
+        let rest = PageRequest { limit: 2, cursor: first.next };
+        let rest = workflows.versions(t, flow.id, &rest).await.unwrap();
+        let numbers: Vec<_> = first.items.iter().chain(&rest.items).map(|v| (v.number, v.active)).collect();
+        assert_eq!(numbers, [(3, true), (2, false), (1, false)]);
+        assert!(rest.next.is_none());
+        let (second, definition) = workflows.version(t, flow.id, 2).await.unwrap();
+        assert_eq!((second.change_note.as_deref(), definition), (Some("note"), json!({"n": 2})));
+        assert_eq!(workflows.version(t, flow.id, 4).await, Err(StoreError::NotFound));
+        assert_eq!(count(&db, "audit_events").await, 3);
+    });
+}
+
+#[tokio::test]
+async fn a_star_is_set_once_for_each_user() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (ann, bob) = (id(UserId), id(UserId));
+        for (user, starred, changes) in [
+            (ann, true, true),
+            (ann, true, false),
+            (bob, false, false),
+            (bob, true, true),
+            (ann, false, true),
+        ] {
+            let unit = unit(flow.tenant, at(0));
+            assert_eq!(workflows.star(flow.tenant, flow.id, user, starred, &unit).await, Ok(changes));
+            assert_eq!(workflows.get(flow.tenant, flow.id, user).await.unwrap().starred, starred);
+        }
+        assert!(workflows.get(flow.tenant, flow.id, bob).await.unwrap().starred);
+        assert_eq!(count(&db, "audit_events").await, 3);
+    });
+}
+
+fn file(letter: &str) -> ImportSource {
+    ImportSource {
+        sha256: letter.repeat(64),
+        media_type: "application/xml".to_owned(),
+        file_name: Some(format!("{letter}.bpmn")),
+        bytes: vec![0, 255, 1],
+    }
+}
+
+#[tokio::test]
+async fn a_claimed_file_stays_with_its_workflow() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let t = tenant();
+        for letter in ["a", "b", "c"] {
+            workflows.keep_source(t, &file(letter), at(10)).await.unwrap();
+        }
+        let claims = ["a", "b", "x"].map(|letter| letter.repeat(64));
+        let (one, two) = (workflow(t, "one"), workflow(t, "two"));
+        let claiming = WorkflowWrite { claims: &claims, ..write(&one, None) };
+        workflows.insert(claiming, &Unit::default()).await.unwrap();
+        assert_eq!(workflows.source(t, one.id).await.unwrap(), file("b"));
+        workflows
+            .insert(WorkflowWrite { claims: &claims[..1], ..write(&two, None) }, &Unit::default())
+            .await
+            .unwrap();
+        // Previewing a claimed file again does not give it an end.
+        workflows.keep_source(t, &file("a"), at(20)).await.unwrap();
+        workflows.keep_source(t, &file("c"), at(20)).await.unwrap();
+        assert_eq!(runs.sweep(at(10)).await.unwrap(), 0, "c was kept for longer");
+        assert_eq!(runs.sweep(at(20)).await.unwrap(), 1);
+        assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));
+        let later = next(&one);
+        let back = WorkflowWrite { claims: &claims[..1], ..write(&later, None) };
+        workflows.update(back, &Unit::default()).await.unwrap();
+        assert_eq!(workflows.source(t, one.id).await.unwrap(), file("a"));
+        // The other workflow's file outlives this one.
+        assert_eq!(workflows.delete(t, one.id, None, &Unit::default()).await, Ok(Deleted::Now));
+        assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));
+        assert_eq!(count(&db, "import_sources").await, 1);
+    });
+}
+
+#[tokio::test]
+async fn a_deleted_workflow_leaves_tombstones_alone() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let t = flow.tenant;
+        let other = published(&workflows, t, "b").await;
+        let spared = begun(&runs, ended(&other)).await;
+        workflows.star(t, flow.id, id(UserId), true, &Unit::default()).await.unwrap();
+        let starts = [binding(&flow, BindingKind::Message, "m")];
+        workflows.set_bindings(t, flow.id, &starts).await.unwrap();
+        let over = begun(&runs, ended(&flow)).await;
+        let active = begun(&runs, run(&flow)).await;
+        let unit = unit(t, at(9));
+        assert_eq!(workflows.delete(t, flow.id, None, &unit).await, Ok(Deleted::InUse(1)));
+        assert!(workflows.get(t, flow.id, id(UserId)).await.is_ok(), "nothing was deleted");
+        assert_eq!(count(&db, "start_bindings").await, 1);
+        let stop = step(&active);
+        let stopped = heddle_workflows::records::Run {
+            state: heddle_workflows::records::RunState::Cancelled,
+            ended_at: Some(at(3)),
+            ..stop.run.clone()
+        };
+        let stop = heddle_workflows::ports::RunWrite { run: stopped, ..stop };
+        commit(&runs, unit_of(stop)).await.unwrap();
+        let before = count(&db, "audit_events").await;
+        assert_eq!(workflows.delete(t, flow.id, Some(Revision(8)), &unit).await, Err(StoreError::Stale));
+        assert_eq!(workflows.delete(t, flow.id, Some(flow.revision), &unit).await, Ok(Deleted::Now));
+        assert_eq!(workflows.delete(t, flow.id, None, &unit).await, Ok(Deleted::Before));
+        assert_eq!(workflows.delete(t, id(WorkflowId), None, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.delete(tenant(), flow.id, None, &unit).await, Err(StoreError::NotFound));
+        for run in [&over, &active] {
+            assert!(runs.was_purged(t, run.id).await.unwrap());
+            assert_eq!(runs.load(t, run.id).await.unwrap_err(), StoreError::NotFound);
+        }
+        assert!(runs.load(t, spared.id).await.is_ok());
+        for (table, rows) in [
+            ("workflows", 1),
+            ("workflow_stars", 0),
+            ("start_bindings", 0),
+            ("runs", 1),
+            ("run_events", 1),
+            ("tombstones", 3),
+            ("audit_events", before + 1),
+        ] {
+            assert_eq!(count(&db, table).await, rows, "{table}");
+        }
+        // A run can't begin any more, alone or in a batch.
+        assert_eq!(commit(&runs, unit_of(begin(run(&flow)))).await, Err(StoreError::NotFound));
+        let both = vec![unit_of(begin(run(&flow))), unit_of(begin(run(&other)))];
+        assert_eq!(runs.commit(both).await, [Err(StoreError::NotFound), Ok(())]);
+    });
+}

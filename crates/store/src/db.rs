@@ -1,0 +1,134 @@
+//! Which database, and how it is opened.
+
+use std::path::PathBuf;
+
+use diesel::SqliteConnection;
+
+use crate::error::Error;
+use crate::postgres::PgDb;
+use crate::sqlite::SqliteDb;
+
+/// How safe a committed write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// A commit survives the loss of power (`synchronous=FULL`).
+    #[default]
+    Full,
+    /// A commit survives the death of the process, not always that of the machine (`synchronous=NORMAL`).
+    Process,
+}
+
+/// How the database is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// For SQLite; PostgreSQL has its own setting.
+    pub durability: Durability,
+    /// Reading connections to SQLite.
+    pub readers: usize,
+    /// The most connections to PostgreSQL.
+    pub connections: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { durability: Durability::Full, readers: 4, connections: 16 }
+    }
+}
+
+/// Why the database could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The address names no database that Heddle knows.
+    #[error("the database address is none: {0}")]
+    Address(String),
+    /// The file can't be made or opened.
+    #[error("cannot open `{path}`: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Another process has the file.
+    #[error("`{path}` is in use by another process")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The database answered with an error.
+    #[error("cannot open the database: {0}")]
+    Connect(String),
+}
+
+/// The database: cheap to clone.
+#[derive(Clone)]
+pub enum Db {
+    /// A file of this process.
+    Sqlite(SqliteDb),
+    /// A server that several nodes share.
+    Postgres(PgDb),
+}
+
+impl Db {
+    /// Opens the database at `sqlite:PATH` or `postgres://...`. PostgreSQL is not asked yet: a server that is
+    /// down shows at the first call.
+    ///
+    /// The schema within PostgreSQL is chosen with `?options=-csearch_path%3DNAME`, a Unix socket with
+    /// `?host=/directory`.
+    ///
+    /// # Errors
+    /// When the address is none, or the file can't be had.
+    pub async fn open(address: &str, options: &Options) -> Result<Self, OpenError> {
+        if let Some(path) = address.strip_prefix("sqlite:") {
+            let path = PathBuf::from(path.strip_prefix("//").unwrap_or(path));
+            return Ok(Self::Sqlite(SqliteDb::open(&path, options).await?));
+        }
+        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+            return Ok(Self::Postgres(PgDb::new(address, options)?));
+        }
+        let scheme: String = address.chars().take_while(|c| *c != ':').take(40).collect();
+        Err(OpenError::Address(format!("`{scheme}` is neither `sqlite` nor `postgres`")))
+    }
+
+    /// SQLite's part, if it is SQLite.
+    #[must_use]
+    pub const fn sqlite(&self) -> Option<&SqliteDb> {
+        match self {
+            Self::Sqlite(sqlite) => Some(sqlite),
+            Self::Postgres(_) => None,
+        }
+    }
+
+    /// PostgreSQL's part, if it is PostgreSQL.
+    #[must_use]
+    pub const fn postgres(&self) -> Option<&PgDb> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(postgres) => Some(postgres),
+        }
+    }
+
+    /// Runs one blocking piece of work on SQLite's writing connection, in one immediate transaction.
+    ///
+    /// # Errors
+    /// The work's, the database's, or that the database is PostgreSQL.
+    pub async fn sqlite_batch<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
+    {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.batch(work).await,
+            Self::Postgres(_) => Err(Error::Unavailable("the batch is SQLite's".to_owned())),
+        }
+    }
+
+    /// Whether the database answers now.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), crate::StoreError> {
+        use diesel_async::SimpleAsyncConnection;
+        crate::read!(self, |conn| Ok(conn.batch_execute("SELECT 1").await?))
+    }
+}

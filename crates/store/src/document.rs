@@ -1,0 +1,79 @@
+//! Documents: JSON as bytes behind one prefix byte, compressed when it is long.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+
+const RAW: u8 = 0;
+const ZSTD: u8 = 1;
+/// Longer documents are compressed, in bytes.
+const THRESHOLD: usize = 1024;
+/// No document is longer than this when unpacked: damaged bytes must not take all memory.
+const LARGEST: usize = 256 << 20;
+
+/// A document's bytes: `0` and the JSON, or `1` and its zstd frame.
+///
+/// # Errors
+/// When the value has no JSON form.
+pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
+    let damaged = |error: &dyn std::fmt::Display| Error::Document(error.to_string());
+    let mut out = vec![RAW];
+    serde_json::to_writer(&mut out, value).map_err(|e| damaged(&e))?;
+    if out.len() <= THRESHOLD {
+        return Ok(out);
+    }
+    let mut packed = vec![ZSTD];
+    zstd::stream::copy_encode(&out[1..], &mut packed, 3).map_err(|e| damaged(&e))?;
+    Ok(if packed.len() < out.len() { packed } else { out })
+}
+
+/// A document from its bytes.
+///
+/// # Errors
+/// When the bytes are damaged or hold another shape.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    let damaged = |error: &dyn std::fmt::Display| Error::Document(error.to_string());
+    match bytes.split_first() {
+        Some((&RAW, json)) => serde_json::from_slice(json).map_err(|e| damaged(&e)),
+        Some((&ZSTD, packed)) => {
+            use std::io::Read;
+            let unpacker = zstd::stream::Decoder::new(packed).map_err(|e| damaged(&e))?;
+            let mut json = Vec::with_capacity(packed.len() * 4);
+            unpacker.take(LARGEST as u64 + 1).read_to_end(&mut json).map_err(|e| damaged(&e))?;
+            if json.len() > LARGEST {
+                return Err(Error::Document("longer than a document may be".to_owned()));
+            }
+            serde_json::from_slice(&json).map_err(|e| damaged(&e))
+        }
+        _ => Err(Error::Document("unknown kind of document".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn short_ones_stay_plain_and_long_ones_are_packed() {
+        for (value, prefix) in [
+            (json!(null), RAW),
+            (json!({"a": "ä", "b": [1, 2.5, null]}), RAW),
+            (json!("x".repeat(5000)), ZSTD),
+        ] {
+            let bytes = encode(&value).unwrap();
+            assert_eq!(bytes[0], prefix);
+            assert_eq!(decode::<Value>(&bytes).unwrap(), value);
+        }
+        assert!(encode(&"x".repeat(5000)).unwrap().len() < 100);
+    }
+
+    #[test]
+    fn damaged_bytes_are_an_error() {
+        let packed = encode(&"x".repeat(5000)).unwrap();
+        for bytes in [&b""[..], b"\0", b"\0{", b"\x01", b"\x07{}", &packed[..packed.len() - 3]] {
+            assert!(matches!(decode::<Value>(bytes), Err(Error::Document(_))), "{bytes:?}");
+        }
+    }
+}

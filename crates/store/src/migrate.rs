@@ -1,0 +1,227 @@
+//! Migrations: SQL texts in the binary, the same names for both databases, run under a lock.
+
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Text};
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use heddle_kernel::Timestamp;
+
+use crate::conn::{AsConn, Conn};
+use crate::db::Db;
+use crate::error::Error;
+use crate::{StoreError, on_conn, read, write_tx};
+
+struct Script {
+    up: &'static str,
+    down: &'static str,
+}
+
+struct Migration {
+    name: &'static str,
+    sqlite: Script,
+    postgres: Script,
+}
+
+macro_rules! migrations {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Migration {
+            name: $name,
+            sqlite: Script {
+                up: include_str!(concat!("../../../migrations/sqlite/", $name, "/up.sql")),
+                down: include_str!(concat!("../../../migrations/sqlite/", $name, "/down.sql")),
+            },
+            postgres: Script {
+                up: include_str!(concat!("../../../migrations/postgres/", $name, "/up.sql")),
+                down: include_str!(concat!("../../../migrations/postgres/", $name, "/down.sql")),
+            },
+        }),+]
+    };
+}
+
+/// All migrations in their order.
+const MIGRATIONS: &[Migration] =
+    migrations!["20261121000000_shared", "20261121000100_identity", "20261121000200_workflows"];
+
+/// Where a database stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MigrationState {
+    /// Names of the migrations that are in the database.
+    pub applied: Vec<String>,
+    /// Names of those that this program has and the database lacks.
+    pub pending: Vec<&'static str>,
+}
+
+/// Why the database could not be brought to this program's schema.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    /// A newer program has been here: this one must not touch the data.
+    #[error("the database holds migrations of a newer version: {}", .0.join(", "))]
+    Newer(Vec<String>),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    n: i64,
+}
+
+impl Db {
+    /// Names of all migrations of this program, in their order.
+    #[must_use]
+    pub fn migrations() -> Vec<&'static str> {
+        MIGRATIONS.iter().map(|migration| migration.name).collect()
+    }
+
+    /// What the database has and what it lacks.
+    ///
+    /// # Errors
+    /// When it was migrated by a newer program, or can't be read.
+    pub async fn migration_state(&self) -> Result<MigrationState, MigrateError> {
+        let applied = read!(self, |conn| applied(conn).await)?;
+        state(applied)
+    }
+
+    /// Names of the migrations that the database lacks.
+    ///
+    /// # Errors
+    /// As [`Db::migration_state`].
+    pub async fn migrations_pending(&self) -> Result<Vec<&'static str>, MigrateError> {
+        Ok(self.migration_state().await?.pending)
+    }
+
+    /// Applies what is pending, all or nothing; returns the names. Of several processes one does it and the
+    /// others wait.
+    ///
+    /// # Errors
+    /// When the database was migrated by a newer program, or fails.
+    pub async fn migrate(&self, now: Timestamp) -> Result<Vec<&'static str>, MigrateError> {
+        self.migration_state().await?;
+        Ok(write_tx!(self, |conn| {
+            lock(conn).await?;
+            let state = state(applied(conn).await?).map_err(|error| Error::Unavailable(error.to_string()))?;
+            for migration in MIGRATIONS.iter().filter(|migration| state.pending.contains(&migration.name)) {
+                run(conn, migration.sqlite.up, migration.postgres.up).await?;
+                note(conn, migration.name, now).await?;
+            }
+            Ok(state.pending)
+        })?)
+    }
+
+    /// Takes back every migration, and with them all data.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn migrate_down(&self) -> Result<(), MigrateError> {
+        Ok(write_tx!(self, |conn| {
+            lock(conn).await?;
+            let names = applied(conn).await?;
+            for migration in MIGRATIONS.iter().rev().filter(|m| names.iter().any(|name| name == m.name)) {
+                run(conn, migration.sqlite.down, migration.postgres.down).await?;
+            }
+            Ok(conn.batch_execute("DELETE FROM schema_migrations").await?)
+        })?)
+    }
+}
+
+fn state(applied: Vec<String>) -> Result<MigrationState, MigrateError> {
+    let known = |name: &String| MIGRATIONS.iter().any(|migration| migration.name == name);
+    let newer: Vec<_> = applied.iter().filter(|name| !known(name)).cloned().collect();
+    if !newer.is_empty() {
+        return Err(MigrateError::Newer(newer));
+    }
+    let missing = |name: &&'static str| !applied.iter().any(|done| done == name);
+    let pending = Db::migrations().into_iter().filter(missing).collect();
+    Ok(MigrationState { applied, pending })
+}
+
+/// SQLite's transaction has the file to itself; PostgreSQL is asked for a lock that the transaction's end
+/// lets go. Two schemas of one database don't wait for each other.
+async fn lock<C: AsConn>(conn: &mut C) -> Result<(), Error> {
+    match conn.as_conn() {
+        Conn::Sqlite(conn) => {
+            conn.batch_execute(
+                "CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT NOT NULL, \
+                 applied_at INTEGER NOT NULL, PRIMARY KEY (name)) STRICT, WITHOUT ROWID",
+            )
+            .await?;
+        }
+        Conn::Postgres(conn) => {
+            conn.batch_execute("SELECT pg_advisory_xact_lock(1212502092, hashtext(current_schema()))")
+                .await?;
+            conn.batch_execute(
+                "CREATE TABLE IF NOT EXISTS schema_migrations (name text COLLATE \"C\" NOT NULL, \
+                 applied_at timestamptz NOT NULL, PRIMARY KEY (name))",
+            )
+            .await?;
+        }
+    }
+    Ok(())
+}
+
+async fn applied<C: AsConn>(conn: &mut C) -> Result<Vec<String>, Error> {
+    let there = match conn.as_conn() {
+        Conn::Sqlite(_) => "SELECT count(*) AS n FROM sqlite_master WHERE name = 'schema_migrations'",
+        Conn::Postgres(_) => "SELECT count(to_regclass('schema_migrations')) AS n",
+    };
+    let names = "SELECT name FROM schema_migrations ORDER BY name";
+    on_conn!(conn, |conn| {
+        let there: Count = diesel::sql_query(there).get_result(conn).await?;
+        if there.n == 0 {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<Name> = diesel::sql_query(names).load(conn).await?;
+        Ok(rows.into_iter().map(|row| row.name).collect())
+    })
+}
+
+async fn run<C: AsConn>(conn: &mut C, sqlite: &str, postgres: &str) -> Result<(), Error> {
+    match conn.as_conn() {
+        Conn::Sqlite(conn) => conn.batch_execute(sqlite).await?,
+        Conn::Postgres(conn) => conn.batch_execute(postgres).await?,
+    }
+    Ok(())
+}
+
+async fn note<C: AsConn>(conn: &mut C, name: &str, now: Timestamp) -> Result<(), Error> {
+    on_conn!(conn, |conn| {
+        use crate::schema::schema_migrations::dsl;
+        use diesel::ExpressionMethods;
+        diesel::insert_into(dsl::schema_migrations)
+            .values((dsl::name.eq(name), dsl::applied_at.eq(crate::At(now))))
+            .execute(conn)
+            .await?;
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folders_and_the_list_hold_the_same_names() {
+        for dialect in ["sqlite", "postgres"] {
+            let folder = format!("{}/../../migrations/{dialect}", env!("CARGO_MANIFEST_DIR"));
+            let mut names: Vec<_> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            assert_eq!(names, Db::migrations(), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn a_newer_database_is_left_alone() {
+        let newer = state(vec!["20991231000000_later".to_owned()]);
+        assert!(matches!(newer, Err(MigrateError::Newer(names)) if names == ["20991231000000_later"]));
+    }
+}

@@ -1,0 +1,121 @@
+//! PostgreSQL: a pool whose connections are looked at before they are given out again.
+
+use std::time::Duration;
+
+use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
+use futures::FutureExt;
+
+use crate::db::{OpenError, Options};
+use crate::error::Error;
+
+/// A connection to PostgreSQL.
+pub type PgConn = AsyncPgConnection;
+
+/// How long a connection is waited for, made or taken from the pool.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A connection that idled longer is asked whether it still lives before it is given out.
+const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+
+type Manager = <AsyncPgConnection as AsyncConnection>::TransactionManager;
+
+/// The PostgreSQL database: cheap to clone.
+#[derive(Clone)]
+pub struct PgDb {
+    pool: Pool<AsyncPgConnection>,
+}
+
+impl PgDb {
+    pub(crate) fn new(url: &str, options: &Options) -> Result<Self, OpenError> {
+        let mut config = ManagerConfig::<AsyncPgConnection>::default();
+        // A closed socket is always noticed; the hook below asks those that idled.
+        config.recycling_method = RecyclingMethod::Fast;
+        config.custom_setup = Box::new(|url| establish(url).boxed());
+        let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+        let pool = Pool::builder(manager)
+            .max_size(options.connections.max(1))
+            .pre_recycle(Hook::async_fn(|conn: &mut AsyncPgConnection, metrics| {
+                let idle = metrics.last_used();
+                async move {
+                    if idle > TRUSTED_IDLE {
+                        let asked = tokio::time::timeout(PATIENCE, conn.batch_execute("SELECT 1")).await;
+                        if !matches!(asked, Ok(Ok(()))) {
+                            return Err(HookError::message("the connection died while it was idle"));
+                        }
+                    }
+                    Ok(())
+                }
+                .boxed()
+            }))
+            .build()
+            .map_err(|error| OpenError::Connect(error.to_string()))?;
+        Ok(Self { pool })
+    }
+
+    /// A connection, within five seconds.
+    ///
+    /// # Errors
+    /// When the server can't be reached or all connections stay busy.
+    pub async fn conn(&self) -> Result<Object<AsyncPgConnection>, Error> {
+        match tokio::time::timeout(PATIENCE, self.pool.get()).await {
+            Ok(Ok(conn)) => Ok(conn),
+            Ok(Err(error)) => Err(Error::Unavailable(error.to_string())),
+            Err(_) => Err(Error::Unavailable("no database connection within five seconds".to_owned())),
+        }
+    }
+
+    /// Runs statements that give no rows.
+    ///
+    /// # Errors
+    /// When the server can't be reached or refuses one.
+    pub async fn execute_batch(&self, statements: &str) -> Result<(), Error> {
+        Ok(self.conn().await?.batch_execute(statements).await?)
+    }
+
+    /// Closes all connections; later calls fail.
+    pub fn close(&self) {
+        self.pool.close();
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub async fn begin(conn: &mut AsyncPgConnection) -> Result<(), Error> {
+        Ok(Manager::begin_transaction(conn).await?)
+    }
+
+    /// Commits when the body succeeded, else rolls back and passes its error on.
+    ///
+    /// # Errors
+    /// The body's, or the commit's.
+    pub async fn finish<T>(conn: &mut AsyncPgConnection, result: Result<T, Error>) -> Result<T, Error> {
+        match result {
+            Ok(value) => {
+                Manager::commit_transaction(conn).await?;
+                Ok(value)
+            }
+            Err(error) => {
+                // A connection that can't roll back is thrown away when it goes back to the pool.
+                if let Err(error) = Manager::rollback_transaction(conn).await {
+                    tracing::warn!(%error, "a transaction could not be rolled back");
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
+    let late = || diesel::ConnectionError::BadConnection("no answer within five seconds".to_owned());
+    let setup = async {
+        let mut conn = AsyncPgConnection::establish(url).await?;
+        // A transaction that nobody ends must not hold its locks for ever.
+        conn.batch_execute("SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'")
+            .await
+            .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+        Ok(conn)
+    };
+    tokio::time::timeout(PATIENCE, setup).await.unwrap_or_else(|_| Err(late()))
+}

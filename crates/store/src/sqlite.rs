@@ -1,0 +1,343 @@
+//! SQLite: one connection that writes, a few that read, each with a thread of its own.
+
+use std::fs::File;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
+use futures::future::BoxFuture;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::db::{Durability, OpenError, Options};
+use crate::error::Error;
+
+/// A connection to SQLite whose statements run on a thread of its own.
+pub type SqliteConn = SyncConnectionWrapper<SqliteConnection, Worker>;
+
+/// How long a lock of the file by a process that goes down is waited for.
+const LOCK_PATIENCE: Duration = Duration::from_secs(3);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A thread that runs one connection's statements in the order in which they were sent.
+///
+/// The order matters when a caller goes away in the middle of a transaction: the statement it had already
+/// sent still runs before the `ROLLBACK` with which the next writer begins, never inside the next
+/// transaction. A shared pool of blocking threads gives no such order.
+pub struct Worker {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Worker {
+    fn start() -> Self {
+        let (jobs, inbox) = mpsc::channel::<Job>();
+        // Without a thread the inbox is dropped here, and every call answers that the worker is gone.
+        let started = std::thread::Builder::new().name("heddle-sqlite".to_owned()).spawn(move || {
+            for job in inbox {
+                // A panic fails its own call (whose answer is dropped), not the thread.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+            }
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "no thread for a database connection");
+        }
+        Self { jobs }
+    }
+}
+
+impl SpawnBlocking for Worker {
+    fn spawn_blocking<'a, R>(
+        &mut self,
+        task: impl FnOnce() -> R + Send + 'static,
+    ) -> BoxFuture<'a, Result<R, Box<dyn std::error::Error + Send + Sync + 'static>>>
+    where
+        R: Send + 'static,
+    {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        // If the thread is gone the job is dropped with its `answer`, which `answered` then tells.
+        let _ = self.jobs.send(Box::new(move || {
+            let _ = answer.send(task());
+        }));
+        Box::pin(async move { answered.await.map_err(Box::from) })
+    }
+
+    fn get_runtime() -> Self {
+        Self::start()
+    }
+}
+
+/// The SQLite database: cheap to clone.
+#[derive(Clone)]
+pub struct SqliteDb(Arc<Inner>);
+
+struct Inner {
+    write: tokio::sync::Mutex<SqliteConn>,
+    /// Whether the writer's connection may stand inside a transaction that nobody ended.
+    open: Arc<AtomicBool>,
+    read: Readers,
+    path: PathBuf,
+    _lock: Option<File>,
+}
+
+struct Readers {
+    free: Semaphore,
+    idle: Mutex<Vec<SqliteConn>>,
+}
+
+impl Readers {
+    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConn>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reading connection, given back when dropped.
+pub struct Reader<'a> {
+    conn: Option<SqliteConn>,
+    readers: &'a Readers,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Reader<'_> {
+    /// The connection.
+    ///
+    /// # Errors
+    /// Never, in truth: the connection is there until the reader is dropped.
+    pub fn conn(&mut self) -> Result<&mut SqliteConn, Error> {
+        self.conn.as_mut().ok_or(Error::Unavailable("the reading connection is gone".to_owned()))
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            self.readers.idle().push(conn);
+        }
+    }
+}
+
+/// The connection that writes, held by one task at a time in the order of asking.
+pub struct Writer<'a> {
+    conn: tokio::sync::MutexGuard<'a, SqliteConn>,
+    open: &'a Arc<AtomicBool>,
+}
+
+impl Deref for Writer<'_> {
+    type Target = SqliteConn;
+
+    fn deref(&self) -> &SqliteConn {
+        &self.conn
+    }
+}
+
+impl DerefMut for Writer<'_> {
+    fn deref_mut(&mut self) -> &mut SqliteConn {
+        &mut self.conn
+    }
+}
+
+impl Writer<'_> {
+    /// Begins the transaction, taking the write lock at once.
+    ///
+    /// # Errors
+    /// When the database can't be written now.
+    pub async fn begin(&mut self) -> Result<(), Error> {
+        let open = Arc::clone(self.open);
+        Ok(self.conn.spawn_blocking(move |conn| begin(conn, &open)).await?)
+    }
+
+    /// Commits when the body succeeded, else rolls back and passes its error on.
+    ///
+    /// # Errors
+    /// The body's, or the commit's.
+    pub async fn finish<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        let open = Arc::clone(self.open);
+        match result {
+            Ok(value) => {
+                self.conn.spawn_blocking(move |conn| commit(conn, &open)).await?;
+                Ok(value)
+            }
+            Err(error) => {
+                let rolled_back = self
+                    .conn
+                    .spawn_blocking(move |conn| {
+                        rollback(conn, &open);
+                        Ok(())
+                    })
+                    .await;
+                if let Err(error) = rolled_back {
+                    tracing::warn!(%error, "a transaction could not be rolled back yet");
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+fn begin(conn: &mut SqliteConnection, open: &AtomicBool) -> diesel::QueryResult<()> {
+    if open.load(Ordering::Relaxed) {
+        rollback(conn, open);
+    }
+    conn.batch_execute("BEGIN IMMEDIATE")?;
+    open.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+fn commit(conn: &mut SqliteConnection, open: &AtomicBool) -> diesel::QueryResult<()> {
+    let done = conn.batch_execute("COMMIT");
+    match &done {
+        Ok(()) => open.store(false, Ordering::Relaxed),
+        Err(_) => rollback(conn, open),
+    }
+    done
+}
+
+/// Ends the transaction. That it fails means that SQLite has already rolled back by itself, as it does for a
+/// full disk and for an I/O error.
+fn rollback(conn: &mut SqliteConnection, open: &AtomicBool) {
+    let _ = conn.batch_execute("ROLLBACK");
+    open.store(false, Ordering::Relaxed);
+}
+
+/// Runs `work` in a savepoint of the current transaction; its failure undoes its own statements alone.
+///
+/// # Errors
+/// The outer error says that the whole transaction is gone (SQLite rolls back by itself for a full disk):
+/// then nothing of the batch may be reported as done. The inner one is the work's own.
+pub fn savepoint<T, E>(
+    conn: &mut SqliteConnection,
+    work: impl FnOnce(&mut SqliteConnection) -> Result<T, E>,
+) -> Result<Result<T, E>, Error> {
+    conn.batch_execute("SAVEPOINT heddle")?;
+    let result = work(conn);
+    let end = if result.is_ok() { "RELEASE heddle" } else { "ROLLBACK TO heddle; RELEASE heddle" };
+    conn.batch_execute(end)?;
+    Ok(result)
+}
+
+impl SqliteDb {
+    /// Opens or makes the file, and takes it for this process.
+    pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
+        let lock = lock_file(path).await?;
+        let write = connect(path, options.durability, false).await?;
+        let mut idle = Vec::new();
+        for _ in 0..options.readers.max(1) {
+            idle.push(connect(path, options.durability, true).await?);
+        }
+        Ok(Self(Arc::new(Inner {
+            write: tokio::sync::Mutex::new(write),
+            open: Arc::new(AtomicBool::new(false)),
+            read: Readers { free: Semaphore::new(idle.len()), idle: Mutex::new(idle) },
+            path: path.to_owned(),
+            _lock: Some(lock),
+        })))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Waits for a connection that reads.
+    ///
+    /// # Errors
+    /// Never in practice: the pool is not closed while it lives.
+    pub async fn reader(&self) -> Result<Reader<'_>, Error> {
+        let gone = || Error::Unavailable("no reading connection".to_owned());
+        let permit = self.0.read.free.acquire().await.or(Err(gone()))?;
+        let conn = self.0.read.idle().pop().ok_or_else(gone)?;
+        Ok(Reader { conn: Some(conn), readers: &self.0.read, _permit: permit })
+    }
+
+    /// Waits for the connection that writes; first come, first served.
+    pub async fn writer(&self) -> Writer<'_> {
+        Writer { conn: self.0.write.lock().await, open: &self.0.open }
+    }
+
+    /// Runs `work` on the writer's connection in one call inside one immediate transaction.
+    ///
+    /// The work runs to its end even if the caller goes away.
+    ///
+    /// # Errors
+    /// The work's (all is rolled back), or the database's.
+    pub async fn batch<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
+    {
+        let mut writer = self.writer().await;
+        let open = Arc::clone(writer.open);
+        writer
+            .conn
+            .spawn_blocking(move |conn| {
+                begin(conn, &open)?;
+                Ok(match work(conn) {
+                    Ok(value) => commit(conn, &open).map(|()| value).map_err(Error::from),
+                    Err(error) => {
+                        rollback(conn, &open);
+                        Err(error)
+                    }
+                })
+            })
+            .await?
+    }
+}
+
+/// One process owns the file: what it has cached of identities is then true until it writes itself.
+async fn lock_file(path: &Path) -> Result<File, OpenError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let open = || std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(&name);
+    let file = open().map_err(|source| OpenError::File { path: path.to_owned(), source })?;
+    let started = tokio::time::Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(std::fs::TryLockError::Error(source)) => {
+                return Err(OpenError::File { path: path.to_owned(), source });
+            }
+            Err(std::fs::TryLockError::WouldBlock) if started.elapsed() > LOCK_PATIENCE => {
+                return Err(OpenError::InUse { path: path.to_owned() });
+            }
+            Err(std::fs::TryLockError::WouldBlock) => {
+                tokio::time::sleep(Duration::from_millis(25)).await;
+            }
+        }
+    }
+}
+
+async fn connect(path: &Path, durability: Durability, read_only: bool) -> Result<SqliteConn, OpenError> {
+    let Some(url) = path.to_str().map(str::to_owned) else {
+        return Err(OpenError::Address("the path is not UTF-8".to_owned()));
+    };
+    let mut worker = Worker::start();
+    let opened = worker.spawn_blocking(move || {
+        let mut conn = SqliteConnection::establish(&url).map_err(|e| OpenError::Connect(e.to_string()))?;
+        conn.batch_execute(&pragmas(durability, read_only)).map_err(|e| OpenError::Connect(e.to_string()))?;
+        Ok(conn)
+    });
+    let conn = opened.await.map_err(|e| OpenError::Connect(e.to_string()))??;
+    Ok(SyncConnectionWrapper::with_runtime(conn, worker))
+}
+
+/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log.
+fn pragmas(durability: Durability, read_only: bool) -> String {
+    let synchronous = match durability {
+        Durability::Full => "FULL",
+        Durability::Process => "NORMAL",
+    };
+    let mut text = format!(
+        "PRAGMA busy_timeout = 5000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; \
+         PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
+         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384;"
+    );
+    if read_only {
+        text.push_str(" PRAGMA query_only = ON;");
+    }
+    text
+}

@@ -1,0 +1,7 @@
+//! The store on real databases.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod migrations;
+mod outage;
+mod shared;
+mod transactions;

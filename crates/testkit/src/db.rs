@@ -1,0 +1,157 @@
+//! Databases for tests: a SQLite file or a PostgreSQL schema of its own for each test.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that can't have its database must fail")]
+
+mod cluster;
+
+use heddle_kernel::Timestamp;
+use heddle_store::{Db, Durability, Options};
+
+pub use cluster::Cluster;
+
+/// Runs one async body on a fresh, migrated database of each kind:
+/// `on_both!(|db| { ... })`, where `db` is a `Db`.
+#[macro_export]
+macro_rules! on_both {
+    (|$db:ident| $body:expr) => {
+        for test_db in $crate::db::TestDb::both().await {
+            eprintln!("on {}", test_db.kind());
+            let $db = test_db.db().clone();
+            $body;
+            drop($db);
+        }
+    };
+}
+
+/// A database that is gone when this is dropped.
+pub struct TestDb {
+    db: Db,
+    address: String,
+    kind: &'static str,
+    _place: Place,
+}
+
+enum Place {
+    Folder { _folder: tempfile::TempDir },
+    Schema { _schema: Schema },
+}
+
+/// The options of databases for tests: nothing needs to survive the loss of power.
+#[must_use]
+pub fn options() -> Options {
+    Options { durability: Durability::Process, connections: 6, ..Options::default() }
+}
+
+impl TestDb {
+    /// A migrated SQLite file.
+    pub async fn sqlite() -> Self {
+        let empty = Self::sqlite_empty().await;
+        empty.db.migrate(Timestamp::from_micros(0)).await.expect("migrates");
+        empty
+    }
+
+    /// A SQLite file without tables.
+    pub async fn sqlite_empty() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let address = format!("sqlite:{}", folder.path().join("test.db").display());
+        let db = Db::open(&address, &options()).await.expect("a database");
+        Self { db, address, kind: "sqlite", _place: Place::Folder { _folder: folder } }
+    }
+
+    /// A migrated PostgreSQL schema; none when PostgreSQL is not installed, which fails where `CI=true`.
+    pub async fn postgres() -> Option<Self> {
+        let empty = Self::postgres_empty().await?;
+        empty.db.migrate(Timestamp::from_micros(0)).await.expect("migrates");
+        Some(empty)
+    }
+
+    /// A PostgreSQL schema without tables; none when PostgreSQL is not installed.
+    pub async fn postgres_empty() -> Option<Self> {
+        let server = server_address().await?;
+        let name = format!("t_{}", uuid::Uuid::new_v4().simple());
+        run(&server, &format!("CREATE SCHEMA {name}")).await.expect("a schema");
+        let sign = if server.contains('?') { '&' } else { '?' };
+        let address = format!("{server}{sign}options=-csearch_path%3D{name}");
+        let db = Db::open(&address, &options()).await.expect("a database");
+        Some(Self {
+            db,
+            address,
+            kind: "postgres",
+            _place: Place::Schema { _schema: Schema { server, name } },
+        })
+    }
+
+    /// A migrated database of each kind that is to be had here.
+    pub async fn both() -> Vec<Self> {
+        let mut all = vec![Self::sqlite().await];
+        all.extend(Self::postgres().await);
+        all
+    }
+
+    /// The database.
+    #[must_use]
+    pub const fn db(&self) -> &Db {
+        &self.db
+    }
+
+    /// The address under which it was opened, as `--database-url` takes it.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// `sqlite` or `postgres`.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        self.kind
+    }
+}
+
+struct Schema {
+    server: String,
+    name: String,
+}
+
+impl Drop for Schema {
+    /// Dropping can't wait on the test's runtime, so the statement runs on a thread with one of its own.
+    fn drop(&mut self) {
+        let statement = format!(
+            "SET lock_timeout = '3s'; SET client_min_messages = warning; DROP SCHEMA {} CASCADE",
+            self.name
+        );
+        let server = self.server.clone();
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(run(&server, &statement)).map_err(std::io::Error::other)
+        });
+        if !matches!(dropped.join(), Ok(Ok(()))) {
+            eprintln!("the schema {} stays", self.name);
+        }
+    }
+}
+
+async fn run(server: &str, statements: &str) -> Result<(), String> {
+    let db = Db::open(server, &options()).await.map_err(|error| error.to_string())?;
+    let Db::Postgres(postgres) = &db else { return Err("not PostgreSQL".to_owned()) };
+    postgres.execute_batch(statements).await.map_err(|error| error.to_string())?;
+    postgres.close();
+    Ok(())
+}
+
+/// The server of this test run: the one named by `HEDDLE_TEST_PG_URL`, else one started here.
+async fn server_address() -> Option<String> {
+    if let Ok(address) = std::env::var("HEDDLE_TEST_PG_URL") {
+        return Some(address);
+    }
+    let shared = tokio::task::spawn_blocking(Cluster::shared).await.expect("the starting thread lives");
+    match shared {
+        Ok(Some(address)) => Some(address),
+        Ok(None) if std::env::var("CI").is_ok_and(|value| value == "true") => {
+            panic!("PostgreSQL is not installed")
+        }
+        Ok(None) => {
+            eprintln!("skipped on postgres: PostgreSQL is not installed");
+            None
+        }
+        Err(error) => panic!("PostgreSQL does not start: {error}"),
+    }
+}

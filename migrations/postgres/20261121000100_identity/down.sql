@@ -1,0 +1,11 @@
+DROP TABLE installation;
+DROP TABLE sign_in_throttle;
+DROP TABLE api_tokens;
+DROP TABLE sessions;
+DROP TABLE grants;
+DROP TABLE role_bindings;
+DROP TABLE roles;
+DROP TABLE members;
+DROP TABLE users;
+DROP TABLE tenant_authz;
+DROP TABLE organizations;

@@ -1,0 +1,14 @@
+DROP TABLE outbox;
+DROP TABLE case_events;
+DROP TABLE human_task_candidates;
+DROP TABLE human_tasks;
+DROP TABLE run_subscriptions;
+DROP TABLE run_timers;
+DROP TABLE run_events;
+DROP TABLE runs;
+DROP TABLE start_bindings;
+DROP TABLE workflow_sources;
+DROP TABLE import_sources;
+DROP TABLE workflow_stars;
+DROP TABLE workflow_versions;
+DROP TABLE workflows;

@@ -1,0 +1,3 @@
+DROP TABLE tombstones;
+DROP TABLE idempotency_keys;
+DROP TABLE audit_events;

@@ -1,0 +1,192 @@
+//! What a case's runs come to, and whether that is what was expected.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::language::Expect;
+
+/// A run as its representation, with its workflow and its events.
+#[derive(Debug, Clone)]
+pub struct Observed {
+    /// Index of its workflow in the deployment.
+    pub workflow: usize,
+    /// GET run.
+    pub run: Value,
+}
+
+impl Observed {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        self.run["id"].as_str().unwrap_or_default()
+    }
+
+    /// Its state.
+    pub fn state(&self) -> &str {
+        self.run["state"].as_str().unwrap_or_default()
+    }
+
+    /// Whether it has not ended.
+    pub fn active(&self) -> bool {
+        ["queued", "running", "waiting", "suspended"].contains(&self.state())
+    }
+
+    /// Whether it failed or somebody has to look at it.
+    pub fn troubled(&self) -> bool {
+        self.state() == "failed" || self.run["hasIncident"].as_bool() == Some(true)
+    }
+
+    /// Active nodes that wait for a thing of that kind.
+    pub fn waiting_for(&self, kind: &str) -> impl Iterator<Item = &Value> {
+        let nodes = self.run["activeNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        nodes.iter().filter(move |node| node["waitingFor"]["kind"].as_str() == Some(kind))
+    }
+}
+
+/// Judges the state of the runs that the case started. `refusal` says why none could be.
+pub fn state(expected: &str, started: &[&Observed], refusal: Option<&str>) -> Result<(), String> {
+    let summary = || {
+        if let Some(refusal) = refusal {
+            return refusal.to_owned();
+        }
+        let runs: Vec<String> = started
+            .iter()
+            .map(|run| {
+                let incident = run.run["incidents"].as_array().and_then(|incidents| incidents.first());
+                let told = incident.or_else(|| run.run.get("error").filter(|error| !error.is_null()));
+                told.map_or_else(|| run.state().to_owned(), |told| format!("{} {told}", run.state()))
+            })
+            .collect();
+        if runs.is_empty() { "no run".to_owned() } else { runs.join(", ") }
+    };
+    let holds = match expected {
+        "completed" => {
+            refusal.is_none() && !started.is_empty() && started.iter().all(|run| run.state() == "completed")
+        }
+        "active" => refusal.is_none() && started.iter().any(|run| run.active() && !run.troubled()),
+        "error" => refusal.is_some() || started.iter().any(|run| run.troubled()),
+        "not-active" => refusal.is_none() && !started.is_empty() && started.iter().all(|run| !run.active()),
+        other => return Err(format!("unknown state `{other}`")),
+    };
+    if holds { Ok(()) } else { Err(format!("expected {expected}, found {}", summary())) }
+}
+
+/// Judges the completed activities per name: all `SCRIPT_*`, and others where they are listed.
+pub fn completed(expect: &Expect, counted: &BTreeMap<String, u64>) -> Result<(), String> {
+    let Some(expected) = &expect.completed_by_name else { return Ok(()) };
+    let found: BTreeMap<&str, u64> = counted
+        .iter()
+        .filter(|(name, _)| name.starts_with("SCRIPT_") || expected.contains_key(*name))
+        .map(|(name, count)| (name.as_str(), *count))
+        .collect();
+    let wanted: BTreeMap<&str, u64> = expected
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, count)| (name.as_str(), *count))
+        .collect();
+    if found == wanted { Ok(()) } else { Err(format!("expected completions {wanted:?}, found {found:?}")) }
+}
+
+/// Counts completed nodes of a run by name.
+pub fn count(events: &[Value], names: &BTreeMap<String, String>, into: &mut BTreeMap<String, u64>) {
+    for event in events {
+        if event["type"].as_str() != Some("node.completed") {
+            continue;
+        }
+        let name = event["nodeId"].as_str().and_then(|id| names.get(id));
+        if let Some(name) = name {
+            *into.entry(name.trim().to_owned()).or_default() += 1;
+        }
+    }
+}
+
+/// Two multisets of texts.
+pub fn multiset(expected: &[String], found: &[String]) -> Result<(), String> {
+    let sorted = |texts: &[String]| {
+        let mut texts = texts.to_vec();
+        texts.sort();
+        texts
+    };
+    let (expected, found) = (sorted(expected), sorted(found));
+    if expected == found { Ok(()) } else { Err(format!("expected tasks {expected:?}, found {found:?}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(state: &str, incident: bool) -> Observed {
+        Observed { workflow: 0, run: json!({"id": "r", "state": state, "hasIncident": incident}) }
+    }
+
+    #[test]
+    fn states_are_judged() {
+        for (expected, runs, refusal, holds) in [
+            ("completed", vec![run("completed", false)], None, true),
+            ("completed", vec![run("completed", false), run("waiting", false)], None, false),
+            ("completed", vec![], None, false),
+            ("completed", vec![], Some("refused"), false),
+            ("active", vec![run("waiting", false)], None, true),
+            ("active", vec![run("waiting", true)], None, false),
+            ("active", vec![run("completed", false)], None, false),
+            ("error", vec![], Some("refused"), true),
+            ("error", vec![run("failed", false)], None, true),
+            ("error", vec![run("waiting", true)], None, true),
+            ("error", vec![run("completed", false)], None, false),
+            ("not-active", vec![run("failed", true)], None, true),
+            ("not-active", vec![run("waiting", true)], None, false),
+            ("asleep", vec![run("waiting", true)], None, false),
+        ] {
+            let started: Vec<&Observed> = runs.iter().collect();
+            assert_eq!(state(expected, &started, refusal).is_ok(), holds, "{expected} {runs:?} {refusal:?}");
+        }
+    }
+
+    #[test]
+    fn completions_are_counted_by_name_and_compared_where_they_matter() {
+        let names = [("a", "SCRIPT_task1"), ("b", "LOG"), ("c", "MARKER"), ("d", " SCRIPT_task2\n")]
+            .map(|(id, name)| (id.to_owned(), name.to_owned()))
+            .into();
+        let events =
+            ["a", "a", "b", "c", "d", "unknown"].map(|id| json!({"type": "node.completed", "nodeId": id}));
+        let mut counted = BTreeMap::new();
+        count(&events, &names, &mut counted);
+        count(&[json!({"type": "node.activated", "nodeId": "a"})], &names, &mut counted);
+        let expect = |value: Value| -> Expect {
+            serde_json::from_value(json!({"state": "completed", "completed_by_name": value})).unwrap()
+        };
+        for (value, holds) in [
+            (json!({"SCRIPT_task1": 2, "SCRIPT_task2": 1}), true),
+            (json!({"SCRIPT_task1": 2, "SCRIPT_task2": 1, "MARKER": 1}), true),
+            (json!({"SCRIPT_task1": 2, "SCRIPT_task2": 1, "MARKER": 2}), false),
+            (json!({"SCRIPT_task1": 2}), false),
+            (json!({"SCRIPT_task1": 2, "SCRIPT_task2": 1, "SCRIPT_task3": 1}), false),
+            (json!({}), false),
+        ] {
+            assert_eq!(completed(&expect(value.clone()), &counted).is_ok(), holds, "{value}");
+        }
+        let silent: Expect = serde_json::from_value(json!({"state": "completed"})).unwrap();
+        assert!(completed(&silent, &counted).is_ok());
+    }
+
+    #[test]
+    fn tasks_are_compared_as_multisets() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        assert!(multiset(&texts(&["a", "b", "a"]), &texts(&["a", "a", "b"])).is_ok());
+        assert!(multiset(&texts(&["a", "b"]), &texts(&["a", "a", "b"])).is_err());
+    }
+
+    #[test]
+    fn waiting_nodes_are_found_by_kind() {
+        let observed = Observed {
+            workflow: 0,
+            run: json!({"activeNodes": [
+                {"nodeId": "t", "waitingFor": {"kind": "humanTask"}}, {"nodeId": "w", "waitingFor": {"kind": "timer"}}]}),
+        };
+        let found: Vec<&str> =
+            observed.waiting_for("humanTask").filter_map(|node| node["nodeId"].as_str()).collect();
+        assert_eq!(found, ["t"]);
+    }
+}

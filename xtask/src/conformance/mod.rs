@@ -1,0 +1,31 @@
+//! Conformance suites, run over HTTP against a started server.
+
+mod cases;
+mod deployment;
+mod execution;
+mod judge;
+mod language;
+mod preview;
+mod report;
+mod scene;
+mod steps;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// A suite.
+#[derive(Subcommand)]
+pub enum Suite {
+    /// Executable BPMN models with expectations.json, searched recursively.
+    BpmnExecution(execution::Options),
+    /// Every file of a folder through transform/preview.
+    BpmnPreview(preview::Options),
+}
+
+/// Runs a suite.
+pub async fn run(suite: Suite) -> Result<bool> {
+    match suite {
+        Suite::BpmnExecution(options) => execution::run(options).await,
+        Suite::BpmnPreview(options) => preview::run(options).await,
+    }
+}

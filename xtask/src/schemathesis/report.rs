@@ -1,0 +1,93 @@
+//! What the tool's NDJSON report says about each operation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// Statuses that were seen, per operation, with how often.
+#[derive(Debug, Default)]
+pub struct Seen(pub BTreeMap<String, BTreeMap<u16, u64>>);
+
+impl Seen {
+    /// Adds one report.
+    pub fn read(&mut self, path: &Path) -> Result<()> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("no report {}", path.display()))?;
+        for line in text.lines() {
+            self.add(&serde_json::from_str(line).context("the report is not as expected")?);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, line: &Value) {
+        let recorder = &line["ScenarioFinished"]["recorder"];
+        let Some(label) = recorder["label"].as_str() else { return };
+        let method = label.split(' ').next().unwrap_or_default();
+        let statuses = self.0.entry(label.to_owned()).or_default();
+        for interaction in recorder["interactions"].as_object().into_iter().flatten().map(|(_, value)| value)
+        {
+            // Calls with a method that the path does not have count for no operation.
+            if interaction["request"]["method"].as_str() != Some(method) {
+                continue;
+            }
+            if let Some(status) =
+                interaction["response"]["status_code"].as_u64().and_then(|code| u16::try_from(code).ok())
+            {
+                *statuses.entry(status).or_default() += 1;
+            }
+        }
+    }
+
+    /// Calls in all.
+    pub fn calls(&self) -> u64 {
+        self.0.values().flat_map(BTreeMap::values).sum()
+    }
+
+    /// Operations of the list without a success; a redirect counts where it is what the operation does.
+    pub fn without_success(&self, operations: &BTreeSet<String>) -> Vec<String> {
+        let succeeded = |label: &String| {
+            self.0
+                .get(label)
+                .is_some_and(|statuses| statuses.keys().any(|status| (200..300).contains(status)))
+        };
+        operations
+            .iter()
+            .filter(|label| !succeeded(label))
+            .map(|label| format!("{label}: {:?}", self.0.get(label).cloned().unwrap_or_default()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn successes_are_counted_per_operation_and_method() {
+        let scenario = |label: &str, calls: &[(&str, u16)]| {
+            let interactions: serde_json::Map<String, Value> = calls
+                .iter()
+                .enumerate()
+                .map(|(number, (method, status))| {
+                    (
+                        number.to_string(),
+                        json!({"request": {"method": method}, "response": {"status_code": status}}),
+                    )
+                })
+                .collect();
+            json!({"ScenarioFinished": {"recorder": {"label": label, "interactions": interactions}}})
+        };
+        let mut seen = Seen::default();
+        seen.add(&json!({"EngineStarted": {}}));
+        seen.add(&scenario("GET /a", &[("GET", 404), ("GET", 200)]));
+        seen.add(&scenario("PUT /a", &[("PUT", 400), ("TRACE", 200)]));
+        seen.add(&json!({"ScenarioFinished": {"recorder": {"label": "GET /b", "interactions": {"1": {"request": {"method": "GET"}}}}}}));
+        assert_eq!(seen.calls(), 3);
+        let operations = ["GET /a", "PUT /a", "GET /b", "GET /c"].map(str::to_owned).into();
+        let without = seen.without_success(&operations);
+        assert_eq!(without, ["GET /b: {}", "GET /c: {}", "PUT /a: {400: 1}"]);
+    }
+}

@@ -1,0 +1,257 @@
+//! Starting, killing and stopping the `heddle` program.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde::Deserialize;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::postgres::Postgres;
+use crate::{out, workspace};
+
+/// How long a start may take; a debug build on a busy machine migrates slowly.
+const START_LIMIT: Duration = Duration::from_secs(90);
+/// How long SIGTERM may take before the process is killed.
+const STOP_LIMIT: Duration = Duration::from_secs(10);
+
+/// The database under the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// The file inside the data folder.
+    Sqlite,
+    /// `HEDDLE_DATABASE_URL`, else a temporary cluster.
+    Postgres,
+}
+
+impl Backend {
+    /// The word for results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+/// Which build of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    /// Quick to build.
+    Debug,
+    /// What is measured.
+    Release,
+}
+
+/// `HEDDLE_BIN`, else the freshly built program: cargo rebuilds nothing that is up to date, and a stale program
+/// would be judged in place of the sources.
+pub fn binary(build: Build) -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("HEDDLE_BIN") {
+        let path = std::path::absolute(&path).context("HEDDLE_BIN is no path")?;
+        if !path.is_file() {
+            bail!("HEDDLE_BIN names {}, where no file is", path.display());
+        }
+        return Ok(path);
+    }
+    let mut command = workspace::cargo();
+    command.args(["build", "--quiet", "--package", "heddle", "--bin", "heddle"]);
+    let folder = match build {
+        Build::Debug => "debug",
+        Build::Release => {
+            command.arg("--release");
+            "release"
+        }
+    };
+    out::note(format_args!("building heddle ({folder})"));
+    if !command.status().context("cargo cannot be started")?.success() {
+        bail!("heddle does not build");
+    }
+    Ok(workspace::target_dir()?.join(folder).join(if cfg!(windows) { "heddle.exe" } else { "heddle" }))
+}
+
+/// How a server is to be started.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    /// With the demo organisation, its administrator and its workflows.
+    pub demo: bool,
+    /// With a clock that only moves when told to.
+    pub test_clock: bool,
+}
+
+/// What the server says of itself once it accepts connections.
+#[derive(Debug, Clone, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Facts {
+    /// `http://127.0.0.1:PORT`.
+    pub address: String,
+    /// Its process.
+    pub pid: u32,
+    /// The demo administrator's e-mail, when it was just made.
+    pub email: Option<String>,
+    /// And its password.
+    pub password: Option<String>,
+    /// The one-time token of an open set-up.
+    pub setup_token: Option<String>,
+}
+
+/// A server with a data folder and a database of its own, which all end with this value.
+pub struct Server {
+    binary: PathBuf,
+    mode: Mode,
+    folder: TempDir,
+    database: Option<String>,
+    child: Option<Child>,
+    facts: Facts,
+    started_in: Duration,
+}
+
+impl Server {
+    /// Starts a server on an empty data folder and, on PostgreSQL, an empty database.
+    pub async fn start(binary: &Path, mode: Mode, postgres: Option<&Postgres>) -> Result<Self> {
+        let folder =
+            tempfile::Builder::new().prefix("heddle-run-").tempdir().context("no temporary folder")?;
+        let database = postgres.map(Postgres::database).transpose()?;
+        let mut server = Self {
+            binary: binary.to_path_buf(),
+            mode,
+            folder,
+            database,
+            child: None,
+            facts: Facts::default(),
+            started_in: Duration::ZERO,
+        };
+        server.launch().await?;
+        Ok(server)
+    }
+
+    /// What the last start said; the first start's credentials stay.
+    pub const fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// From the program's start until it accepted connections.
+    pub const fn started_in(&self) -> Duration {
+        self.started_in
+    }
+
+    /// The server's own data folder.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Ends it as a power cut would.
+    pub async fn kill(&mut self) -> Result<()> {
+        if let Some(mut child) = self.child.take() {
+            child.kill().await.context("the server cannot be killed")?;
+        }
+        Ok(())
+    }
+
+    /// Starts it again on the same data.
+    pub async fn launch(&mut self) -> Result<()> {
+        let ready = self.folder.path().join("ready.json");
+        if ready.exists() {
+            std::fs::remove_file(&ready).context("the ready file cannot be removed")?;
+        }
+        let began = Instant::now();
+        let mut child = self
+            .command(&ready)?
+            .spawn()
+            .with_context(|| format!("{} cannot be started", self.binary.display()))?;
+        loop {
+            if let Ok(text) = std::fs::read_to_string(&ready) {
+                let facts: Facts = serde_json::from_str(&text).context("the ready file is not as agreed")?;
+                self.started_in = began.elapsed();
+                let before = std::mem::replace(&mut self.facts, facts);
+                self.facts.email = self.facts.email.take().or(before.email);
+                self.facts.password = self.facts.password.take().or(before.password);
+                break;
+            }
+            if let Some(status) = child.try_wait().context("the server cannot be waited for")? {
+                bail!("the server ended with {status} before it was ready:\n{}", self.log_tail());
+            }
+            if began.elapsed() > START_LIMIT {
+                bail!("the server was not ready after {} s:\n{}", START_LIMIT.as_secs(), self.log_tail());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.child = Some(child);
+        Ok(())
+    }
+
+    /// Ends it by SIGTERM and gives the time it took; kills it when it does not go.
+    pub async fn stop(&mut self) -> Result<Duration> {
+        let Some(mut child) = self.child.take() else { return Ok(Duration::ZERO) };
+        let began = Instant::now();
+        if let Some(pid) = child.id() {
+            Command::new("kill")
+                .args(["-TERM", &pid.to_string()])
+                .status()
+                .await
+                .context("kill cannot be started")?;
+        }
+        match tokio::time::timeout(STOP_LIMIT, child.wait()).await {
+            Ok(status) => {
+                status.context("the server cannot be waited for")?;
+            }
+            Err(_elapsed) => {
+                child.kill().await.context("the server cannot be killed")?;
+                bail!("the server did not end within {} s of SIGTERM", STOP_LIMIT.as_secs());
+            }
+        }
+        Ok(began.elapsed())
+    }
+
+    /// The last lines that the server wrote.
+    pub fn log_tail(&self) -> String {
+        let text = std::fs::read(self.folder.path().join("server.log")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(30)..].join("\n")
+    }
+
+    fn command(&self, ready: &Path) -> Result<Command> {
+        let log = self.log()?;
+        let mut command = Command::new(&self.binary);
+        // A configuration of the caller's own must not reach the server under test.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("HEDDLE_")
+                && name != "HEDDLE_DURABILITY"
+                && name != "HEDDLE_LOG"
+            {
+                command.env_remove(name);
+            }
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir());
+        command.arg("--ready-file").arg(ready);
+        if self.mode.demo {
+            command.arg("--demo");
+        }
+        if self.mode.test_clock {
+            command.arg("--test-clock");
+        }
+        if let Some(url) = &self.database {
+            command.args(["--database-url", url]);
+        }
+        command.current_dir(self.folder.path()).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        Ok(command)
+    }
+
+    fn log(&self) -> Result<File> {
+        let path = self.folder.path().join("server.log");
+        OpenOptions::new().create(true).append(true).open(path).context("the server's log cannot be opened")
+    }
+}
+
+/// The PostgreSQL that a backend needs, if it needs one.
+pub fn postgres_for(backend: Backend) -> Result<Option<Postgres>> {
+    match backend {
+        Backend::Sqlite => Ok(None),
+        Backend::Postgres => Postgres::start().map(Some),
+    }
+}

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 pub struct Limits {
     /// Evaluation steps: operators, calls, iterations and items looked at.
     pub steps: u64,
-    /// Depth of nested function calls and of nested values, in levels of evaluation.
+    /// Depth of nested operators and calls, in levels of evaluation. A level takes up to 4 kB of stack without
+    /// optimisation, and the default leaves half of a stack of 2 MB to the caller.
     pub depth: u32,
     /// Items of one list or entries of one context.
     pub list_size: usize,
@@ -24,7 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             steps: 3_000_000,
-            depth: 400,
+            depth: 320,
             list_size: 1_000_000,
             string_size: 1 << 20,
             notes: 50,

@@ -606,6 +606,11 @@ fn hostile_evaluations_end() {
             let expression = Expression::compile(source, Dialect::Standard).expect(source);
             assert_eq!(expression.evaluate(&(), &NOW).map(|e| e.value.to_string()), Err(want), "{source}");
         }
+        // The text of a range is read with what the evaluation has left of the stack.
+        let deep = "(".repeat(5000);
+        let source = format!("{{f: function(n) if range(\"{deep}\") = null then f(n) else 1, r: f(1)}}.r");
+        let expression = Expression::compile(&source, Dialect::Standard).expect("an expression");
+        assert!(matches!(expression.evaluate(&(), &NOW), Err(LimitError::Depth(_))));
         // Patterns that ruin a backtracking matcher are matched like any other.
         let evil = format!("matches(\"{}b\", \"(a+)+$\")", "a".repeat(50_000));
         assert_eq!(run(&evil, Dialect::Standard, &()).value, Value::Boolean(false));

@@ -106,27 +106,42 @@ pub struct Serve {
     pub ready_file: Option<PathBuf>,
 }
 
+/// In which organisation, and in whose name, a command works.
+#[derive(Debug, Args)]
+pub struct Place {
+    /// The e-mail address of an account of the organisation, in whose name it is done.
+    #[arg(long = "as", value_name = "EMAIL")]
+    pub account: Option<String>,
+    /// The organisation's slug; the account's only one without it.
+    #[arg(long, value_name = "SLUG")]
+    pub organization: Option<String>,
+}
+
 /// `heddle user`.
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Create a user, or print a new password for one with `--reset`. Run it while the server is stopped.
-    Create {
-        /// The e-mail address that the user signs in with.
-        #[arg(long)]
-        email: String,
-        /// The name shown.
-        #[arg(long)]
-        name: Option<String>,
-        /// The organisation's slug; the only one if there is only one.
-        #[arg(long)]
-        organization: Option<String>,
-        /// The role's name.
-        #[arg(long, default_value = "viewer")]
-        role: String,
-        /// Read the password from this file instead of making one.
-        #[arg(long, value_name = "FILE")]
-        password_file: Option<PathBuf>,
-    },
+    /// Create a user; prints the password once. With `--role owner` it also sets a new installation up.
+    Create(CreateUser),
+}
+
+/// `heddle user create`.
+#[derive(Debug, Args)]
+pub struct CreateUser {
+    /// The e-mail address that the user signs in with.
+    #[arg(long)]
+    pub email: String,
+    /// The name shown; the e-mail address without it.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+    /// The role's name.
+    #[arg(long, default_value = "viewer")]
+    pub role: String,
+    /// Read the password from this file instead of making one.
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
 }
 
 /// `heddle licence`.
@@ -140,31 +155,39 @@ pub enum LicenceCommand {
 #[derive(Debug, Subcommand)]
 pub enum WorkflowCommand {
     /// Write a workflow's BPMN to a file or standard output.
-    Export {
-        /// The workflow's slug or id.
-        workflow: String,
-        /// The file; standard output without it.
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// `draft`, `published` or a number.
-        #[arg(long, default_value = "draft")]
-        version: String,
-        /// The organisation's slug; the only one if there is only one.
-        #[arg(long)]
-        organization: Option<String>,
-    },
-    /// Create workflows from BPMN files.
-    Import {
-        /// The files.
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-        /// Publish them as well.
-        #[arg(long)]
-        publish: bool,
-        /// The organisation's slug; the only one if there is only one.
-        #[arg(long)]
-        organization: Option<String>,
-    },
+    Export(ExportWorkflow),
+    /// Create workflows from BPMN files. A file's name becomes the slug.
+    Import(ImportWorkflows),
+}
+
+/// `heddle workflow export`.
+#[derive(Debug, Args)]
+pub struct ExportWorkflow {
+    /// The workflow's slug or id.
+    pub workflow: String,
+    /// The file; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// `draft`, `published` or a number.
+    #[arg(long = "of", value_name = "VERSION", default_value = "draft")]
+    pub version: String,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle workflow import`.
+#[derive(Debug, Args)]
+pub struct ImportWorkflows {
+    /// The files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Publish them as well.
+    #[arg(long)]
+    pub publish: bool,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
 }
 
 #[cfg(test)]

@@ -171,16 +171,6 @@ pub const KEYS: &[Key] = &[
         },
         show: |config| config.session_hours.to_string(),
     },
-    Key {
-        name: "rate_limit",
-        help: "Requests a second that one caller may make in the long run; 0 sets no limit.",
-        secret: false,
-        set: |config, text| {
-            config.rate_limit = number(text, 0, 1_000_000)?;
-            Ok(())
-        },
-        show: |config| config.rate_limit.to_string(),
-    },
 ];
 
 fn set_bool(target: &mut bool, text: &str) -> Result<()> {

@@ -49,18 +49,22 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(failure.or(start).unwrap_or(1))
 }
 
-/// A spinner that shows itself after a second, on a terminal only.
-pub fn progress(what: &'static str) -> indicatif::ProgressBar {
-    let bar = if io::stderr().is_terminal() {
-        indicatif::ProgressBar::new_spinner()
-    } else {
-        indicatif::ProgressBar::hidden()
-    };
+/// A bar over `steps` steps, or a spinner for one, that shows itself after a second, on a terminal only.
+pub fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar {
+    if !io::stderr().is_terminal() {
+        return indicatif::ProgressBar::hidden();
+    }
+    let bar = indicatif::ProgressBar::with_draw_target(Some(steps), indicatif::ProgressDrawTarget::hidden());
+    let template = if steps > 1 { "{msg} {wide_bar} {pos}/{len}" } else { "{spinner} {msg}" };
+    if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
     let shown = bar.clone();
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(1));
         if !shown.is_finished() {
-            shown.set_message(what);
+            shown.set_draw_target(indicatif::ProgressDrawTarget::stderr());
             shown.enable_steady_tick(Duration::from_millis(120));
         }
     });

@@ -29,8 +29,6 @@ pub struct Meta {
     pub user_agent: Option<String>,
     /// The token that the caller came with.
     pub token: Option<String>,
-    /// The media type of the body, as sent.
-    pub content_type: Option<String>,
 }
 
 /// A call of an operation that a permission guards.
@@ -69,9 +67,11 @@ where
         let spec = O::ID.spec();
         Unit {
             audit: audit(&self.app, spec, &self.scope, (resource, details)),
-            idempotency: self.meta.idempotency.as_ref().and_then(|key| {
-                remembered(spec, &self.scope, key, answer().ok()?)
-            }),
+            idempotency: self
+                .meta
+                .idempotency
+                .as_ref()
+                .and_then(|key| remembered(spec, &self.scope, key, answer().ok()?)),
         }
     }
 

@@ -42,7 +42,6 @@ pub struct Config {
     pub session_idle_minutes: u32,
     /// Hours after which every session ends.
     pub session_hours: u32,
-
 }
 
 impl Default for Config {

@@ -1,12 +1,13 @@
 //! The composition: database, stores, use cases, background. The HTTP side is put on top of it by [`crate::Server`]; the
 //! command line uses it without.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_identity::Identity;
 use heddle_identity::ports::InstallationStore;
-use heddle_kernel::{Clock as _, IdSource, RequestId, TenantId, UserId};
+use heddle_kernel::{Clock as _, IdSource, RequestId, TenantId, Timestamp, UserId};
 use heddle_policy::{Facts, Principal, RequestFacts, Scope, SessionKind, Snapshot};
 use heddle_runtime::{
     CommitOptions, EventHub, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
@@ -45,7 +46,7 @@ pub struct Core {
     /// What the first start made.
     pub first: FirstStart,
     /// Held while the service runs.
-    _data: DataDir,
+    data: DataDir,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -66,7 +67,23 @@ impl Core {
     /// [`StartError`], each with what to do.
     pub async fn open(config: Config) -> Result<Self, StartError> {
         let data = DataDir::open(&config.data_dir)?;
-        let db = open_database(&config, &data).await?;
+        Self::open_in(config, data, true).await
+    }
+
+    /// The same without the background, for a command of the command line. With PostgreSQL a server may run beside it.
+    ///
+    /// # Errors
+    /// [`StartError`], each with what to do.
+    pub async fn operate(config: Config) -> Result<Self, StartError> {
+        let data = match config.database_url {
+            Some(_) => DataDir::beside(&config.data_dir)?,
+            None => DataDir::open(&config.data_dir)?,
+        };
+        Self::open_in(Config { demo: false, ..config }, data, false).await
+    }
+
+    async fn open_in(config: Config, data: DataDir, background: bool) -> Result<Self, StartError> {
+        let db = open_database(&config, &data.database()).await?;
         let clock = Arc::new(ServerClock::default());
         db.migrate(clock.now()).await?;
         let store = Arc::new(IdentityStore::new(db.clone()));
@@ -74,13 +91,30 @@ impl Core {
         let key = data.key(installed.is_some())?;
         let identity = Arc::new(crate::identity::open(&config, &store, key, &clock)?);
         let (stop, stopped) = watch::channel(false);
-        let (app, tasks) = compose(config, db, store, identity, clock, stopped);
-        let mut core = Self { app, first: FirstStart::default(), _data: data, stop, tasks };
+        let app = compose(config, db, store, identity, clock, stopped);
+        let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new() };
+        if background {
+            core.start_background();
+        }
         core.first = crate::identity::first_start(&core.app).await?;
-        if let (true, Some(tenant)) = (core.first.administrator.is_some(), core.first.organization) {
+        if let Some(tenant) = core.first.organization {
             crate::demo::fill(&core.app, tenant).await?;
         }
         Ok(core)
+    }
+
+    fn start_background(&mut self) {
+        let stopped = &self.app.stop;
+        self.tasks = self.app.worker.start(stopped);
+        self.tasks.push(tokio::spawn(crate::identity::keep(Arc::clone(&self.app.identity), stopped.clone())));
+    }
+
+    /// Writes the server's address into the data directory, for commands that find it taken.
+    ///
+    /// # Errors
+    /// `DataDir`.
+    pub fn announce(&self, address: &str) -> Result<(), StartError> {
+        Ok(self.data.announce(address)?)
     }
 
     /// Tells streams and loops to end, and waits for what is being written.
@@ -99,10 +133,10 @@ impl Core {
     }
 }
 
-async fn open_database(config: &Config, data: &DataDir) -> Result<Db, StartError> {
+pub(crate) async fn open_database(config: &Config, file: &Path) -> Result<Db, StartError> {
     let address = match &config.database_url {
         Some(url) => url.clone(),
-        None => format!("sqlite:{}", data.database().display()),
+        None => format!("sqlite:{}", file.display()),
     };
     let durability = match config.durability {
         Durability::Full => heddle_store::Durability::Full,
@@ -119,7 +153,7 @@ fn compose(
     identity: Arc<Identity>,
     clock: Arc<ServerClock>,
     stop: watch::Receiver<bool>,
-) -> (Arc<App>, Vec<JoinHandle<()>>) {
+) -> Arc<App> {
     let shared = db.postgres().is_some();
     let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
     let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()));
@@ -143,28 +177,38 @@ fn compose(
     let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
     let worker =
         Arc::new(Worker::new((Arc::clone(&runs), store), hub.clone(), clock.clone(), permit, options));
-    let mut tasks = worker.start(&stop);
-    tasks.push(tokio::spawn(crate::identity::keep(Arc::clone(&identity), stop.clone())));
     let denials = Denials::start(identity_store);
     let definitions = Definitions::new(workflows, ids, models);
-    let app =
-        App { config, db, identity, definitions, runs, hub, worker, clock, ids: RandomIds, denials, stop };
-    (Arc::new(app), tasks)
+    Arc::new(App {
+        config,
+        db,
+        identity,
+        definitions,
+        runs,
+        hub,
+        worker,
+        clock,
+        ids: RandomIds,
+        denials,
+        stop,
+    })
 }
 
 /// A scope for what the installation does by itself: for the demo and the command line, where nobody calls.
 #[must_use]
 pub fn own_scope(app: &App, tenant: TenantId, user: UserId) -> Scope {
-    let now = app.now();
+    scope_at(app.now(), tenant, user)
+}
+
+pub(crate) fn scope_at(now: Timestamp, tenant: TenantId, user: UserId) -> Scope {
     let facts = Facts::member(user, tenant).with_system_role("owner");
     let principal = Principal {
         user_id: user,
-        session: SessionKind::Session(heddle_kernel::SessionId(app.ids.next(now))),
+        session: SessionKind::Session(heddle_kernel::SessionId(RandomIds.next(now))),
         email: "heddle".to_owned(),
         display: "heddle".to_owned(),
         groups: Vec::new(),
     };
-    let request =
-        RequestFacts { request_id: RequestId::made(app.ids.next(now)), now, client_ip: None };
+    let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
     Snapshot::new(&facts, now).scope(principal, request)
 }

@@ -26,8 +26,6 @@ pub struct Presented {
     pub origin: Option<String>,
     /// `Host`.
     pub host: Option<String>,
-    /// An `Authorization` header of another scheme.
-    pub foreign_scheme: bool,
 }
 
 impl Presented {
@@ -50,9 +48,8 @@ pub async fn authenticate(
     facts: &RequestFacts,
 ) -> Result<Authenticated, Failure> {
     let presented = &headers.presented;
-    let required = |reason: &str, message: &str| {
-        Failure::because(ErrorCode::AuthenticationRequired, reason, message)
-    };
+    let required =
+        |reason: &str, message: &str| Failure::because(ErrorCode::AuthenticationRequired, reason, message);
     let token = match (&presented.bearer, &presented.cookie) {
         (Some(bearer), Some(cookie)) if bearer != cookie => {
             return Err(required("contradiction", "The cookie and the bearer token differ."));
@@ -124,6 +121,9 @@ mod tests {
             let result = same_site(&presented(site, origin), spec, media);
             assert_eq!(result.is_ok(), allowed, "{site:?} {origin:?} {media:?}");
         }
-        assert!(same_site(&presented(Some("cross-site"), None), OperationId::GetapiWorkflows.spec(), None).is_ok());
+        assert!(
+            same_site(&presented(Some("cross-site"), None), OperationId::GetapiWorkflows.spec(), None)
+                .is_ok()
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The data directory: one server owns it at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub enum DataDirError {
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
-    _lock: File,
+    lock: Option<File>,
 }
 
 impl DataDir {
@@ -64,10 +64,33 @@ impl DataDir {
             .open(path.join(LOCK_FILE))
             .map_err(io)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Ok(()) => Ok(Self { path: path.to_owned(), lock: Some(lock) }),
             Err(TryLockError::WouldBlock) => Err(DataDirError::InUse(path.to_owned())),
             Err(TryLockError::Error(source)) => Err(io(source)),
         }
+    }
+
+    /// Creates the directory if need be without taking it: for a command beside a server, when the database is one that
+    /// several processes share.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn beside(path: &Path) -> Result<Self, DataDirError> {
+        let io = |source| DataDirError::Io { path: path.to_owned(), source };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
+        Ok(Self { path: path.to_owned(), lock: None })
+    }
+
+    /// Writes down where the server of this directory listens, for whoever finds the directory taken.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn announce(&self, address: &str) -> Result<(), DataDirError> {
+        let io = |source| DataDirError::Io { path: self.path.join(LOCK_FILE), source };
+        let Some(mut lock) = self.lock.as_ref() else { return Ok(()) };
+        lock.set_len(0).map_err(io)?;
+        lock.rewind().map_err(io)?;
+        writeln!(lock, "{address}").map_err(io)
     }
 
     /// Where the SQLite database is.
@@ -88,6 +111,12 @@ impl DataDir {
             None => make_key(&path),
         }
     }
+}
+
+/// Where the server that has the directory said that it listens, if it did.
+pub fn announced(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path.join(LOCK_FILE)).ok()?;
+    Some(text.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
 /// The key of a key file, if there is one.
@@ -136,6 +165,10 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         assert!(matches!(DataDir::open(&path), Err(DataDirError::InUse(_))));
         let key = first.key(false).unwrap();
+        first.announce("http://127.0.0.1:65535").unwrap();
+        first.announce("http://127.0.0.1:1").unwrap();
+        assert_eq!(announced(&path).as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(DataDir::beside(&path).unwrap().key(true).unwrap(), key);
         drop(first);
         let again = DataDir::open(&path).unwrap();
         assert_eq!(again.key(true).unwrap(), key);

@@ -1,18 +1,16 @@
 //! The demo: three workflows of our own, made from BPMN files through the same use cases as any other.
 
-use heddle_kernel::{EventId, IdSource as _, TenantId, UserId};
+use heddle_kernel::TenantId;
 use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
-use heddle_policy::unit::{AuditEntry, Outcome, Unit};
 use heddle_policy::{Scope, Target};
 use heddle_workflows::definitions::{
     NewWorkflow, PreviewRequest, PublishRequest, SourceFormat, TransformTarget,
 };
 use heddle_workflows::records::{Draft, Presence};
-use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::core::own_scope;
 use crate::error::StartError;
+use crate::operator::{Acting, unit};
 
 /// A BPMN file that becomes a workflow.
 pub struct Source<'a> {
@@ -62,8 +60,9 @@ const DEMOS: [Source<'static>; 3] = [
 /// # Errors
 /// What the use cases met.
 pub async fn fill(app: &App, tenant: TenantId) -> Result<(), StartError> {
+    let acting = Acting::installation(tenant);
     for source in &DEMOS {
-        import(app, tenant, source).await?;
+        import(app, &acting, source).await?;
     }
     Ok(())
 }
@@ -72,8 +71,8 @@ pub async fn fill(app: &App, tenant: TenantId) -> Result<(), StartError> {
 ///
 /// # Errors
 /// What the use cases met.
-pub async fn import(app: &App, tenant: TenantId, source: &Source<'_>) -> Result<String, StartError> {
-    let scope = own_scope(app, tenant, UserId(uuid::Uuid::nil()));
+pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<String, StartError> {
+    let scope = acting.scope(app);
     let denied = |denial: heddle_policy::Denial| StartError::Internal(denial.reason.code().to_owned());
     let may = |scope: &Scope| scope.snapshot().authorize::<WorkflowTransform>(&Target::all());
     let request = PreviewRequest {
@@ -103,33 +102,16 @@ pub async fn import(app: &App, tenant: TenantId, source: &Source<'_>) -> Result<
     };
     let create = scope.snapshot().authorize::<WorkflowCreate>(&Target::all()).map_err(denied)?;
     let record = |view: &heddle_workflows::records::WorkflowView| {
-        unit(app, &scope, "workflow.created", &view.workflow.id.to_string())
+        unit(app, &scope, "workflow.created", ("workflow", view.workflow.id.to_string()))
     };
     let view = app.definitions.create(&create, &scope, new, &record).await?;
     let id = view.workflow.id;
     if source.publish {
         let publish = scope.snapshot().authorize::<WorkflowPublish>(&Target::one(id)).map_err(denied)?;
         let record = |_: &heddle_workflows::definitions::Published| {
-            unit(app, &scope, "workflow.published", &id.to_string())
+            unit(app, &scope, "workflow.published", ("workflow", id.to_string()))
         };
         app.definitions.publish(&publish, &scope, id, PublishRequest::default(), &record).await?;
     }
     Ok(id.to_string())
-}
-
-fn unit(app: &App, scope: &Scope, action: &str, id: &str) -> Unit {
-    let audit = AuditEntry {
-        id: EventId(app.ids.next(scope.now())),
-        tenant: Some(scope.tenant()),
-        at: scope.now(),
-        actor: heddle_policy::unit::Actor { kind: "system", id: None, display: "heddle".to_owned() },
-        action: action.to_owned(),
-        resource_type: "workflow".to_owned(),
-        resource_id: Some(id.to_owned()),
-        outcome: Outcome::Succeeded,
-        request_id: scope.request_id().as_str().to_owned(),
-        client_ip: None,
-        details: json!(Map::<String, Value>::new()),
-    };
-    Unit { audit: Some(audit), idempotency: None }
 }

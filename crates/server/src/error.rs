@@ -53,9 +53,14 @@ impl StartError {
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::DataDir(DataDirError::InUse(_)) | Self::Listen { .. } => 4,
-            Self::DataDir(DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::KeyExposed(_))
+            Self::DataDir(
+                DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::KeyExposed(_),
+            )
             | Self::WrongKey => 6,
-            Self::DataDir(DataDirError::Io { .. }) | Self::Database(_) | Self::Migration(_) | Self::Store(_) => 5,
+            Self::DataDir(DataDirError::Io { .. })
+            | Self::Database(_)
+            | Self::Migration(_)
+            | Self::Store(_) => 5,
             Self::Insecure(_) => 2,
             Self::NotFound(_) => 3,
             Self::Refused(_) | Self::Internal(_) => 1,

@@ -74,22 +74,14 @@ pub struct SessionCall<O: Operation> {
     pub query: O::Query,
     /// The body.
     pub body: O::Body,
-    /// The rest.
-    pub meta: Meta,
 }
 
 /// A call that needs nothing.
 pub struct PublicCall<O: Operation> {
     /// The service.
     pub app: Arc<App>,
-    /// Who, when a valid credential came with it.
-    pub caller: Option<Authenticated>,
     /// The request.
     pub facts: RequestFacts,
-    /// The path's parameters.
-    pub path: O::Path,
-    /// The query.
-    pub query: O::Query,
     /// The body.
     pub body: O::Body,
     /// The rest.
@@ -97,7 +89,8 @@ pub struct PublicCall<O: Operation> {
 }
 
 /// A handler with its operation's types taken away.
-pub type Handler = Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+pub type Handler =
+    Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
 /// A handler of an operation that a permission guards.
 pub fn gated<O, F, R>(handler: F) -> Handler
@@ -111,7 +104,9 @@ where
         let handler = handler.clone();
         Box::pin(async move {
             let spec = O::ID.spec();
-            let Some(caller) = caller else { return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()) };
+            let Some(caller) = caller else {
+                return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
+            };
             let (scope, grant) = permit::<O>(&app, &incoming, &caller)?;
             let mut meta = meta(spec, &incoming)?;
             if let Some(known) = replay(&app, spec, &scope, &incoming, &mut meta).await? {
@@ -157,9 +152,10 @@ where
         let handler = handler.clone();
         Box::pin(async move {
             let spec = O::ID.spec();
-            let Some(caller) = caller else { return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()) };
+            let Some(caller) = caller else {
+                return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
+            };
             let call = SessionCall::<O> {
-                meta: meta(spec, &incoming)?,
                 path: decode_path::<O>(|name| parameter(&incoming, name))?,
                 query: decode_query::<O>(&incoming.query)?,
                 body: body::<O>(spec, &incoming)?,
@@ -179,18 +175,17 @@ where
     F: Fn(PublicCall<O>) -> R + Send + Sync + Clone + 'static,
     R: Future<Output = Outcome> + Send + 'static,
 {
-    Arc::new(move |app, incoming, caller| {
+    Arc::new(move |app, incoming, _| {
         let handler = handler.clone();
         Box::pin(async move {
             let spec = O::ID.spec();
+            // No public operation has parameters; a query that is none of its own is refused nevertheless.
+            decode_query::<O>(&incoming.query)?;
             let call = PublicCall::<O> {
                 meta: meta(spec, &incoming)?,
-                path: decode_path::<O>(|name| parameter(&incoming, name))?,
-                query: decode_query::<O>(&incoming.query)?,
                 body: body::<O>(spec, &incoming)?,
                 facts: incoming.facts,
                 app,
-                caller,
             };
             handler(call).await
         })
@@ -254,7 +249,8 @@ fn licensed(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
     let open = spec.remediation || (spec.security == Security::Session && !spec.errors.contains(&423));
     match app.identity.licence_state().restriction() {
         Some(reason) if !open => {
-            let message = "The installation is restricted; an owner can install a licence with PUT /api/licence.";
+            let message =
+                "The installation is restricted; an owner can install a licence with PUT /api/licence.";
             let detail = Detail::new("licenceRestricted", message).with("cause", reason);
             Err(ApiError::because(ErrorCode::LicenceRemediationRequired, detail).into())
         }
@@ -340,7 +336,13 @@ fn target(spec: &OperationSpec, path: &[(String, String)]) -> Target {
 }
 
 /// Writes a refusal to the audit log.
-fn deny(app: &App, spec: &OperationSpec, facts: &RequestFacts, caller: Option<&Authenticated>, failure: &Failure) {
+fn deny(
+    app: &App,
+    spec: &OperationSpec,
+    facts: &RequestFacts,
+    caller: Option<&Authenticated>,
+    failure: &Failure,
+) {
     let code = failure.error.code;
     if matches!(code, ErrorCode::InternalError | ErrorCode::DependencyUnavailable) {
         return;
@@ -395,7 +397,6 @@ fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
         last_event_id: headers.last_event_id.as_deref().and_then(|text| text.trim().parse().ok()),
         user_agent: headers.user_agent.clone(),
         token: headers.presented.token().map(str::to_owned),
-        content_type: headers.content_type.clone(),
     })
 }
 
@@ -405,7 +406,8 @@ fn revision(text: &str) -> Result<Option<Revision>, Failure> {
     if bare == "*" {
         return Ok(None);
     }
-    let wrong = || Failure::at("If-Match", "wrongType", "The entity tag of a revision is needed, such as \"3\".");
+    let wrong =
+        || Failure::at("If-Match", "wrongType", "The entity tag of a revision is needed, such as \"3\".");
     bare.parse().map(|number| Some(Revision(number))).or(Err(wrong()))
 }
 
@@ -461,7 +463,11 @@ fn call_hash(incoming: &Incoming) -> String {
 
 fn is_key_conflict(failure: &Failure) -> bool {
     let about_key = |detail: &Detail| {
-        detail.extra.get("constraint").and_then(|what| what.as_str()).is_some_and(|what| what.contains("idempotency"))
+        detail
+            .extra
+            .get("constraint")
+            .and_then(|what| what.as_str())
+            .is_some_and(|what| what.contains("idempotency"))
     };
     failure.error.code == ErrorCode::StateConflict && failure.error.details.iter().any(about_key)
 }

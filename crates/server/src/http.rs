@@ -29,6 +29,17 @@ pub fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
     for path in paths {
         config.service(resource(path, app));
     }
+    if app.config.docs {
+        let app = Arc::clone(app);
+        // The files of the page at `/docs`: parts of one operation, not operations of their own.
+        config.route(
+            "/docs/{file}",
+            web::get().to(move |request: HttpRequest, file: web::Path<String>| {
+                let answer = crate::swagger::page(&file).ok_or_else(Failure::not_found);
+                ready(respond(&app, &request, request_id(&app, &request), answer))
+            }),
+        );
+    }
     let fallback = Arc::clone(app);
     config.default_service(web::to(move |request: HttpRequest| {
         let failure = Failure::not_found();
@@ -46,9 +57,9 @@ fn resource(path: &'static str, app: &Arc<App>) -> actix_web::Resource {
             serve(Arc::clone(&app), spec, Arc::clone(&handler), request, payload)
         };
         resource = match spec.method {
-            Method::Get => resource
-                .route(web::get().to(answer.clone()))
-                .route(web::method(HttpMethod::HEAD).to(answer)),
+            Method::Get => {
+                resource.route(web::get().to(answer.clone())).route(web::method(HttpMethod::HEAD).to(answer))
+            }
             Method::Post => resource.route(web::post().to(answer)),
             Method::Put => resource.route(web::put().to(answer)),
             Method::Patch => resource.route(web::patch().to(answer)),
@@ -124,7 +135,8 @@ fn announced_length(spec: &OperationSpec, request: &HttpRequest) -> Result<(), F
 async fn read(spec: &OperationSpec, mut payload: Payload) -> Result<Bytes, Failure> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let broken = |error: actix_web::error::PayloadError| Failure::at("body", "incomplete", error.to_string());
+        let broken =
+            |error: actix_web::error::PayloadError| Failure::at("body", "incomplete", error.to_string());
         let chunk = chunk.map_err(broken)?;
         if body.len() + chunk.len() > spec.body_limit.max(NO_BODY) {
             return Err(too_large(spec));
@@ -144,7 +156,8 @@ fn client_ip(app: &App, request: &HttpRequest) -> Option<String> {
         return Some(peer.to_string());
     }
     // The last address that is not one of our proxies: what stands before it can be made up.
-    let forwarded = request.headers().get("x-forwarded-for").and_then(|value| value.to_str().ok()).unwrap_or("");
+    let forwarded =
+        request.headers().get("x-forwarded-for").and_then(|value| value.to_str().ok()).unwrap_or("");
     let theirs = |text: &str| {
         text.trim().parse::<std::net::IpAddr>().ok().filter(|ip| !app.config.trusted_proxies.contains(ip))
     };
@@ -160,14 +173,14 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
     });
     let unreadable = all.iter().find(|(name, value)| {
-        matches!(name.as_str(), "x-organization-id" | "idempotency-key" | "if-match") && value.to_str().is_err()
+        matches!(name.as_str(), "x-organization-id" | "idempotency-key" | "if-match")
+            && value.to_str().is_err()
     });
     if let Some((name, _)) = unreadable {
         return Err(Failure::at(name.as_str(), "wrongType", "The header holds characters outside of ASCII."));
     }
     Ok(Headers {
         presented: Presented {
-            foreign_scheme: bearer.is_none() && authorization.is_some(),
             bearer,
             cookie: request.cookie(COOKIE).map(|cookie| cookie.value().to_owned()),
             fetch_site: text("sec-fetch-site"),

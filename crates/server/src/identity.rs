@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_identity::{
-    Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools, UseCaseError,
-};
+use heddle_identity::{Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools, UseCaseError};
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store_identity::IdentityStore;
 use tokio::sync::watch;
@@ -39,8 +37,7 @@ pub fn open(
         directory: store.clone(),
         installation: store.clone(),
     };
-    let tools =
-        Tools { clock: clock.clone(), ids: Arc::new(RandomIds), key: InstallationKey::new(key)? };
+    let tools = Tools { clock: clock.clone(), ids: Arc::new(RandomIds), key: InstallationKey::new(key)? };
     let settings = Settings {
         idle_seconds: i64::from(config.session_idle_minutes) * 60,
         absolute_seconds: i64::from(config.session_hours) * 3600,
@@ -55,7 +52,9 @@ pub fn open(
 /// `WrongKey`; what the use cases met.
 pub async fn first_start(app: &App) -> Result<FirstStart, StartError> {
     let started = match app.identity.start().await {
-        Err(UseCaseError::Conflict(problems)) if problems.iter().any(|problem| problem.reason == "wrongKey") => {
+        Err(UseCaseError::Conflict(problems))
+            if problems.iter().any(|problem| problem.reason == "wrongKey") =>
+        {
             return Err(StartError::WrongKey);
         }
         other => other?,

@@ -6,7 +6,7 @@ pub mod config;
 pub mod core;
 mod credentials;
 mod data_dir;
-mod demo;
+pub mod demo;
 mod denials;
 mod error;
 mod failure;

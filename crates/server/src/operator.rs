@@ -1,1 +1,389 @@
-//! What the command line does with a composed service.
+//! What the command line does with a composed service. Whoever may read the data directory and its key may do all of
+//! it, so nobody is asked to sign in; every change is audited as the system's.
+
+mod doctor;
+
+pub use doctor::{Check, Finding, checks};
+
+use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_identity::ports::SessionStore as _;
+use heddle_identity::records::User;
+use heddle_identity::token::Token;
+use heddle_identity::{NewAccount, SetUpRequest};
+use heddle_kernel::{
+    Clock as _, EventId, IdSource as _, PageRequest, TenantId, Timestamp, UserId, WorkflowId,
+};
+use heddle_policy::capability::{LicenceRead, UserCreate, WorkflowExport, WorkflowList};
+use heddle_policy::unit::{Actor, AuditEntry, Outcome, Unit};
+use heddle_policy::{Denial, Scope, Target};
+use heddle_store_identity::IdentityStore;
+use heddle_workflows::definitions::VersionChoice;
+use heddle_workflows::ports::WorkflowFilter;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::core::{Core, own_scope};
+use crate::data_dir::DataDir;
+use crate::error::StartError;
+
+/// In which organisation something is done, and in whose name.
+#[derive(Debug, Clone)]
+pub struct Acting {
+    user: UserId,
+    tenant: TenantId,
+    slug: String,
+}
+
+impl Acting {
+    /// The installation itself, in one organisation.
+    #[must_use]
+    pub const fn installation(tenant: TenantId) -> Self {
+        Self { user: UserId(uuid::Uuid::nil()), tenant, slug: String::new() }
+    }
+
+    /// An account in one of its organisations: the one with this slug, or its only one.
+    ///
+    /// # Errors
+    /// `NotFound` for the account or the organisation; `Refused` when it has several and none is named.
+    pub async fn find(app: &App, email: &str, organization: Option<&str>) -> Result<Self, StartError> {
+        let store = IdentityStore::new(app.db.clone());
+        let email = email.trim().to_lowercase();
+        let user = store.user_by_email(&email).await?;
+        let user = user.ok_or_else(|| StartError::NotFound(format!("there is no account `{email}`")))?;
+        let mut own = store.organizations_of(user.id, app.now()).await?;
+        if let Some(slug) = organization {
+            own.retain(|one| one.organization.slug == slug);
+        }
+        if own.len() > 1 {
+            let slugs: Vec<_> = own.iter().map(|one| one.organization.slug.as_str()).collect();
+            let slugs = slugs.join(", ");
+            return Err(StartError::Refused(format!(
+                "`{email}` belongs to {slugs}: name one with --organization"
+            )));
+        }
+        let Some(found) = own.pop() else {
+            let which =
+                organization.map_or_else(|| "any organisation".to_owned(), |slug| format!("`{slug}`"));
+            return Err(StartError::NotFound(format!("`{email}` does not belong to {which}")));
+        };
+        Ok(Self { user: user.id, tenant: found.organization.id, slug: found.organization.slug })
+    }
+
+    pub(crate) fn scope(&self, app: &App) -> Scope {
+        own_scope(app, self.tenant, self.user)
+    }
+}
+
+/// A user to create.
+#[derive(Clone)]
+pub struct NewUser {
+    /// The e-mail address.
+    pub email: String,
+    /// The name shown.
+    pub display_name: String,
+    /// The role's name.
+    pub role: String,
+    /// The password; a random one without it.
+    pub password: Option<String>,
+}
+
+/// A user as it was created.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedUser {
+    /// Its id.
+    pub id: String,
+    /// The e-mail address.
+    pub email: String,
+    /// The organisation's slug.
+    pub organization: String,
+    /// The role's name.
+    pub role: String,
+    /// The password, if it was made here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+}
+
+/// Creates an account with a role.
+///
+/// # Errors
+/// `Refused` with what is wrong with the values.
+pub async fn create_user(app: &App, acting: &Acting, new: NewUser) -> Result<CreatedUser, StartError> {
+    let scope = acting.scope(app);
+    let (password, made) = password(new.password)?;
+    let account = NewAccount {
+        email: new.email,
+        display_name: new.display_name,
+        password: Some(password),
+        roles: vec![new.role.clone()],
+    };
+    let grant = scope.snapshot().authorize::<UserCreate>(&Target::all()).map_err(denied)?;
+    let record = |user: &User| unit(app, &scope, "user.created", ("user", user.id.to_string()));
+    let user = app.identity.create_user(&grant, &scope, account, &record).await?;
+    let organization = acting.slug.clone();
+    Ok(CreatedUser {
+        id: user.id.to_string(),
+        email: user.email,
+        organization,
+        role: new.role,
+        password: made,
+    })
+}
+
+/// Sets the installation up: its first organisation with its owner.
+///
+/// # Errors
+/// `Refused` when it was set up before, or with what is wrong with the values.
+pub async fn set_up(app: &App, organization: &str, new: NewUser) -> Result<CreatedUser, StartError> {
+    if new.role != heddle_policy::system_roles::OWNER {
+        return Err(StartError::Refused(
+            "the installation is not set up: its first user has the role `owner` (--role owner)".to_owned(),
+        ));
+    }
+    let (password, made) = password(new.password)?;
+    let wanted = SetUpRequest {
+        slug: organization.to_owned(),
+        display_name: organization.to_owned(),
+        email: new.email,
+        owner_name: new.display_name,
+        password,
+    };
+    let Some((founded, _)) = app.identity.set_up_locally(wanted, false).await? else {
+        return Err(StartError::Refused("the installation was set up before".to_owned()));
+    };
+    Ok(CreatedUser {
+        id: founded.user.id.to_string(),
+        email: founded.user.email,
+        organization: founded.organization.slug,
+        role: new.role,
+        password: made,
+    })
+}
+
+/// The password to set, and once more to be shown if it was made here.
+fn password(given: Option<String>) -> Result<(String, Option<String>), StartError> {
+    if let Some(given) = given {
+        return Ok((given, None));
+    }
+    let token = Token::random("")?;
+    // 144 random bits.
+    let made = token.expose().get(..24).unwrap_or_default().to_owned();
+    Ok((made.clone(), Some(made)))
+}
+
+/// The licence, as far as the command line shows it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LicenceView {
+    /// `trial`, `active`, `expiring`, `grace` or `restricted`.
+    pub state: &'static str,
+    /// Why it is restricted.
+    pub reason: Option<String>,
+    /// The licence's id.
+    pub licence_id: Option<String>,
+    /// The customer.
+    pub customer: Option<String>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// What it allows.
+    pub entitlements: Vec<String>,
+    /// How many organisations and users there are, and may be.
+    pub limits: Vec<LimitView>,
+    /// The installation's id.
+    pub installation_id: String,
+    /// Whether the trial can still be started.
+    pub trial_available: bool,
+}
+
+/// A number that a licence may limit.
+#[derive(Debug, Clone, Serialize)]
+pub struct LimitView {
+    /// Of what.
+    pub name: &'static str,
+    /// How many there are.
+    pub used: u64,
+    /// How many there may be; none means any number.
+    pub licensed: Option<u64>,
+}
+
+/// The licence and its state.
+///
+/// # Errors
+/// `Store`.
+pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
+    let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
+    let grant = scope.snapshot().authorize::<LicenceRead>(&Target::all()).map_err(denied)?;
+    let report = app.identity.licence(&grant, &scope).await?;
+    let licence = &report.licence;
+    let claims = licence.claims.as_deref();
+    let limit = |name, used| LimitView { name, used, licensed: licence.limit(name) };
+    Ok(LicenceView {
+        state: licence.state.as_str(),
+        reason: licence.restriction().map(str::to_owned),
+        licence_id: claims.map(|claims| claims.jti.clone()),
+        customer: claims.map(|claims| claims.sub.clone()),
+        expires_at: claims.map(|claims| claims.exp),
+        entitlements: claims.map_or_else(Vec::new, |claims| {
+            let enabled = claims.entitlements.iter().filter(|(_, enabled)| **enabled);
+            enabled.map(|(name, _)| name.clone()).collect()
+        }),
+        limits: vec![limit("organizations", report.usage.organizations), limit("users", report.usage.users)],
+        installation_id: report.installation_id,
+        trial_available: report.trial_available,
+    })
+}
+
+/// A workflow by its id or slug.
+///
+/// # Errors
+/// `NotFound`, `Store`.
+pub async fn find_workflow(app: &App, acting: &Acting, name: &str) -> Result<WorkflowId, StartError> {
+    let scope = acting.scope(app);
+    let grant = scope.snapshot().authorize::<WorkflowList>(&Target::all()).map_err(denied)?;
+    let id = name.parse::<uuid::Uuid>().ok();
+    // The filter looks for a part of the text; only the whole slug counts.
+    let q = if id.is_some() { None } else { Some(name.to_owned()) };
+    let filter = WorkflowFilter { q, ..WorkflowFilter::default() };
+    let mut page = PageRequest { limit: 200, cursor: None };
+    loop {
+        let found = app.definitions.list(&grant, &scope, &filter, &page).await?;
+        let fits = |one: &heddle_workflows::records::Workflow| Some(one.id.0) == id || one.slug == name;
+        if let Some(view) = found.items.iter().find(|view| fits(&view.workflow)) {
+            return Ok(view.workflow.id);
+        }
+        page.cursor = found.next;
+        if page.cursor.is_none() {
+            return Err(StartError::NotFound(format!("there is no workflow `{name}`")));
+        }
+    }
+}
+
+/// A workflow's BPMN.
+pub struct Exported {
+    /// The workflow's slug.
+    pub slug: String,
+    /// The XML.
+    pub content: String,
+    /// What could not be written as it was.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Writes a workflow as BPMN. `version` is `draft`, `published` or a number.
+///
+/// # Errors
+/// `NotFound`, `Refused` for another version word, `Store`.
+pub async fn export(
+    app: &App,
+    acting: &Acting,
+    workflow: &str,
+    version: &str,
+) -> Result<Exported, StartError> {
+    let choice = match version {
+        "draft" => VersionChoice::Draft,
+        "published" => VersionChoice::Published,
+        number => VersionChoice::Number(number.parse().or_else(|_| {
+            let message = format!("`{number}` is no version; say `draft`, `published` or a number");
+            Err(StartError::Refused(message))
+        })?),
+    };
+    let id = find_workflow(app, acting, workflow).await?;
+    let scope = acting.scope(app);
+    let grant = scope.snapshot().authorize::<WorkflowExport>(&Target::one(id)).map_err(denied)?;
+    let exported =
+        app.definitions.export_bpmn(&grant, &scope, id, choice).await.map_err(|error| match error {
+            heddle_workflows::UseCaseError::NotFound => {
+                StartError::NotFound(format!("`{workflow}` has nothing to export in the version `{version}`"))
+            }
+            other => other.into(),
+        })?;
+    let slug = exported.workflow.slug;
+    Ok(Exported { slug, content: exported.content, diagnostics: exported.diagnostics })
+}
+
+/// A slug made of a file's name: lower-case letters, digits and hyphens.
+#[must_use]
+pub fn slug_of(name: &str) -> String {
+    let mut slug = String::new();
+    for letter in name.chars().flat_map(char::to_lowercase) {
+        if letter.is_ascii_alphanumeric() {
+            slug.push(letter);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if slug.len() == 100 {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "workflow".to_owned() } else { slug.to_owned() }
+}
+
+/// Brings the database up to date; the names of what was applied.
+///
+/// # Errors
+/// `DataDir`, `Database`, `Migration`.
+pub async fn migrate(config: &Config) -> Result<Vec<&'static str>, StartError> {
+    // Of several processes that share a database one migrates and the others wait; a file has one process.
+    let data = match config.database_url {
+        Some(_) => DataDir::beside(&config.data_dir)?,
+        None => DataDir::open(&config.data_dir)?,
+    };
+    let db = crate::core::open_database(config, &data.database()).await?;
+    Ok(db.migrate(heddle_runtime::ServerClock::default().now()).await?)
+}
+
+/// Whether set-up is still to be done.
+#[must_use]
+pub const fn is_new(core: &Core) -> bool {
+    core.first.setup_token.is_some()
+}
+
+fn denied(denial: Denial) -> StartError {
+    StartError::Internal(denial.reason.code().to_owned())
+}
+
+/// What is written beside a change that nobody called for over HTTP.
+pub(crate) fn unit(app: &App, scope: &Scope, action: &str, (kind, id): (&str, String)) -> Unit {
+    let audit = AuditEntry {
+        id: EventId(app.ids.next(scope.now())),
+        tenant: Some(scope.tenant()),
+        at: scope.now(),
+        actor: Actor { kind: "system", id: None, display: "heddle".to_owned() },
+        action: action.to_owned(),
+        resource_type: kind.to_owned(),
+        resource_id: Some(id),
+        outcome: Outcome::Succeeded,
+        request_id: scope.request_id().as_str().to_owned(),
+        client_ip: None,
+        details: json!({}),
+    };
+    Unit { audit: Some(audit), idempotency: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_is_made_of_any_name() {
+        for (name, slug) in [
+            ("approval", "approval"),
+            ("Purchase Approval (v2)", "purchase-approval-v2"),
+            ("--Überweisung__", "berweisung"),
+            ("日本", "workflow"),
+        ] {
+            assert_eq!(slug_of(name), slug);
+        }
+        assert_eq!(slug_of(&"a-".repeat(80)).len(), 99);
+    }
+
+    #[test]
+    fn a_password_is_made_only_when_none_is_given() {
+        assert_eq!(password(Some("given".to_owned())).unwrap(), ("given".to_owned(), None));
+        let (one, shown) = password(None).unwrap();
+        let (other, _) = password(None).unwrap();
+        assert!(one.len() == 24 && shown.as_ref() == Some(&one) && one != other);
+    }
+}

@@ -73,7 +73,9 @@ impl Answer {
     #[must_use]
     pub fn document(bytes: Vec<u8>, media_type: &str, file_name: &str) -> Self {
         // Only what needs no escape stands in the name; the rest becomes a hyphen.
-        let safe = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' };
+        let safe = |letter: char| {
+            if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' }
+        };
         let name: String = file_name.chars().take(120).map(safe).collect();
         Self {
             status: 200,

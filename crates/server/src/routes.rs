@@ -3,9 +3,7 @@
 use heddle_api::operations::{OperationId, ops};
 
 use crate::gate::{Handler, gated, public, session};
-use crate::handlers::{
-    accounts, directory, licence, platform, roles, runs, sessions, transform, workflows,
-};
+use crate::handlers::{accounts, directory, licence, platform, roles, runs, sessions, transform, workflows};
 use crate::stream;
 
 /// The handler of an operation.
@@ -25,7 +23,9 @@ pub fn handler(id: OperationId) -> Handler {
         Id::PostapiWorkflows => gated::<ops::PostapiWorkflows, _, _>(workflows::create),
         Id::GetapiWorkflowsWorkflowId => gated::<ops::GetapiWorkflowsWorkflowId, _, _>(workflows::get),
         Id::PatchapiWorkflowsWorkflowId => gated::<ops::PatchapiWorkflowsWorkflowId, _, _>(workflows::patch),
-        Id::DeleteapiWorkflowsWorkflowId => gated::<ops::DeleteapiWorkflowsWorkflowId, _, _>(workflows::delete),
+        Id::DeleteapiWorkflowsWorkflowId => {
+            gated::<ops::DeleteapiWorkflowsWorkflowId, _, _>(workflows::delete)
+        }
         Id::PutapiWorkflowsWorkflowIdDraft => {
             gated::<ops::PutapiWorkflowsWorkflowIdDraft, _, _>(workflows::save_draft)
         }
@@ -38,7 +38,9 @@ pub fn handler(id: OperationId) -> Handler {
         Id::GetapiWorkflowsWorkflowIdVersions => {
             gated::<ops::GetapiWorkflowsWorkflowIdVersions, _, _>(workflows::versions)
         }
-        Id::PutapiWorkflowsWorkflowIdStar => gated::<ops::PutapiWorkflowsWorkflowIdStar, _, _>(workflows::star),
+        Id::PutapiWorkflowsWorkflowIdStar => {
+            gated::<ops::PutapiWorkflowsWorkflowIdStar, _, _>(workflows::star)
+        }
         Id::DeleteapiWorkflowsWorkflowIdStar => {
             gated::<ops::DeleteapiWorkflowsWorkflowIdStar, _, _>(workflows::unstar)
         }
@@ -89,7 +91,9 @@ pub fn handler(id: OperationId) -> Handler {
         Id::PutapiAuthPassword => session::<ops::PutapiAuthPassword, _, _>(sessions::change_password),
         Id::GetapiAuthTokens => session::<ops::GetapiAuthTokens, _, _>(sessions::tokens),
         Id::PostapiAuthTokens => session::<ops::PostapiAuthTokens, _, _>(sessions::create_token),
-        Id::DeleteapiAuthTokensTokenId => session::<ops::DeleteapiAuthTokensTokenId, _, _>(sessions::delete_token),
+        Id::DeleteapiAuthTokensTokenId => {
+            session::<ops::DeleteapiAuthTokensTokenId, _, _>(sessions::delete_token)
+        }
 
         Id::GetapiLicence => gated::<ops::GetapiLicence, _, _>(licence::get),
         Id::PutapiLicence => gated::<ops::PutapiLicence, _, _>(licence::install),

@@ -39,16 +39,18 @@ impl Server {
         let address = listener.local_addr().map_err(refused)?;
         let workers = config.workers;
         let core = Core::open(config).await?;
+        core.announce(&format!("http://{address}"))?;
         let app = Arc::clone(&core.app);
-        let server = HttpServer::new(move || ActixApp::new().configure(|config| http::configure(config, &app)))
-            .workers(workers)
-            .disable_signals()
-            .keep_alive(Duration::from_secs(75))
-            .client_request_timeout(Duration::from_secs(10))
-            .shutdown_timeout(SHUTDOWN_SECONDS)
-            .listen(listener)
-            .map_err(refused)?
-            .run();
+        let server =
+            HttpServer::new(move || ActixApp::new().configure(|config| http::configure(config, &app)))
+                .workers(workers)
+                .disable_signals()
+                .keep_alive(Duration::from_secs(75))
+                .client_request_timeout(Duration::from_secs(10))
+                .shutdown_timeout(SHUTDOWN_SECONDS)
+                .listen(listener)
+                .map_err(refused)?
+                .run();
         let handle = server.handle();
         Ok(Self { core, address, handle, running: tokio::spawn(server) })
     }

@@ -47,7 +47,8 @@ pub async fn stream(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEventsStre
         next_heartbeat: Instant::now() + HEARTBEAT,
         ended: false,
     };
-    let content = Content::Stream(Box::pin(futures::stream::unfold(reader, Reader::next)), "text/event-stream");
+    let content =
+        Content::Stream(Box::pin(futures::stream::unfold(reader, Reader::next)), "text/event-stream");
     let headers = vec![("x-accel-buffering", "no".to_owned())];
     Ok(Answer { status: 200, headers, content })
 }
@@ -107,7 +108,9 @@ impl Reader {
     }
 
     async fn run_has_ended(&self) -> Result<bool, Failure> {
-        let Some(grant) = self.scope.snapshot().authorize::<RunRead>(&self.target()).ok() else { return Ok(true) };
+        let Some(grant) = self.scope.snapshot().authorize::<RunRead>(&self.target()).ok() else {
+            return Ok(true);
+        };
         let view = self.app.runs.get(&grant, &self.scope, self.workflow, self.run).await?;
         Ok(view.run.state.is_terminal() && view.run.last_sequence <= self.after)
     }
@@ -164,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_frame_is_one_event_on_one_line() {
-        let event = serde_json::json!({ "sequence": 3, "type": "node.completed", "data": { "text": "a\nb" } });
+        let event =
+            serde_json::json!({ "sequence": 3, "type": "node.completed", "data": { "text": "a\nb" } });
         let frame = String::from_utf8(frame(&event).to_vec()).unwrap();
         assert!(frame.starts_with("id: 3\nevent: node.completed\ndata: {"));
         assert!(frame.ends_with("}\n\n") && frame.matches('\n').count() == 4);

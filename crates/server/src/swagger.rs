@@ -23,7 +23,10 @@ pub fn page(name: &str) -> Option<Answer> {
         // The page is served at `/docs`, its files below it.
         let page = String::from_utf8(bytes).ok()?;
         bytes = page.replace("href=\"./", "href=\"/docs/").replace("src=\"./", "src=\"/docs/").into_bytes();
-        bytes = String::from_utf8(bytes).ok()?.replace("href=\"index.css\"", "href=\"/docs/index.css\"").into_bytes();
+        bytes = String::from_utf8(bytes)
+            .ok()?
+            .replace("href=\"index.css\"", "href=\"/docs/index.css\"")
+            .into_bytes();
     }
     let content = Content::Bytes(bytes, file.content_type.clone());
     let headers = vec![("content-security-policy", POLICY.to_owned())];
@@ -36,7 +39,9 @@ mod tests {
 
     #[test]
     fn the_page_loads_nothing_from_elsewhere() {
-        let Some(Answer { content: Content::Bytes(bytes, _), .. }) = page("index.html") else { panic!("no page") };
+        let Some(Answer { content: Content::Bytes(bytes, _), .. }) = page("index.html") else {
+            panic!("no page")
+        };
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains("/docs/swagger-ui-bundle.js") && !text.contains("\"./"), "{text}");
         assert!(!text.contains("https://"), "{text}");

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
-    SelectableHelper,
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
+    QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Access, AccessStore, Credential, Standing, TokenKind};
 use heddle_identity::records::{GrantRow, Role, User};
 use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
-use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users};
+use heddle_store::schema::{
+    api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users,
+};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, on_conn, read, write_tx};
 
 use crate::IdentityStore;
@@ -35,29 +37,33 @@ impl IdentityStore {
         let tenant = tenant.map(Id::from);
         read!(&self.db, |conn| match kind {
             TokenKind::Session => {
-                let row: Option<(SessionRow, UserRow, Option<i64>)> = sessions::table
-                    .inner_join(users::table.on(users::id.eq(sessions::user_id)))
-                    .left_join(
-                        tenant_authz::table
-                            .on(tenant_authz::organization_id.eq(coalesce_id(tenant, sessions::organization_id))),
-                    )
-                    .filter(sessions::token_sha256.eq(token_sha256))
-                    .select((SessionRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
-                    .first(conn)
-                    .await
-                    .optional()?;
+                let row: Option<(SessionRow, UserRow, Option<i64>)> =
+                    sessions::table
+                        .inner_join(users::table.on(users::id.eq(sessions::user_id)))
+                        .left_join(tenant_authz::table.on(
+                            tenant_authz::organization_id.eq(coalesce_id(tenant, sessions::organization_id)),
+                        ))
+                        .filter(sessions::token_sha256.eq(token_sha256))
+                        .select((
+                            SessionRow::as_select(),
+                            UserRow::as_select(),
+                            tenant_authz::revision.nullable(),
+                        ))
+                        .first(conn)
+                        .await
+                        .optional()?;
                 let Some((session, user, revision)) = row else { return Ok(None) };
                 Ok(Some((Credential::Session(session.into()), user.try_into()?, revision.unwrap_or(0))))
             }
             TokenKind::ApiToken => {
                 let row: Option<(TokenRow, UserRow, Option<i64>)> = api_tokens::table
                     .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
-                    .left_join(
-                        tenant_authz::table.on(tenant_authz::organization_id.eq(coalesce_id(
+                    .left_join(tenant_authz::table.on(
+                        tenant_authz::organization_id.eq(coalesce_id(
                             coalesce_ids(tenant, api_tokens::organization_id),
                             users::home_id,
-                        ))),
-                    )
+                        )),
+                    ))
                     .filter(api_tokens::token_sha256.eq(token_sha256))
                     .select((TokenRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
                     .first(conn)
@@ -70,7 +76,12 @@ impl IdentityStore {
     }
 
     /// What a user is and may at a revision: kept, or read.
-    async fn standing_at(&self, tenant: TenantId, user: UserId, revision: i64) -> Result<Arc<Standing>, StoreError> {
+    async fn standing_at(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        revision: i64,
+    ) -> Result<Arc<Standing>, StoreError> {
         if let Some(standing) = self.cache.standing(tenant, user, revision) {
             return Ok(standing);
         }
@@ -106,8 +117,12 @@ async fn revision<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<i64, Erro
 async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<Standing, Error> {
     let (tenant, user) = (Id::from(tenant), Id::from(user));
     on_conn!(conn, |conn| {
-        let member: Option<MemberRow> =
-            members::table.find((tenant, user)).select(MemberRow::as_select()).first(conn).await.optional()?;
+        let member: Option<MemberRow> = members::table
+            .find((tenant, user))
+            .select(MemberRow::as_select())
+            .first(conn)
+            .await
+            .optional()?;
         let bound: Vec<RoleRow> = role_bindings::table
             .inner_join(
                 roles::table.on(roles::organization_id
@@ -124,7 +139,12 @@ async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Resul
         let to_roles = grants::principal_kind.eq("role").and(grants::principal_id.eq_any(role_ids.clone()));
         let applying: Vec<GrantDbRow> = grants::table
             .filter(grants::organization_id.eq(tenant))
-            .filter(grants::principal_kind.eq("everyone").or(to_user.assume_not_null()).or(to_roles.assume_not_null()))
+            .filter(
+                grants::principal_kind
+                    .eq("everyone")
+                    .or(to_user.assume_not_null())
+                    .or(to_roles.assume_not_null()),
+            )
             .order(grants::id)
             .select(GrantDbRow::as_select())
             .load(conn)
@@ -167,8 +187,12 @@ impl AccessStore for IdentityStore {
 
     async fn standing(&self, tenant: TenantId, user: UserId) -> Result<Option<(User, Standing)>, StoreError> {
         let found = read!(&self.db, |conn| {
-            let row: Option<UserRow> =
-                users::table.find(Id::from(user)).select(UserRow::as_select()).first(conn).await.optional()?;
+            let row: Option<UserRow> = users::table
+                .find(Id::from(user))
+                .select(UserRow::as_select())
+                .first(conn)
+                .await
+                .optional()?;
             row.map(User::try_from).transpose()
         })?;
         let Some(account) = found else { return Ok(None) };

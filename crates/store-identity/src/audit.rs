@@ -100,13 +100,19 @@ pub(crate) async fn page(
         return Ok(Page { items: Vec::new(), next: None });
     }
     let rows: Vec<Row> = read!(&store.db, |conn| {
-        let query = audit_events::table.filter(audit_events::organization_id.eq(Id::from(tenant))).into_boxed();
+        let query =
+            audit_events::table.filter(audit_events::organization_id.eq(Id::from(tenant))).into_boxed();
         let query = filtered!(within!(query, reach, audit_events::id), filter);
         let query = match last {
             Some(last) => query.filter(audit_events::id.lt(Id(last))),
             None => query,
         };
-        Ok(query.order(audit_events::id.desc()).limit(surplus(page)).select(Row::as_select()).load(conn).await?)
+        Ok(query
+            .order(audit_events::id.desc())
+            .limit(surplus(page))
+            .select(Row::as_select())
+            .load(conn)
+            .await?)
     })?;
     let events = rows.into_iter().map(AuditEvent::from).collect();
     Ok(Page::from_surplus(events, page.limit, |event: &AuditEvent| event.id.0))

@@ -20,7 +20,11 @@ use crate::rows::{InstallationRow, MemberRow, ONE};
 /// Writers of the counted tables wait for each other under this word.
 pub(crate) const COUNTED: &str = "counted";
 
-async fn replace<C: AsConn>(conn: &mut C, state: &InstallationState, expected: Revision) -> Result<(), Error> {
+async fn replace<C: AsConn>(
+    conn: &mut C,
+    state: &InstallationState,
+    expected: Revision,
+) -> Result<(), Error> {
     let row = InstallationRow::try_from(state)?;
     let rows = on_conn!(conn, |conn| {
         diesel::update(installation::table.find(ONE).filter(installation::revision.eq(expected.0)))
@@ -39,8 +43,12 @@ async fn replace<C: AsConn>(conn: &mut C, state: &InstallationState, expected: R
 impl InstallationStore for IdentityStore {
     async fn load(&self) -> Result<Option<InstallationState>, StoreError> {
         read!(&self.db, |conn| {
-            let row: Option<InstallationRow> =
-                installation::table.find(ONE).select(InstallationRow::as_select()).first(conn).await.optional()?;
+            let row: Option<InstallationRow> = installation::table
+                .find(ONE)
+                .select(InstallationRow::as_select())
+                .first(conn)
+                .await
+                .optional()?;
             row.map(InstallationState::try_from).transpose()
         })
     }

@@ -2,11 +2,14 @@
 
 use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User, UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
+    UserState,
 };
 use heddle_kernel::{Revision, RoleId};
 use heddle_policy::Effect;
-use heddle_store::schema::{api_tokens, grants, installation, members, organizations, roles, sessions, users};
+use heddle_store::schema::{
+    api_tokens, grants, installation, members, organizations, roles, sessions, users,
+};
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 

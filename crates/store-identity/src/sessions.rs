@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
+    QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
@@ -86,7 +87,11 @@ impl SessionStore for IdentityStore {
         })
     }
 
-    async fn organizations_of(&self, user: UserId, now: Timestamp) -> Result<Vec<OwnOrganization>, StoreError> {
+    async fn organizations_of(
+        &self,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<Vec<OwnOrganization>, StoreError> {
         let user = Id::from(user);
         read!(&self.db, |conn| {
             let unended = members::expires_at.is_null().or(members::expires_at.assume_not_null().gt(At(now)));
@@ -104,7 +109,9 @@ impl SessionStore for IdentityStore {
                         .and(roles::id.eq(role_bindings::role_id))),
                 )
                 .filter(role_bindings::user_id.eq(user))
-                .filter(role_bindings::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()))
+                .filter(
+                    role_bindings::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()),
+                )
                 .order(roles::name)
                 .select((roles::organization_id, roles::name))
                 .load(conn)
@@ -122,7 +129,9 @@ impl SessionStore for IdentityStore {
         write!(self, |conn| {
             diesel::delete(throttle::table.find(&new.account_key)).execute(conn).await?;
             if let Some(token) = &new.replaces {
-                diesel::delete(sessions::table.filter(sessions::token_sha256.eq(token))).execute(conn).await?;
+                diesel::delete(sessions::table.filter(sessions::token_sha256.eq(token)))
+                    .execute(conn)
+                    .await?;
             }
             if let Some(hash) = &new.rehash {
                 diesel::update(users::table.find(Id::from(new.session.user_id)))
@@ -235,9 +244,13 @@ impl SessionStore for IdentityStore {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = At(before);
         write!(self, |conn| {
-            let mut rows = diesel::delete(sessions::table.filter(sessions::expires_at.lt(before))).execute(conn).await?;
-            rows += diesel::delete(api_tokens::table.filter(api_tokens::expires_at.lt(before))).execute(conn).await?;
-            rows += diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
+            let mut rows =
+                diesel::delete(sessions::table.filter(sessions::expires_at.lt(before))).execute(conn).await?;
+            rows += diesel::delete(api_tokens::table.filter(api_tokens::expires_at.lt(before)))
+                .execute(conn)
+                .await?;
+            rows +=
+                diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
             Ok(rows as u64)
         })
     }

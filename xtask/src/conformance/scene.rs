@@ -134,7 +134,8 @@ fn clock(answer: &Answer) -> Result<Timestamp> {
 pub fn iso(duration: SignedDuration) -> String {
     let micros = duration.as_micros().max(0);
     let millis = micros / 1_000 + i128::from(micros % 1_000 != 0);
-    format!("PT{}.{:03}S", millis / 1_000, millis % 1_000)
+    let seconds = millis / 1_000;
+    format!("P{}DT{}.{:03}S", seconds / 86_400, seconds % 86_400, millis % 1_000)
 }
 
 /// The instant of a member, if it has one.
@@ -148,9 +149,13 @@ mod tests {
 
     #[test]
     fn durations_are_rounded_up_to_milliseconds() {
-        for (micros, expected) in
-            [(0, "PT0.000S"), (1, "PT0.001S"), (1_500_000, "PT1.500S"), (61_000_001, "PT61.001S")]
-        {
+        for (micros, expected) in [
+            (0, "P0DT0.000S"),
+            (1, "P0DT0.001S"),
+            (1_500_000, "P0DT1.500S"),
+            (61_000_001, "P0DT61.001S"),
+            (86_400_000_000, "P1DT0.000S"),
+        ] {
             assert_eq!(iso(SignedDuration::from_micros(micros)), expected);
         }
     }

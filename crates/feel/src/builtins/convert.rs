@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
-use crate::expression::Options;
 use crate::program::{Node, NodeId, Program};
 use crate::value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone};
 use crate::value::number::{Number, Rounding};
@@ -255,7 +254,7 @@ fn is_literal(program: &Program, node: NodeId) -> bool {
 
 pub(super) fn range(args: &Args<'_>, machine: &mut Machine) -> Outcome {
     let text = args.string(0)?;
-    let Ok(program) = syntax::expression(text, &Options::default()) else {
+    let Ok(program) = syntax::shallow(text) else {
         return null("this text is no range");
     };
     let Node::Range { low, high, .. } = program.node(program.root) else {

@@ -59,15 +59,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub const fn new(now: Timestamp, limits: Limits) -> Self {
-        Self {
-            left: limits.steps,
-            unwatched: 0,
-            depth: 0,
-            quiet: 0,
-            limits,
-            now,
-            notes: Vec::new(),
-        }
+        Self { left: limits.steps, unwatched: 0, depth: 0, quiet: 0, limits, now, notes: Vec::new() }
     }
 
     pub fn into_notes(self) -> Vec<Note> {

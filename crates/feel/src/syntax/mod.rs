@@ -55,6 +55,15 @@ pub(crate) fn expression(source: &str, options: &Options) -> Result<Program, Syn
     Ok(parser.finish(root))
 }
 
+/// Reads a range's text during an evaluation, which may have used up much of the stack: few levels are enough.
+pub(crate) fn shallow(source: &str) -> Result<Program, SyntaxError> {
+    let mut parser = Parser::new(source, &Options::default())?;
+    parser.nesting = MAX_NESTING - 12;
+    let root = parser.expression()?;
+    parser.end()?;
+    Ok(parser.finish(root))
+}
+
 /// Reads unary tests (grammar rules 12 to 17).
 pub(crate) fn unary_tests(source: &str, options: &Options) -> Result<Program, SyntaxError> {
     let mut parser = Parser::new(source, options)?;

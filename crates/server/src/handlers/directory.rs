@@ -19,10 +19,8 @@ pub async fn list(call: Call<ops::GetapiOrganizations>) -> Outcome {
 
 /// POST /api/organizations
 pub async fn create(call: Call<ops::PostapiOrganizations>) -> Outcome {
-    let new = CreateOrganization {
-        slug: call.body.slug.clone(),
-        display_name: call.body.display_name.clone(),
-    };
+    let new =
+        CreateOrganization { slug: call.body.slug.clone(), display_name: call.body.display_name.clone() };
     let answer = |made: &Organization| {
         let location = format!("/api/organizations/{}", made.id);
         Ok(Answer::data(201, organization(made))?.with("location", location).tagged(made.revision))

@@ -40,9 +40,9 @@ pub async fn validate(call: Call<ops::PostapiLicenceValidate>) -> Outcome {
             valid: found.valid,
             reason: found.reason.map(str::to_owned),
             message: found.message,
-            licence: found.licence.map(|licence| {
-                view(&licence, &present.installation_id, present.usage, (false, 0))
-            }),
+            licence: found
+                .licence
+                .map(|licence| view(&licence, &present.installation_id, present.usage, (false, 0))),
         },
     )
 }

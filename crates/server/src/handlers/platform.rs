@@ -58,7 +58,9 @@ pub async fn ready(call: PublicCall<ops::GethealthReady>) -> Outcome {
     failure.cause = None;
     failure.error.details = failed
         .into_iter()
-        .map(|check| heddle_api::Detail::at(check.name.clone(), "notReady", check.message.clone().unwrap_or_default()))
+        .map(|check| {
+            heddle_api::Detail::at(check.name.clone(), "notReady", check.message.clone().unwrap_or_default())
+        })
         .collect();
     Err(failure)
 }

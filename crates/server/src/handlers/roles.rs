@@ -133,11 +133,12 @@ pub async fn grants(call: Call<ops::GetapiGrants>) -> Outcome {
         None => vec![None],
         Some(text) => match text.parse::<UserId>() {
             // An id does not tell whether it is a user's or a role's.
-            Ok(user) => vec![
-                Some(GrantPrincipal::User(user)),
-                text.parse::<RoleId>().ok().map(GrantPrincipal::Role),
-            ],
-            Err(_) => return Err(Failure::at("principalId", "wrongType", "The id of a user or role is needed.")),
+            Ok(user) => {
+                vec![Some(GrantPrincipal::User(user)), text.parse::<RoleId>().ok().map(GrantPrincipal::Role)]
+            }
+            Err(_) => {
+                return Err(Failure::at("principalId", "wrongType", "The id of a user or role is needed."));
+            }
         },
     };
     let mut found = heddle_kernel::Page { items: Vec::new(), next: None };

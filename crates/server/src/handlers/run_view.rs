@@ -17,7 +17,11 @@ pub fn run(view: &RunView, variables: bool) -> wire::Run {
 pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
     let state = &run.snapshot;
     let ended = run.state.is_terminal();
-    let nodes = if ended { Vec::new() } else { graph.map_or_else(|| state.active_nodes(), |graph| state.view(graph)) };
+    let nodes = if ended {
+        Vec::new()
+    } else {
+        graph.map_or_else(|| state.active_nodes(), |graph| state.view(graph))
+    };
     let tasks = if ended { Vec::new() } else { state.tasks() };
     let incidents = if ended { Vec::new() } else { state.incidents() };
     wire::Run {

@@ -83,7 +83,9 @@ async fn ended(app: &App, run: Run, limit: Duration) -> Result<Run, Failure> {
 
 fn started(app: &App, run: &Run) -> Outcome {
     let location = format!("/api/workflows/{}/runs/{}", run.workflow, run.id);
-    Ok(Answer::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?.with("location", location).tagged(run.revision))
+    Ok(Answer::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
+        .with("location", location)
+        .tagged(run.revision))
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}
@@ -138,7 +140,8 @@ pub async fn decide(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdDecision>
 }
 
 fn decided(app: &App, run: &Run) -> Outcome {
-    Ok(Answer::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?.tagged(run.revision))
+    Ok(Answer::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
+        .tagged(run.revision))
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events
@@ -156,7 +159,9 @@ pub async fn events(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEvents>) -
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete
-pub async fn complete(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdHumanTasksNodeIdComplete>) -> Outcome {
+pub async fn complete(
+    call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdHumanTasksNodeIdComplete>,
+) -> Outcome {
     let body = &call.body;
     let task = match body.task_id.as_deref().map(str::parse::<TaskId>) {
         None => None,
@@ -171,14 +176,18 @@ pub async fn complete(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdHumanTa
     };
     let at = (call.path.workflow_id, call.path.run_id, call.path.node_id.as_str());
     let details = json!({ "nodeId": at.2, "outcome": body.outcome });
-    let record =
-        |done: &(HumanTask, Run)| call.unit_with(&at.1.to_string(), details.clone(), || completed(&call.app, done));
+    let record = |done: &(HumanTask, Run)| {
+        call.unit_with(&at.1.to_string(), details.clone(), || completed(&call.app, done))
+    };
     let done = call.app.runs.complete(&call.grant, &call.scope, at, completion, &record).await?;
     completed(&call.app, &done)
 }
 
 fn completed(app: &App, (task, run): &(HumanTask, Run)) -> Outcome {
-    let data = wire::CompletedTask { task: run_view::task(task), run: run_view::bare(run, app.runs.model_now(run).as_deref(), false) };
+    let data = wire::CompletedTask {
+        task: run_view::task(task),
+        run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
+    };
     Ok(Answer::data(200, data)?.tagged(run.revision))
 }
 
@@ -188,13 +197,21 @@ pub async fn tasks(call: Call<ops::GetapiHumanTasks>) -> Outcome {
     let page = page(query.limit, query.cursor);
     let whose = match (query.assignee.as_deref(), query.candidate.as_deref()) {
         (Some(_), Some(_)) => {
-            return Err(Failure::at("candidate", "contradiction", "Either `assignee` or `candidate`, not both."));
+            return Err(Failure::at(
+                "candidate",
+                "contradiction",
+                "Either `assignee` or `candidate`, not both.",
+            ));
         }
         (Some("me"), None) => MyTasks::Assigned,
         (Some(name), None) => MyTasks::Of(name.to_owned()),
         (None, Some("me")) => MyTasks::Candidate,
         (None, Some(_)) => {
-            return Err(Failure::at("candidate", "notAllowed", "`me` is the candidate that can be asked for."));
+            return Err(Failure::at(
+                "candidate",
+                "notAllowed",
+                "`me` is the candidate that can be asked for.",
+            ));
         }
         (None, None) => MyTasks::All,
     };
@@ -217,11 +234,11 @@ pub async fn assign(call: Call<ops::PostapiHumanTasksTaskIdAssign>) -> Outcome {
         Patch::Set(name) => Assignment::To(name.clone()),
         Patch::Keep => return Err(Failure::at("assignee", "required", "`me`, a name, or null is needed.")),
     };
-    let details = json!({ "assignee": match &call.body.assignee { Patch::Set(name) => Some(name), _ => None } });
+    let details =
+        json!({ "assignee": match &call.body.assignee { Patch::Set(name) => Some(name), _ => None } });
     let answer = |task: &HumanTask| Answer::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.unit_with(&task.id.to_string(), details.clone(), || answer(task));
-    let task =
-        call.app.runs.assign(&call.grant, &call.scope, call.path.task_id, assignment, &record).await?;
+    let task = call.app.runs.assign(&call.grant, &call.scope, call.path.task_id, assignment, &record).await?;
     answer(&task)
 }
 
@@ -244,7 +261,8 @@ pub async fn case_event(call: Call<ops::PostapiCaseEvents>) -> Outcome {
     };
     let record = |event: &InboxEvent| call.unit(&event.id.to_string(), || answer(event));
     let received = call.app.runs.receive(&call.grant, &call.scope, sent, &record).await?;
-    let answered = answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
+    let answered =
+        answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
     Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
 }
 
@@ -324,7 +342,9 @@ pub(super) fn duration_ms(text: &str) -> Result<i64, Failure> {
     let (sign, rest) = text.strip_prefix('P').map_or((0.0, ""), |rest| (1.0, rest));
     let (days, time) = rest.split_once('T').unwrap_or((rest, ""));
     let mut millis = 0.0;
-    for (part, units) in [(days, &[('D', 86_400_000.0)][..]), (time, &[('H', 3_600_000.0), ('M', 60_000.0), ('S', 1000.0)])] {
+    for (part, units) in
+        [(days, &[('D', 86_400_000.0)][..]), (time, &[('H', 3_600_000.0), ('M', 60_000.0), ('S', 1000.0)])]
+    {
         let mut number = String::new();
         for letter in part.chars() {
             match units.iter().find(|(unit, _)| *unit == letter) {
@@ -380,7 +400,6 @@ const fn task_state_of(word: wire::TaskState) -> TaskState {
         wire::TaskState::Cancelled => TaskState::Cancelled,
     }
 }
-
 
 #[cfg(test)]
 mod tests {

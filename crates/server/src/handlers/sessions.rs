@@ -166,7 +166,9 @@ fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
     match text.map(str::parse) {
         None => Ok(None),
         Some(Ok(id)) => Ok(Some(id)),
-        Some(Err(_)) => Err(Failure::at("organizationId", "wrongType", "The id of an organisation is needed.")),
+        Some(Err(_)) => {
+            Err(Failure::at("organizationId", "wrongType", "The id of an organisation is needed."))
+        }
     }
 }
 

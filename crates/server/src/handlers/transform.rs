@@ -44,9 +44,11 @@ fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'stati
     };
     let bytes = match (request.source.content, request.source.content_base64) {
         (Some(text), None) => text.into_bytes(),
-        (None, Some(encoded)) => STANDARD
-            .decode(encoded.trim())
-            .or(Err(Failure::at("source.contentBase64", "wrongType", "The text is not base64.")))?,
+        (None, Some(encoded)) => STANDARD.decode(encoded.trim()).or(Err(Failure::at(
+            "source.contentBase64",
+            "wrongType",
+            "The text is not base64.",
+        )))?,
         (Some(_), Some(_)) => {
             let message = "Either `content` or `contentBase64`, not both.";
             return Err(Failure::at("source", "contradiction", message));
@@ -122,7 +124,9 @@ pub async fn import_source(call: Call<ops::GetapiWorkflowsWorkflowIdImportSource
             },
         );
     }
-    let media = if source.media_type == "application/xml" { "application/xml" } else { "application/octet-stream" };
-    let name = source.file_name.unwrap_or_else(|| format!("{}.bpmn", &source.sha256[..12.min(source.sha256.len())]));
+    let media =
+        if source.media_type == "application/xml" { "application/xml" } else { "application/octet-stream" };
+    let name =
+        source.file_name.unwrap_or_else(|| format!("{}.bpmn", &source.sha256[..12.min(source.sha256.len())]));
     Ok(Answer::document(source.bytes, media, &name).with("x-content-sha256", source.sha256))
 }

@@ -95,13 +95,11 @@ pub async fn save_draft(call: Call<ops::PutapiWorkflowsWorkflowIdDraft>) -> Outc
     let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
     let id = call.path.workflow_id;
     let answer = |(view, diagnostics): &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
-        let data =
-            wire::SavedDraft { workflow: workflow(view, &draft), diagnostics: diagnostics.clone() };
+        let data = wire::SavedDraft { workflow: workflow(view, &draft), diagnostics: diagnostics.clone() };
         Ok(Answer::data(200, data)?.tagged(view.workflow.revision))
     };
-    let record = |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
-        call.unit(&id.to_string(), || answer(result))
-    };
+    let record =
+        |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| call.unit(&id.to_string(), || answer(result));
     let result = call.app.definitions.save_draft(&call.grant, &call.scope, id, saved, &record).await?;
     answer(&result)
 }
@@ -151,8 +149,7 @@ pub async fn publish(call: Call<ops::PostapiWorkflowsWorkflowIdPublish>) -> Outc
 /// GET /api/workflows/{workflowId}/versions
 pub async fn versions(call: Call<ops::GetapiWorkflowsWorkflowIdVersions>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found =
-        call.app.definitions.versions(&call.grant, &call.scope, call.path.workflow_id, &page).await?;
+    let found = call.app.definitions.versions(&call.grant, &call.scope, call.path.workflow_id, &page).await?;
     Answer::list(found, page.limit, |found| version(&found))
 }
 
@@ -179,9 +176,11 @@ pub(super) fn version_choice(text: Option<&str>) -> Result<VersionChoice, Failur
         Some("published") => Ok(VersionChoice::Published),
         Some(number) => match number.parse() {
             Ok(number) if number > 0 => Ok(VersionChoice::Number(number)),
-            _ => {
-                Err(Failure::at("version", "notAllowed", "`draft`, `published` or a version's number is needed."))
-            }
+            _ => Err(Failure::at(
+                "version",
+                "notAllowed",
+                "`draft`, `published` or a version's number is needed.",
+            )),
         },
     }
 }

@@ -57,7 +57,11 @@ pub(super) async fn list(
     Ok(Page::from_surplus(items, page.limit, |grant: &GrantRow| (grant.created_at.micros(), grant.id.0)))
 }
 
-pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError> {
+pub(super) async fn get(
+    store: &IdentityStore,
+    tenant: TenantId,
+    id: GrantId,
+) -> Result<GrantRow, StoreError> {
     read!(&store.db, |conn| {
         let row: GrantDbRow = grants::table
             .find((Id::from(tenant), Id::from(id)))
@@ -75,7 +79,8 @@ async fn check_principal<C: AsConn>(conn: &mut C, grant: &GrantRow) -> Result<()
         GrantPrincipal::User(id) => {
             members::table.find((tenant, Id::from(id))).count().get_result(conn).await?
         }
-        GrantPrincipal::Role(id) => roles::table.find((tenant, Id::from(id))).count().get_result(conn).await?,
+        GrantPrincipal::Role(id) =>
+            roles::table.find((tenant, Id::from(id))).count().get_result(conn).await?,
         GrantPrincipal::Everyone => 1,
     });
     found(usize::from(there > 0))

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
+};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Member, Membership};
@@ -24,9 +26,12 @@ type Shown = (MemberRow, String, String, String);
 /// Memberships with what is shown of the users.
 macro_rules! shown {
     ($query:expr) => {
-        $query
-            .inner_join(users::table.on(users::id.eq(members::user_id)))
-            .select((MemberRow::as_select(), users::email, users::display_name, users::state))
+        $query.inner_join(users::table.on(users::id.eq(members::user_id))).select((
+            MemberRow::as_select(),
+            users::email,
+            users::display_name,
+            users::state,
+        ))
     };
 }
 
@@ -61,7 +66,8 @@ pub(super) async fn list(
         return Ok(nothing());
     }
     let items = read!(&store.db, |conn| {
-        let mut query = shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
+        let mut query =
+            shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
         if let Some((at, id)) = last {
             let same_time = members::created_at.eq(at).and(members::user_id.gt(id));
             query = query.filter(members::created_at.gt(at).or(same_time));
@@ -203,7 +209,8 @@ pub(super) async fn remove(
         }
         diesel::delete(members::table.find((organization, person))).execute(conn).await?;
         diesel::delete(
-            api_tokens::table.filter(api_tokens::organization_id.eq(organization).and(api_tokens::user_id.eq(person))),
+            api_tokens::table
+                .filter(api_tokens::organization_id.eq(organization).and(api_tokens::user_id.eq(person))),
         )
         .execute(conn)
         .await?;

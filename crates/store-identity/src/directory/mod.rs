@@ -90,7 +90,12 @@ impl DirectoryStore for IdentityStore {
         users::get(self, tenant, id).await
     }
 
-    async fn insert_user(&self, new: &NewUser, limit: Option<u64>, unit: &Unit) -> Result<Capped, StoreError> {
+    async fn insert_user(
+        &self,
+        new: &NewUser,
+        limit: Option<u64>,
+        unit: &Unit,
+    ) -> Result<Capped, StoreError> {
         users::insert(self, new, limit, unit).await
     }
 
@@ -108,7 +113,12 @@ impl DirectoryStore for IdentityStore {
         users::delete(self, (home, id), expected, unit).await
     }
 
-    async fn members(&self, tenant: TenantId, reach: &Reach, page: &PageRequest) -> Result<Page<Member>, StoreError> {
+    async fn members(
+        &self,
+        tenant: TenantId,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Member>, StoreError> {
         members::list(self, tenant, reach, page).await
     }
 
@@ -135,7 +145,12 @@ impl DirectoryStore for IdentityStore {
         members::remove(self, (tenant, user), expected, unit).await
     }
 
-    async fn roles(&self, tenant: TenantId, reach: &Reach, page: &PageRequest) -> Result<Page<Role>, StoreError> {
+    async fn roles(
+        &self,
+        tenant: TenantId,
+        reach: &Reach,
+        page: &PageRequest,
+    ) -> Result<Page<Role>, StoreError> {
         roles::list(self, tenant, reach, page).await
     }
 

@@ -1,6 +1,8 @@
 //! Organisations.
 
-use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
+};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Capped, Change, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
@@ -46,7 +48,11 @@ pub(super) async fn list(
     Ok(Page::from_surplus(items, page.limit, |one: &Organization| (one.created_at.micros(), one.id.0)))
 }
 
-pub(super) async fn get(store: &IdentityStore, user: UserId, id: TenantId) -> Result<Organization, StoreError> {
+pub(super) async fn get(
+    store: &IdentityStore,
+    user: UserId,
+    id: TenantId,
+) -> Result<Organization, StoreError> {
     read!(&store.db, |conn| {
         let row: OrganizationRow = organizations::table
             .inner_join(members::table.on(members::organization_id.eq(organizations::id)))
@@ -131,12 +137,15 @@ pub(super) async fn delete(
             organizations::table.find(key).select(organizations::revision).first(conn).await.optional()?;
         fresh(stored.ok_or(StoreError::NotFound)?, expected)?;
         let at_home: i64 = users::table.filter(users::home_id.eq(key)).count().get_result(conn).await?;
-        let drawn: i64 = workflows::table.filter(workflows::organization_id.eq(key)).count().get_result(conn).await?;
+        let drawn: i64 =
+            workflows::table.filter(workflows::organization_id.eq(key)).count().get_result(conn).await?;
         if at_home + drawn > 0 {
             return Ok(Change::InUse((at_home + drawn).unsigned_abs()));
         }
         // The rest goes with the organisation; a role's binding would hold the role.
-        diesel::delete(role_bindings::table.filter(role_bindings::organization_id.eq(key))).execute(conn).await?;
+        diesel::delete(role_bindings::table.filter(role_bindings::organization_id.eq(key)))
+            .execute(conn)
+            .await?;
         diesel::delete(organizations::table.find(key)).execute(conn).await?;
         bury(conn, id, Tombstone::Organization(id), time_of(unit)).await?;
         write_unit(conn, unit).await?;

@@ -1,8 +1,8 @@
 //! Accounts.
 
 use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
-    TextExpressionMethods,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
+    SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Capped, Change, NewUser, Tombstone, UserFilter};
@@ -26,13 +26,9 @@ use crate::sessions::time_of;
 /// At home or a member here.
 macro_rules! belonging {
     ($tenant:expr) => {
-        users::table.filter(
-            users::home_id.eq(Id::from($tenant)).or(users::id.eq_any(
-                members::table
-                    .filter(members::organization_id.eq(Id::from($tenant)))
-                    .select(members::user_id),
-            )),
-        )
+        users::table.filter(users::home_id.eq(Id::from($tenant)).or(users::id.eq_any(
+            members::table.filter(members::organization_id.eq(Id::from($tenant))).select(members::user_id),
+        )))
     };
 }
 
@@ -115,7 +111,11 @@ pub(super) async fn insert(
 }
 
 /// Home and all organisations with a membership, in one order for everybody: they are locked one by one.
-async fn organizations_of<C: AsConn>(conn: &mut C, home: TenantId, user: UserId) -> Result<Vec<TenantId>, Error> {
+async fn organizations_of<C: AsConn>(
+    conn: &mut C,
+    home: TenantId,
+    user: UserId,
+) -> Result<Vec<TenantId>, Error> {
     let query = members::table.filter(members::user_id.eq(Id::from(user))).select(members::organization_id);
     let mut all: Vec<Id> = on_conn!(conn, |conn| query.load(conn).await?);
     all.push(home.into());

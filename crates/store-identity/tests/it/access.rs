@@ -38,7 +38,8 @@ async fn a_session_leads_to_its_user_and_his_rights() {
             // Founded at 1, raised by Bob and five grants.
             assert_eq!(found.standing.revision, 7);
         }
-        let elsewhere = store.access(TokenKind::Session, &session.token_sha256, Some(OTHER)).await.unwrap().unwrap();
+        let elsewhere =
+            store.access(TokenKind::Session, &session.token_sha256, Some(OTHER)).await.unwrap().unwrap();
         assert_eq!(elsewhere.tenant, OTHER);
         assert_eq!((elsewhere.standing.membership, elsewhere.standing.revision), (None, 0));
         assert_eq!(store.access(TokenKind::ApiToken, &session.token_sha256, None).await, Ok(None));
@@ -58,7 +59,8 @@ async fn an_api_token_works_where_it_is_asked_for_where_it_belongs_or_at_home() 
             (2, Some(ACME), None, ACME, 1),
             (2, Some(ACME), Some(OTHER), OTHER, 0),
         ] {
-            let found = store.access(TokenKind::ApiToken, &format!("token-{n}"), asked).await.unwrap().unwrap();
+            let found =
+                store.access(TokenKind::ApiToken, &format!("token-{n}"), asked).await.unwrap().unwrap();
             assert_eq!(found.credential, Credential::ApiToken(token(n, ADA, tenant)));
             assert_eq!((found.tenant, found.standing.revision), (counts, revision), "{n} {asked:?}");
         }
@@ -89,7 +91,9 @@ async fn a_use_is_noted_and_seen_in_the_cache() {
         store.touch(TokenKind::ApiToken, "token-1", later).await.unwrap();
         let fresh = IdentityStore::new(db.clone());
         for store in [&store, &fresh] {
-            let Credential::Session(seen) = access(store, &session).await.unwrap().credential else { panic!() };
+            let Credential::Session(seen) = access(store, &session).await.unwrap().credential else {
+                panic!()
+            };
             assert_eq!(seen.last_seen_at, later);
             let found = store.access(TokenKind::ApiToken, "token-1", None).await.unwrap().unwrap();
             let Credential::ApiToken(used) = found.credential else { panic!() };
@@ -165,7 +169,10 @@ async fn rights_are_read_of_one_state() {
                     let even = n % 2 == 1;
                     member.roles.truncate(if even { 1 } else { 2 });
                     member.revision = Revision(i64::try_from(n).unwrap() + 2);
-                    store.set_member(&member, Some(Revision(member.revision.0 - 1)), &Unit::default()).await.unwrap();
+                    store
+                        .set_member(&member, Some(Revision(member.revision.0 - 1)), &Unit::default())
+                        .await
+                        .unwrap();
                 }
             })
         };

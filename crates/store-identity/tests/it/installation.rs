@@ -106,7 +106,11 @@ async fn audit_events_are_filtered_and_paged() {
             (AuditFilter { action: text("run"), ..none() }, &everything, vec![]),
             (AuditFilter { actor: text(&ADA.to_string()), ..none() }, &everything, vec![7, 6, 5, 4, 3, 2, 1]),
             (AuditFilter { actor: text("x"), ..none() }, &everything, vec![]),
-            (AuditFilter { resource_type: text("thing"), resource_id: text("3"), ..none() }, &everything, vec![3]),
+            (
+                AuditFilter { resource_type: text("thing"), resource_id: text("3"), ..none() },
+                &everything,
+                vec![3],
+            ),
             (AuditFilter { outcome: text("denied"), ..none() }, &everything, vec![7]),
             (
                 AuditFilter { from: Some(NOW.plus_seconds(2)), to: Some(NOW.plus_seconds(4)), ..none() },
@@ -129,10 +133,7 @@ async fn audit_events_are_filtered_and_paged() {
             assert_eq!(found, wanted, "{filter:?} {reach:?}");
         }
         let foreign = PageRequest { limit: 2, cursor: Some(heddle_kernel::Cursor::after(&"x")) };
-        assert_eq!(
-            store.audit_events(ACME, &none(), &everything, &foreign).await,
-            Err(StoreError::NotFound)
-        );
+        assert_eq!(store.audit_events(ACME, &none(), &everything, &foreign).await, Err(StoreError::NotFound));
     });
 }
 

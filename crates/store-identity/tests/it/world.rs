@@ -5,7 +5,8 @@ use heddle_identity::ports::{
     SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User, UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
+    UserState,
 };
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
@@ -181,7 +182,12 @@ pub async fn world(db: &Db) -> IdentityStore {
     let set_up = SetUp {
         organization: first_organization(),
         user: NewUser { user: user(ADA, ACME, "Ada"), membership: membership(ACME, ADA, &[OWNER]) },
-        state: InstallationState { revision: Revision(2), set_up_at: Some(NOW), setup_token_sha256: None, ..state },
+        state: InstallationState {
+            revision: Revision(2),
+            set_up_at: Some(NOW),
+            setup_token_sha256: None,
+            ..state
+        },
         expected: Revision::FIRST,
     };
     store.set_up(&set_up, &unit(1)).await.unwrap();

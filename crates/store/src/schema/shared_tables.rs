@@ -53,8 +53,4 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(
-    audit_events,
-    idempotency_keys,
-    tombstones,
-);
+diesel::allow_tables_to_appear_in_same_query!(audit_events, idempotency_keys, tombstones,);

@@ -1,5 +1,6 @@
 //! Validation and publication: a version is frozen and what can start it is bound, in one transaction.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
@@ -157,7 +158,14 @@ fn empty_report() -> ValidationReport {
 fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
     let mut diagnostics = validate::structure(definition);
     let compiled = graph::compile(definition);
-    for found in compiled.diagnostics {
+    let places: HashMap<&str, String> = heddle_bpmn::model::nodes(definition)
+        .into_iter()
+        .filter_map(|at| Some((at.node.id.as_deref()?, at.path)))
+        .collect();
+    for mut found in compiled.diagnostics {
+        if found.path.is_none() {
+            found.path = found.element_id.as_deref().and_then(|id| places.get(id).cloned());
+        }
         let known = |other: &Diagnostic| other.code == found.code && other.element_id == found.element_id;
         if !diagnostics.iter().any(known) {
             diagnostics.push(found);

@@ -1,0 +1,119 @@
+//! The commands: each reads its options, calls the service, and prints.
+
+mod doctor;
+mod licence;
+mod migrate;
+mod serve;
+mod user;
+mod workflow;
+
+use std::future::Future;
+use std::io::IsTerminal as _;
+
+use anyhow::{Context as _, Result};
+use clap::CommandFactory as _;
+use heddle_server::operator::Acting;
+use heddle_server::{Config, Core};
+use serde_json::{Map, Value, json};
+use tracing_subscriber::EnvFilter;
+
+use crate::cli::{Cli, Command, LicenceCommand, Place, UserCommand, WorkflowCommand};
+use crate::config::Effective;
+use crate::output::{self, Failure};
+
+/// Runs what the command line says.
+///
+/// # Errors
+/// What ended the program; [`output::exit_code`] tells the code.
+pub fn run(cli: Cli) -> Result<()> {
+    if let Command::Completions { shell } = cli.command {
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
+        output::line(String::from_utf8_lossy(&text).trim_end());
+        return Ok(());
+    }
+    let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
+    let serves = matches!(cli.command, Command::Serve(_));
+    log(if serves { "info" } else { "warn" })?;
+    let json = cli.json;
+    let config = effective.config.clone();
+    match cli.command {
+        Command::Serve(options) => block_on(serve::run(config, options, json)),
+        Command::Config => {
+            show(&effective, json);
+            Ok(())
+        }
+        Command::Migrate => block_on(migrate::run(config, json)),
+        Command::Doctor => block_on(doctor::run(config, json)),
+        Command::User { command: UserCommand::Create(options) } => block_on(user::create(config, options, json)),
+        Command::Licence { command: LicenceCommand::Show } => block_on(licence::show(config, json)),
+        Command::Workflow { command: WorkflowCommand::Export(options) } => {
+            block_on(workflow::export(config, options, json))
+        }
+        Command::Workflow { command: WorkflowCommand::Import(options) } => {
+            block_on(workflow::import(config, options, json))
+        }
+        Command::Completions { .. } => Ok(()),
+    }
+}
+
+fn configuration(cli: &Cli) -> Result<Effective> {
+    // A variable whose value is not UTF-8 is no value of ours.
+    let environment: Vec<_> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    Effective::load(cli.config.as_deref(), &environment, &cli.settings.given())
+}
+
+fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("the threads of the program can't be started")?;
+    let done = runtime.block_on(work);
+    // A blocking call that hangs must not keep the program.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    done
+}
+
+/// Logs to standard error: what `HEDDLE_LOG` says, in the form that `HEDDLE_LOG_FORMAT` says.
+fn log(fallback: &str) -> Result<(), Failure> {
+    let wanted = std::env::var("HEDDLE_LOG").unwrap_or_else(|_| fallback.to_owned());
+    let filter = EnvFilter::try_new(wanted)
+        .map_err(|error| Failure::Configuration(format!("the environment variable `HEDDLE_LOG`: {error}")))?;
+    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match std::env::var("HEDDLE_LOG_FORMAT").as_deref() {
+        Ok("json") => base.json().init(),
+        Ok("text") | Err(_) => base.with_ansi(std::io::stderr().is_terminal()).init(),
+        Ok(_) => {
+            let message = "the environment variable `HEDDLE_LOG_FORMAT`: `json` or `text` is needed";
+            return Err(Failure::Configuration(message.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn show(effective: &Effective, as_json: bool) {
+    let rows = effective.rows();
+    if as_json {
+        let member = |(name, value, source): &(&str, String, crate::config::Source)| {
+            ((*name).to_owned(), json!({ "value": value, "source": source.as_str() }))
+        };
+        return output::json(&Value::Object(rows.iter().map(member).collect::<Map<_, _>>()));
+    }
+    for (name, value, source) in rows {
+        output::line(&format!("{name:<22}{value:<40} {}", source.as_str()));
+    }
+}
+
+/// Opens the service for one command, beside which no server uses the same SQLite database.
+async fn operate(config: Config) -> Result<Core> {
+    Ok(Core::operate(config).await?)
+}
+
+/// In which organisation, and in whose name.
+async fn acting(core: &Core, place: &Place) -> Result<Acting> {
+    let Some(email) = place.account.as_deref() else {
+        let message = "`--as EMAIL` is needed: an account of the organisation, in whose name it is done";
+        return Err(Failure::Configuration(message.to_owned()).into());
+    };
+    Ok(Acting::find(&core.app, email, place.organization.as_deref()).await?)
+}

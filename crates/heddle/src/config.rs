@@ -189,6 +189,18 @@ fn number(text: &str, least: u32, most: u32) -> Result<u32> {
     }
 }
 
+/// A key as it is shown.
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value; masked if it is secret.
+    pub value: String,
+    /// Where the value came from.
+    pub source: Source,
+    /// What it is for.
+    pub help: &'static str,
+}
+
 /// The effective configuration with the source of each value.
 pub struct Effective {
     /// The configuration.
@@ -260,12 +272,13 @@ impl Effective {
         Ok(())
     }
 
-    /// Each key with its value, secrets masked, and its source.
-    pub fn rows(&self) -> Vec<(&'static str, String, Source)> {
+    /// Each key with its value, secrets masked, its source, and what it is for.
+    pub fn rows(&self) -> Vec<Row> {
         let row = |key: &'static Key| {
             let value = (key.show)(&self.config);
             let shown = if key.secret { masked(&value) } else { value };
-            (key.name, shown, self.sources.get(key.name).copied().unwrap_or(Source::Default))
+            let source = self.sources.get(key.name).copied().unwrap_or(Source::Default);
+            Row { name: key.name, value: shown, source, help: key.help }
         };
         KEYS.iter().map(row).collect()
     }
@@ -306,8 +319,8 @@ mod tests {
         assert_eq!(effective.config.listen.port(), 3);
         assert_eq!(effective.config.workers, 4);
         assert!(!effective.config.docs);
-        let listen = effective.rows().into_iter().find(|row| row.0 == "listen").unwrap();
-        assert_eq!((listen.1.as_str(), listen.2), ("127.0.0.1:3", Source::CommandLine));
+        let listen = effective.rows().into_iter().find(|row| row.name == "listen").unwrap();
+        assert_eq!((listen.value.as_str(), listen.source), ("127.0.0.1:3", Source::CommandLine));
     }
 
     #[test]

@@ -16,9 +16,6 @@ pub enum Failure {
     /// `heddle doctor` found something.
     #[error("{0} of the checks failed")]
     Unhealthy(usize),
-    /// What was named is not there.
-    #[error("{0}")]
-    NotFound(String),
 }
 
 /// Prints a line to standard output.
@@ -42,7 +39,6 @@ pub fn problem(error: &anyhow::Error) {
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let failure = error.downcast_ref::<Failure>().map(|failure| match failure {
         Failure::Configuration(_) => 2,
-        Failure::NotFound(_) => 3,
         Failure::Unhealthy(_) => 7,
     });
     let start = error.downcast_ref::<StartError>().map(StartError::exit_code);

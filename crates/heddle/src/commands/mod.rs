@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Cli, Command, LicenceCommand, Place, UserCommand, WorkflowCommand};
-use crate::config::Effective;
+use crate::config::{Effective, Row};
 use crate::output::{self, Failure};
 
 /// Runs what the command line says.
@@ -94,13 +94,14 @@ fn log(fallback: &str) -> Result<(), Failure> {
 fn show(effective: &Effective, as_json: bool) {
     let rows = effective.rows();
     if as_json {
-        let member = |(name, value, source): &(&str, String, crate::config::Source)| {
-            ((*name).to_owned(), json!({ "value": value, "source": source.as_str() }))
+        let member = |row: &Row| {
+            let shown = json!({ "value": row.value, "source": row.source.as_str(), "help": row.help });
+            (row.name.to_owned(), shown)
         };
         return output::json(&Value::Object(rows.iter().map(member).collect::<Map<_, _>>()));
     }
-    for (name, value, source) in rows {
-        output::line(&format!("{name:<22}{value:<40} {}", source.as_str()));
+    for Row { name, value, source, help } in rows {
+        output::line(&format!("{name:<22}{value:<32}{:<14}{help}", source.as_str()));
     }
 }
 

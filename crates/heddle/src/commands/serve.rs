@@ -154,7 +154,7 @@ fn greeting(ready: &Ready, workflow: Option<&str>) -> String {
         }
         (_, _, Some(token)) => {
             text += &format!(
-                "\n  set-up token  {token}   (for one hour)\n\nChoose a password of at least 15 characters, set up, sign \
+                "\n  set-up token  {token}   (for one hour)\n\nChoose a password of at least 12 characters, set up, sign \
                  in, list the workflows:\n"
             );
             text += "  printf 'Password: '; read -r PASSWORD\n";

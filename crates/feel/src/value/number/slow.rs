@@ -43,10 +43,47 @@ pub(super) fn div(a: Number, b: Number) -> Result<Number, NumberError> {
     back(CONTEXT.div(&big(a), &big(b)))
 }
 
-/// log10 of the magnitude, good enough to tell what cannot be represented.
-fn magnitude(number: Number) -> f64 {
-    let (coefficient, exponent) = number.parts();
-    (coefficient.unsigned_abs() as f64).log10() + f64::from(exponent)
+/// What powers are computed with: enough for the rounding errors of 127 squarings of a base near 1.
+const WIDE: Context<HalfEven> = Context::new(90);
+
+/// A wide result at 34 digits. What is exact, ties included, is so at 60 digits too, where the noise of the last digits
+/// is gone. (`dashu` itself computes powers ever more precisely until their rounding is certain, which for an exact tie
+/// such as 5^49 it never is.)
+fn narrow(wide: FBig<HalfEven, 10>) -> Outcome {
+    Ok(wide.with_precision(60).value().with_precision(PRECISION as usize))
+}
+
+/// `|base|^n` by squaring; the magnitude of the result has been checked.
+fn whole_power(base: Number, n: i128) -> Result<Number, NumberError> {
+    let value = |outcome: Outcome| outcome.map(|rounded| rounded.value().into_repr());
+    let computed = || -> Outcome {
+        let mut square = big(base.abs());
+        let mut power = Repr::<10>::one();
+        let mut bits = n.unsigned_abs();
+        while bits > 0 {
+            if bits & 1 == 1 {
+                power = value(WIDE.mul(&power, &square))?;
+            }
+            bits >>= 1;
+            if bits > 0 {
+                square = value(WIDE.mul(&square, &square))?;
+            }
+        }
+        let one = Repr::<10>::one();
+        let result = if n < 0 { WIDE.div(&one, &power)? } else { WIDE.mul(&power, &one)? };
+        narrow(result.value())
+    };
+    back(computed())
+}
+
+/// `base^exponent` as `exp(exponent * ln base)` for a positive base.
+fn real_power(base: Number, exponent: Number) -> Result<Number, NumberError> {
+    let computed = || -> Outcome {
+        let logarithm = WIDE.ln(&big(base), None)?.value();
+        let product = WIDE.mul(logarithm.repr(), &big(exponent))?.value();
+        narrow(WIDE.exp(product.repr(), None)?.value())
+    };
+    back(computed())
 }
 
 pub(super) fn pow(base: Number, exponent: Number) -> Result<Number, NumberError> {
@@ -56,30 +93,37 @@ pub(super) fn pow(base: Number, exponent: Number) -> Result<Number, NumberError>
     if base.signum() == 0 {
         return if exponent.signum() < 0 { Err(NumberError::Undefined) } else { Ok(Number::ZERO) };
     }
-    let negative = base.signum() < 0;
-    if negative && !exponent.is_integer() {
+    if base.signum() < 0 && !exponent.is_integer() {
         return Err(NumberError::Undefined);
     }
-    if base == Number::from_i64(-1) {
-        let odd = exponent.modulo(Number::from_i64(2))? == Number::ONE;
-        return Ok(if odd { base } else { Number::ONE });
-    }
-    // Decided before it is computed: the result's own digits could be without bound.
-    let size = magnitude(base) * exponent.to_f64();
-    if size > 6150.0 {
-        return Err(NumberError::Overflow);
-    }
-    if size < -6250.0 {
-        return Ok(Number::ZERO);
-    }
-    match exponent.to_i64() {
-        Some(n) if n.unsigned_abs() < 1 << 40 => back(CONTEXT.powi(&big(base), IBig::from(n))),
-        _ => {
-            let power = back(CONTEXT.powf(&big(base.abs()), &big(exponent), None))?;
-            let odd = negative && exponent.modulo(Number::from_i64(2))? == Number::ONE;
-            Ok(if odd { power.negate() } else { power })
+    let odd = exponent.modulo(Number::from_i64(2))? == Number::ONE;
+    let magnitude = base.abs();
+    let power = if magnitude == Number::ONE {
+        Number::ONE
+    } else {
+        // Decided before it is computed: the result's exponent could be without bound.
+        let logarithm = ln(magnitude).ok_or(NumberError::Undefined)?;
+        let size = match logarithm.times(exponent) {
+            Ok(size) => size,
+            Err(_) if (logarithm.signum() < 0) == (exponent.signum() < 0) => {
+                return Err(NumberError::Overflow);
+            }
+            Err(_) => return Ok(Number::ZERO),
+        };
+        if size > Number::from_i64(14_200) {
+            return Err(NumberError::Overflow);
         }
-    }
+        if size < Number::from_i64(-14_300) {
+            return Ok(Number::ZERO);
+        }
+        let (coefficient, ten) = exponent.parts();
+        let whole = u32::try_from(ten).ok().and_then(|ten| 10i128.checked_pow(ten)?.checked_mul(coefficient));
+        match whole {
+            Some(whole) => whole_power(base, whole)?,
+            None => real_power(magnitude, exponent)?,
+        }
+    };
+    Ok(if base.signum() < 0 && odd { power.negate() } else { power })
 }
 
 pub(super) fn sqrt(number: Number) -> Option<Number> {

@@ -169,8 +169,8 @@ pub struct ExportWorkflow {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// `draft`, `published` or a number.
-    #[arg(long = "of", value_name = "VERSION", default_value = "draft")]
-    pub version: String,
+    #[arg(long, value_name = "VERSION", default_value = "draft")]
+    pub of: String,
     /// The place.
     #[command(flatten)]
     pub place: Place,

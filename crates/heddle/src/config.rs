@@ -332,7 +332,8 @@ mod tests {
             (env(&[("HEDDLE_DATABASE_URL", "mysql://x")]), ["HEDDLE_DATABASE_URL", "postgres://"]),
         ];
         for (environment, words) in cases {
-            let error = Effective::load(None, &environment, &[]).err().map(|error| format!("{error:#}")).unwrap();
+            let error =
+                Effective::load(None, &environment, &[]).err().map(|error| format!("{error:#}")).unwrap();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");
         }
     }

@@ -122,8 +122,11 @@ where
                 meta: meta.clone(),
             };
             match handler(call).await {
-                // Two calls with one key met: the slower one finds the faster one's answer.
-                Err(failure) if meta.idempotency.is_some() && is_key_conflict(&failure) => {
+                // Two calls with one key met, and the slower one ran into what the faster one made: a slug that is
+                // taken, a task that is done, the key itself. It finds the faster one's answer.
+                Err(failure)
+                    if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict =>
+                {
                     replay(&app, spec, &scope, &incoming, &mut meta).await?.ok_or(failure)
                 }
                 other => other.map_err(|failure| foreign_cursor(spec, &incoming, failure)),
@@ -459,15 +462,4 @@ fn call_hash(incoming: &Incoming) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn is_key_conflict(failure: &Failure) -> bool {
-    let about_key = |detail: &Detail| {
-        detail
-            .extra
-            .get("constraint")
-            .and_then(|what| what.as_str())
-            .is_some_and(|what| what.contains("idempotency"))
-    };
-    failure.error.code == ErrorCode::StateConflict && failure.error.details.iter().any(about_key)
 }

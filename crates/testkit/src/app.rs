@@ -38,16 +38,18 @@ impl TestApp {
 
     /// Starts a server with another configuration.
     pub async fn with(db: &TestDb, change: impl FnOnce(&mut Config)) -> Self {
-        Self::at(db.address(), change).await
+        // A SQLite file has one owner: the server's is in its data directory, where an operator's is.
+        let url = (db.kind() == "postgres").then(|| db.address().to_owned());
+        Self::at(url, change).await
     }
 
-    /// Starts a server on the database of an address.
-    pub async fn at(database_url: &str, change: impl FnOnce(&mut Config)) -> Self {
+    /// Starts a server on the database of an address; without one, on a SQLite file in its data directory.
+    pub async fn at(database_url: Option<String>, change: impl FnOnce(&mut Config)) -> Self {
         let data = tempfile::tempdir().expect("a folder");
         let mut config = Config {
             data_dir: data.path().join("data"),
             listen: ([127, 0, 0, 1], 0).into(),
-            database_url: Some(database_url.to_owned()),
+            database_url,
             durability: Durability::Process,
             test_clock: true,
             demo: true,
@@ -123,9 +125,13 @@ impl TestApp {
         self.server = Some(server);
     }
 
-    /// Moves the test clock forward by an ISO 8601 duration.
-    pub async fn advance(&self, duration: &str) {
+    /// Moves the test clock forward by an ISO 8601 duration, and signs the administrator in again when his session
+    /// ended by that.
+    pub async fn advance(&mut self, duration: &str) {
         let _ = self.admin.post("/api/test/clock", json!({ "advance": duration })).await.expect(200);
+        if self.admin.get("/api/auth/session").await.status == 401 {
+            self.sign_in_again().await;
+        }
     }
 
     /// The id of a role of the caller's organisation.
@@ -220,7 +226,8 @@ impl Client {
 
     /// The events of a run from its start.
     pub async fn events(&self, workflow: &str, run: &str) -> Vec<Value> {
-        let page = self.get(&format!("/api/workflows/{workflow}/runs/{run}/events?limit=200")).await.expect(200);
+        let page =
+            self.get(&format!("/api/workflows/{workflow}/runs/{run}/events?limit=200")).await.expect(200);
         page.data().as_array().cloned().unwrap_or_default()
     }
 

@@ -87,7 +87,8 @@ impl Client {
     /// The token that the caller comes with; empty without one.
     #[must_use]
     pub fn token(&self) -> String {
-        let text = self.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let text =
+            self.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
         text.trim_start_matches("Bearer ").to_owned()
     }
 

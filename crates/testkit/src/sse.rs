@@ -45,6 +45,12 @@ impl Stream {
 
     /// The next event; none when the stream has ended.
     pub async fn next(&mut self) -> Option<Event> {
+        // Signs of life don't count.
+        let next = tokio::time::timeout(PATIENCE, self.read()).await;
+        next.unwrap_or_else(|_| panic!("no event within {PATIENCE:?}"))
+    }
+
+    async fn read(&mut self) -> Option<Event> {
         loop {
             if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
                 let frame: Vec<u8> = self.text.drain(..end + 2).collect();
@@ -53,8 +59,7 @@ impl Stream {
                     None => continue,
                 }
             }
-            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            match chunk.unwrap_or_else(|_| panic!("no event within {PATIENCE:?}")) {
+            match self.response.chunk().await {
                 Ok(Some(bytes)) => self.text.extend_from_slice(&bytes),
                 // A server that ends may cut the connection.
                 Ok(None) | Err(_) => return None,
@@ -113,7 +118,8 @@ mod tests {
     #[test]
     fn a_frame_has_id_type_and_data() {
         let event = parse("id: 3\nevent: node.completed\ndata: {\"a\":\ndata: 1}\n\n");
-        let expected = Event { id: Some(3), event: "node.completed".to_owned(), data: serde_json::json!({"a": 1}) };
+        let expected =
+            Event { id: Some(3), event: "node.completed".to_owned(), data: serde_json::json!({"a": 1}) };
         assert_eq!(event, Some(expected));
         assert_eq!(parse(": heartbeat\n\n"), None);
     }

@@ -36,6 +36,14 @@ impl Observed {
         self.state() == "failed" || self.run["hasIncident"].as_bool() == Some(true)
     }
 
+    /// Whether it has not ended and nothing went wrong. A join whose tokens can no longer come is told as an
+    /// incident, but the instance does what the model says: it waits.
+    pub fn waits(&self) -> bool {
+        let incidents = self.run["incidents"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let stuck = !incidents.is_empty() && incidents.iter().all(|incident| incident["code"] == "DEADLOCK");
+        self.active() && (stuck || !self.troubled())
+    }
+
     /// Active nodes that wait for a thing of that kind.
     pub fn waiting_for(&self, kind: &str) -> impl Iterator<Item = &Value> {
         let nodes = self.run["activeNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -63,7 +71,7 @@ pub fn state(expected: &str, started: &[&Observed], refusal: Option<&str>) -> Re
         "completed" => {
             refusal.is_none() && !started.is_empty() && started.iter().all(|run| run.state() == "completed")
         }
-        "active" => refusal.is_none() && started.iter().any(|run| run.active() && !run.troubled()),
+        "active" => refusal.is_none() && started.iter().any(|run| run.waits()),
         "error" => refusal.is_some() || started.iter().any(|run| run.troubled()),
         "not-active" => refusal.is_none() && !started.is_empty() && started.iter().all(|run| !run.active()),
         other => return Err(format!("unknown state `{other}`")),
@@ -176,6 +184,14 @@ mod tests {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         assert!(multiset(&texts(&["a", "b", "a"]), &texts(&["a", "a", "b"])).is_ok());
         assert!(multiset(&texts(&["a", "b"]), &texts(&["a", "a", "b"])).is_err());
+    }
+
+    #[test]
+    fn a_join_that_waits_for_ever_is_active_and_another_incident_is_not() {
+        for (code, holds) in [("DEADLOCK", true), ("EXPRESSION", false)] {
+            let run = json!({"state": "waiting", "hasIncident": true, "incidents": [{"code": code}]});
+            assert_eq!(state("active", &[&Observed { workflow: 0, run }], None).is_ok(), holds, "{code}");
+        }
     }
 
     #[test]

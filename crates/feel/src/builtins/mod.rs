@@ -85,6 +85,12 @@ pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> O
         | Builtin::IsEmpty
         | Builtin::Partition
         | Builtin::Sort => lists::call(builtin, machine, &args),
+        _ => call_more(builtin, machine, &args),
+    }
+}
+
+fn call_more(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    match builtin {
         Builtin::Min
         | Builtin::Max
         | Builtin::Sum
@@ -94,28 +100,28 @@ pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> O
         | Builtin::Product
         | Builtin::Median
         | Builtin::Stddev
-        | Builtin::Mode => statistics::call(builtin, machine, &args),
-        Builtin::Decimal => numbers::rounded(&args, Rounding::HalfEven),
-        Builtin::Floor => numbers::rounded(&args, Rounding::Floor),
-        Builtin::Ceiling => numbers::rounded(&args, Rounding::Ceiling),
-        Builtin::RoundUp => numbers::rounded(&args, Rounding::Up),
-        Builtin::RoundDown => numbers::rounded(&args, Rounding::Down),
-        Builtin::RoundHalfUp => numbers::rounded(&args, Rounding::HalfUp),
-        Builtin::RoundHalfDown => numbers::rounded(&args, Rounding::HalfDown),
+        | Builtin::Mode => statistics::call(builtin, machine, args),
+        Builtin::Decimal => numbers::rounded(args, Rounding::HalfEven),
+        Builtin::Floor => numbers::rounded(args, Rounding::Floor),
+        Builtin::Ceiling => numbers::rounded(args, Rounding::Ceiling),
+        Builtin::RoundUp => numbers::rounded(args, Rounding::Up),
+        Builtin::RoundDown => numbers::rounded(args, Rounding::Down),
+        Builtin::RoundHalfUp => numbers::rounded(args, Rounding::HalfUp),
+        Builtin::RoundHalfDown => numbers::rounded(args, Rounding::HalfDown),
         Builtin::Abs
         | Builtin::Modulo
         | Builtin::Sqrt
         | Builtin::Log
         | Builtin::Exp
         | Builtin::Odd
-        | Builtin::Even => numbers::call(builtin, &args),
+        | Builtin::Even => numbers::call(builtin, args),
         Builtin::GetValue
         | Builtin::GetEntries
         | Builtin::Context
         | Builtin::ContextPut
         | Builtin::Put
         | Builtin::ContextMerge
-        | Builtin::PutAll => contexts::call(builtin, machine, &args),
+        | Builtin::PutAll => contexts::call(builtin, machine, args),
         Builtin::IsDefined => Ok(Value::Boolean(!args.any(0).is_null())),
         Builtin::GetOrElse => {
             Ok(if args.any(0).is_null() { args.any(1).clone() } else { args.any(0).clone() })
@@ -133,7 +139,7 @@ pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> O
         | Builtin::During
         | Builtin::Starts
         | Builtin::StartedBy
-        | Builtin::Coincides => ranges::call(builtin, &args),
-        _ => temporal::call(builtin, machine, &args),
+        | Builtin::Coincides => ranges::call(builtin, args),
+        _ => temporal::call(builtin, machine, args),
     }
 }

@@ -57,7 +57,7 @@ impl<'a> Evaluator<'a, '_> {
                 let condition = self.eval(condition)?;
                 if condition.as_bool() == Some(true) { self.eval(yes) } else { self.eval(no) }
             }
-            Node::Member(run) => self.member(id, run),
+            Node::Member(run) => self.member(run),
             Node::Filter { base, body, slot } => self.filter(id, base, body, slot),
             Node::List(run) => self.list(run),
             Node::Context(run) => self.context(run),
@@ -89,11 +89,7 @@ impl<'a> Evaluator<'a, '_> {
             Node::CallNamed(run) => self.call_named(id, run),
             Node::InstanceOf { value, kind } => {
                 let value = self.eval(value)?.into_value();
-                Ok(truth(types::instance_of(
-                    &value,
-                    self.program.types.get(kind as usize),
-                    &self.program.types,
-                )))
+                Ok(truth(types::instance_of(&value, self.program.types.get(kind as usize))))
             }
             Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
             Node::IsDefined(inner) => Ok(truth(Some(self.is_defined(inner)?))),
@@ -144,7 +140,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     /// A name within filters: a member of an item, or what the name means outside.
-    fn member(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
+    fn member(&mut self, run: Run) -> Evaluation<'a> {
         let program = self.program;
         let [name, last, slots @ ..] = program.run(run) else { return Ok(Ref::NULL) };
         let name = program.name(*name);
@@ -153,7 +149,6 @@ impl<'a> Evaluator<'a, '_> {
                 return Ok(value);
             }
         }
-        let _ = id;
         self.eval(*last)
     }
 

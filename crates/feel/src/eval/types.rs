@@ -7,7 +7,7 @@ use crate::function::{Function, Kind};
 use crate::program::Type;
 
 /// Whether the value is of the type; `None` for a type that is not known.
-pub(crate) fn instance_of(value: &Value, kind: Option<&Type>, _types: &[Type]) -> Option<bool> {
+pub(crate) fn instance_of(value: &Value, kind: Option<&Type>) -> Option<bool> {
     let kind = kind?;
     match (value, kind) {
         (Value::Null, Type::Null) => Some(true),

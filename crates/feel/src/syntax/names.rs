@@ -25,8 +25,6 @@ enum Entry {
 /// Names of several words or with operators in them.
 pub(super) struct Known {
     names: Vec<Spaced>,
-    /// Those of the declaration list, which come first.
-    declared: usize,
     /// Keys of contexts read so far, which may name members.
     keys: Vec<Spaced>,
     plain: Vec<String>,
@@ -93,7 +91,7 @@ fn longest<'k>(names: &'k [Spaced], source: &str, at: usize) -> Option<(&'k Arc<
 impl Known {
     pub(super) fn new(names: &[String]) -> Self {
         let spaced: Vec<Spaced> = names.iter().filter_map(|name| Spaced::new(name)).collect();
-        Self { declared: spaced.len(), names: spaced, keys: Vec::new(), plain: names.to_vec() }
+        Self { names: spaced, keys: Vec::new(), plain: names.to_vec() }
     }
 }
 
@@ -207,14 +205,13 @@ impl Parser<'_> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
     ) -> Result<T, SyntaxError> {
-        let (depth, next, names) = {
+        let (depth, next) = {
             let frame = self.frame();
-            (frame.scopes.len(), frame.next, 0usize)
+            (frame.scopes.len(), frame.next)
         };
-        let names = names.max(self.known.names.len());
+        let names = self.known.names.len();
         let result = read(self);
-        let declared = self.known.declared;
-        self.known.names.truncate(names.max(declared));
+        self.known.names.truncate(names);
         let frame = self.frame();
         frame.scopes.truncate(depth);
         frame.next = next;

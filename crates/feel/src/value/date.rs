@@ -118,7 +118,7 @@ impl Date {
 /// The zone of a time: an offset, or a region of the IANA data base.
 #[derive(Debug, Clone)]
 pub enum Zone {
-    /// Seconds east of UTC, within ±14 hours... as written (`Z`, `+02:00`).
+    /// Seconds east of UTC, at most 18 hours either way (`Z`, `+02:00`).
     Offset(i32),
     /// A region, written `@Europe/Paris`.
     Region(TimeZone),

@@ -34,7 +34,7 @@ pub fn run(cli: Cli) -> Result<()> {
     }
     let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
     let serves = matches!(cli.command, Command::Serve(_));
-    log(if serves { "info" } else { "warn" })?;
+    log(if serves { "info,actix_server=warn" } else { "warn" })?;
     let json = cli.json;
     let config = effective.config.clone();
     match cli.command {
@@ -45,7 +45,9 @@ pub fn run(cli: Cli) -> Result<()> {
         }
         Command::Migrate => block_on(migrate::run(config, json)),
         Command::Doctor => block_on(doctor::run(config, json)),
-        Command::User { command: UserCommand::Create(options) } => block_on(user::create(config, options, json)),
+        Command::User { command: UserCommand::Create(options) } => {
+            block_on(user::create(config, options, json))
+        }
         Command::Licence { command: LicenceCommand::Show } => block_on(licence::show(config, json)),
         Command::Workflow { command: WorkflowCommand::Export(options) } => {
             block_on(workflow::export(config, options, json))

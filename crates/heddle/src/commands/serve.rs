@@ -101,7 +101,11 @@ async fn tell(server: &Server, options: &Serve, as_json: bool) -> Result<()> {
     let workflow = match first.organization {
         Some(tenant) => {
             let app = &server.core().app;
-            Some(operator::find_workflow(app, &Acting::installation(tenant), FIRST_WORKFLOW).await?.to_string())
+            Some(
+                operator::find_workflow(app, &Acting::installation(tenant), FIRST_WORKFLOW)
+                    .await?
+                    .to_string(),
+            )
         }
         None => None,
     };
@@ -139,7 +143,8 @@ fn write_ready(path: &Path, ready: &Ready) -> Result<()> {
 /// What a newcomer reads: where it is, the first credentials, and the next three commands.
 fn greeting(ready: &Ready, workflow: Option<&str>) -> String {
     let address = &ready.address;
-    let mut text = format!("Heddle {} listens on {address} (API pages: {address}/docs)\n", env!("CARGO_PKG_VERSION"));
+    let mut text =
+        format!("Heddle {} listens on {address} (API pages: {address}/docs)\n", env!("CARGO_PKG_VERSION"));
     match (&ready.email, &ready.password, &ready.setup_token) {
         (Some(email), Some(password), _) => {
             text += &format!(

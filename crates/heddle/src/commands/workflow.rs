@@ -41,7 +41,7 @@ pub async fn export(config: Config, options: ExportWorkflow, as_json: bool) -> R
 
 async fn export_from(core: &Core, options: &ExportWorkflow) -> Result<Exported> {
     let acting = acting(core, &options.place).await?;
-    Ok(operator::export(&core.app, &acting, &options.workflow, &options.version).await?)
+    Ok(operator::export(&core.app, &acting, &options.workflow, &options.of).await?)
 }
 
 pub async fn import(config: Config, options: ImportWorkflows, as_json: bool) -> Result<()> {

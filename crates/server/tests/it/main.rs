@@ -8,3 +8,6 @@
 )]
 
 mod main_job;
+mod models;
+mod runs;
+mod workflows;

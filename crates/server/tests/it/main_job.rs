@@ -30,7 +30,7 @@ async fn from_a_file_to_a_finished_run_and_back() {
 
         // What is shown before the interruption, live, and after it, is one history.
         let mut stream = Stream::open(&admin, &workflow, &id, None).await;
-        let mut seen = stream.until("userTask.created").await;
+        let mut seen = stream.until("task.created").await;
         drop(stream);
         app.restart().await;
         let last = seen.last().and_then(|event| event.id).unwrap();
@@ -46,7 +46,7 @@ async fn from_a_file_to_a_finished_run_and_back() {
         let last = seen.last().and_then(|event| event.id);
         let again = Stream::open(&admin, &workflow, &id, last).await.rest().await;
         assert_eq!(again.iter().map(|event| event.event.as_str()).collect::<Vec<_>>(), ["end"]);
-        admin.complete(&workflow, &id, "review", json!({})).await.expect(409);
+        let _ = admin.complete(&workflow, &id, "review", json!({})).await.expect(409);
         exported_again(&admin, &workflow).await;
         app.stop().await;
     });
@@ -65,7 +65,8 @@ async fn history_is_whole(client: &Client, (workflow, run): (&str, &str), seen: 
 
 /// The exported file, previewed again, has the same nodes and edges; the source is what was sent.
 async fn exported_again(client: &Client, workflow: &str) {
-    let definition = client.get(&format!("/api/workflows/{workflow}")).await.expect(200).data()["definition"].take();
+    let definition =
+        client.get(&format!("/api/workflows/{workflow}")).await.expect(200).data()["definition"].take();
     let exported = client.get(&format!("/api/workflows/{workflow}/export/bpmn")).await.expect(200);
     assert_eq!(exported.header("content-type"), "application/xml");
     assert!(exported.header("content-disposition").contains(".bpmn"), "{:?}", exported.headers);
@@ -107,7 +108,8 @@ async fn a_file_of_the_model_interchange_group_keeps_its_ids_and_bytes() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let admin = &app.admin;
-        let raw = admin.request("POST", "/api/workflows/transform/preview").body("application/xml", bytes.clone());
+        let raw =
+            admin.request("POST", "/api/workflows/transform/preview").body("application/xml", bytes.clone());
         let preview = raw.send().await.expect(200).data();
         let mut definition = preview["definition"].clone();
         definition["imports"] = json!([preview["import"]]);

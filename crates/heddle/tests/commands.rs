@@ -1,0 +1,372 @@
+//! The built program as its users meet it: commands, exit codes, start and end.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const APPROVAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/demo/approval.bpmn");
+/// How long a start may take: a debug build on a busy machine is slow.
+const START_LIMIT: Duration = Duration::from_secs(60);
+const ADMINISTRATOR: &str = "admin@demo.local";
+
+/// The program in a folder of its own, without the caller's configuration.
+fn heddle(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HEDDLE_") {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    heddle(folder).args(arguments).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The one JSON line of a command that succeeds.
+fn json_of(folder: &Path, arguments: &[&str]) -> Value {
+    let output = run(folder, arguments);
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", told(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A server that ends with this value.
+struct Server {
+    child: Child,
+    facts: Value,
+}
+
+impl Server {
+    fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let ready = folder.join("ready.json");
+        let _ = std::fs::remove_file(&ready);
+        let mut command = heddle(folder);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--ready-file", "ready.json"]).args(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let started = Instant::now();
+        loop {
+            if let Ok(text) = std::fs::read(&ready) {
+                // The file is renamed into place, so whoever sees it sees all of it.
+                return Self { child, facts: serde_json::from_slice(&text).unwrap() };
+            }
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("the server ended: {status}");
+            }
+            assert!(started.elapsed() < START_LIMIT, "the server does not get ready");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn fact(&self, name: &str) -> String {
+        self.facts[name].as_str().unwrap_or_else(|| panic!("no {name} in {}", self.facts)).to_owned()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.fact("address"))
+    }
+
+    /// Ends it with a signal; how long that took.
+    fn end(mut self, signal: &str) -> Duration {
+        let asked = Instant::now();
+        let kill = Command::new("sh").args(["-c", &format!("kill -{signal} {}", self.child.id())]).status();
+        assert!(kill.unwrap().success());
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}");
+        asked.elapsed()
+    }
+
+    async fn sign_in(&self, email: &str, password: &str) -> reqwest::Response {
+        let body = json!({ "email": email, "password": password });
+        reqwest::Client::new().post(self.url("/api/auth/sign-in")).json(&body).send().await.unwrap()
+    }
+
+    async fn token(&self, email: &str, password: &str) -> String {
+        let answer = self.sign_in(email, password).await;
+        assert_eq!(answer.status(), 200);
+        let body: Value = answer.json().await.unwrap();
+        body["data"]["token"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A folder with a demo installation, and its administrator's password.
+fn demo() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &["--demo"]);
+    let password = server.fact("password");
+    server.end("TERM");
+    (folder, password)
+}
+
+#[test]
+fn a_wrong_configuration_ends_the_start_with_the_keys_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bad.toml"), "workers = 0\n").unwrap();
+    let cases: [(&[&str], &str, &[&str]); 5] = [
+        (&["serve", "--listen", "nowhere"], "", &["--listen", "`listen`"]),
+        (&["serve", "--config", "bad.toml"], "", &["bad.toml", "`workers`"]),
+        (&["config", "--config", "absent.toml"], "", &["absent.toml"]),
+        (&["serve"], "HEDDLE_DEMO", &["HEDDLE_DEMO", "`demo`"]),
+        (&["serve", "--listen", "0.0.0.0:0"], "", &["0.0.0.0", "--insecure-http"]),
+    ];
+    for (arguments, variable, words) in cases {
+        let mut command = heddle(folder.path());
+        if !variable.is_empty() {
+            command.env(variable, "1");
+        }
+        let output = command.args(arguments).output().unwrap();
+        assert_eq!(code(&output), 2, "{arguments:?}");
+        assert!(words.iter().all(|word| told(&output).contains(word)), "{arguments:?}: {}", told(&output));
+    }
+    assert!(!folder.path().join("heddle-data").exists(), "a refused start leaves nothing behind");
+}
+
+#[test]
+fn the_effective_configuration_is_shown_without_passwords() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("heddle.toml"), "session_hours = 3\nlisten = \"127.0.0.1:1\"\n")
+        .unwrap();
+    let mut command = heddle(folder.path());
+    command.env("HEDDLE_DATABASE_URL", "postgres://heddle:s3cret@db/heddle");
+    let output = command.args(["config", "--json", "--listen", "127.0.0.1:2"]).output().unwrap();
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["session_hours"]["value"], "3");
+    assert_eq!(shown["session_hours"]["source"], "file");
+    assert_eq!(shown["listen"]["value"], "127.0.0.1:2");
+    assert_eq!(shown["database_url"]["value"], "postgres://heddle:***@db/heddle");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("s3cret"));
+}
+
+#[test]
+fn a_second_server_on_the_same_directory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &["--demo"]);
+    let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(code(&output), 4);
+    assert!(told(&output).contains("heddle-data"), "{}", told(&output));
+    // The same holds for the address.
+    let address = server.fact("address").replace("http://", "");
+    let output = run(folder.path(), &["serve", "--data-dir", "other", "--listen", &address]);
+    assert_eq!(code(&output), 4);
+    assert!(!folder.path().join("other").exists());
+    // Looking at it is possible.
+    let seen = json_of(folder.path(), &["doctor", "--json"]);
+    let database = &seen["checks"][0];
+    assert_eq!((database["name"].as_str(), database["status"].as_str()), (Some("database"), Some("ok")));
+    assert!(database["message"].as_str().unwrap().contains(&address), "{database}");
+}
+
+#[test]
+fn a_wrong_or_missing_key_refuses_to_start() {
+    let (folder, _) = demo();
+    let key = folder.path().join("heddle-data/heddle.key");
+    let kept = std::fs::read(&key).unwrap();
+    for (text, word) in
+        [("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n", "belong"), ("not a key", "base64")]
+    {
+        std::fs::write(&key, text).unwrap();
+        let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+        assert_eq!(code(&output), 6, "{text}: {}", told(&output));
+        assert!(told(&output).contains(word), "{}", told(&output));
+        let doctor = run(folder.path(), &["doctor"]);
+        assert_eq!(code(&doctor), 7);
+        assert!(String::from_utf8_lossy(&doctor.stdout).contains("key       failed"));
+    }
+    std::fs::remove_file(&key).unwrap();
+    let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(code(&output), 6);
+    assert!(!key.exists(), "no new key is made for an old database");
+    // The right one brings all back.
+    std::fs::write(&key, kept).unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    assert_eq!(json_of(folder.path(), &["doctor", "--json"])["healthy"], true);
+}
+
+#[tokio::test]
+async fn a_signal_ends_it_in_under_five_seconds_with_a_stream_open() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in ["TERM", "INT"] {
+        let data = ["--demo", "--data-dir", signal];
+        let server = Server::start(folder.path(), &data);
+        let token = server.token(ADMINISTRATOR, &server.fact("password")).await;
+        let client = reqwest::Client::new();
+        let list: Value = client
+            .get(server.url("/api/workflows?q=purchase-approval"))
+            .bearer_auth(&token)
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap();
+        let runs = server.url(&format!("/api/workflows/{}/runs", list["data"][0]["id"].as_str().unwrap()));
+        let run = client.post(&runs).bearer_auth(&token).json(&json!({ "input": { "amount": 800 } }));
+        let run: Value = run.send().await.unwrap().json().await.unwrap();
+        let stream = format!("{runs}/{}/events/stream", run["data"]["id"].as_str().unwrap());
+        let mut stream = client.get(stream).bearer_auth(&token).send().await.unwrap();
+        let first = stream.chunk().await.unwrap().unwrap();
+        assert!(first.starts_with(b"id: 1\nevent: run.started\n"), "{first:?}");
+        let took = tokio::task::spawn_blocking(move || server.end(signal)).await.unwrap();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        // The stream was closed in order, not cut off.
+        while stream.chunk().await.unwrap().is_some() {}
+    }
+}
+
+#[tokio::test]
+async fn without_the_demo_a_one_time_token_sets_it_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    assert!(server.facts.get("password").is_none() && server.facts.get("email").is_none());
+    let token = server.fact("setupToken");
+    let password = "a lantern over the loom";
+    let body = |token: &str| {
+        json!({
+            "token": token,
+            "organization": { "slug": "weavers", "displayName": "Weavers" },
+            "administrator": { "email": "ada@weavers.test", "displayName": "Ada", "password": password },
+        })
+    };
+    let send = async |token: &str| {
+        let client = reqwest::Client::new();
+        client.post(server.url("/api/setup")).json(&body(token)).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(send("hds_wrong").await, 400);
+    assert_eq!(send(&token).await, 201);
+    assert_eq!(send(&token).await, 409);
+    assert_eq!(server.sign_in("ada@weavers.test", password).await.status(), 200);
+    server.end("TERM");
+    // The next start has nothing left to set up.
+    let again = Server::start(folder.path(), &[]);
+    assert!(again.facts.get("setupToken").is_none());
+}
+
+#[tokio::test]
+async fn users_are_created_from_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    // The first one sets the installation up, and can be nothing but its owner.
+    let first = ["user", "create", "--email", "Ada@Weavers.test", "--organization", "weavers", "--json"];
+    let output = run(place, &first);
+    assert_eq!(code(&output), 1, "{}", told(&output));
+    assert!(told(&output).contains("--role owner"), "{}", told(&output));
+    let owner = json_of(place, &[first.as_slice(), &["--role", "owner"]].concat());
+    assert_eq!((&owner["email"], &owner["organization"]), (&json!("ada@weavers.test"), &json!("weavers")));
+    // Later ones are created in the name of one who is there.
+    std::fs::write(place.join("password"), "a lantern over the loom\n").unwrap();
+    let common = ["user", "create", "--email", "bob@weavers.test", "--password-file", "password", "--json"];
+    let with = |rest: &[&str]| run(place, &[common.as_slice(), rest].concat());
+    assert_eq!(code(&with(&[])), 2, "--as is needed");
+    assert_eq!(code(&with(&["--as", "nobody@weavers.test"])), 3);
+    assert_eq!(code(&with(&["--as", "ada@weavers.test", "--organization", "other"])), 3);
+    assert_eq!(code(&with(&["--as", "ada@weavers.test", "--role", "king"])), 1);
+    let made =
+        json_of(place, &[common.as_slice(), &["--as", "ada@weavers.test", "--role", "designer"]].concat());
+    assert!(made.get("password").is_none(), "a given password is not shown: {made}");
+    assert_eq!(code(&with(&["--as", "ada@weavers.test"])), 1, "the address is taken");
+    let server = Server::start(place, &[]);
+    assert_eq!(server.sign_in("ada@weavers.test", owner["password"].as_str().unwrap()).await.status(), 200);
+    let token = server.token("bob@weavers.test", "a lantern over the loom").await;
+    let get = async |path: &str| {
+        let request = reqwest::Client::new().get(server.url(path)).bearer_auth(&token);
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!((get("/api/workflows").await, get("/api/users").await), (200, 403));
+}
+
+#[test]
+fn a_workflow_survives_export_and_import() {
+    let (folder, _) = demo();
+    let place = folder.path();
+    let export = |workflow: &str, rest: &[&str]| {
+        run(place, &[&["workflow", "export", workflow, "--as", ADMINISTRATOR], rest].concat())
+    };
+    let published = export("purchase-approval", &["--of", "published"]);
+    assert_eq!(code(&published), 0, "{}", told(&published));
+    std::fs::write(place.join("Second Approval.bpmn"), &published.stdout).unwrap();
+    let import = ["workflow", "import", "--publish", "--json", "--as", ADMINISTRATOR];
+    let made = json_of(place, &[import.as_slice(), &["Second Approval.bpmn", APPROVAL]].concat());
+    let slugs: Vec<_> = made["workflows"].as_array().unwrap().iter().map(|row| row["slug"].clone()).collect();
+    assert_eq!(slugs, ["second-approval", "approval"]);
+    let id = made["workflows"][0]["id"].as_str().unwrap();
+    let again = export(id, &["--of", "1", "--output", "again.bpmn"]);
+    assert_eq!(code(&again), 0, "{}", told(&again));
+    let again = std::fs::read_to_string(place.join("again.bpmn")).unwrap();
+    assert_eq!(again.trim_end(), String::from_utf8(published.stdout).unwrap().trim_end());
+    assert!(again.contains("<bpmn:userTask id=\"review\""));
+    // What is not there is told by the exit code; what is no BPMN, with the file's name.
+    assert_eq!(code(&export("absent", &[])), 3);
+    assert_eq!(code(&export("approval", &["--of", "9"])), 3);
+    std::fs::write(place.join("broken.bpmn"), "<definitions>").unwrap();
+    let broken = run(place, &["workflow", "import", "broken.bpmn", "--as", ADMINISTRATOR]);
+    assert_eq!(code(&broken), 1);
+    assert!(told(&broken).contains("broken.bpmn"), "{}", told(&broken));
+    // A file comes only once under a slug.
+    assert_eq!(code(&run(place, &["workflow", "import", APPROVAL, "--as", ADMINISTRATOR])), 1);
+}
+
+#[test]
+fn migrate_doctor_and_licence_tell_how_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let status = |seen: &Value, name: &str| {
+        let checks = seen["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == name).unwrap()["status"].as_str().unwrap().to_owned()
+    };
+    let empty = run(place, &["doctor", "--json"]);
+    assert_eq!(code(&empty), 7);
+    let seen: Value = serde_json::from_slice(&empty.stdout).unwrap();
+    assert_eq!((status(&seen, "database"), status(&seen, "licence")), ("failed".into(), "skipped".into()));
+    assert!(!place.join("heddle-data").exists(), "looking makes nothing");
+    let applied = json_of(place, &["migrate", "--json"]);
+    assert!(!applied["applied"].as_array().unwrap().is_empty());
+    assert_eq!(json_of(place, &["migrate", "--json"])["applied"], json!([]));
+    let licence = json_of(place, &["licence", "show", "--json"]);
+    assert_eq!((&licence["state"], &licence["trialAvailable"]), (&json!("trial"), &json!(false)));
+    let seen = json_of(place, &["doctor", "--json"]);
+    for name in ["database", "key", "licence", "disk", "clock"] {
+        assert!(matches!(status(&seen, name).as_str(), "ok" | "warning"), "{name}: {seen}");
+    }
+    let key = place.join("heddle-data/heddle.key");
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let exposed = run(place, &["doctor", "--json"]);
+    let seen: Value = serde_json::from_slice(&exposed.stdout).unwrap();
+    assert_eq!((code(&exposed), status(&seen, "key")), (7, "failed".to_owned()));
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    let folder: PathBuf = std::env::temp_dir();
+    for (shell, word) in [
+        ("bash", "complete -F _heddle"),
+        ("zsh", "#compdef heddle"),
+        ("fish", "complete -c heddle"),
+        ("elvish", "heddle"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let output = run(&folder, &["completions", shell]);
+        assert_eq!(code(&output), 0);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(word) && text.contains("ready-file"), "{shell}");
+    }
+}

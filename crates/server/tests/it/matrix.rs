@@ -1,0 +1,51 @@
+//! Who may call what: every guarded operation against every system role, as a committed text.
+
+use heddle_api::operations::{OperationId, Security};
+use heddle_testkit::TestApp;
+use heddle_testkit::db::TestDb;
+
+use crate::samples;
+
+const ROLES: [&str; 8] =
+    ["owner", "administrator", "designer", "operator", "worker", "librarian", "integrator", "viewer"];
+
+/// One database is enough: the decision is made in memory, of what both keep alike.
+#[tokio::test]
+async fn the_permission_matrix_is_the_committed_one() {
+    let db = TestDb::sqlite().await;
+    let mut app = TestApp::start(&db).await;
+    let mut callers = Vec::new();
+    for role in ROLES {
+        callers.push(app.user(role, &[role]).await.1);
+    }
+    let mut text = format!("{:<58}{}\n", "operation", ROLES.map(|role| format!("{role:<14}")).concat().trim_end());
+    for id in OperationId::ALL {
+        let spec = id.spec();
+        if !matches!(spec.security, Security::Permissions(_)) {
+            continue;
+        }
+        let path = samples::path(spec, |name| match name {
+            "organizationId" => app.organization.clone(),
+            _ => samples::NOBODY.to_owned(),
+        });
+        let mut line = format!("{:<58}", spec.operation_id);
+        for caller in &callers {
+            // The gate decides before a body is read: with a broken one nothing happens.
+            let request = caller.request(spec.method.as_str(), &path).header("if-match", "\"999999\"");
+            let answer = match samples::takes_json(spec) {
+                true => request.body("application/json", b"{".to_vec()).send().await,
+                false => request.send().await,
+            };
+            let class = match answer.status {
+                403 => "403",
+                200..300 | 400 | 404 | 409 => "allowed",
+                status => panic!("{}: {status} {}", spec.operation_id, answer.text()),
+            };
+            line.push_str(&format!("{class:<14}"));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    app.stop().await;
+    insta::assert_snapshot!("permission_matrix", text);
+}

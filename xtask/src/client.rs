@@ -175,9 +175,13 @@ impl Client {
             request = request.json(body);
         }
         let response = request.send().await.with_context(|| format!("{method} {path}"))?;
-        let status = response.status().as_u16();
-        let bytes = response.bytes().await.with_context(|| format!("{method} {path}: the body broke off"))?;
-        Ok(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
+        read(response).await.with_context(|| format!("{method} {path}"))
+    }
+
+    /// The organisation of the session.
+    pub async fn organization(&self) -> Result<Option<String>> {
+        let data = self.get("/api/auth/session").await?.data().context("GET session")?;
+        Ok(data["organizationId"].as_str().map(str::to_owned))
     }
 
     async fn renew(&self) -> Result<()> {
@@ -190,10 +194,18 @@ impl Client {
     pub async fn second_session(&self) -> Result<String> {
         let (email, password) = self.credentials.as_ref().context("no credentials")?;
         let body = json!({"email": email, "password": password});
-        let answer = self.send(&Method::POST, "/api/auth/sign-in", Some(&body), None).await?;
+        // Without the token in use: a sign-in may end the session that comes with it.
+        let request = self.http.post(format!("{}/api/auth/sign-in", self.address)).json(&body);
+        let answer = read(request.send().await.context("sign-in")?).await?;
         let data = answer.data().context("sign-in")?;
         Ok(data["token"].as_str().context("sign-in gave no token")?.to_owned())
     }
+}
+
+async fn read(response: reqwest::Response) -> Result<Answer> {
+    let status = response.status().as_u16();
+    let bytes = response.bytes().await.context("the body broke off")?;
+    Ok(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
 }
 
 fn http() -> Result<reqwest::Client> {

@@ -50,6 +50,11 @@ pub enum Build {
 /// `HEDDLE_BIN`, else the freshly built program: cargo rebuilds nothing that is up to date, and a stale program
 /// would be judged in place of the sources.
 pub fn binary(build: Build) -> Result<PathBuf> {
+    binary_with(build, &[])
+}
+
+/// The same, built with variables that the build reads.
+pub fn binary_with(build: Build, environment: &[(&str, String)]) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("HEDDLE_BIN") {
         let path = std::path::absolute(&path).context("HEDDLE_BIN is no path")?;
         if !path.is_file() {
@@ -58,6 +63,7 @@ pub fn binary(build: Build) -> Result<PathBuf> {
         return Ok(path);
     }
     let mut command = workspace::cargo();
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     command.args(["build", "--quiet", "--package", "heddle", "--bin", "heddle"]);
     let folder = match build {
         Build::Debug => "debug",

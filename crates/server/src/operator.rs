@@ -283,10 +283,13 @@ pub async fn export(
     let choice = match version {
         "draft" => VersionChoice::Draft,
         "published" => VersionChoice::Published,
-        number => VersionChoice::Number(number.parse().or_else(|_| {
-            let message = format!("`{number}` is no version; say `draft`, `published` or a number");
-            Err(StartError::Refused(message))
-        })?),
+        text => {
+            let Ok(number) = text.parse() else {
+                let message = format!("`{text}` is no version; say `draft`, `published` or a number");
+                return Err(StartError::Refused(message));
+            };
+            VersionChoice::Number(number)
+        }
     };
     let id = find_workflow(app, acting, workflow).await?;
     let scope = acting.scope(app);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
 use super::fixtures::Fixtures;
+use super::licence::Vendor;
 use super::report::Seen;
 use super::{Setting, fetch, make, sign_in};
 use crate::client::Client;
@@ -64,7 +65,7 @@ pub async fn run(
     let demo = matches!(needs, Needs::Session | Needs::Password);
     let mut server = setting.server(Mode { demo, test_clock: true }).await?;
     let label = operation.label();
-    let (token, fixtures, address) = prepare(&server, document_name, operation, needs)
+    let (token, fixtures, address) = prepare(&server, &setting.vendor, document_name, operation, needs)
         .await
         .with_context(|| format!("the fixtures of {label}"))?;
     let name: String = label
@@ -78,6 +79,7 @@ pub async fn run(
 
 async fn prepare(
     server: &Server,
+    vendor: &Vendor,
     document_name: &str,
     operation: &Operation,
     needs: Needs,
@@ -98,7 +100,7 @@ async fn prepare(
             let email = text("email").context("the set-up names no e-mail")?;
             let password = text("password").context("the set-up names no password")?;
             let client = Client::sign_in(&facts.address, &email, &password).await?;
-            let mut fixtures = Fixtures::default();
+            let mut fixtures = Fixtures { organization: client.organization().await?, ..Fixtures::default() };
             fixtures.cases.insert(operation.label(), vec![json!({})]);
             Ok((Some(client.token()), fixtures, address))
         }
@@ -121,7 +123,8 @@ async fn prepare(
             let client = sign_in(server).await?;
             let mut fixtures = make(&client, &document, std::slice::from_ref(operation)).await?;
             if operation.path == "/api/licence" {
-                licence(server, operation, &mut fixtures);
+                let body = json!({"licence": vendor.licence()?});
+                fixtures.cases.insert(operation.label(), vec![json!({ "body": body })]);
             }
             Ok((Some(client.token()), fixtures, address))
         }
@@ -145,15 +148,6 @@ fn one(operation: &Operation, body: Value) -> Fixtures {
     let mut fixtures = Fixtures::default();
     fixtures.cases.insert(operation.label(), vec![json!({ "body": body })]);
     fixtures
-}
-
-/// The licence that the server issued to itself stands in its data folder.
-fn licence(server: &Server, operation: &Operation, fixtures: &mut Fixtures) {
-    for name in ["licence", "licence.txt", "licence.key", "heddle.licence", "trial.licence"] {
-        if let Ok(text) = std::fs::read_to_string(server.data_dir().join(name)) {
-            fixtures.cases.insert(operation.label(), vec![json!({"body": {"licence": text.trim()}})]);
-        }
-    }
 }
 
 /// A member by its name, at any depth.

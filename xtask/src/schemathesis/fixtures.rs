@@ -17,6 +17,8 @@ pub struct Fixtures {
     pub cases: BTreeMap<String, Vec<Value>>,
     /// For the configuration: path parameters that generated calls use.
     pub parameters: BTreeMap<String, Map<String, Value>>,
+    /// The caller's organisation: a generated one would be refused before anything else is looked at.
+    pub organization: Option<String>,
 }
 
 /// Makes fixtures on one server.
@@ -59,7 +61,9 @@ impl<'a> Maker<'a> {
         into.cases.entry(label.clone()).or_default().push(case);
         // What a generated DELETE hits is gone for the next one, so those keep their generated ids.
         if !path.is_empty() && operation.method != "DELETE" {
-            into.parameters.insert(label, self.path(operation).await.unwrap_or(path));
+            let own =
+                if operation.method == "GET" { path } else { self.path(operation).await.unwrap_or(path) };
+            into.parameters.insert(label, own);
         }
         Ok(())
     }

@@ -21,3 +21,16 @@ def before_add_examples(context, examples):
             members["body"] = case["body"]
             members["media_type"] = case.get("mediaType", "application/json")
         examples.append(context.operation.Case(**members))
+
+
+CALLS = {"count": 0}
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    # Generated preconditions and idempotency keys seldom fit and would hide what comes after them.
+    CALLS["count"] += 1
+    if CALLS["count"] % 4 != 0 and case.headers:
+        for name in ("If-Match", "Idempotency-Key"):
+            if name in case.headers:
+                del case.headers[name]

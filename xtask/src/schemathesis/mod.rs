@@ -4,6 +4,7 @@
 mod apart;
 mod document;
 mod fixtures;
+mod licence;
 mod report;
 mod tool;
 
@@ -19,6 +20,7 @@ use crate::{out, random};
 
 use document::{Document, Operation};
 use fixtures::{Fixtures, Maker};
+use licence::Vendor;
 use report::Seen;
 use tool::{Start, Tool};
 
@@ -49,6 +51,7 @@ const DOCUMENTS: [&str; 2] = ["openapi", "openapi-platform"];
 pub struct Setting<'a> {
     options: &'a Options,
     tool: Tool,
+    vendor: Vendor,
     binary: PathBuf,
     postgres: Option<Postgres>,
     seed: u64,
@@ -57,10 +60,11 @@ pub struct Setting<'a> {
 /// Runs the tool over both documents; `false` when it found something or an operation never succeeded.
 pub async fn run(options: Options) -> Result<bool> {
     let tool = Tool::install()?;
-    let binary = server::binary(Build::Debug)?;
+    let vendor = Vendor::keep(&tool.folder)?;
+    let binary = server::binary_with(Build::Debug, &[("HEDDLE_VENDOR_KEYS", vendor.public()?)])?;
     let postgres = server::postgres_for(options.backend)?;
     let seed = options.seed.unwrap_or_else(random::seed);
-    let setting = Setting { options: &options, tool, binary, postgres, seed };
+    let setting = Setting { options: &options, tool, vendor, binary, postgres, seed };
     let mut seen = Seen::default();
     let mut all = BTreeSet::new();
     let mut clean = true;
@@ -157,7 +161,7 @@ async fn fetch(client: &Client, name: &str) -> Result<Document> {
 
 async fn make(client: &Client, document: &Document, operations: &[Operation]) -> Result<Fixtures> {
     let maker = Maker::new(client, document).await.context("the fixtures")?;
-    let mut fixtures = Fixtures::default();
+    let mut fixtures = Fixtures { organization: client.organization().await?, ..Fixtures::default() };
     for operation in operations {
         maker.add(operation, &mut fixtures).await.with_context(|| operation.label())?;
     }

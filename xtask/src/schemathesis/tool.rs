@@ -18,7 +18,8 @@ const CHECKS: &str =
 /// The installed tool with a folder for what it writes.
 pub struct Tool {
     program: PathBuf,
-    folder: PathBuf,
+    /// Where its files go.
+    pub folder: PathBuf,
 }
 
 /// One start of the tool.
@@ -125,6 +126,13 @@ fn configuration(fixtures: &Fixtures) -> Result<String> {
         operations.push(toml::Value::Table(operation));
     }
     let mut config = Table::new();
+    // The caller's own token is enough; a generated cookie beside it would be refused as a contradiction.
+    let security: Table = [("with-security-parameters".to_owned(), false.into())].into_iter().collect();
+    config.insert("generation".to_owned(), security.into());
+    if let Some(organization) = &fixtures.organization {
+        let header = ("header.x-organization-id".to_owned(), organization.as_str().into());
+        config.insert("parameters".to_owned(), Table::from_iter([header]).into());
+    }
     if !operations.is_empty() {
         config.insert("operations".to_owned(), operations.into());
     }
@@ -174,10 +182,12 @@ mod tests {
     #[test]
     fn the_configuration_names_parameters_by_place() {
         let mut fixtures = Fixtures::default();
-        assert_eq!(configuration(&fixtures).unwrap(), "");
+        assert!(!configuration(&fixtures).unwrap().contains("operations"));
+        fixtures.organization = Some("mine".to_owned());
         let parameters = json!({"id": "real"}).as_object().unwrap().clone();
         fixtures.parameters.insert("PUT /a/{id}".to_owned(), parameters);
         let config: Table = configuration(&fixtures).unwrap().parse().unwrap();
+        assert_eq!(config["parameters"]["header.x-organization-id"].as_str(), Some("mine"));
         assert_eq!(config["operations"][0]["include-name"].as_str(), Some("PUT /a/{id}"));
         assert_eq!(config["operations"][0]["parameters"]["path.id"].as_str(), Some("real"));
     }

@@ -1,13 +1,13 @@
 //! The service over HTTP, on SQLite and PostgreSQL.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test fails by panicking, and says what it runs on"
-)]
 
+mod access;
+mod documents;
+mod gate;
+mod hostile;
 mod main_job;
+mod matrix;
 mod models;
+mod outage;
 mod runs;
+mod samples;
 mod workflows;

@@ -18,17 +18,15 @@ async fn the_permission_matrix_is_the_committed_one() {
     for role in ROLES {
         callers.push(app.user(role, &[role]).await.1);
     }
-    let mut text = format!("{:<58}{}\n", "operation", ROLES.map(|role| format!("{role:<14}")).concat().trim_end());
+    let mut text =
+        format!("{:<66}{}\n", "operation", ROLES.map(|role| format!("{role:<14}")).concat().trim_end());
     for id in OperationId::ALL {
         let spec = id.spec();
         if !matches!(spec.security, Security::Permissions(_)) {
             continue;
         }
-        let path = samples::path(spec, |name| match name {
-            "organizationId" => app.organization.clone(),
-            _ => samples::NOBODY.to_owned(),
-        });
-        let mut line = format!("{:<58}", spec.operation_id);
+        let path = samples::within(spec, &app.organization);
+        let mut line = format!("{:<66}", spec.operation_id);
         for caller in &callers {
             // The gate decides before a body is read: with a broken one nothing happens.
             let request = caller.request(spec.method.as_str(), &path).header("if-match", "\"999999\"");

@@ -66,19 +66,16 @@ async fn a_timer_survives_a_restart_and_fires_once() {
         let mut app = TestApp::start(db).await;
         let workflow = app.admin.publish_bpmn("timer", &models::timer("PT1H")).await;
         let run = id(&app.admin.run(&workflow, json!({})).await);
+        let soon = app.admin.publish_bpmn("soon", &models::timer("PT1S")).await;
+        let soon_run = id(&app.admin.run(&soon, json!({})).await);
         app.restart().await;
+        // By the system's clock, without a call that would wake anything.
+        let _ = app.admin.run_in(&soon, &soon_run, "completed").await;
         assert_eq!(app.admin.run_now(&workflow, &run).await["state"], "waiting");
         app.advance("PT1H1S").await;
         let _ = app.admin.run_in(&workflow, &run, "completed").await;
         let events = app.admin.events(&workflow, &run).await;
         assert_eq!(events.iter().filter(|event| event["type"] == "timer.fired").count(), 1, "{events:?}");
-        // A timer that is due while no server runs fires at the next start.
-        let soon = app.admin.publish_bpmn("soon", &models::timer("PT1S")).await;
-        let run = id(&app.admin.run(&soon, json!({})).await);
-        app.stop().await;
-        app.restart().await;
-        app.sign_in_again().await;
-        let _ = app.admin.run_in(&soon, &run, "completed").await;
         app.stop().await;
     });
 }
@@ -140,13 +137,7 @@ async fn a_signal_reaches_all_that_listen_and_starts_what_it_can() {
         let starter = models::process("p", signal, &begin);
         let definition = admin.preview("s.bpmn", &starter).await;
         let starts = admin.create("starts", definition).await;
-        let published = admin.post(&format!("/api/workflows/{starts}/publish"), json!({})).await;
-        if published.status == 400 {
-            // Signal events come with a later part; then a signal has nobody to reach, and publish says which element.
-            assert!(published.text().contains("start"), "{}", published.text());
-            app.stop().await;
-            continue;
-        }
+        let _ = admin.post(&format!("/api/workflows/{starts}/publish"), json!({})).await.expect(200);
         let waits = admin.publish_bpmn("waits", &models::process("p", signal, &catch)).await;
         let first = id(&admin.run(&waits, json!({})).await);
         let second = id(&admin.run(&waits, json!({})).await);

@@ -8,12 +8,18 @@ pub const NOBODY: &str = "018f0000-0000-7000-8000-000000000001";
 
 /// The path with every parameter filled in.
 pub fn path(spec: &OperationSpec, value: impl Fn(&str) -> String) -> String {
-    spec.path_parameters().fold(spec.path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), &value(name)))
+    spec.path_parameters()
+        .fold(spec.path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), &value(name)))
 }
 
 /// The path with ids that nothing has.
 pub fn nobody(spec: &OperationSpec) -> String {
     path(spec, |_| NOBODY.to_owned())
+}
+
+/// The path with the caller's organisation, and other ids that nothing has.
+pub fn within(spec: &OperationSpec, organization: &str) -> String {
+    path(spec, |name| if name == "organizationId" { organization } else { NOBODY }.to_owned())
 }
 
 /// Whether the operation reads a JSON body.
@@ -31,7 +37,9 @@ pub fn body(id: OperationId) -> Value {
         }
         Id::PostapiWorkflows => json!({ "slug": "sample", "displayName": "Sample", "description": "" }),
         Id::PostapiWorkflowsTransformPreview => json!({ "source": { "format": "bpmn", "content": "<a/>" } }),
-        Id::PatchapiWorkflowsWorkflowId | Id::PatchapiOrganizationsOrganizationId | Id::PatchapiUsersUserId => {
+        Id::PatchapiWorkflowsWorkflowId
+        | Id::PatchapiOrganizationsOrganizationId
+        | Id::PatchapiUsersUserId => {
             json!({ "displayName": "Other" })
         }
         Id::PutapiWorkflowsWorkflowIdDraft => json!({ "definition": { "nodes": [], "edges": [] } }),

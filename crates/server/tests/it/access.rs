@@ -1,0 +1,204 @@
+//! Signing in and out, sessions, tokens, and denies.
+
+use heddle_testkit::app::PASSWORD;
+use heddle_testkit::{TestApp, with_both};
+use serde_json::json;
+
+use crate::models;
+
+#[tokio::test]
+async fn wrong_passwords_are_refused_and_slow_the_account_down() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let _ = app.user("known", &["viewer"]).await;
+        let mut messages = Vec::new();
+        for email in ["known@example.com", "unknown@example.com"] {
+            let mut refused = 0;
+            let throttled = loop {
+                let answer = app.try_sign_in(email, "not the password").await;
+                if answer.status == 429 {
+                    break answer;
+                }
+                messages.push(answer.refused(401, "signInRefused")["message"].clone());
+                refused += 1;
+                assert!(refused < 12, "{email} is never slowed down");
+            };
+            assert!(refused >= 5, "{email}: slowed down after {refused}");
+            let seconds: u64 = throttled.header("retry-after").parse().unwrap();
+            assert!((1..=900).contains(&seconds));
+            let _ = throttled.refused(429, "throttled");
+        }
+        assert!(messages.windows(2).all(|pair| pair[0] == pair[1]), "{messages:?}");
+        // The wait holds for the right password too, and ends.
+        app.advance("PT16M").await;
+        let _ = app.sign_in("known@example.com", PASSWORD).await;
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_session_is_worth_nothing_to_another_site() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (email, password) = app.account.clone();
+        let answer = app.try_sign_in(&email, &password).await.expect(200);
+        let set = answer.header("set-cookie").to_owned();
+        for part in ["__Host-heddle-session=", "Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
+            assert!(set.contains(part), "{set}");
+        }
+        let browser = app.anonymous().cookie(answer.data()["token"].as_str().unwrap());
+        let _ = browser.get("/api/auth/session").await.expect(200);
+        let body = || json!({ "slug": "by-cookie", "displayName": "By cookie", "description": "" });
+        for (name, value) in
+            [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"), ("origin", "null")]
+        {
+            let _ =
+                browser.with(name, value).post("/api/workflows", body()).await.refused(403, "csrfRejected");
+        }
+        let _ =
+            browser.with("origin", "https://evil.example").post("/api/workflows", body()).await.expect(403);
+        let form =
+            browser.request("POST", "/api/auth/sign-out").body("text/plain", b"x".to_vec()).send().await;
+        let _ = form.refused(403, "csrfRejected");
+        let _ =
+            browser.with("sec-fetch-site", "same-origin").post("/api/workflows", body()).await.expect(201);
+        let _ = browser
+            .with("authorization", "Bearer other")
+            .get("/api/workflows")
+            .await
+            .refused(401, "contradiction");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_new_password_and_a_sign_out_end_sessions_at_once() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (_, here) = app.user("person", &["viewer"]).await;
+        let there = app.sign_in("person@example.com", PASSWORD).await;
+        let sessions = here.get("/api/auth/sessions").await.expect(200).data();
+        assert_eq!(sessions.as_array().map(Vec::len), Some(2), "{sessions}");
+        let new = "another four wide looms";
+        let change = |current: &str| json!({ "currentPassword": current, "newPassword": new });
+        let wrong = here.put("/api/auth/password", change("not the password")).await;
+        assert!(matches!(wrong.status, 400 | 401 | 409), "{}", wrong.text());
+        let _ = there.get("/api/auth/session").await.expect(200);
+        let _ = here.put("/api/auth/password", change(PASSWORD)).await.expect(204);
+        let _ = there.get("/api/auth/session").await.expect(401);
+        let _ = here.get("/api/auth/session").await.expect(200);
+        let _ = app.try_sign_in("person@example.com", PASSWORD).await.expect(401);
+        let second = app.sign_in("person@example.com", new).await;
+        let _ = second.post("/api/auth/sign-out", json!({})).await.expect(204);
+        let _ = second.get("/api/workflows").await.expect(401);
+        let _ = here.get("/api/workflows").await.expect(200);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn sessions_end_by_time_and_by_their_owner() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (_, here) = app.user("person", &["viewer"]).await;
+        let there = app.sign_in("person@example.com", PASSWORD).await;
+        let sessions = here.get("/api/auth/sessions").await.expect(200).data();
+        let other = sessions.as_array().unwrap().iter().find(|session| session["current"] == false).unwrap();
+        let path = format!("/api/auth/sessions/{}", other["id"].as_str().unwrap());
+        let _ = here.delete(&path).await.expect(204);
+        let _ = there.get("/api/auth/session").await.expect(401);
+        let _ = here.get("/api/auth/session").await.expect(200);
+        app.advance("PT31M").await;
+        let _ = here.get("/api/auth/session").await.expect(401);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn an_api_token_may_do_what_it_was_narrowed_to() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (_, person) = app.user("person", &["designer"]).await;
+        let body = json!({ "name": "ci", "permissions": ["workflows.view"] });
+        let made = person.post("/api/auth/tokens", body.clone()).await.expect(201).data();
+        let _ = person.post("/api/auth/tokens", body).await.refused(409, "notUnique");
+        let token = app.anonymous().bearer(made["token"].as_str().unwrap());
+        let _ = token.get("/api/workflows").await.expect(200);
+        let _ = token.post("/api/workflows", json!({})).await.expect(403);
+        let _ =
+            token.post("/api/auth/tokens", json!({ "name": "more" })).await.refused(403, "sessionRequired");
+        let listed = person.get("/api/auth/tokens").await.expect(200);
+        assert!(!listed.text().contains(made["token"].as_str().unwrap()), "a secret is shown once");
+        assert_eq!(listed.data()[0]["permissions"], json!(["workflows.view"]));
+        let id = made["record"]["id"].as_str().unwrap();
+        let _ = person.delete(&format!("/api/auth/tokens/{id}")).await.expect(204);
+        let _ = token.get("/api/workflows").await.expect(401);
+        let ends = json!({ "name": "short", "expiresAt": "2000-01-01T00:00:00Z" });
+        let _ = person.post("/api/auth/tokens", ends).await.expect(400);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_deny_stands_above_every_role_from_the_next_request_on() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (id, other) = app.user("other", &["owner"]).await;
+        let hidden = app.admin.publish_bpmn("hidden", &models::task()).await;
+        let open = app.admin.publish_bpmn("open", &models::task()).await;
+        let run = other.run(&hidden, json!({})).await["id"].as_str().unwrap().to_owned();
+        let run_path = format!("/api/workflows/{hidden}/runs/{run}");
+        let paths = [
+            format!("/api/workflows/{hidden}"),
+            format!("/api/workflows/{hidden}/versions"),
+            run_path.clone(),
+            format!("{run_path}/events"),
+            format!("{run_path}/events/stream"),
+        ];
+        for path in &paths[..4] {
+            let _ = other.get(path).await.expect(200);
+        }
+        let deny = json!({
+            "principal": { "kind": "user", "id": id }, "resourceType": "workflow", "action": "*",
+            "resourceId": hidden, "effect": "deny",
+        });
+        let grant = app.admin.post("/api/grants", deny).await.expect(201).id();
+        for path in &paths {
+            let _ = other.get(path).await.expect(403);
+        }
+        let _ = other.complete(&hidden, &run, "work", json!({})).await.expect(403);
+        let _ = other.delete(&run_path).await.expect(403);
+        let _ = other.post(&format!("/api/workflows/{hidden}/runs"), json!({})).await.expect(403);
+        let listed = other.get("/api/workflows?limit=200").await.expect(200).text();
+        assert!(!listed.contains(&hidden) && listed.contains(&open), "{listed}");
+        let work = other.get("/api/human-tasks").await.expect(200).text();
+        assert!(!work.contains(&run), "{work}");
+        let _ = other.get(&format!("/api/workflows/{open}")).await.expect(200);
+        let _ = app.admin.get(&paths[0]).await.expect(200);
+        let _ = app.admin.delete(&format!("/api/grants/{grant}")).await.expect(204);
+        for path in &paths[..4] {
+            let _ = other.get(path).await.expect(200);
+        }
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_right_taken_is_gone_at_the_next_request() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (id, person) = app.user("person", &["designer"]).await;
+        let workflow = person.create("theirs", json!({ "nodes": [], "edges": [] })).await;
+        let path = format!("/api/workflows/{workflow}");
+        let _ =
+            app.admin.put(&format!("/api/members/{id}"), json!({ "roles": ["viewer"] })).await.expect(200);
+        let _ = person.patch(&path, json!({ "displayName": "Two" })).await.expect(403);
+        let _ = person.get(&path).await.expect(200);
+        let _ = app.admin.delete(&format!("/api/members/{id}")).await.expect(204);
+        let _ = person.get(&path).await.expect(403);
+        let owner = app.admin.get("/api/auth/session").await.expect(200).data();
+        let owner = owner["user"]["id"].as_str().unwrap();
+        let _ = app.admin.delete(&format!("/api/members/{owner}")).await.expect(409);
+        app.stop().await;
+    });
+}

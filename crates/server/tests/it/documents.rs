@@ -1,0 +1,84 @@
+//! The documents and their pages; the end of a server with open streams.
+
+use std::time::{Duration, Instant};
+
+use heddle_api::operations::{Document, OperationId};
+use heddle_testkit::sse::Stream;
+use heddle_testkit::{TestApp, with_both};
+use serde_json::json;
+
+use crate::models;
+
+#[tokio::test]
+async fn the_documents_hold_every_operation() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let anonymous = app.anonymous();
+        for (path, document) in
+            [("/openapi.json", Document::Contract), ("/openapi-platform.json", Document::Platform)]
+        {
+            let served = anonymous.get(path).await.expect(200);
+            assert_eq!(served.header("content-type"), "application/json");
+            let served = served.json();
+            assert_eq!(served["openapi"], "3.2.0");
+            for id in OperationId::ALL {
+                let spec = id.spec();
+                let found = &served["paths"][spec.path][spec.method.as_str().to_lowercase()]["operationId"];
+                let expected = (spec.document == document).then_some(spec.operation_id);
+                assert_eq!(found.as_str(), expected, "{path} {}", spec.path);
+            }
+        }
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn the_page_loads_with_everything_it_names() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let anonymous = app.anonymous();
+        let page = anonymous.get("/docs").await.expect(200);
+        assert!(page.header("content-type").starts_with("text/html"), "{:?}", page.headers);
+        let text = page.text();
+        let named = text.split(['"', '\'']).filter(|part| {
+            [".css", ".js", ".png"].iter().any(|end| part.ends_with(end)) && !part.contains(' ')
+        });
+        let mut files = 0;
+        for name in named {
+            assert!(name.starts_with("/docs/"), "{name}");
+            let file = anonymous.get(name).await.expect(200);
+            assert!(!file.bytes.is_empty() && !file.header("content-type").is_empty(), "{name}");
+            files += 1;
+        }
+        assert!(files >= 4, "{text}");
+        let start = anonymous.get("/docs/swagger-initializer.js").await.expect(200).text();
+        assert!(start.contains("/openapi.json") && start.contains("/openapi-platform.json"), "{start}");
+        let _ = anonymous.get("/docs/no-such-file.js").await.expect(404);
+        app.stop().await;
+        let mut without = TestApp::at(None, |config| config.docs = false).await;
+        let _ = without.anonymous().get("/docs").await.expect(404);
+        let _ = without.anonymous().get("/docs/swagger-ui.css").await.expect(404);
+        without.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_server_with_open_streams_ends_soon() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let work = app.admin.publish_bpmn("work", &models::task()).await;
+        let run = app.admin.run(&work, json!({})).await["id"].as_str().unwrap().to_owned();
+        let mut streams = Vec::new();
+        for _ in 0..20 {
+            let mut stream = Stream::open(&app.admin, &work, &run, None).await;
+            let _ = stream.until("task.created").await;
+            streams.push(stream);
+        }
+        let begun = Instant::now();
+        app.stop().await;
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        for mut stream in streams {
+            assert_eq!(stream.next().await, None);
+        }
+    });
+}

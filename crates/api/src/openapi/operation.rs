@@ -228,7 +228,9 @@ fn server_event(output: &Value) -> Value {
         "properties": {
             "id": {"type": "string", "description": "The event's sequence number; none on `end`."},
             "event": {"type": "string", "description": "The event's type; `end` once the run has ended."},
-            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": output},
+            "data": {"type": "string", "contentMediaType": "application/json",
+                // The closing event `end` says nothing.
+                "contentSchema": {"anyOf": [output, {"type": "object", "maxProperties": 0}]}},
         },
         "required": ["event", "data"],
     })

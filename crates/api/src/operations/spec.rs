@@ -318,14 +318,13 @@ impl OperationSpec {
         }
     }
 
-    /// Whether `Idempotency-Key` is read: every POST of a signed-in caller that changes something.
+    /// Whether `Idempotency-Key` is read: a POST within an organisation that changes something and can tell of a wrong or
+    /// used key. An answer with a secret in it, such as a new token, is never kept.
     #[must_use]
     pub fn accepts_idempotency_key(&self) -> bool {
-        let tells_conflicts = self.errors.contains(&409);
-        self.method == Method::Post
-            && self.audit_event.is_some()
-            && self.security != Security::Public
-            && tells_conflicts
+        let tells_of_it = self.errors.contains(&400) && self.errors.contains(&409);
+        let keeps_answers = matches!(self.security, Security::Permissions(_));
+        self.method == Method::Post && self.audit_event.is_some() && keeps_answers && tells_of_it
     }
 
     /// The names of the path's parameters, in order.

@@ -1,4 +1,5 @@
 //! The service over HTTP, on SQLite and PostgreSQL.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers fail as the test does")]
 
 mod access;
 mod documents;

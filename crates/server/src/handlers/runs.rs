@@ -55,7 +55,7 @@ pub async fn start(call: Call<ops::PostapiWorkflowsWorkflowIdRuns>) -> Outcome {
     if !waits {
         return started(&call.app, &run);
     }
-    let limit = Duration::from_millis(u64::from(call.body.timeout_ms.unwrap_or(30_000)));
+    let limit = Duration::from_millis(u64::from(call.body.timeout_ms.unwrap_or(10_000)));
     started(&call.app, &ended(&call.app, run, limit).await?)
 }
 

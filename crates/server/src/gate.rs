@@ -129,15 +129,15 @@ where
                 {
                     replay(&app, spec, &scope, &incoming, &mut meta).await?.ok_or(failure)
                 }
-                other => other.map_err(|failure| foreign_cursor(spec, &incoming, failure)),
+                other => other.map_err(|failure| foreign_cursor(spec, &incoming.query, failure)),
             }
         })
     })
 }
 
 /// A list without a place of its own in the path is always there: what was not found is the cursor's row.
-fn foreign_cursor(spec: &OperationSpec, incoming: &Incoming, failure: Failure) -> Failure {
-    let paged = incoming.query.split('&').any(|pair| pair.starts_with("cursor="));
+fn foreign_cursor(spec: &OperationSpec, query: &str, failure: Failure) -> Failure {
+    let paged = query.split('&').any(|pair| pair.starts_with("cursor="));
     if paged && failure.error.code == ErrorCode::NotFound && spec.errors.contains(&400) {
         return Failure::at("cursor", "notAllowed", "The cursor is not one of this list.");
     }
@@ -166,7 +166,7 @@ where
                 app,
                 caller,
             };
-            handler(call).await
+            handler(call).await.map_err(|failure| foreign_cursor(spec, &incoming.query, failure))
         })
     })
 }

@@ -36,6 +36,12 @@ pub struct Diagnostic {
     /// Clause of the standard that states the rule, such as `10.5.2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<String>,
+    /// The rule's name in the published catalogue of BPMN constraints, such as `EXT096`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// What to do about it, as one sentence for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 impl Diagnostic {
@@ -77,6 +83,20 @@ impl Diagnostic {
     #[must_use]
     pub fn with_clause(mut self, clause: impl Into<String>) -> Self {
         self.clause = Some(clause.into());
+        self
+    }
+
+    /// The same finding, with the rule's name in the catalogue of constraints.
+    #[must_use]
+    pub fn with_rule(mut self, rule: impl Into<String>) -> Self {
+        self.rule = Some(rule.into());
+        self
+    }
+
+    /// The same finding, with what to do about it.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
         self
     }
 

@@ -149,6 +149,16 @@ pub struct CreateUser {
 pub enum LicenceCommand {
     /// Show the licence and its state.
     Show,
+    /// Start the installation's own trial of 30 days, which it has once.
+    Trial,
+    /// Install a licence from a file.
+    Install {
+        /// The licence file.
+        file: PathBuf,
+        /// Install it although it was issued before the one installed.
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 /// `heddle workflow`.

@@ -270,6 +270,7 @@ async fn users_are_created_from_the_command_line() {
     assert!(told(&output).contains("--role owner"), "{}", told(&output));
     let owner = json_of(place, &[first.as_slice(), &["--role", "owner"]].concat());
     assert_eq!((&owner["email"], &owner["organization"]), (&json!("ada@weavers.test"), &json!("weavers")));
+    assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], json!("trial"));
     // Later ones are created in the name of one who is there.
     std::fs::write(place.join("password"), "a lantern over the loom\n").unwrap();
     let common = ["user", "create", "--email", "bob@weavers.test", "--password-file", "password", "--json"];
@@ -340,7 +341,13 @@ fn migrate_doctor_and_licence_tell_how_it_stands() {
     assert!(!applied["applied"].as_array().unwrap().is_empty());
     assert_eq!(json_of(place, &["migrate", "--json"])["applied"], json!([]));
     let licence = json_of(place, &["licence", "show", "--json"]);
-    assert_eq!((&licence["state"], &licence["trialAvailable"]), (&json!("trial"), &json!(false)));
+    assert_eq!((&licence["state"], &licence["reason"]), (&json!("restricted"), &json!("missing")));
+    assert_eq!((code(&run(place, &["doctor"])), &licence["trialAvailable"]), (7, &json!(true)));
+    let file = place.join("no.licence");
+    std::fs::write(&file, "-----BEGIN HEDDLE LICENCE-----\nx\n-----END HEDDLE LICENCE-----\n").unwrap();
+    assert_eq!(code(&run(place, &["licence", "install", file.to_str().unwrap()])), 1);
+    assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], json!("trial"));
+    assert_eq!(code(&run(place, &["licence", "trial"])), 1, "a trial is once");
     let seen = json_of(place, &["doctor", "--json"]);
     for name in ["database", "key", "licence", "disk", "clock"] {
         assert!(matches!(status(&seen, name).as_str(), "ok" | "warning"), "{name}: {seen}");

@@ -39,7 +39,7 @@ pub use members::SetMember;
 pub use organizations::{CreateOrganization, PatchOrganization};
 pub use roles::{NewRole, PatchRole};
 pub use sessions::SessionInfo;
-pub use setup::{Administrator, SetUpRequest, Started};
+pub use setup::{Administrator, FirstLicence, SetUpRequest, Started};
 pub use sign_in::{SignIn, SignedIn};
 pub use users::{NewAccount, PatchUser};
 

@@ -38,8 +38,12 @@ impl Default for Cost {
 /// address, name, organisation.
 #[must_use]
 pub fn problem(field: &str, password: &str, context: &[&str]) -> Option<Problem> {
-    if password.len() < MIN_LENGTH {
-        return Some(Problem::at(field, "tooShort", format!("A password has at least {MIN_LENGTH} bytes.")));
+    if password.chars().count() < MIN_LENGTH {
+        return Some(Problem::at(
+            field,
+            "tooShort",
+            format!("A password has at least {MIN_LENGTH} characters."),
+        ));
     }
     if password.len() > MAX_LENGTH {
         return Some(Problem::at(field, "tooLong", format!("A password has at most {MAX_LENGTH} bytes.")));

@@ -20,6 +20,15 @@ use crate::{Identity, UseCaseError, password, token, validate};
 /// Seconds for which a set-up token holds.
 pub const SETUP_SECONDS: i64 = 60 * 60;
 
+/// What the very first start puts in as licence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstLicence {
+    /// Nothing: the installation is restricted until a licence is installed or its trial is started.
+    None,
+    /// The trial that the installation signs for itself.
+    Trial,
+}
+
 /// What a start found.
 #[derive(Debug, Clone)]
 pub struct Started {
@@ -60,16 +69,16 @@ pub struct Administrator {
 }
 
 impl Identity {
-    /// Reads the installation's row; at the very first start writes it, with a trial that the installation signs for
-    /// itself. While there is no user, a new set-up token is made.
+    /// Reads the installation's row; at the very first start writes it, for the demonstration with a trial that the
+    /// installation signs for itself. While there is no user, a new set-up token is made.
     ///
     /// # Errors
     /// `Conflict` (`wrongKey`) when the database belongs to another installation key; `Unavailable`.
-    pub async fn start(&self) -> Result<Started, UseCaseError> {
+    pub async fn start(&self, begin: FirstLicence) -> Result<Started, UseCaseError> {
         let now = self.tools.clock.now();
         let state = match self.ports.installation.load().await? {
             Some(state) => state,
-            None => self.first_row().await?,
+            None => self.first_row(begin).await?,
         };
         if state.installation_id != self.tools.key.installation_id() {
             let message = "The database belongs to another installation key; put the right key file back.";
@@ -96,7 +105,7 @@ impl Identity {
         Ok(Started { setup_token, licence })
     }
 
-    async fn first_row(&self) -> Result<InstallationState, UseCaseError> {
+    async fn first_row(&self, begin: FirstLicence) -> Result<InstallationState, UseCaseError> {
         let request = self.own_request();
         let bare = InstallationState {
             installation_id: self.tools.key.installation_id(),
@@ -112,16 +121,22 @@ impl Identity {
             revision: Revision::FIRST,
             created_at: request.now,
         };
-        let state = self.tools.key.sealed(with_trial(bare, &self.tools.key, request.now)?)?;
-        let event = Event {
-            tenant: None,
-            actor: system(),
-            action: "licence.trial_started",
-            resource: ("licence", None),
-            outcome: Outcome::Succeeded,
-            details: json!({ "selfIssued": true }),
+        let (state, unit) = match begin {
+            FirstLicence::None => (bare, Unit::default()),
+            FirstLicence::Trial => {
+                let event = Event {
+                    tenant: None,
+                    actor: system(),
+                    action: "licence.trial_started",
+                    resource: ("licence", None),
+                    outcome: Outcome::Succeeded,
+                    details: json!({ "selfIssued": true }),
+                };
+                (with_trial(bare, &self.tools.key, request.now)?, self.unit(&request, event))
+            }
         };
-        match self.ports.installation.insert(&state, &self.unit(&request, event)).await {
+        let state = self.tools.key.sealed(state)?;
+        match self.ports.installation.insert(&state, &unit).await {
             Ok(()) => Ok(state),
             Err(StoreError::Duplicate(_)) => {
                 let other = self.ports.installation.load().await?;

@@ -33,7 +33,9 @@ use crate::error::StartError;
 pub struct FirstStart {
     /// The demo organisation.
     pub organization: Option<TenantId>,
-    /// The demo administrator's address and password.
+    /// The demo administrator's account.
+    pub founder: Option<UserId>,
+    /// Its address and password.
     pub administrator: Option<(String, String)>,
     /// The one-time set-up token, while set-up is open.
     pub setup_token: Option<String>,
@@ -97,8 +99,8 @@ impl Core {
             core.start_background();
         }
         core.first = crate::identity::first_start(&core.app).await?;
-        if let Some(tenant) = core.first.organization {
-            crate::demo::fill(&core.app, tenant).await?;
+        if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
+            crate::demo::fill(&core.app, tenant, founder).await?;
         }
         Ok(core)
     }

@@ -55,16 +55,16 @@ pub async fn authenticate(
             return Err(required("contradiction", "The cookie and the bearer token differ."));
         }
         (Some(bearer), _) => bearer,
-        (None, Some(cookie)) => {
-            same_site(presented, spec, headers.content_type.as_deref())?;
-            cookie
-        }
+        (None, Some(cookie)) => cookie,
         (None, None) => return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()),
     };
-    match app.identity.authenticate(token, tenant, facts.now).await? {
-        Some(caller) => Ok(caller),
-        None => Err(required("invalidToken", "The session or token is unknown or has ended.")),
+    let Some(caller) = app.identity.authenticate(token, tenant, facts.now).await? else {
+        return Err(required("invalidToken", "The session or token is unknown or has ended."));
+    };
+    if presented.bearer.is_none() {
+        same_site(presented, spec, headers.content_type.as_deref())?;
     }
+    Ok(caller)
 }
 
 /// A browser sends the cookie along with what other sites make it send; what changes something must come from here.

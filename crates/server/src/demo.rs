@@ -1,6 +1,6 @@
 //! The demo: three workflows of our own, made from BPMN files through the same use cases as any other.
 
-use heddle_kernel::TenantId;
+use heddle_kernel::{TenantId, UserId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
 use heddle_policy::{Scope, Target};
 use heddle_workflows::definitions::{
@@ -55,12 +55,12 @@ const DEMOS: [Source<'static>; 3] = [
     },
 ];
 
-/// Makes the demo workflows.
+/// Makes the demo workflows in the name of the organisation's founder.
 ///
 /// # Errors
 /// What the use cases met.
-pub async fn fill(app: &App, tenant: TenantId) -> Result<(), StartError> {
-    let acting = Acting::installation(tenant);
+pub async fn fill(app: &App, tenant: TenantId, founder: UserId) -> Result<(), StartError> {
+    let acting = Acting::founder(tenant, founder);
     for source in &DEMOS {
         import(app, &acting, source).await?;
     }

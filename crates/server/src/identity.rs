@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_identity::{Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools, UseCaseError};
+use heddle_identity::{
+    FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools, UseCaseError,
+};
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store_identity::IdentityStore;
 use tokio::sync::watch;
@@ -51,7 +53,8 @@ pub fn open(
 /// # Errors
 /// `WrongKey`; what the use cases met.
 pub async fn first_start(app: &App) -> Result<FirstStart, StartError> {
-    let started = match app.identity.start().await {
+    let begin = if app.config.demo { FirstLicence::Trial } else { FirstLicence::None };
+    let started = match app.identity.start(begin).await {
         Err(UseCaseError::Conflict(problems))
             if problems.iter().any(|problem| problem.reason == "wrongKey") =>
         {
@@ -75,6 +78,7 @@ pub async fn first_start(app: &App) -> Result<FirstStart, StartError> {
         None => Ok(FirstStart::default()),
         Some((made, password)) => Ok(FirstStart {
             organization: Some(made.organization.id),
+            founder: Some(made.user.id),
             administrator: Some((made.user.email, password)),
             setup_token: None,
         }),

@@ -6,6 +6,7 @@ mod doctor;
 pub use doctor::{Check, Finding, checks};
 
 use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_identity::licence::{Install, LicenceReport};
 use heddle_identity::ports::SessionStore as _;
 use heddle_identity::records::User;
 use heddle_identity::token::Token;
@@ -13,7 +14,7 @@ use heddle_identity::{NewAccount, SetUpRequest};
 use heddle_kernel::{
     Clock as _, EventId, IdSource as _, PageRequest, TenantId, Timestamp, UserId, WorkflowId,
 };
-use heddle_policy::capability::{LicenceRead, UserCreate, WorkflowExport, WorkflowList};
+use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
 use heddle_policy::unit::{Actor, AuditEntry, Outcome, Unit};
 use heddle_policy::{Denial, Scope, Target};
 use heddle_store_identity::IdentityStore;
@@ -41,6 +42,12 @@ impl Acting {
     #[must_use]
     pub const fn installation(tenant: TenantId) -> Self {
         Self { user: UserId(uuid::Uuid::nil()), tenant, slug: String::new() }
+    }
+
+    /// The account that founded an organisation, in it.
+    #[must_use]
+    pub const fn founder(tenant: TenantId, user: UserId) -> Self {
+        Self { user, tenant, slug: String::new() }
     }
 
     /// An account in one of its organisations: the one with this slug, or its only one.
@@ -215,11 +222,52 @@ pub struct LimitView {
 pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
     let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
     let grant = scope.snapshot().authorize::<LicenceRead>(&Target::all()).map_err(denied)?;
-    let report = app.identity.licence(&grant, &scope).await?;
+    Ok(shown(&app.identity.licence(&grant, &scope).await?))
+}
+
+/// Starts the installation's own trial; once.
+///
+/// # Errors
+/// `Refused` when it was started before or a licence is installed; `Store`.
+pub async fn start_trial(app: &App) -> Result<LicenceView, StartError> {
+    let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
+    let grant = scope.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
+    let record = licence_record(app, &scope, "licence.trial_started");
+    Ok(shown(&app.identity.start_trial(&grant, &scope, &record).await?))
+}
+
+/// Installs a vendor's licence.
+///
+/// # Errors
+/// `Refused` with what is wrong with it; `Store`.
+pub async fn install_licence(app: &App, text: String, force: bool) -> Result<LicenceView, StartError> {
+    let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
+    let grant = scope.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
+    let record = licence_record(app, &scope, "licence.installed");
+    let install = Install { text, force, revision: None };
+    Ok(shown(&app.identity.install_licence(&grant, &scope, &install, &record).await?))
+}
+
+/// A licence belongs to the installation, so its events belong to no organisation.
+fn licence_record<'a>(
+    app: &'a App,
+    scope: &'a Scope,
+    action: &'a str,
+) -> impl Fn(&LicenceReport) -> Unit + Send + Sync + 'a {
+    move |report| {
+        let mut unit = unit(app, scope, action, ("licence", report.installation_id.clone()));
+        if let Some(entry) = &mut unit.audit {
+            entry.tenant = None;
+        }
+        unit
+    }
+}
+
+fn shown(report: &LicenceReport) -> LicenceView {
     let licence = &report.licence;
     let claims = licence.claims.as_deref();
     let limit = |name, used| LimitView { name, used, licensed: licence.limit(name) };
-    Ok(LicenceView {
+    LicenceView {
         state: licence.state.as_str(),
         reason: licence.restriction().map(str::to_owned),
         licence_id: claims.map(|claims| claims.jti.clone()),
@@ -230,9 +278,9 @@ pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
             enabled.map(|(name, _)| name.clone()).collect()
         }),
         limits: vec![limit("organizations", report.usage.organizations), limit("users", report.usage.users)],
-        installation_id: report.installation_id,
+        installation_id: report.installation_id.clone(),
         trial_available: report.trial_available,
-    })
+    }
 }
 
 /// A workflow by its id or slug.

@@ -132,7 +132,7 @@ request! {
         #[schema(min_length = 1, max_length = 200)]
         display_name: String,
         /// Password; without one the user can't sign in with a password.
-        #[schema(nullable = false, min_length = 8, max_length = 1024)]
+        #[schema(nullable = false, min_length = 12, max_length = 1024)]
         password: Option<String>,
         /// Ids of the roles in the selected organisation; the user is no member of it when absent.
         #[schema(nullable = false, max_items = 100)]
@@ -149,7 +149,7 @@ request! {
         #[schema(nullable = false, min_length = 1, max_length = 200)]
         display_name: Option<String>,
         /// A new password; it ends the user's sessions.
-        #[schema(nullable = false, min_length = 8, max_length = 1024)]
+        #[schema(nullable = false, min_length = 12, max_length = 1024)]
         password: Option<String>,
         /// Whether the user can sign in; disabling ends the user's sessions.
         #[schema(nullable = false)]

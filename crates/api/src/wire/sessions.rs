@@ -48,7 +48,7 @@ request! {
         #[schema(min_length = 1, max_length = 200)]
         display_name: String,
         /// Password.
-        #[schema(min_length = 8, max_length = 1024)]
+        #[schema(min_length = 12, max_length = 1024)]
         password: String,
     }
 
@@ -73,7 +73,7 @@ request! {
         #[schema(min_length = 1, max_length = 1024)]
         current_password: String,
         /// The new one.
-        #[schema(min_length = 8, max_length = 1024)]
+        #[schema(min_length = 12, max_length = 1024)]
         new_password: String,
     }
 

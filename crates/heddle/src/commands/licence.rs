@@ -1,6 +1,8 @@
 //! `heddle licence`.
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
 use heddle_server::Config;
 use heddle_server::operator::{self, LicenceView};
 use serde_json::to_value;
@@ -12,11 +14,29 @@ pub async fn show(config: Config, as_json: bool) -> Result<()> {
     let core = operate(config).await?;
     let view = operator::licence_view(&core.app).await;
     core.stop().await;
-    let view = view?;
+    tell(&view?, as_json)
+}
+
+pub async fn trial(config: Config, as_json: bool) -> Result<()> {
+    let core = operate(config).await?;
+    let view = operator::start_trial(&core.app).await;
+    core.stop().await;
+    tell(&view?, as_json)
+}
+
+pub async fn install(config: Config, file: &Path, force: bool, as_json: bool) -> Result<()> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("`{}`", file.display()))?;
+    let core = operate(config).await?;
+    let view = operator::install_licence(&core.app, text, force).await;
+    core.stop().await;
+    tell(&view?, as_json)
+}
+
+fn tell(view: &LicenceView, as_json: bool) -> Result<()> {
     if as_json {
-        output::json(&to_value(&view)?);
+        output::json(&to_value(view)?);
     } else {
-        print(&view);
+        print(view);
     }
     Ok(())
 }

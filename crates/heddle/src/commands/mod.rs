@@ -48,7 +48,11 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::User { command: UserCommand::Create(options) } => {
             block_on(user::create(config, options, json))
         }
-        Command::Licence { command: LicenceCommand::Show } => block_on(licence::show(config, json)),
+        Command::Licence { command } => match command {
+            LicenceCommand::Show => block_on(licence::show(config, json)),
+            LicenceCommand::Trial => block_on(licence::trial(config, json)),
+            LicenceCommand::Install { file, force } => block_on(licence::install(config, &file, force, json)),
+        },
         Command::Workflow { command: WorkflowCommand::Export(options) } => {
             block_on(workflow::export(config, options, json))
         }

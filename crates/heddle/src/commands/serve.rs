@@ -160,11 +160,12 @@ fn greeting(ready: &Ready, workflow: Option<&str>) -> String {
         (_, _, Some(token)) => {
             text += &format!(
                 "\n  set-up token  {token}   (for one hour)\n\nChoose a password of at least 12 characters, set up, sign \
-                 in, list the workflows:\n"
+                 in, start the trial of 30 days (or install a licence), list the workflows:\n"
             );
             text += "  printf 'Password: '; read -r PASSWORD\n";
             text += &set_up(address, token);
             text += &sign_in(address, "admin@example.com", "'\"$PASSWORD\"'");
+            text += &trial(address);
             text += &list(address);
         }
         _ => {}
@@ -187,6 +188,10 @@ fn sign_in(address: &str, email: &str, password: &str) -> String {
         "  TOKEN=$(curl -s {address}/api/auth/sign-in {JSON} -d '{{\"email\":\"{email}\",\"password\":\"{password}\"}}' \
          | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n"
     )
+}
+
+fn trial(address: &str) -> String {
+    format!("  curl -s -X POST {address}/api/licence/trial -H \"authorization: Bearer $TOKEN\"\n")
 }
 
 fn list(address: &str) -> String {

@@ -62,7 +62,7 @@ async fn running(state: InstallationState) -> Running {
     world.installation.expect_usage().returning(|| Ok(Usage { organizations: 1, users: 2 }));
     let clock = Arc::clone(&world.clock);
     let identity = world.identity();
-    identity.start().await.unwrap();
+    identity.start(crate::FirstLicence::None).await.unwrap();
     Running { identity, row, audited, clock }
 }
 

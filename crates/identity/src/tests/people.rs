@@ -196,7 +196,7 @@ async fn the_licence_limits_accounts_and_organisations() {
         .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 8 && new.owner.user_id == user_id(0))
         .returning(|_, _, _| Ok(Capped::LimitReached { used: 1 }));
     let identity = world.identity();
-    identity.start().await.unwrap();
+    identity.start(crate::FirstLicence::None).await.unwrap();
     let scope = scope("owner");
     let account = NewAccount {
         email: "new@example.com".to_owned(),

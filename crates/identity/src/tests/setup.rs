@@ -1,12 +1,12 @@
 use std::sync::Mutex;
 
-use heddle_policy::licence::LicenceState;
+use heddle_policy::licence::{LicenceState, Restriction};
 use heddle_policy::store::StoreError;
 
 use super::*;
-use crate::SetUpRequest;
 use crate::ports::SetUp;
 use crate::records::InstallationState;
+use crate::{FirstLicence, SetUpRequest};
 
 fn wanted() -> SetUpRequest {
     SetUpRequest {
@@ -29,7 +29,8 @@ fn remembering() -> (World, Row, SetUps) {
     world.installation.expect_load().returning(move || Ok(at.lock().unwrap().clone()));
     let at = Arc::clone(&row);
     world.installation.expect_insert().returning(move |state, unit| {
-        assert_eq!(unit.audit.as_ref().unwrap().action, "licence.trial_started");
+        let action = unit.audit.as_ref().map(|entry| entry.action.clone());
+        assert_eq!(action, state.trial_started_at.map(|_| "licence.trial_started".to_owned()));
         *at.lock().unwrap() = Some(state.clone());
         Ok(())
     });
@@ -53,10 +54,10 @@ fn remembering() -> (World, Row, SetUps) {
 }
 
 #[tokio::test]
-async fn the_first_start_begins_a_trial_and_opens_set_up_for_an_hour() {
+async fn the_first_start_of_a_demonstration_begins_a_trial() {
     let (world, row, _) = remembering();
     let identity = world.identity();
-    let started = identity.start().await.unwrap();
+    let started = identity.start(FirstLicence::Trial).await.unwrap();
     let end = START.plus_seconds(30 * 24 * 3600);
     assert_eq!(started.licence.state, LicenceState::Trial { expires_at: end });
     assert!(started.licence.allows("workflow.enabled") && started.licence.allows("vector.enabled"));
@@ -65,15 +66,27 @@ async fn the_first_start_begins_a_trial_and_opens_set_up_for_an_hour() {
     assert_eq!(kept.setup_token_sha256, Some(token.sha256()));
     assert_eq!(kept.setup_expires_at, Some(START.plus_seconds(3600)));
     assert!(key().is_sealed(&kept));
-    let again = identity.start().await.unwrap().setup_token.unwrap();
+    let again = identity.start(FirstLicence::Trial).await.unwrap().setup_token.unwrap();
     assert_ne!(again, token, "each start makes a new token");
+}
+
+#[tokio::test]
+async fn a_first_start_is_without_licence_and_keeps_its_trial_for_later() {
+    let (world, row, _) = remembering();
+    let identity = world.identity();
+    let started = identity.start(FirstLicence::None).await.unwrap();
+    assert_eq!(started.licence.state, LicenceState::Restricted { reason: Restriction::Missing });
+    assert!(started.setup_token.is_some());
+    let kept = row.lock().unwrap().clone().unwrap();
+    assert_eq!((kept.licence.as_deref(), kept.trial_started_at), (None, None));
+    assert!(key().is_sealed(&kept));
 }
 
 #[tokio::test]
 async fn the_token_sets_up_once() {
     let (world, row, set_ups) = remembering();
     let identity = world.identity();
-    let token = identity.start().await.unwrap().setup_token.unwrap();
+    let token = identity.start(FirstLicence::None).await.unwrap().setup_token.unwrap();
     let made = identity.set_up(token.expose(), &wanted(), &request_at(START)).await.unwrap();
     assert_eq!((made.user.email.as_str(), made.user.home), ("ada@example.com", made.organization.id));
     let set_up = set_ups.lock().unwrap().pop().unwrap();
@@ -84,7 +97,7 @@ async fn the_token_sets_up_once() {
     assert!(kept.set_up_at.is_some() && kept.setup_token_sha256.is_none() && key().is_sealed(&kept));
     let again = identity.set_up(token.expose(), &wanted(), &request_at(START)).await.unwrap_err();
     assert_eq!(reason(&again), "alreadySetUp");
-    assert!(identity.start().await.unwrap().setup_token.is_none());
+    assert!(identity.start(FirstLicence::None).await.unwrap().setup_token.is_none());
     assert!(identity.set_up_locally(wanted(), true).await.unwrap().is_none());
 }
 
@@ -92,7 +105,7 @@ async fn the_token_sets_up_once() {
 async fn a_wrong_or_ended_token_and_a_weak_password_set_nothing_up() {
     let (world, _, set_ups) = remembering();
     let identity = world.identity();
-    let token = identity.start().await.unwrap().setup_token.unwrap();
+    let token = identity.start(FirstLicence::None).await.unwrap().setup_token.unwrap();
     let other = crate::token::Token::random(crate::token::SETUP_PREFIX).unwrap();
     let weak = SetUpRequest { password: "acme-ada-2026".to_owned(), ..wanted() };
     let nameless = SetUpRequest { slug: "Acme!".to_owned(), ..wanted() };
@@ -113,7 +126,7 @@ async fn a_wrong_or_ended_token_and_a_weak_password_set_nothing_up() {
 async fn a_demonstration_gets_a_random_password_that_fits() {
     let (world, _, _) = remembering();
     let identity = world.identity();
-    identity.start().await.unwrap();
+    identity.start(FirstLicence::None).await.unwrap();
     let (made, password) = identity.set_up_locally(wanted(), true).await.unwrap().unwrap();
     assert_eq!(password.len(), 27);
     let turn = identity.passwords.turn().await.unwrap();
@@ -125,7 +138,7 @@ async fn a_database_of_another_key_is_not_started() {
     let mut world = World::new();
     let state = InstallationState { installation_id: "other".to_owned(), ..super::licence::row() };
     world.installation.expect_load().returning(move || Ok(Some(state.clone())));
-    let refused = world.identity().start().await.unwrap_err();
+    let refused = world.identity().start(FirstLicence::None).await.unwrap_err();
     assert_eq!(reason(&refused), "wrongKey");
 }
 
@@ -143,7 +156,7 @@ async fn a_node_that_was_slower_takes_the_row_of_the_faster() {
         .installation
         .expect_insert()
         .returning(|_, _| Err(StoreError::Duplicate("installation".to_owned())));
-    let started = world.identity().start().await.unwrap();
+    let started = world.identity().start(FirstLicence::None).await.unwrap();
     assert!(started.setup_token.is_none());
     assert_eq!(started.licence.restriction(), Some("missing"));
 }

@@ -255,7 +255,12 @@ fn judged(licence: &Licence) -> Check {
     match licence.state {
         LicenceState::Restricted { .. } => {
             let reason = licence.restriction().unwrap_or("unknown");
-            check("licence", Finding::Failed, format!("{word} ({reason}){until}: install a licence"))
+            let remedy = if reason == "missing" {
+                "install one with `heddle licence install FILE`, or begin with `heddle licence trial`"
+            } else {
+                "install a licence with `heddle licence install FILE`"
+            };
+            check("licence", Finding::Failed, format!("{word} ({reason}){until}: {remedy}"))
         }
         LicenceState::Grace { .. } => {
             check("licence", Finding::Warning, format!("{word}{until}: install a new licence"))

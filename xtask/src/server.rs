@@ -41,7 +41,7 @@ impl Backend {
 /// Which build of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// Quick to build.
+    /// Quick to build; accepts the licences of the vendor for tests.
     Debug,
     /// What is measured.
     Release,
@@ -50,11 +50,6 @@ pub enum Build {
 /// `HEDDLE_BIN`, else the freshly built program: cargo rebuilds nothing that is up to date, and a stale program
 /// would be judged in place of the sources.
 pub fn binary(build: Build) -> Result<PathBuf> {
-    binary_with(build, &[])
-}
-
-/// The same, built with variables that the build reads.
-pub fn binary_with(build: Build, environment: &[(&str, String)]) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("HEDDLE_BIN") {
         let path = std::path::absolute(&path).context("HEDDLE_BIN is no path")?;
         if !path.is_file() {
@@ -63,10 +58,12 @@ pub fn binary_with(build: Build, environment: &[(&str, String)]) -> Result<PathB
         return Ok(path);
     }
     let mut command = workspace::cargo();
-    command.envs(environment.iter().map(|(name, value)| (name, value)));
     command.args(["build", "--quiet", "--package", "heddle", "--bin", "heddle"]);
     let folder = match build {
-        Build::Debug => "debug",
+        Build::Debug => {
+            command.args(["--features", "test-keys"]);
+            "debug"
+        }
         Build::Release => {
             command.arg("--release");
             "release"

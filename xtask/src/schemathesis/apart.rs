@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
 use super::fixtures::Fixtures;
-use super::licence::Vendor;
+use super::licence::licence;
 use super::report::Seen;
 use super::{Setting, fetch, make, sign_in};
 use crate::client::Client;
@@ -65,7 +65,7 @@ pub async fn run(
     let demo = matches!(needs, Needs::Session | Needs::Password);
     let mut server = setting.server(Mode { demo, test_clock: true }).await?;
     let label = operation.label();
-    let (token, fixtures, address) = prepare(&server, &setting.vendor, document_name, operation, needs)
+    let (token, fixtures, address) = prepare(&server, document_name, operation, needs)
         .await
         .with_context(|| format!("the fixtures of {label}"))?;
     let name: String = label
@@ -79,7 +79,6 @@ pub async fn run(
 
 async fn prepare(
     server: &Server,
-    vendor: &Vendor,
     document_name: &str,
     operation: &Operation,
     needs: Needs,
@@ -123,7 +122,7 @@ async fn prepare(
             let client = sign_in(server).await?;
             let mut fixtures = make(&client, &document, std::slice::from_ref(operation)).await?;
             if operation.path == "/api/licence" {
-                let body = json!({"licence": vendor.licence()?});
+                let body = json!({"licence": licence()?});
                 fixtures.cases.insert(operation.label(), vec![json!({ "body": body })]);
             }
             Ok((Some(client.token()), fixtures, address))

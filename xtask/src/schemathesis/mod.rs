@@ -20,7 +20,6 @@ use crate::{out, random};
 
 use document::{Document, Operation};
 use fixtures::{Fixtures, Maker};
-use licence::Vendor;
 use report::Seen;
 use tool::{Start, Tool};
 
@@ -51,7 +50,6 @@ const DOCUMENTS: [&str; 2] = ["openapi", "openapi-platform"];
 pub struct Setting<'a> {
     options: &'a Options,
     tool: Tool,
-    vendor: Vendor,
     binary: PathBuf,
     postgres: Option<Postgres>,
     seed: u64,
@@ -60,11 +58,10 @@ pub struct Setting<'a> {
 /// Runs the tool over both documents; `false` when it found something or an operation never succeeded.
 pub async fn run(options: Options) -> Result<bool> {
     let tool = Tool::install()?;
-    let vendor = Vendor::keep(&tool.folder)?;
-    let binary = server::binary_with(Build::Debug, &[("HEDDLE_VENDOR_KEYS", vendor.public()?)])?;
+    let binary = server::binary(Build::Debug)?;
     let postgres = server::postgres_for(options.backend)?;
     let seed = options.seed.unwrap_or_else(random::seed);
-    let setting = Setting { options: &options, tool, vendor, binary, postgres, seed };
+    let setting = Setting { options: &options, tool, binary, postgres, seed };
     let mut seen = Seen::default();
     let mut all = BTreeSet::new();
     let mut clean = true;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
+use heddle_identity::licence::testing;
+use heddle_kernel::Clock as _;
 use heddle_testkit::{Answer, Client, TestApp, with_both};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -181,6 +183,40 @@ async fn a_restricted_installation_opens_what_remedies_it() {
         }
         let again = app.sign_in(&email, &password).await;
         let _ = again.post("/api/auth/sign-out", json!({})).await.expect(204);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn what_the_licence_leaves_out_is_told() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let mut claims = testing::claims(heddle_runtime::ServerClock::default().now());
+        claims.entitlements = [("workflow.enabled".to_owned(), false)].into();
+        let body = json!({ "licence": testing::issue(&claims) });
+        let installed = app.admin.put("/api/licence", body).await.expect(200).data();
+        assert_eq!((&installed["state"], &installed["kind"]), (&json!("active"), &json!("production")));
+        let mut left_out = 0;
+        for (id, spec) in guarded() {
+            let answer = call(&app.admin, id, &samples::nobody(spec)).await;
+            assert_eq!(
+                answer.status == 402,
+                spec.entitlement.is_some(),
+                "{}: {} {}",
+                spec.operation_id,
+                answer.status,
+                answer.text()
+            );
+            if let Some(entitlement) = spec.entitlement {
+                let error = &answer.json()["error"];
+                assert_eq!(
+                    (&error["code"], &error["details"][0]["entitlement"]),
+                    (&json!("FEATURE_NOT_LICENSED"), &json!(entitlement))
+                );
+                left_out += 1;
+            }
+        }
+        assert!(left_out > 20, "{left_out}");
         app.stop().await;
     });
 }

@@ -37,8 +37,7 @@ enum Task {
     /// Runs the whole test suite: nextest if it is installed, else `cargo test`.
     Test(test::Options),
     /// Runs a conformance suite against a started server.
-    #[command(subcommand)]
-    Conformance(conformance::Suite),
+    Conformance(conformance::Options),
     /// Kills the server under load and checks that nothing acknowledged is lost or doubled.
     Crash(crash::Options),
     /// Measures a started server.
@@ -66,7 +65,7 @@ async fn run(task: Task) -> anyhow::Result<bool> {
         Task::Layers => layers::run(),
         Task::Tidy => tidy::run(),
         Task::Test(options) => test::run(&options),
-        Task::Conformance(suite) => conformance::run(suite).await,
+        Task::Conformance(options) => conformance::run(options).await,
         Task::Crash(options) => crash::run(options).await,
         Task::Bench(subject) => bench::run(subject).await,
         Task::Schemathesis(options) => schemathesis::run(options).await,

@@ -65,7 +65,6 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The folder of the shared suites: `HEDDLE_SUITES`, else beside the workspace.
-#[cfg(test)]
 pub fn suites() -> PathBuf {
     std::env::var_os("HEDDLE_SUITES").map_or_else(|| root().join("../shared/suites"), PathBuf::from)
 }

@@ -1,8 +1,9 @@
 //! The workflow definition, BPMN 2.0 XML in and out, validation, and the executable graph.
 //!
 //! [`model`] is the definition's JSON document as types, [`xml`] reads and writes BPMN 2.0.2 XML,
-//! [`validate`] judges a definition, [`graph`] compiles its processes for execution.
+//! [`conformance`] tells what is claimed of the standard, [`validate`] judges a definition, [`graph`] compiles its processes for execution.
 
+pub mod conformance;
 pub mod diagnostic;
 pub mod graph;
 pub mod model;

@@ -21,6 +21,8 @@ pub struct Meta {
     pub idempotency: Option<(String, String)>,
     /// The caller takes JSON rather than the document itself.
     pub wants_json: bool,
+    /// The caller takes a page rather than JSON.
+    pub wants_html: bool,
     /// The caller takes JSON lines.
     pub wants_lines: bool,
     /// `Last-Event-ID`.

@@ -396,6 +396,7 @@ fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
         if_match,
         idempotency: None,
         wants_json: first == "application/json",
+        wants_html: first == "text/html",
         wants_lines: first == "application/x-ndjson",
         last_event_id: headers.last_event_id.as_deref().and_then(|text| text.trim().parse().ok()),
         user_agent: headers.user_agent.clone(),

@@ -9,6 +9,7 @@ mod data_dir;
 pub mod demo;
 mod denials;
 mod error;
+mod evidence;
 mod failure;
 mod gate;
 mod handlers;

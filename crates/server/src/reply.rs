@@ -84,6 +84,19 @@ impl Answer {
         }
     }
 
+    /// A page for people, without anything that is loaded or run.
+    #[must_use]
+    pub fn page(html: String) -> Self {
+        Self {
+            status: 200,
+            headers: vec![(
+                "content-security-policy",
+                "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'".to_owned(),
+            )],
+            content: Content::Bytes(html.into_bytes(), "text/html; charset=utf-8".to_owned()),
+        }
+    }
+
     /// With one more header.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {

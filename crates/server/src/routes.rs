@@ -3,7 +3,9 @@
 use heddle_api::operations::{OperationId, ops};
 
 use crate::gate::{Handler, gated, public, session};
-use crate::handlers::{accounts, directory, licence, platform, roles, runs, sessions, transform, workflows};
+use crate::handlers::{
+    accounts, conformance, directory, licence, platform, roles, runs, sessions, transform, workflows,
+};
 use crate::stream;
 
 /// The handler of an operation.
@@ -43,6 +45,12 @@ pub fn handler(id: OperationId) -> Handler {
         }
         Id::DeleteapiWorkflowsWorkflowIdStar => {
             gated::<ops::DeleteapiWorkflowsWorkflowIdStar, _, _>(workflows::unstar)
+        }
+        Id::GetapiWorkflowsBpmnConformance => {
+            gated::<ops::GetapiWorkflowsBpmnConformance, _, _>(conformance::bpmn)
+        }
+        Id::GetapiWorkflowsBpmnConformanceReport => {
+            gated::<ops::GetapiWorkflowsBpmnConformanceReport, _, _>(conformance::bpmn_report)
         }
         Id::PostapiWorkflowsTransformPreview => {
             gated::<ops::PostapiWorkflowsTransformPreview, _, _>(transform::preview)

@@ -1,6 +1,6 @@
 //! The suite of executable models.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -40,15 +40,34 @@ pub struct Options {
 
 /// Runs the suite; `false` when fewer cases passed than demanded.
 pub async fn run(options: Options) -> Result<bool> {
-    let models = language::read_suite(&options.dir)?;
-    let mut scene = match (&options.server, &options.token) {
+    let scene = match (&options.server, &options.token) {
         (Some(server), Some(token)) => Scene::given(server, token)?,
         _ => Scene::start(options.backend).await?,
     };
     let backend = options.server.is_none().then(|| options.backend.name());
+    let report = judged(scene, &options.dir, options.only.as_deref(), backend).await?;
+    report.print(options.json)?;
+    let enough = options.at_least.is_none_or(|least| report.passed() >= least);
+    if !enough {
+        out::note(format_args!("fewer than {} cases passed", options.at_least.unwrap_or_default()));
+    }
+    Ok(enough)
+}
+
+/// The whole suite of a folder against a server on SQLite.
+pub async fn judge(folder: &Path) -> Result<Report> {
+    judged(Scene::start(Backend::Sqlite).await?, folder, None, Some(Backend::Sqlite.name())).await
+}
+
+async fn judged(
+    mut scene: Scene,
+    folder: &Path,
+    only: Option<&str>,
+    backend: Option<&'static str>,
+) -> Result<Report> {
     let mut report = Report { suite: "bpmn-execution", backend, cases: Vec::new() };
-    for (folder, model) in models {
-        if options.only.as_ref().is_some_and(|only| !model.id.contains(only)) {
+    for (folder, model) in language::read_suite(folder)? {
+        if only.is_some_and(|only| !model.id.contains(only)) {
             continue;
         }
         for (number, case) in model.cases.iter().enumerate() {
@@ -67,10 +86,5 @@ pub async fn run(options: Options) -> Result<bool> {
         }
     }
     scene.end().await?;
-    report.print(options.json)?;
-    let enough = options.at_least.is_none_or(|least| report.passed() >= least);
-    if !enough {
-        out::note(format_args!("fewer than {} cases passed", options.at_least.unwrap_or_default()));
-    }
-    Ok(enough)
+    Ok(report)
 }

@@ -6,12 +6,27 @@ mod execution;
 mod judge;
 mod language;
 mod preview;
+mod record;
 mod report;
 mod scene;
 mod steps;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Subcommand;
+
+/// Options of `conformance`.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Options {
+    /// Runs every recorded suite and writes its results into the committed files that the program embeds.
+    #[arg(long, conflicts_with = "check")]
+    record: bool,
+    /// Runs every recorded suite and fails when a case ends other than it was recorded.
+    #[arg(long)]
+    check: bool,
+    #[command(subcommand)]
+    suite: Option<Suite>,
+}
 
 /// A suite.
 #[derive(Subcommand)]
@@ -22,8 +37,15 @@ pub enum Suite {
     BpmnPreview(preview::Options),
 }
 
-/// Runs a suite.
-pub async fn run(suite: Suite) -> Result<bool> {
+/// Runs a suite, or all that are recorded.
+pub async fn run(options: Options) -> Result<bool> {
+    let Some(suite) = options.suite else {
+        return match (options.record, options.check) {
+            (true, _) => record::record().await,
+            (_, true) => record::check().await,
+            _ => bail!("name a suite, or --record or --check"),
+        };
+    };
     match suite {
         Suite::BpmnExecution(options) => execution::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,

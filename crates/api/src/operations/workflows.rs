@@ -27,6 +27,22 @@ macro_rules! workflow_rows {
                 path(NoPath) query(NoQuery) body(Json DEFINITION_LIMIT CreateWorkflow)
                 output(Data Workflow)
                 success[201] errors[400 401 402 403 409 423 500 503];
+            GetapiWorkflowsBpmnConformance "getapiWorkflowsBpmnConformance" Get "/api/workflows/bpmn/conformance"
+                Contract Workflows Preview "What is claimed of BPMN 2.0.2"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(-)
+                output(Data BpmnConformance)
+                success[200] errors[400 401 402 403 423 500 503];
+            GetapiWorkflowsBpmnConformanceReport "getapiWorkflowsBpmnConformanceReport" Get "/api/workflows/bpmn/conformance/report"
+                Contract Workflows Preview "The recorded results of the BPMN suites"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(ReportQuery) body(-)
+                output(Document ["text/html"] ConformanceReport)
+                success[200] errors[400 401 402 403 423 500 503];
             PostapiWorkflowsTransformPreview "postapiWorkflowsTransformPreview" Post "/api/workflows/transform/preview"
                 Contract Workflows Preview "Preview what a file becomes as a definition"
                 security(WorkflowTransform all) entitlement("workflow.enabled") role("workflow")

@@ -9,6 +9,7 @@ mod access;
 mod audit;
 mod case_events;
 mod common;
+mod conformance;
 mod definition;
 mod health;
 mod licence;
@@ -29,6 +30,10 @@ pub use case_events::{
     SendSignal, SignalRecord, SignalResult,
 };
 pub use common::{AnyJson, Data, Instant, JsonObject, List, PageInfo, PageQuery, SearchQuery};
+pub use conformance::{
+    BpmnConformance, CaseCounts, CaseResult, CaseStatus, ConformanceReport, ReportFormat, ReportQuery,
+    SuiteResult,
+};
 pub use definition::{Definition, Diagnostic, ExportedDocument, VersionQuery};
 pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};
 pub use licence::{

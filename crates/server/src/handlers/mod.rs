@@ -1,6 +1,7 @@
 //! Handlers: wire types to domain types, a use case, and back. Nothing is decided here.
 
 pub mod accounts;
+pub mod conformance;
 pub mod directory;
 pub mod licence;
 pub mod platform;

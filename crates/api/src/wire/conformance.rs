@@ -1,0 +1,106 @@
+//! What is claimed of a standard, and the evidence for it.
+
+use heddle_bpmn::conformance::{Class, Deviation, ElementClaim, EventRow, Languages};
+
+words! {
+    /// How a report is written.
+    enum ReportFormat {
+        /// For programs.
+        Json = "json",
+        /// For people.
+        Html = "html",
+    }
+
+    /// How a case ended.
+    enum CaseStatus {
+        /// As the suite expects.
+        Passed = "passed",
+        /// Not as the suite expects, or its model is refused.
+        Failed = "failed",
+        /// The suite allows its model to be refused, and it was.
+        Skipped = "skipped",
+    }
+}
+
+request! {
+    /// The query of a report.
+    struct ReportQuery {
+        /// How the report is written; by default as `Accept` asks.
+        #[schema(nullable = false)]
+        format: Option<ReportFormat>,
+    }
+}
+
+response! {
+    /// What is claimed of BPMN 2.0.2.
+    struct BpmnConformance {
+        /// The edition of the standard.
+        specification: String,
+        /// The version of this program.
+        engine_version: String,
+        /// Conformance classes.
+        classes: Vec<Class>,
+        /// Every element of the standard: whether it is read, written and executed.
+        elements: Vec<ElementClaim>,
+        /// Events by place.
+        event_matrix: Vec<EventRow>,
+        /// Languages of expressions, types and services.
+        languages: Languages,
+        /// Where this program does other than the standard says.
+        deviations: Vec<Deviation>,
+    }
+
+    /// The recorded results of conformance suites.
+    struct ConformanceReport {
+        /// The edition of the standard.
+        specification: String,
+        /// The version of this program.
+        engine_version: String,
+        /// All suites together.
+        summary: CaseCounts,
+        /// Each suite with each of its cases.
+        suites: Vec<SuiteResult>,
+    }
+
+    /// How many cases ended how.
+    struct CaseCounts {
+        /// All.
+        total: u64,
+        /// As the suite expects.
+        passed: u64,
+        /// Not as the suite expects.
+        failed: u64,
+        /// Allowed to be refused, and refused.
+        skipped: u64,
+    }
+
+    /// One suite's recorded run.
+    struct SuiteResult {
+        /// The suite's name.
+        name: String,
+        /// What it tries.
+        about: String,
+        /// SHA-256 over the suite's files (names and contents, by name), in hex.
+        source_sha256: String,
+        /// The commit of the code that was tried.
+        commit: String,
+        /// The day of the run.
+        recorded_on: String,
+        /// How many cases ended how.
+        counts: CaseCounts,
+        /// Each case.
+        cases: Vec<CaseResult>,
+    }
+
+    /// One case.
+    struct CaseResult {
+        /// Its id within the suite.
+        id: String,
+        /// How it ended.
+        status: CaseStatus,
+        /// Why, if it did not pass.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        reason: Option<String>,
+    }
+}

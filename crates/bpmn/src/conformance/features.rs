@@ -1,0 +1,481 @@
+//! The features of BPMN 2.0.2, by conformance class, each with a model that uses it.
+//!
+//! The classes are those of clause 2; the lists those of Tables 2.1 to 2.3 and of clause 13.
+
+use super::probe::Probe;
+
+/// A conformance class that a feature belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum In {
+    /// Table 2.1.
+    Descriptive,
+    /// Table 2.2, which holds Table 2.1.
+    Analytic,
+    /// None of the sub-classes.
+    Full,
+}
+
+/// A feature.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Feature {
+    /// Its name: the element with what tells it from others of the element.
+    pub name: &'static str,
+    /// The element.
+    pub element: &'static str,
+    /// The smallest modelling class that holds it.
+    pub class: In,
+    /// Whether Table 2.3 (Common Executable) holds it.
+    pub common: bool,
+    /// A model that uses it.
+    pub probe: Probe,
+}
+
+const fn feature(
+    name: &'static str,
+    element: &'static str,
+    class: In,
+    common: bool,
+    probe: Probe,
+) -> Feature {
+    Feature { name, element, class, common, probe }
+}
+
+use In::{Analytic, Descriptive, Full};
+use Probe::{Collaboration, Content, Model, Node};
+
+/// Events stand in [`super::events`].
+pub(super) const FEATURES: &[Feature] = &[
+    feature("task", "task", Descriptive, false, Node(r#"<task id="n"/>"#)),
+    feature("userTask", "userTask", Descriptive, true, Node(r#"<userTask id="n"/>"#)),
+    feature(
+        "serviceTask",
+        "serviceTask",
+        Descriptive,
+        true,
+        Node(r#"<serviceTask id="n" operationRef="o"/>"#),
+    ),
+    feature("sendTask", "sendTask", Analytic, false, Node(r#"<sendTask id="n" messageRef="m"/>"#)),
+    feature("receiveTask", "receiveTask", Analytic, false, Node(r#"<receiveTask id="n" messageRef="m"/>"#)),
+    feature(
+        "receiveTask instantiate",
+        "receiveTask",
+        Full,
+        false,
+        Content(
+            r#"<receiveTask id="n" messageRef="m" instantiate="true"/><sequenceFlow id="f" sourceRef="n" targetRef="e"/>
+        <endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "scriptTask",
+        "scriptTask",
+        Full,
+        false,
+        Node(
+            r#"<scriptTask id="n" scriptFormat="application/javascript"><script>x = 1</script></scriptTask>"#,
+        ),
+    ),
+    feature("businessRuleTask", "businessRuleTask", Full, false, Node(r#"<businessRuleTask id="n"/>"#)),
+    feature("manualTask", "manualTask", Full, false, Node(r#"<manualTask id="n"/>"#)),
+    feature(
+        "callActivity",
+        "callActivity",
+        Descriptive,
+        true,
+        Node(r#"<callActivity id="n" calledElement="q"/>"#),
+    ),
+    feature(
+        "callActivity of a global task",
+        "callActivity",
+        Full,
+        false,
+        Node(r#"<callActivity id="n" calledElement="globalUserTask"/>"#),
+    ),
+    feature(
+        "standard loop",
+        "standardLoopCharacteristics",
+        Analytic,
+        true,
+        Node(
+            r#"<task id="n"><standardLoopCharacteristics loopMaximum="2"><loopCondition>true</loopCondition>
+        </standardLoopCharacteristics></task>"#,
+        ),
+    ),
+    feature(
+        "multi-instance",
+        "multiInstanceLoopCharacteristics",
+        Analytic,
+        true,
+        Node(
+            r#"<task id="n"><multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>2</loopCardinality>
+        </multiInstanceLoopCharacteristics></task>"#,
+        ),
+    ),
+    feature(
+        "compensation handler",
+        "association",
+        Full,
+        false,
+        Content(
+            r#"<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="n"/><task id="n"/>
+        <boundaryEvent id="b" attachedToRef="n"><compensateEventDefinition/></boundaryEvent>
+        <task id="undo" isForCompensation="true"/>
+        <association id="a" sourceRef="b" targetRef="undo" associationDirection="One"/>
+        <sequenceFlow id="f2" sourceRef="n" targetRef="e"/><endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "startQuantity and completionQuantity",
+        "task",
+        Full,
+        false,
+        Node(r#"<task id="n" startQuantity="2" completionQuantity="2"/>"#),
+    ),
+    feature(
+        "subProcess",
+        "subProcess",
+        Descriptive,
+        true,
+        Node(
+            r#"<subProcess id="n"><startEvent id="is"/><sequenceFlow id="i1" sourceRef="is" targetRef="ie"/>
+        <endEvent id="ie"/></subProcess>"#,
+        ),
+    ),
+    feature(
+        "event sub-process",
+        "subProcess",
+        Full,
+        false,
+        Content(
+            r#"<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="t"/><userTask id="t"/>
+        <sequenceFlow id="f2" sourceRef="t" targetRef="e"/><endEvent id="e"/>
+        <subProcess id="n" triggeredByEvent="true"><startEvent id="is"><messageEventDefinition messageRef="m"/>
+        </startEvent><sequenceFlow id="i1" sourceRef="is" targetRef="ie"/><endEvent id="ie"/></subProcess>"#,
+        ),
+    ),
+    feature(
+        "transaction",
+        "transaction",
+        Full,
+        false,
+        Node(
+            r#"<transaction id="n"><startEvent id="is"/><sequenceFlow id="i1" sourceRef="is" targetRef="ie"/>
+        <endEvent id="ie"/></transaction>"#,
+        ),
+    ),
+    feature(
+        "adHocSubProcess",
+        "adHocSubProcess",
+        Full,
+        false,
+        Node(
+            r#"<adHocSubProcess id="n"><task id="i"/><completionCondition>true</completionCondition>
+        </adHocSubProcess>"#,
+        ),
+    ),
+    feature(
+        "exclusiveGateway",
+        "exclusiveGateway",
+        Descriptive,
+        true,
+        Content(
+            r#"<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="n"/><exclusiveGateway id="n" default="f2"/>
+        <sequenceFlow id="f1" sourceRef="n" targetRef="e1"><conditionExpression>true</conditionExpression></sequenceFlow>
+        <sequenceFlow id="f2" sourceRef="n" targetRef="e2"/><endEvent id="e1"/><endEvent id="e2"/>"#,
+        ),
+    ),
+    feature("parallelGateway", "parallelGateway", Descriptive, true, Node(r#"<parallelGateway id="n"/>"#)),
+    feature("inclusiveGateway", "inclusiveGateway", Analytic, false, Node(r#"<inclusiveGateway id="n"/>"#)),
+    feature(
+        "complexGateway",
+        "complexGateway",
+        Full,
+        false,
+        Node(r#"<complexGateway id="n"><activationCondition>true</activationCondition></complexGateway>"#),
+    ),
+    feature(
+        "eventBasedGateway",
+        "eventBasedGateway",
+        Analytic,
+        true,
+        Content(
+            r#"<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="n"/><eventBasedGateway id="n"/>
+        <sequenceFlow id="f1" sourceRef="n" targetRef="c"/><intermediateCatchEvent id="c">
+        <messageEventDefinition messageRef="m"/></intermediateCatchEvent><sequenceFlow id="f2" sourceRef="c"
+        targetRef="e"/><endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "eventBasedGateway instantiate",
+        "eventBasedGateway",
+        Full,
+        false,
+        Content(
+            r#"<eventBasedGateway id="n" instantiate="true"/><sequenceFlow id="f1" sourceRef="n" targetRef="c"/>
+        <intermediateCatchEvent id="c"><messageEventDefinition messageRef="m"/></intermediateCatchEvent>
+        <sequenceFlow id="f2" sourceRef="c" targetRef="e"/><endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "eventBasedGateway parallel",
+        "eventBasedGateway",
+        Full,
+        false,
+        Content(
+            r#"<eventBasedGateway id="n" instantiate="true" eventGatewayType="Parallel"/>
+        <sequenceFlow id="f1" sourceRef="n" targetRef="c"/><intermediateCatchEvent id="c">
+        <messageEventDefinition messageRef="m"/></intermediateCatchEvent><sequenceFlow id="f2" sourceRef="c"
+        targetRef="e"/><endEvent id="e"/>"#,
+        ),
+    ),
+    feature("sequenceFlow", "sequenceFlow", Descriptive, true, Node(r#"<task id="n"/>"#)),
+    feature(
+        "sequenceFlow with condition",
+        "sequenceFlow",
+        Analytic,
+        true,
+        Content(
+            r#"<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="n"/><task id="n"/>
+        <sequenceFlow id="f1" sourceRef="n" targetRef="e"><conditionExpression>true</conditionExpression></sequenceFlow>
+        <endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "default flow",
+        "sequenceFlow",
+        Analytic,
+        true,
+        Content(
+            r#"<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="n"/><task id="n" default="f2"/>
+        <sequenceFlow id="f1" sourceRef="n" targetRef="e"><conditionExpression>true</conditionExpression></sequenceFlow>
+        <sequenceFlow id="f2" sourceRef="n" targetRef="e"/><endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "laneSet",
+        "laneSet",
+        Descriptive,
+        false,
+        Content(
+            r#"<laneSet id="ls"><lane id="l" name="l"><flowNodeRef>s</flowNodeRef></lane></laneSet><startEvent id="s"/>
+        <sequenceFlow id="f" sourceRef="s" targetRef="e"/><endEvent id="e"/>"#,
+        ),
+    ),
+    feature(
+        "dataObject",
+        "dataObject",
+        Descriptive,
+        true,
+        Model(r#"<process id="p"><dataObject id="n"/></process>"#),
+    ),
+    feature(
+        "dataObjectReference",
+        "dataObjectReference",
+        Full,
+        false,
+        Model(
+            r#"<process id="p"><dataObject id="d1"/><dataObjectReference id="n" dataObjectRef="d1"/></process>"#,
+        ),
+    ),
+    feature(
+        "dataStoreReference",
+        "dataStoreReference",
+        Descriptive,
+        false,
+        Model(r#"<process id="p"><dataStoreReference id="n"/></process>"#),
+    ),
+    feature(
+        "dataAssociation",
+        "dataInputAssociation",
+        Descriptive,
+        true,
+        Model(
+            r#"<process id="p"><dataObject id="d1"/><task id="t"><ioSpecification><dataInput id="di"/>
+        <inputSet><dataInputRefs>di</dataInputRefs></inputSet><outputSet/></ioSpecification>
+        <dataInputAssociation id="n"><sourceRef>d1</sourceRef><targetRef>di</targetRef></dataInputAssociation>
+        </task></process>"#,
+        ),
+    ),
+    feature(
+        "association",
+        "association",
+        Descriptive,
+        false,
+        Model(
+            r#"<process id="p"><task id="t"/><textAnnotation id="a"><text>x</text></textAnnotation>
+        <association id="n" sourceRef="t" targetRef="a"/></process>"#,
+        ),
+    ),
+    feature(
+        "textAnnotation",
+        "textAnnotation",
+        Descriptive,
+        true,
+        Model(r#"<process id="p"><textAnnotation id="n"><text>x</text></textAnnotation></process>"#),
+    ),
+    feature(
+        "group",
+        "group",
+        Descriptive,
+        false,
+        Model(
+            r#"<category id="c"><categoryValue id="v" value="x"/></category>
+        <process id="p"><group id="n" categoryValueRef="v"/></process>"#,
+        ),
+    ),
+    feature(
+        "documentation",
+        "documentation",
+        Descriptive,
+        false,
+        Model(r#"<process id="p"><documentation>x</documentation></process>"#),
+    ),
+    feature(
+        "participant",
+        "participant",
+        Descriptive,
+        false,
+        Collaboration(r#"<participant id="n" name="x"/>"#),
+    ),
+    feature(
+        "messageFlow",
+        "messageFlow",
+        Descriptive,
+        false,
+        Collaboration(
+            r#"<participant id="a"/><participant id="b"/><messageFlow id="n" sourceRef="a" targetRef="b"/>"#,
+        ),
+    ),
+    feature(
+        "conversation",
+        "conversation",
+        Full,
+        false,
+        Collaboration(
+            r#"<participant id="a"/><participant id="b"/><conversation id="n"><participantRef>a</participantRef>
+        <participantRef>b</participantRef></conversation>"#,
+        ),
+    ),
+    feature(
+        "subConversation",
+        "subConversation",
+        Full,
+        false,
+        Collaboration(
+            r#"<participant id="a"/><participant id="b"/><subConversation id="n"><participantRef>a</participantRef>
+        <participantRef>b</participantRef></subConversation>"#,
+        ),
+    ),
+    feature(
+        "callConversation",
+        "callConversation",
+        Full,
+        false,
+        Collaboration(
+            r#"<participant id="a"/><participant id="b"/><callConversation id="n"><participantRef>a</participantRef>
+        <participantRef>b</participantRef></callConversation>"#,
+        ),
+    ),
+    feature(
+        "conversationLink",
+        "conversationLink",
+        Full,
+        false,
+        Collaboration(
+            r#"<participant id="a"/><participant id="b"/><conversation id="c"><participantRef>a</participantRef>
+        <participantRef>b</participantRef></conversation><conversationLink id="n" sourceRef="a" targetRef="c"/>"#,
+        ),
+    ),
+    feature(
+        "correlationKey",
+        "correlationKey",
+        Full,
+        false,
+        Collaboration(r#"<participant id="a"/><correlationKey id="n" name="k"/>"#),
+    ),
+    feature(
+        "choreographyTask",
+        "choreographyTask",
+        Full,
+        false,
+        Model(
+            r#"<choreography id="c"><participant id="a"/><participant id="b"/><choreographyTask id="n"
+        initiatingParticipantRef="a"><participantRef>a</participantRef><participantRef>b</participantRef>
+        </choreographyTask></choreography>"#,
+        ),
+    ),
+    feature(
+        "subChoreography",
+        "subChoreography",
+        Full,
+        false,
+        Model(
+            r#"<choreography id="c"><participant id="a"/><participant id="b"/><subChoreography id="n"
+        initiatingParticipantRef="a"><participantRef>a</participantRef><participantRef>b</participantRef>
+        </subChoreography></choreography>"#,
+        ),
+    ),
+    feature(
+        "callChoreography",
+        "callChoreography",
+        Full,
+        false,
+        Model(
+            r#"<choreography id="c"><participant id="a"/><participant id="b"/><callChoreography id="n"
+        initiatingParticipantRef="a"><participantRef>a</participantRef><participantRef>b</participantRef>
+        </callChoreography></choreography>"#,
+        ),
+    ),
+    feature("globalTask", "globalTask", Full, false, Model(r#"<globalTask id="n" name="x"/>"#)),
+    feature("globalUserTask", "globalUserTask", Full, false, Model(r#"<globalUserTask id="n" name="x"/>"#)),
+    feature(
+        "itemDefinition",
+        "itemDefinition",
+        Full,
+        true,
+        Model(r#"<itemDefinition id="n" structureRef="x"/>"#),
+    ),
+    feature("message", "message", Analytic, true, Model(r#"<message id="n" name="x"/>"#)),
+    feature("error", "error", Full, true, Model(r#"<error id="n" errorCode="x"/>"#)),
+    feature("escalation", "escalation", Full, false, Model(r#"<escalation id="n" escalationCode="x"/>"#)),
+    feature("signal", "signal", Full, false, Model(r#"<signal id="n" name="x"/>"#)),
+    feature(
+        "interface",
+        "interface",
+        Full,
+        true,
+        Model(
+            r#"<interface id="n" name="x"><operation id="o1" name="x"><inMessageRef>m</inMessageRef></operation>
+        </interface>"#,
+        ),
+    ),
+    feature("resource", "resource", Full, true, Model(r#"<resource id="n" name="x"/>"#)),
+    feature(
+        "potentialOwner",
+        "potentialOwner",
+        Full,
+        true,
+        Model(
+            r#"<resource id="r1" name="x"/><process id="p"><userTask id="t"><potentialOwner id="n">
+        <resourceRef>r1</resourceRef></potentialOwner></userTask></process>"#,
+        ),
+    ),
+    feature(
+        "import",
+        "import",
+        Full,
+        true,
+        Model(
+            r#"<import importType="http://www.w3.org/2001/XMLSchema" location="x.xsd" namespace="urn:x"/>"#,
+        ),
+    ),
+    feature("category", "category", Full, false, Model(r#"<category id="n" name="x"/>"#)),
+    feature(
+        "relationship",
+        "relationship",
+        Full,
+        false,
+        Model(r#"<relationship id="n" type="x"><source>m</source><target>g</target></relationship>"#),
+    ),
+    feature("dataStore", "dataStore", Full, false, Model(r#"<dataStore id="n" name="x"/>"#)),
+];

@@ -1,0 +1,34 @@
+//! What is claimed of the standards, and the evidence for it.
+
+use heddle_api::operations::ops;
+use heddle_api::wire::{BpmnConformance, ReportFormat};
+use heddle_bpmn::conformance::claims;
+
+use crate::call::Call;
+use crate::evidence;
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/workflows/bpmn/conformance
+pub async fn bpmn(_: Call<ops::GetapiWorkflowsBpmnConformance>) -> Outcome {
+    let claims = claims();
+    Answer::data(
+        200,
+        BpmnConformance {
+            specification: claims.specification.to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            classes: claims.classes.clone(),
+            elements: claims.elements.clone(),
+            event_matrix: claims.event_matrix.clone(),
+            languages: claims.languages,
+            deviations: claims.deviations.to_vec(),
+        },
+    )
+}
+
+/// GET /api/workflows/bpmn/conformance/report
+pub async fn bpmn_report(call: Call<ops::GetapiWorkflowsBpmnConformanceReport>) -> Outcome {
+    let report = evidence::bpmn().map_err(Failure::internal)?;
+    let for_people = call.query.format.map_or(call.meta.wants_html, |format| format == ReportFormat::Html);
+    if for_people { Ok(Answer::page(evidence::page(report))) } else { Answer::data(200, report) }
+}

@@ -1,0 +1,200 @@
+//! The committed results of the suites, which the program embeds and shows as evidence.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::execution;
+use super::report::{Outcome, Report};
+use crate::{out, workspace};
+
+/// A suite whose results are recorded.
+struct Kept {
+    /// Its name, which is the file's too.
+    name: &'static str,
+    /// What it tries, for people.
+    about: &'static str,
+    /// Folders below that of the shared suites.
+    folders: &'static [&'static str],
+}
+
+const KEPT: &[Kept] = &[Kept {
+    name: "bpmn-execution",
+    about: "Executable models of uniba-dsg/betsy and camunda-bpm-platform, run over HTTP against a started server.",
+    folders: &["bpmn/execution"],
+}];
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Recorded {
+    suite: String,
+    about: String,
+    source_sha256: String,
+    commit: String,
+    recorded_on: String,
+    cases: Vec<RecordedCase>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct RecordedCase {
+    id: String,
+    status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Runs every suite and writes its results down.
+pub async fn record() -> Result<bool> {
+    let commit = commit()?;
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    for kept in KEPT {
+        let folders = kept.folders()?;
+        let report = kept.run(&folders).await?;
+        report.print(false)?;
+        let recorded = Recorded {
+            suite: kept.name.to_owned(),
+            about: kept.about.to_owned(),
+            source_sha256: hash(&folders)?,
+            commit: commit.clone(),
+            recorded_on: today.clone(),
+            cases: cases(&report),
+        };
+        let text = serde_json::to_string_pretty(&recorded)? + "\n";
+        std::fs::write(kept.file(), text)
+            .with_context(|| format!("cannot write {}", kept.file().display()))?;
+    }
+    Ok(true)
+}
+
+/// Runs every suite again; `false` when a case ends other than it was recorded.
+pub async fn check() -> Result<bool> {
+    let mut same = true;
+    for kept in KEPT {
+        let text = std::fs::read_to_string(kept.file())
+            .with_context(|| format!("cannot read {}", kept.file().display()))?;
+        let recorded: Recorded = serde_json::from_str(&text).context("the recorded results")?;
+        let folders = kept.folders()?;
+        if hash(&folders)? != recorded.source_sha256 {
+            out::line(format_args!("{}: the suite is not the one that was recorded", kept.name));
+            same = false;
+        }
+        let report = kept.run(&folders).await?;
+        let differences = differences(&recorded.cases, &cases(&report));
+        for line in &differences {
+            out::line(format_args!("{}: {line}", kept.name));
+        }
+        same &= differences.is_empty();
+        out::line(report.summary());
+    }
+    if !same {
+        out::line("what is recorded differs: `cargo xtask conformance --record` writes it anew");
+    }
+    Ok(same)
+}
+
+impl Kept {
+    fn file(&self) -> PathBuf {
+        workspace::root().join("crates/server/conformance").join(format!("{}.json", self.name))
+    }
+
+    fn folders(&self) -> Result<Vec<PathBuf>> {
+        let suites = workspace::suites();
+        let folders: Vec<PathBuf> = self.folders.iter().map(|folder| suites.join(folder)).collect();
+        match folders.iter().find(|folder| !folder.is_dir()) {
+            Some(missing) => bail!("there is no folder {}", missing.display()),
+            None => Ok(folders),
+        }
+    }
+
+    async fn run(&self, folders: &[PathBuf]) -> Result<Report> {
+        match (self.name, folders) {
+            ("bpmn-execution", [folder]) => execution::judge(folder).await,
+            (name, _) => bail!("nothing runs the suite {name}"),
+        }
+    }
+}
+
+fn commit() -> Result<String> {
+    let output = std::process::Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .current_dir(workspace::root())
+        .output()
+        .context("git cannot be started")?;
+    if !output.status.success() {
+        bail!("git names no commit");
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// SHA-256 over names and contents of all files, by name.
+fn hash(folders: &[PathBuf]) -> Result<String> {
+    let mut all = Sha256::new();
+    for folder in folders {
+        for path in workspace::files(folder)? {
+            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let name = path.strip_prefix(folder).unwrap_or(&path);
+            all.update(name.to_string_lossy().as_bytes());
+            all.update([0]);
+            all.update(Sha256::digest(&bytes));
+        }
+    }
+    Ok(all.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn cases(report: &Report) -> Vec<RecordedCase> {
+    let case = |result: &super::report::Result| {
+        let (status, reason) = match &result.outcome {
+            Outcome::Passed => ("passed", None),
+            Outcome::Failed { reason } => ("failed", Some(reason.clone())),
+            Outcome::Skipped { reason } => ("skipped", Some(reason.clone())),
+        };
+        RecordedCase { id: format!("{} #{}", result.model, result.case), status: status.to_owned(), reason }
+    };
+    report.cases.iter().map(case).collect()
+}
+
+/// Cases that are new, gone, or end in another way. Reasons may hold ids that no two runs share.
+fn differences(recorded: &[RecordedCase], now: &[RecordedCase]) -> Vec<String> {
+    let find = |list: &[RecordedCase], id: &str| list.iter().find(|case| case.id == id).cloned();
+    let mut lines = Vec::new();
+    for case in now {
+        match find(recorded, &case.id) {
+            None => lines.push(format!("{} is not recorded", case.id)),
+            Some(before) if before.status != case.status => {
+                let reason = case.reason.as_deref().unwrap_or("as expected");
+                lines.push(format!("{} was {}, is {}: {reason}", case.id, before.status, case.status));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = recorded.iter().filter(|case| find(now, &case.id).is_none());
+    lines.extend(gone.map(|case| format!("{} is gone", case.id)));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(id: &str, status: &str) -> RecordedCase {
+        RecordedCase { id: id.to_owned(), status: status.to_owned(), reason: None }
+    }
+
+    #[test]
+    fn what_changed_is_told_by_case() {
+        let before = [case("a", "passed"), case("b", "failed"), case("c", "passed")];
+        assert!(differences(&before, &before).is_empty());
+        let now = [case("a", "failed"), case("b", "failed"), case("d", "passed")];
+        let lines = differences(&before, &now);
+        assert_eq!(lines, ["a was passed, is failed: as expected", "d is not recorded", "c is gone"]);
+    }
+
+    #[test]
+    fn every_kept_suite_has_a_file() {
+        for kept in KEPT {
+            assert!(kept.file().is_file(), "{}", kept.name);
+        }
+    }
+}

@@ -47,7 +47,9 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A finding of the given weight, with no place yet.
     pub fn new(severity: Severity, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { severity, code: code.into(), message: message.into(), ..Self::default() }
+        let code = code.into();
+        let remedy = crate::remedy::remedy(&code).map(str::to_owned);
+        Self { severity, code, message: message.into(), remedy, ..Self::default() }
     }
 
     /// A broken rule.

@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod diagnostic;
 pub mod graph;
 pub mod model;
+mod remedy;
 pub mod validate;
 pub mod xml;
 

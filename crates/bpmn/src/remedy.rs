@@ -1,0 +1,69 @@
+//! What to do about a finding, by its code.
+
+/// One sentence for people; none where there is nothing to do.
+pub(crate) fn remedy(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "danglingReference" => "Name an element that is there, or take the reference out.",
+        "duplicateId" => "Give each element an id of its own.",
+        "missingId" => "Give the element an id.",
+        "missingType" => "Give the node the name of a BPMN element as its type.",
+        "unknownElement" => "Use the name of a BPMN 2.0.2 element as the type.",
+        "required" => "Add what is missing.",
+        "flowCrossesBorder" => {
+            "Connect nodes of one process or sub-process; between pools use a message flow."
+        }
+        "wrongReference" => "Refer to an element of the kind that is expected here.",
+        "wrongFlow" => "Draw the sequence flow between nodes that may have it.",
+        "noExecutableProcess" => "Mark a process with nodes as executable.",
+        "processNotExecutable" => "Set isExecutable to true if the process is to be started.",
+        "noStart" => "Add a start event.",
+        "severalStarts" => "Leave one start event, or give each a trigger of its own.",
+        "cyclicNesting" => "Take the sub-process out of itself.",
+        "tooDeep" => "Move inner sub-processes into processes of their own.",
+        "quantity" => "Set the quantity to 1.",
+        "unsupportedQuantity" => "Set the quantity to 1 and model the repetition with gateways.",
+        "unsupportedElement" => {
+            "Model the step with elements that are executed; `bpmn/conformance` lists them."
+        }
+        "unsupportedEvent" => {
+            "Use an event that is executed at this place; `bpmn/conformance` has the table."
+        }
+        "unsupportedLoop" => "Model the repetition with gateways and sequence flows.",
+        "unsupportedImplementation" => "Take the implementation out, or do the step as a human task.",
+        "unsupportedExtension" => "Take the extension out if the step does not need it.",
+        "unsupportedScript" => "Take the script out, or compute the value in a FEEL condition.",
+        "unsupportedCondition" => "Use another condition.",
+        "wrongCondition" => "Correct the members of the condition.",
+        "wrongSetting" => "Correct the setting in the node's configuration.",
+        "missingMessage" => "Let the event refer to a message.",
+        "missingSignal" => "Let the event refer to a signal.",
+        "timerSyntax" => "Give one date, duration or cycle by ISO 8601, or a FEEL expression after `=`.",
+        "expressionSyntax" => "Correct the expression at the place that is named.",
+        "expressionLanguage" => "Write the expression in FEEL.",
+        "unknownEventDefinition" => "Use the name of a BPMN 2.0.2 event definition as its type.",
+        "invalidValue" | "invalidData" => "Use a value of the type that the standard gives.",
+        "unexpectedContent" => "Take the content out, or put it where the standard has it.",
+        "residueWithoutElement" => {
+            "Take the fragment out of `bpmn.extensionElementsXml`, or name an element that is there."
+        }
+        "edgeNotExported" => "Connect the edge to two nodes.",
+        "conditionUnused" => "Take the condition out, or use an inclusive gateway.",
+        "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
+        "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
+        "taskCompletesAtOnce" => "Give the task an implementation, or make it a human task.",
+        "definitionMissing" => "Save a definition first.",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Diagnostic;
+
+    #[test]
+    fn a_finding_says_what_to_do() {
+        assert!(Diagnostic::error("duplicateId", "x").remedy.is_some());
+        let own = Diagnostic::error("duplicateId", "x").with_remedy("Rename it.");
+        assert_eq!(own.remedy.as_deref(), Some("Rename it."));
+    }
+}

@@ -1,5 +1,6 @@
 //! Conformance suites, run over HTTP against a started server.
 
+mod canonical;
 mod cases;
 mod deployment;
 mod execution;
@@ -7,6 +8,7 @@ mod judge;
 mod language;
 mod preview;
 mod report;
+mod roundtrip;
 mod scene;
 mod steps;
 
@@ -20,6 +22,8 @@ pub enum Suite {
     BpmnExecution(execution::Options),
     /// Every file of a folder through transform/preview.
     BpmnPreview(preview::Options),
+    /// Every BPMN file of a folder read, created, exported and compared with its source.
+    BpmnRoundtrip(roundtrip::Options),
 }
 
 /// Runs a suite.
@@ -27,5 +31,6 @@ pub async fn run(suite: Suite) -> Result<bool> {
     match suite {
         Suite::BpmnExecution(options) => execution::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,
+        Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
     }
 }

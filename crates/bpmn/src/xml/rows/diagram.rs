@@ -19,7 +19,7 @@ pub(super) static DIAGRAM: Row<Diagram> = Row {
                 reader.read(&PLANE, diagram, el)?;
                 Ok(true)
             },
-            |writer, diagram: &Diagram| writer.element("BPMNPlane", &PLANE, diagram)
+            |writer, diagram: &Diagram| writer.element(const { kind("BPMNPlane") }, &PLANE, diagram)
         ),
         kept!("BPMNLabelStyle"),
     ]],
@@ -45,10 +45,10 @@ static SHAPE: Row<DiagramShape> = Row {
 
 static BOUNDS: Row<Bounds> = Row {
     attributes: &[&[
-        attr!(Typed "x" x),
-        attr!(Typed "y" y),
-        attr!(Typed "width" width),
-        attr!(Typed "height" height),
+        attr!(Number "x" x),
+        attr!(Number "y" y),
+        attr!(Number "width" width),
+        attr!(Number "height" height),
     ]],
     children: &[],
 };
@@ -70,7 +70,7 @@ static EDGE: Row<DiagramEdge> = Row {
             read: Some(read_waypoint),
             write: Some(|writer, edge: &DiagramEdge| {
                 for point in edge.waypoints.iter().flatten() {
-                    writer.enter("waypoint", None);
+                    writer.enter(const { kind("waypoint") }, None);
                     writer.waypoint_type();
                     writer.contents(&POINT, point);
                     writer.leave();
@@ -81,7 +81,7 @@ static EDGE: Row<DiagramEdge> = Row {
     ]],
 };
 
-static POINT: Row<Point> = Row { attributes: &[&[attr!(Typed "x" x), attr!(Typed "y" y)]], children: &[] };
+static POINT: Row<Point> = Row { attributes: &[&[attr!(Number "x" x), attr!(Number "y" y)]], children: &[] };
 
 /// The type that all way points of a document usually share is noted once, at the root.
 fn read_waypoint(reader: &mut Reader<'_>, edge: &mut DiagramEdge, el: El) -> Result<bool, XmlError> {

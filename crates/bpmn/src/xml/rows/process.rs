@@ -5,8 +5,9 @@ use super::data::{
     PROPERTY,
 };
 use super::node::{read_role, write_roles};
-use super::{data_text, extension_data, kept_head, one_of};
+use super::{Extensions, data_text, extension_data, kept_head, one_of};
 use crate::model::{Artifact, Correlation, DataItem, Edge, Lane, LaneSet, Layout, Process};
+use crate::xml::names::{kind, kind_named};
 use crate::xml::read::Reader;
 use crate::xml::row::{Child, Match, Row};
 use crate::xml::tree::El;
@@ -63,10 +64,11 @@ fn read_extensions(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Re
     if process.extension_xml.is_some() {
         return Ok(false);
     }
-    let (data, others) = extension_data::<ProcessData>(reader, el);
+    let Some(Extensions { data, others, fragments }) = extension_data::<ProcessData>(reader, el) else {
+        return Ok(false);
+    };
     if data.is_none() || !others.is_empty() {
-        let fragments = others.iter().map(|&child| reader.tree.fragment(child).into_owned());
-        process.extension_xml = Some(fragments.collect());
+        process.extension_xml = Some(fragments);
     }
     for &child in &others {
         vendor::note_extension(reader, child);
@@ -106,7 +108,7 @@ fn write_io(writer: &mut Writer<'_>, process: &Process) {
         output_sets: process.output_sets.clone(),
     };
     if io != IoSpecification::default() {
-        writer.element("ioSpecification", &IO_SPECIFICATION, &io);
+        writer.element(const { kind("ioSpecification") }, &IO_SPECIFICATION, &io);
     }
 }
 
@@ -135,7 +137,7 @@ pub(super) fn read_process(
 pub(super) fn write_process(writer: &mut Writer<'_>, process: &Process, main: bool) {
     writer.writes_main = main;
     writer.enter_graph(process.edges.as_deref().unwrap_or_default());
-    writer.element("process", &PROCESS, process);
+    writer.element(const { kind("process") }, &PROCESS, process);
     writer.leave_graph();
     writer.writes_main = false;
 }
@@ -169,7 +171,7 @@ static LANE: Row<Lane> = Row {
                 },
                 |writer, lane: &Lane| {
                     if let Some(lanes) = lane.child_lane_set.as_deref() {
-                        writer.element("childLaneSet", &LANE_SET, lanes);
+                        writer.element(const { kind("childLaneSet") }, &LANE_SET, lanes);
                     }
                 }
             ),
@@ -204,7 +206,7 @@ pub(super) fn write_data(writer: &mut Writer<'_>, items: &[DataItem]) {
     for item in items {
         let known = ["dataObject", "dataObjectReference", "dataStoreReference", "dataStore"];
         let name = one_of(item.element_type.as_deref(), &known);
-        writer.element(name, data_row(name), item);
+        writer.element(kind_named(name), data_row(name), item);
     }
 }
 
@@ -237,7 +239,7 @@ pub(super) fn read_artifact(
 pub(super) fn write_artifacts(writer: &mut Writer<'_>, artifacts: &[Artifact]) {
     for artifact in artifacts {
         let name = one_of(artifact.element_type.as_deref(), &["textAnnotation", "association", "group"]);
-        writer.element(name, &ARTIFACT, artifact);
+        writer.element(kind_named(name), &ARTIFACT, artifact);
     }
 }
 
@@ -251,7 +253,7 @@ pub(super) fn write_association(writer: &mut Writer<'_>, edge: &Edge) {
         association_direction: bpmn.and_then(|bpmn| bpmn.association_direction.clone()),
         ..Artifact::default()
     };
-    writer.element("association", &ARTIFACT, &artifact);
+    writer.element(const { kind("association") }, &ARTIFACT, &artifact);
 }
 
 /// A correlation subscription; the definition has one entry per binding.
@@ -296,6 +298,6 @@ fn write_subscriptions(writer: &mut Writer<'_>, process: &Process) {
             key: first.name.clone(),
             bindings: Some(said.cloned().collect()),
         };
-        writer.element("correlationSubscription", &SUBSCRIPTION, &subscription);
+        writer.element(const { kind("correlationSubscription") }, &SUBSCRIPTION, &subscription);
     }
 }

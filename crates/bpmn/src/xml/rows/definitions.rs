@@ -1,14 +1,14 @@
 //! The root and its reusable elements.
 
 use super::collaboration::{CHOREOGRAPHY, COLLABORATION};
-use super::diagram::DIAGRAM;
+use super::diagram::{DIAGRAM, read_diagram};
 use super::process::{read_data, read_process, write_data, write_process};
-use super::{Extensions, extension_data, kept_head};
+use super::{Extensions, extension_data, keep_attributes, kept_head};
 use crate::model::{
     Bpmn, BpmnImport, Category, CategoryValue, EventReference, Interface, ItemDefinition, Operation,
     Relationship, Resource, ResourceParameter,
 };
-use crate::xml::names::COMMENT;
+use crate::xml::names::{COMMENT, kind};
 use crate::xml::read::{DefinitionData, Reader};
 use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
@@ -64,7 +64,15 @@ pub(in crate::xml) static DEFINITIONS: Row<Bpmn> = Row {
             }
         ),
         Child { matches: Match::Group(Group::Root), read: None, write: None },
-        many!(Bpmn: "BPMNDiagram" DIAGRAM diagrams),
+        child!(
+            "BPMNDiagram",
+            |reader, bpmn: &mut Bpmn, el| read_diagram(reader, bpmn, el),
+            |writer, bpmn| {
+                for diagram in bpmn.diagrams.iter().flatten() {
+                    writer.element(const { kind("BPMNDiagram") }, &DIAGRAM, diagram);
+                }
+            }
+        ),
         many!(Bpmn: "relationship" RELATIONSHIP relationships),
     ]],
 };
@@ -85,6 +93,7 @@ fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<b
     let Some(Extensions { data, others, fragments }) = extension_data::<DefinitionData>(reader, el) else {
         return Ok(false);
     };
+    keep_attributes(reader, el);
     if let Some(data) = data {
         reader.data = data;
     }

@@ -1,6 +1,6 @@
 //! Diagram interchange.
 
-use crate::model::{Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point};
+use crate::model::{Bounds, Bpmn, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point};
 use crate::xml::XmlError;
 use crate::xml::names::kind;
 use crate::xml::read::Reader;
@@ -13,17 +13,42 @@ pub(super) static DIAGRAM: Row<Diagram> = Row {
         child!(
             "BPMNPlane",
             |reader, diagram: &mut Diagram, el| {
-                if diagram.plane_id.is_some() || diagram.element_ref.is_some() || diagram.shapes.is_some() {
+                if has_plane(diagram) {
                     return Ok(false);
                 }
                 reader.read(&PLANE, diagram, el)?;
+                if !has_plane(diagram) {
+                    diagram.shapes = Some(Vec::new());
+                }
                 Ok(true)
             },
-            |writer, diagram: &Diagram| writer.element(const { kind("BPMNPlane") }, &PLANE, diagram)
+            |writer, diagram: &Diagram| {
+                if has_plane(diagram) || !writer.marked("noPlane") {
+                    writer.element(const { kind("BPMNPlane") }, &PLANE, diagram);
+                }
+            }
         ),
         kept!("BPMNLabelStyle"),
     ]],
 };
+
+fn has_plane(diagram: &Diagram) -> bool {
+    let Diagram { plane_id, element_ref, shapes, edges, .. } = diagram;
+    plane_id.is_some() || element_ref.is_some() || shapes.is_some() || edges.is_some()
+}
+
+/// Reads a diagram; one without a plane, which the schema wants, is marked.
+pub(super) fn read_diagram(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<bool, XmlError> {
+    let mut diagram = Diagram::default();
+    reader.enter(el, true);
+    reader.fill(&DIAGRAM, &mut diagram, el)?;
+    if !has_plane(&diagram) {
+        reader.mark("noPlane", "true".to_owned());
+    }
+    reader.leave();
+    bpmn.diagrams.get_or_insert_default().push(diagram);
+    Ok(true)
+}
 
 static PLANE: Row<Diagram> = Row {
     attributes: &[&[attr!(Text "id" plane_id), attr!(Reference "bpmnElement" element_ref)]],

@@ -67,14 +67,20 @@ fn extension_data<T: DeserializeOwned>(reader: &mut Reader<'_>, el: El) -> Optio
     if !comments.is_empty() {
         found.fragments.last_mut()?.push_str(&comments);
     }
-    if !tree.attributes(el).is_empty() || tree.own_bindings(el).next().is_some() {
-        reader.enter(el, false);
-        for attribute in tree.attributes(el) {
-            reader.keep_attribute(usize::MAX, attribute.name, attribute.raw, attribute.ns);
-        }
-        reader.leave();
-    }
     Some(found)
+}
+
+/// Keeps the attributes of an element that is read without a row.
+fn keep_attributes(reader: &mut Reader<'_>, el: El) {
+    let tree = reader.tree;
+    if tree.attributes(el).is_empty() && tree.own_bindings(el).next().is_none() {
+        return;
+    }
+    reader.enter(el, false);
+    for attribute in tree.attributes(el) {
+        reader.keep_attribute(usize::MAX, attribute.name, attribute.raw, attribute.ns);
+    }
+    reader.leave();
 }
 
 /// The data as text, unless it says nothing.

@@ -6,7 +6,7 @@ use super::data::{
 };
 use super::event::{read_definition, read_loop, write_definitions, write_loop};
 use super::process::LANE_SET;
-use super::{Extensions, data_text, extension_data};
+use super::{Extensions, data_text, extension_data, keep_attributes};
 use crate::model::{Condition, DataAssociation, Edge, EdgeLoop, Node, ResourceRole};
 use crate::xml::names::{element_row, kind, kind_named};
 use crate::xml::read::{Reader, group};
@@ -75,6 +75,7 @@ fn read_extensions(reader: &mut Reader<'_>, node: &mut Node, el: El) -> Result<b
     if data.is_none() || !others.is_empty() {
         bpmn.extension_xml = Some(fragments);
     }
+    keep_attributes(reader, el);
     for &child in &others {
         vendor::note_extension(reader, child);
     }
@@ -477,6 +478,7 @@ fn read_edge_extensions(reader: &mut Reader<'_>, edge: &mut Edge, el: El) -> Res
     let Some(Extensions { data: Some(data), fragments, .. }) = extension_data::<EdgeData>(reader, el) else {
         return Ok(false);
     };
+    keep_attributes(reader, el);
     (edge.branch, edge.condition, edge.r#loop) = (data.branch, data.condition, data.r#loop);
     if data.r#type.is_some() {
         edge.r#type = data.r#type;

@@ -5,7 +5,7 @@ use super::data::{
     PROPERTY,
 };
 use super::node::{read_role, write_roles};
-use super::{Extensions, data_text, extension_data, kept_head, one_of};
+use super::{Extensions, data_text, extension_data, keep_attributes, kept_head, one_of};
 use crate::model::{Artifact, Correlation, DataItem, Edge, Lane, LaneSet, Layout, Process};
 use crate::xml::names::{kind, kind_named};
 use crate::xml::read::Reader;
@@ -70,6 +70,7 @@ fn read_extensions(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Re
     if data.is_none() || !others.is_empty() {
         process.extension_xml = Some(fragments);
     }
+    keep_attributes(reader, el);
     for &child in &others {
         vendor::note_extension(reader, child);
     }
@@ -275,6 +276,14 @@ static BINDING: Row<Correlation> = Row {
 };
 
 fn read_subscription(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Result<bool, XmlError> {
+    let name =
+        |attribute| reader.tree.attribute(el, attribute).map(|value| reader.own_name(value).into_owned());
+    let (id, key) = (name("id"), name("correlationKeyRef"));
+    let last = process.correlations.as_deref().and_then(<[_]>::last);
+    if last.is_some_and(|last| last.id == id && last.name == key) {
+        // Bindings of one subscription are known by its id and its key.
+        return Ok(false);
+    }
     let mut subscription = Subscription::default();
     reader.read(&SUBSCRIPTION, &mut subscription, el)?;
     let bindings = subscription.bindings.unwrap_or_else(|| vec![Correlation::default()]);

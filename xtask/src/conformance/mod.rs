@@ -1,5 +1,6 @@
 //! Conformance suites, run over HTTP against a started server.
 
+mod canonical;
 mod cases;
 mod deployment;
 mod execution;
@@ -8,6 +9,7 @@ mod language;
 mod preview;
 mod record;
 mod report;
+mod roundtrip;
 mod scene;
 mod steps;
 
@@ -35,6 +37,8 @@ pub enum Suite {
     BpmnExecution(execution::Options),
     /// Every file of a folder through transform/preview.
     BpmnPreview(preview::Options),
+    /// Every BPMN file of a folder read, created, exported and compared with its source.
+    BpmnRoundtrip(roundtrip::Options),
 }
 
 /// Runs a suite, or all that are recorded.
@@ -49,5 +53,6 @@ pub async fn run(options: Options) -> Result<bool> {
     match suite {
         Suite::BpmnExecution(options) => execution::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,
+        Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
     }
 }

@@ -10,6 +10,7 @@ mod row;
 
 mod decode;
 mod names;
+mod order;
 mod read;
 mod residue;
 mod rows;

@@ -124,10 +124,21 @@ pub struct ElementRow {
     ns: Ns,
 }
 
+impl ElementRow {
+    /// The namespace.
+    pub(super) const fn ns(&self) -> Ns {
+        self.ns
+    }
+}
+
 /// Index into the element table, or [`UNKNOWN`].
 pub(super) type Kind = u16;
 /// An element that the table does not hold.
 pub(super) const UNKNOWN: Kind = u16::MAX;
+/// A comment or a processing instruction.
+pub(super) const COMMENT: Kind = u16::MAX - 1;
+/// Character data where the standard has none.
+pub(super) const TEXT: Kind = u16::MAX - 2;
 
 /// All elements of the standard that the table holds.
 pub fn element_rows() -> &'static [ElementRow] {
@@ -153,10 +164,10 @@ pub(super) fn kind_of(ns: Ns, local: &str) -> Kind {
     found.ok().and_then(|index| Kind::try_from(index).ok()).unwrap_or(UNKNOWN)
 }
 
-/// The namespace of an element name of the table.
-pub(super) fn ns_of(name: &str) -> Ns {
+/// The table's index of an element name, whatever its namespace.
+pub(super) fn kind_named(name: &str) -> Kind {
     let found = ELEMENTS.binary_search_by(|row| row.name.cmp(name));
-    found.ok().and_then(|index| ELEMENTS.get(index)).map_or(Ns::Model, |row| row.ns)
+    found.ok().and_then(|index| Kind::try_from(index).ok()).unwrap_or(UNKNOWN)
 }
 
 /// The table's index of an element name that a row of children names; the name must stand in the table.

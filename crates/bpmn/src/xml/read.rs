@@ -1,6 +1,7 @@
 //! The reader: fills shapes from a tree along their rows and keeps the rest as residue.
 
-use super::names::{Group, Kind, Ns, UNKNOWN, kind, row};
+use super::names::{COMMENT, Group, Kind, Ns, kind, row};
+use super::order;
 use super::row::{Lexis, Row};
 use super::rows;
 use super::text::escape_attribute;
@@ -8,10 +9,10 @@ use super::tree::{El, NONE, Tree, split};
 use super::write::Prefixes;
 use super::{Imported, MAX_JSON_DEPTH, MODEL_NS, XmlError, vendor};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Bpmn, ImportItem, Layout, Process, Protection, WorkflowDefinition};
+use crate::model::{Bpmn, Conversation, ImportItem, Layout, Process, Protection, WorkflowDefinition};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Most import items and findings of one document.
 const MAX_ITEMS: usize = 10_000;
@@ -39,6 +40,8 @@ struct Keep<'s> {
 struct Frame<'s> {
     el: El,
     id: Option<Cow<'s, str>>,
+    /// Whether the id is an address of its own.
+    addressable: bool,
     keep: Keep<'s>,
     flow_refs: Vec<El>,
 }
@@ -52,6 +55,9 @@ type Flows<'s> = HashMap<Cow<'s, str>, (Vec<Cow<'s, str>>, Vec<Cow<'s, str>>)>;
 pub(super) struct DefinitionData {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conformance_profile: Option<String>,
+    /// Conversations outside a collaboration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversations: Option<Vec<Conversation>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,9 +75,19 @@ pub(super) struct Reader<'s> {
     target_prefixes: Vec<&'s str>,
     frames: Vec<Frame<'s>>,
     ordinals: HashMap<(El, &'s str), (El, u32)>,
+    /// Which elements have been entered, so that the writer will come to them too.
+    entered: Vec<bool>,
+    /// Prefixes that the root will bind.
+    bound: &'s BTreeMap<String, String>,
+    /// Ids that several elements have.
+    shared_ids: HashSet<Cow<'s, str>>,
+    /// Ranks of the children of the elements that are being read.
+    ranks: Vec<u16>,
     residues: Vec<(String, String)>,
     flows: Vec<Flows<'s>>,
     omit_flow_refs: bool,
+    /// Whether whole numbers of the diagrams have a fraction.
+    decimals: bool,
     pub waypoint_type: Option<Option<&'s str>>,
     pub root_events: HashMap<Cow<'s, str>, El>,
     muted: usize,
@@ -100,7 +116,8 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
         return Err(tree.error_at(0, "notBpmn", message));
     }
     let namespaces = namespaces(tree);
-    let mut reader = Reader::new(tree, &namespaces);
+    let rebound = rebound(tree, &namespaces);
+    let mut reader = Reader::new(tree, &namespaces, &rebound);
     let mut bpmn = Box::<Bpmn>::default();
     reader.enter(0, true);
     reader.fill(&rows::DEFINITIONS, &mut *bpmn, 0)?;
@@ -110,6 +127,7 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
     if let Some(Some(kind)) = reader.waypoint_type {
         reader.mark("waypointType", kind.to_owned());
     }
+    reader.mark_document(&rebound);
     reader.leave();
     reader.residues.sort_by(|left, right| left.0.cmp(&right.0));
     if !reader.residues.is_empty() {
@@ -120,8 +138,8 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
         let message = format!("{} more items and findings are left out.", reader.more);
         reader.diagnostics.push(Diagnostic::info("moreFindings", message));
     }
-    bpmn.namespaces = Some(namespaces);
     bpmn.conformance_profile = reader.data.conformance_profile.take();
+    bpmn.conversations = reader.data.conversations.take();
     bpmn.primary_process_id = reader.data.primary_process_id.take();
     let top = reader.top_level.take().unwrap_or_default();
     let definition = WorkflowDefinition {
@@ -133,7 +151,12 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
         schema_version: reader.data.schema_version.take(),
         ..WorkflowDefinition::default()
     };
-    Ok(Imported { definition, items: reader.items, diagnostics: reader.diagnostics })
+    let Reader { items, diagnostics, .. } = reader;
+    let mut imported = Imported { definition, items, diagnostics };
+    if let Some(bpmn) = &mut imported.definition.bpmn {
+        bpmn.namespaces = Some(namespaces);
+    }
+    Ok(imported)
 }
 
 /// The prefixes of the root, and of the standard's namespaces that are bound further in.
@@ -146,15 +169,57 @@ fn namespaces(tree: &Tree<'_>) -> BTreeMap<String, String> {
     }
     for ns in tree.standard_namespaces() {
         if ns != Ns::Heddle && !found.values().any(|uri| uri == ns.uri()) {
-            let prefix = Prefixes::free(&found, ns);
+            let elsewhere =
+                |prefix: &str| tree.all_bindings().any(|(own, uri)| own == prefix && uri != ns.uri());
+            let prefix = Prefixes::free(&found, ns, elsewhere);
             found.insert(prefix, ns.uri().to_owned());
         }
     }
     found
 }
 
+/// The root's prefixes that mean something else further in; the writer must not use them there.
+fn rebound<'s>(tree: &'s Tree<'s>, namespaces: &BTreeMap<String, String>) -> Vec<&'s str> {
+    let mut found: Vec<&str> = tree
+        .all_bindings()
+        .filter(|(prefix, uri)| !prefix.is_empty() && namespaces.get(*prefix).is_some_and(|own| own != uri))
+        .map(|(prefix, _)| prefix)
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether the first whole number of the document's diagrams is written with a fraction.
+fn decimals(tree: &Tree<'_>) -> bool {
+    let points = tree.all().filter(|&el| matches!(tree.get(el).local, "Bounds" | "waypoint"));
+    let mut numbers = points.flat_map(|el| tree.attributes(el)).filter(|own| own.ns == Ns::None);
+    let whole = numbers.find_map(|number| match number.raw.split_once('.') {
+        None => Some(false),
+        Some((_, "0")) => Some(true),
+        Some(_) => None,
+    });
+    whole.unwrap_or(false)
+}
+
+/// The ids that more than one element has.
+fn shared_ids<'s>(tree: &'s Tree<'s>) -> HashSet<Cow<'s, str>> {
+    let mut seen: HashSet<Cow<'s, str>> = HashSet::with_capacity(tree.len() / 2);
+    let mut shared = HashSet::new();
+    if tree.attribute(0, "id").is_none() {
+        // The address of a root without an id.
+        seen.insert(Cow::Borrowed("definitions"));
+    }
+    for id in tree.ids() {
+        if let Some(again) = seen.replace(id) {
+            shared.insert(again);
+        }
+    }
+    shared
+}
+
 impl<'s> Reader<'s> {
-    fn new(tree: &'s Tree<'s>, namespaces: &BTreeMap<String, String>) -> Self {
+    fn new(tree: &'s Tree<'s>, namespaces: &'s BTreeMap<String, String>, rebound: &[&str]) -> Self {
         let target = tree.attribute(0, "targetNamespace").unwrap_or_default();
         let bindings = tree.root_bindings();
         let target_prefixes = bindings
@@ -165,15 +230,20 @@ impl<'s> Reader<'s> {
         let root_events = root_events.filter_map(|el| Some((tree.attribute(el, "id")?, el)));
         Self {
             tree,
-            prefixes: Prefixes::new(namespaces),
+            prefixes: Prefixes::new(namespaces, rebound),
             target_prefixes: target_prefixes.collect(),
             frames: Vec::new(),
             ordinals: HashMap::new(),
+            entered: vec![false; tree.len()],
+            bound: namespaces,
+            shared_ids: shared_ids(tree),
+            ranks: Vec::new(),
             residues: Vec::new(),
             flows: Vec::new(),
             omit_flow_refs: tree.has(kind("sequenceFlow"))
                 && !tree.has(kind("incoming"))
                 && !tree.has(kind("outgoing")),
+            decimals: decimals(tree),
             waypoint_type: None,
             root_events: root_events.collect(),
             muted: 0,
@@ -242,12 +312,53 @@ impl<'s> Reader<'s> {
 
     pub(super) fn enter(&mut self, el: El, has_id: bool) {
         let id = if has_id { self.tree.attribute(el, "id").filter(|id| !id.is_empty()) } else { None };
-        self.frames.push(Frame { el, id, keep: Keep::default(), flow_refs: Vec::new() });
+        let addressable = id.as_ref().is_some_and(|id| !id.contains('/') && !self.shared_ids.contains(id));
+        let mut keep = Keep::default();
+        if el != 0 {
+            for (prefix, ns, uri) in self.tree.own_bindings(el) {
+                let known = self.bound.get(prefix).is_some_and(|own| own == uri);
+                if !prefix.is_empty() && !known && ns != Ns::Heddle {
+                    keep.declarations.push((prefix, uri.to_owned()));
+                }
+            }
+        }
+        if self.muted == 0 {
+            self.entered[el as usize] = true;
+        }
+        self.frames.push(Frame { el, id, addressable, keep, flow_refs: Vec::new() });
+    }
+
+    /// Notes at the root what holds for the document as a whole.
+    fn mark_document(&mut self, rebound: &[&str]) {
+        if self.decimals {
+            self.mark("decimals", "true".to_owned());
+        }
+        let [before, after] = self.tree.around();
+        if !before.is_empty() {
+            self.mark("prolog", before.join("\n"));
+        }
+        if !after.is_empty() {
+            self.mark("epilog", after.join("\n"));
+        }
+        if !rebound.is_empty() {
+            self.mark("rebound", rebound.join(" "));
+        }
+        if !self.shared_ids.is_empty() {
+            let mut ids: Vec<&str> = self.shared_ids.iter().map(AsRef::as_ref).collect();
+            ids.sort_unstable();
+            if let Ok(ids) = serde_json::to_string(&ids) {
+                self.mark("sharedIds", ids);
+            }
+        }
     }
 
     pub(super) fn fill<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
         let tree = self.tree;
         for attribute in tree.attributes(el) {
+            if el == 0 && attribute.ns == Ns::Heddle && attribute.local == "data" {
+                self.definition_data(&attribute.value());
+                continue;
+            }
             let spec = if attribute.ns == Ns::None { row.attribute(attribute.local) } else { None };
             let Some(spec) = spec else {
                 if self.same_waypoint_type && attribute.name == self.prefixes.xsi_type() {
@@ -265,6 +376,13 @@ impl<'s> Reader<'s> {
                     let same = own == value;
                     (spec.set)(shape, own) && same
                 }
+                Lexis::Number => {
+                    let known = (spec.set)(shape, Cow::Borrowed(&value));
+                    if !known {
+                        self.invalid(el, attribute.name, &value);
+                    }
+                    known && self.usual_number(&value, || (spec.get)(shape))
+                }
                 Lexis::Typed => {
                     let known = (spec.set)(shape, Cow::Borrowed(&value));
                     if !known {
@@ -277,19 +395,70 @@ impl<'s> Reader<'s> {
                 self.keep_attribute(rank_of(row, spec.name), attribute.name, attribute.raw, Ns::None);
             }
         }
+        let first_rank = self.ranks.len();
+        let mut stray = if tree.get(el).has_text { tree.stray(el).collect::<Vec<_>>() } else { Vec::new() }
+            .into_iter()
+            .peekable();
         for child in tree.children(el) {
-            let element = tree.get(child);
-            let found = row.child(element.kind, group(element.kind)).filter(|_| element.kind != UNKNOWN);
-            let read = found.and_then(|(_, child)| child.read);
-            let taken = match read {
+            if stray.peek().is_some_and(|(before, _)| *before == child)
+                && let Some((_, text)) = stray.next()
+            {
+                self.keep_stray(text);
+            }
+            let kind = tree.get(child).kind;
+            let found = if kind >= COMMENT { None } else { row.child(kind, group(kind)) };
+            let rank = found.map_or(usize::MAX, |(rank, _)| rank);
+            self.ranks.push(order::short(rank));
+            let taken = match found.and_then(|(_, child)| child.read) {
                 Some(read) => read(self, shape, child)?,
                 None => false,
             };
             if !taken {
-                self.keep_child(found.map_or(usize::MAX, |(rank, _)| rank), child);
+                self.keep_child(rank, child);
             }
         }
+        if let Some((_, text)) = stray.next() {
+            self.keep_stray(text);
+        }
+        if let Some(order) = order::text(row, &self.ranks[first_rank..]) {
+            self.mark("order", order);
+        }
+        self.ranks.truncate(first_rank);
         Ok(())
+    }
+
+    /// Keeps character data where the standard has none.
+    fn keep_stray(&mut self, text: &str) {
+        self.ranks.push(order::short(usize::MAX));
+        self.keep_xml(usize::MAX, Cow::Owned(format!("<heddle:text>{}</heddle:text>", text.trim())));
+    }
+
+    /// Reads the definition's own data, which stands in an attribute of the root.
+    fn definition_data(&mut self, text: &str) {
+        match serde_json::from_str(text) {
+            Ok(data) => self.data = data,
+            Err(error) => {
+                let message = format!("The attribute heddle:data is not understood: {error}.");
+                self.note(Diagnostic::warning("invalidData", message));
+            }
+        }
+    }
+
+    /// Whether the writer will write a number of a diagram as it stands.
+    fn usual_number<'v>(&self, text: &str, print: impl FnOnce() -> Option<Cow<'v, str>>) -> bool {
+        let whole = if self.decimals { text.strip_suffix(".0") } else { Some(text) };
+        if let Some(whole) = whole {
+            let digits = whole.strip_prefix('-').unwrap_or(whole);
+            let leading = digits.len() > 1 && digits.starts_with('0');
+            if digits.len() < 16 && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return !leading && whole != "-0";
+            }
+        }
+        let Some(mut printed) = print() else { return false };
+        if self.decimals && !printed.contains('.') {
+            printed.to_mut().push_str(".0");
+        }
+        printed == text
     }
 
     fn invalid(&mut self, el: El, attribute: &str, value: &str) {
@@ -323,8 +492,10 @@ impl<'s> Reader<'s> {
 
     pub(super) fn keep_attribute(&mut self, rank: usize, name: &'s str, raw: &'s str, ns: Ns) {
         let (prefix, _) = split(name);
-        let declaration = (!prefix.is_empty() && self.tree.at_root(prefix) != Some(ns))
-            .then(|| (prefix, self.tree.uri(ns).to_owned()));
+        let uri = self.tree.uri(ns);
+        let bound =
+            prefix.is_empty() || ns == Ns::Xml || self.bound.get(prefix).is_some_and(|own| own == uri);
+        let declaration = (!bound).then(|| (prefix, uri.to_owned()));
         if let Some(frame) = self.frames.last_mut() {
             frame.keep.attributes.push((rank, name, raw));
             if let Some(declaration) = declaration
@@ -341,7 +512,7 @@ impl<'s> Reader<'s> {
     fn keep_child(&mut self, rank: usize, child: El) {
         let fragment = self.tree.fragment(child);
         self.keep_xml(rank, fragment);
-        if self.muted == 0 {
+        if self.muted == 0 && self.tree.get(child).kind != COMMENT {
             vendor::note_child(self, child);
         }
     }
@@ -373,7 +544,10 @@ impl<'s> Reader<'s> {
     pub(super) fn leave(&mut self) {
         let Some(frame) = self.frames.last() else { return };
         let keep = &frame.keep;
-        let empty = keep.attributes.is_empty() && keep.children.is_empty() && keep.markers.is_empty();
+        let empty = keep.attributes.is_empty()
+            && keep.children.is_empty()
+            && keep.markers.is_empty()
+            && keep.declarations.is_empty();
         if empty || self.muted > 0 {
             self.frames.pop();
             return;
@@ -387,7 +561,7 @@ impl<'s> Reader<'s> {
 
     /// Where residue of the element that is being read belongs.
     fn address(&mut self) -> String {
-        let with_id = self.frames.iter().rposition(|frame| frame.id.is_some());
+        let with_id = self.frames.iter().rposition(|frame| frame.addressable);
         let mut address = match with_id {
             Some(index) => self.frames[index].id.as_deref().unwrap_or_default().to_owned(),
             None => "definitions".to_owned(),
@@ -401,8 +575,8 @@ impl<'s> Reader<'s> {
         address
     }
 
-    /// How many siblings of the same name stand before the element. Elements are left in document order, so
-    /// that counting goes on from the last one asked for.
+    /// How many siblings of the same name that have been entered stand before the element. Elements are left in
+    /// document order, so that counting goes on from the last one asked for.
     fn ordinal(&mut self, parent: El, el: El, local: &'s str) -> u32 {
         let first = self.tree.get(parent).first_child;
         let (mut at, mut count) = self.ordinals.get(&(parent, local)).copied().unwrap_or((first, 0));
@@ -411,7 +585,7 @@ impl<'s> Reader<'s> {
         }
         while at != el && at != NONE {
             let element = self.tree.get(at);
-            count += u32::from(element.local == local);
+            count += u32::from(element.local == local && self.entered[at as usize]);
             at = element.next_sibling;
         }
         self.ordinals.insert((parent, local), (el, count));
@@ -441,9 +615,8 @@ impl<'s> Reader<'s> {
         for attribute in tree.attributes(el) {
             if style == Leaf::Expression && attribute.ns == Ns::Xsi && attribute.local == "type" {
                 plain = false;
-                if attribute.raw == self.prefixes.formal_expression()
-                    && attribute.name == self.prefixes.xsi_type()
-                {
+                let named = tree.qualified(el, attribute.raw.trim());
+                if named == Some((Ns::Model, "tFormalExpression")) {
                     continue;
                 }
             }
@@ -461,7 +634,7 @@ impl<'s> Reader<'s> {
             Leaf::Reference => self.own_name(Cow::Borrowed(raw.trim())).into_owned(),
             Leaf::Text | Leaf::Expression => raw.clone().into_owned(),
         };
-        if tree.get(el).first_child != NONE || (style == Leaf::Reference && text != raw.trim()) {
+        if tree.get(el).first_child != NONE || (style == Leaf::Reference && text != raw) {
             self.mark("content", "true".to_owned());
             if let Some(frame) = self.frames.last_mut() {
                 frame.keep.inner = Some(tree.inner(el));
@@ -525,8 +698,14 @@ impl<'s> Reader<'s> {
             frame.id.as_ref().and_then(|id| self.flows.last()?.get(id)).unwrap_or(&none);
         let derived = incoming.iter().map(|id| (kind("incoming"), id));
         let derived = derived.chain(outgoing.iter().map(|id| (kind("outgoing"), id)));
+        let bare = |&el: &El| {
+            let element = tree.get(el);
+            tree.attributes(el).is_empty()
+                && element.first_child == NONE
+                && tree.own_bindings(el).next().is_none()
+        };
         let mut said = refs.iter().map(|&el| (tree.get(el).kind, tree.text(el)));
-        let same = derived.eq_by_pairs(&mut said);
+        let same = refs.iter().all(bare) && derived.eq_by_pairs(&mut said);
         if same {
             return;
         }

@@ -1,46 +1,136 @@
 //! Residue fragments: what the definition's members have no place for, by element.
 
-use super::names::{Kind, Ns};
+use super::names::{Kind, Ns, TEXT};
 use super::tree::Tree;
 use super::{MODEL_NS, XmlError};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// What is to be put back at one element.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Residue {
+pub(super) struct Residue<'d> {
     /// Attributes as in the source: name, raw value.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: Vec<(&'d str, &'d str)>,
     /// Declarations that the attributes need: prefix, URI.
     pub declarations: Vec<(String, String)>,
     /// Children.
-    pub children: Vec<ResidueChild>,
+    pub children: Vec<ResidueChild<'d>>,
     /// Notes of the reader to the writer: name, value.
-    pub markers: Vec<(String, String)>,
+    pub markers: Vec<(&'d str, Cow<'d, str>)>,
     /// Everything between the tags.
-    pub inner: String,
-    /// Whether the writer has used it.
-    pub used: bool,
+    pub inner: Cow<'d, str>,
 }
 
 /// A child to be put back.
 #[derive(Debug, Clone)]
-pub(super) struct ResidueChild {
+pub(super) struct ResidueChild<'d> {
     pub kind: Kind,
     /// The element as in the source.
-    pub xml: String,
+    pub xml: Cow<'d, str>,
     /// Its content as in the source.
-    pub inner: String,
+    pub inner: &'d str,
     /// Its id, if it has one.
     pub id: Option<String>,
 }
 
-impl Residue {
+impl Residue<'_> {
     pub(super) fn marker(&self, name: &str) -> Option<&str> {
-        self.markers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.markers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_ref())
     }
 
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(own, _)| own == name).map(|(_, raw)| raw.as_str())
+        self.attributes.iter().find(|(own, _)| *own == name).map(|(_, raw)| *raw)
+    }
+}
+
+/// Index of a place that residue is kept for.
+pub(super) type Place = u32;
+
+/// A place with the places below it.
+#[derive(Debug, Default)]
+struct Held<'d> {
+    address: String,
+    residue: Option<Rc<Residue<'d>>>,
+    below: HashMap<(String, u32), Place>,
+    reached: bool,
+}
+
+/// The residues of a definition by address: an element's id, or a path below the nearest element with one.
+#[derive(Debug, Default)]
+pub(super) struct Residues<'d> {
+    held: Vec<Held<'d>>,
+    by_id: HashMap<String, Place>,
+}
+
+impl<'d> Residues<'d> {
+    /// The place of an element by its id.
+    pub(super) fn of_id(&self, id: &str) -> Option<Place> {
+        if self.held.is_empty() { None } else { self.by_id.get(id).copied() }
+    }
+
+    /// Whether anything is kept below a place.
+    pub(super) fn has_below(&self, place: Place) -> bool {
+        self.held.get(place as usize).is_some_and(|held| !held.below.is_empty())
+    }
+
+    /// The place of an element below another.
+    pub(super) fn below(&self, place: Place, local: &str, ordinal: u32) -> Option<Place> {
+        self.held.get(place as usize)?.below.get(&(local.to_owned(), ordinal)).copied()
+    }
+
+    /// What is kept for a place that the writer has come to.
+    pub(super) fn take(&mut self, place: Place) -> Option<Rc<Residue<'d>>> {
+        let held = self.held.get_mut(place as usize)?;
+        held.reached = true;
+        held.residue.take()
+    }
+
+    /// What is kept for an element with this id.
+    pub(super) fn peek(&self, id: &str) -> Option<&Residue<'d>> {
+        self.held.get(self.of_id(id)? as usize)?.residue.as_deref()
+    }
+
+    /// The addresses that nothing was written for, sorted.
+    pub(super) fn lost(&self) -> Vec<&str> {
+        let lost = self.held.iter().filter(|held| !held.reached && held.residue.is_some());
+        let mut lost: Vec<&str> = lost.map(|held| held.address.as_str()).collect();
+        lost.sort_unstable();
+        lost
+    }
+
+    /// The place of an address, made when there is none.
+    fn place(&mut self, address: &str) -> Option<&mut Held<'d>> {
+        let mut steps = address.split('/');
+        let base = steps.next().unwrap_or_default();
+        let mut place = match self.by_id.get(base) {
+            Some(&place) => place,
+            None => {
+                let place = self.add(base.to_owned());
+                self.by_id.insert(base.to_owned(), place);
+                place
+            }
+        };
+        let mut length = base.len();
+        for step in steps {
+            length += 1 + step.len();
+            let (local, number) = step.strip_suffix(']').and_then(|step| step.rsplit_once('['))?;
+            let key = (local.to_owned(), number.parse().ok()?);
+            place = match self.held[place as usize].below.get(&key) {
+                Some(&below) => below,
+                None => {
+                    let below = self.add(address[..length].to_owned());
+                    self.held[place as usize].below.insert(key, below);
+                    below
+                }
+            };
+        }
+        self.held.get_mut(place as usize)
+    }
+
+    fn add(&mut self, address: String) -> Place {
+        self.held.push(Held { address, ..Held::default() });
+        Place::try_from(self.held.len() - 1).unwrap_or(Place::MAX)
     }
 }
 
@@ -59,8 +149,8 @@ pub(super) fn surroundings(namespaces: &BTreeMap<String, String>) -> Vec<(&str, 
 pub(super) fn collect<'d>(
     fragments: &'d [String],
     around: &[(&'d str, &'d str)],
-) -> Result<(HashMap<String, Residue>, Vec<&'d str>), XmlError> {
-    let mut residues: HashMap<String, Residue> = HashMap::new();
+) -> Result<(Residues<'d>, Vec<&'d str>), XmlError> {
+    let mut residues = Residues::default();
     let mut plain = Vec::new();
     for fragment in fragments {
         let tree = Tree::parse(fragment, around)?;
@@ -69,33 +159,43 @@ pub(super) fn collect<'d>(
             plain.push(fragment.as_str());
             continue;
         }
-        let Some(address) = tree.attribute(0, "for") else { continue };
-        let residue = residues.entry(address.into_owned()).or_default();
-        for (prefix, uri) in tree.root_bindings().into_iter().skip(around.len()) {
-            residue.declarations.push((prefix.to_owned(), uri.to_owned()));
-        }
-        for attribute in tree.attributes(0) {
-            match attribute.ns {
-                Ns::None if attribute.local == "for" => {}
-                Ns::None if attribute.local.starts_with("for.") => {
-                    residue.attributes.push((attribute.local[4..].to_owned(), attribute.raw.to_owned()));
-                }
-                Ns::Heddle if attribute.local != "data" => {
-                    residue.markers.push((attribute.local.to_owned(), attribute.value().into_owned()));
-                }
-                _ => residue.attributes.push((attribute.name.to_owned(), attribute.raw.to_owned())),
-            }
-        }
-        for child in tree.children(0) {
-            let element = tree.get(child);
-            residue.children.push(ResidueChild {
-                kind: element.kind,
-                xml: tree.fragment(child).into_owned(),
-                inner: tree.inner(child).to_owned(),
-                id: tree.attribute(child, "id").map(|id| id.into_owned()),
-            });
-        }
-        residue.inner.push_str(tree.inner(0));
+        let address = tree.attribute(0, "for");
+        let Some(held) = address.as_deref().and_then(|address| residues.place(address)) else { continue };
+        add(Rc::make_mut(held.residue.get_or_insert_default()), &tree, around.len());
     }
     Ok((residues, plain))
+}
+
+fn add<'d>(residue: &mut Residue<'d>, tree: &Tree<'d>, around: usize) {
+    for (prefix, uri) in tree.root_bindings().into_iter().skip(around) {
+        residue.declarations.push((prefix.to_owned(), uri.to_owned()));
+    }
+    for attribute in tree.attributes(0) {
+        match attribute.ns {
+            Ns::None if attribute.local == "for" => {}
+            Ns::None if attribute.local.starts_with("for.") => {
+                residue.attributes.push((&attribute.local[4..], attribute.raw));
+            }
+            Ns::Heddle if attribute.local != "data" => {
+                residue.markers.push((attribute.local, attribute.value()))
+            }
+            _ => residue.attributes.push((attribute.name, attribute.raw)),
+        }
+    }
+    for child in tree.children(0) {
+        let element = tree.get(child);
+        let text = element.ns == Ns::Heddle && element.local == "text";
+        residue.children.push(ResidueChild {
+            kind: if text { TEXT } else { element.kind },
+            xml: tree.fragment(child),
+            inner: tree.inner(child),
+            id: tree.attribute(child, "id").map(Cow::into_owned),
+        });
+    }
+    let inner = tree.inner(0);
+    if residue.inner.is_empty() {
+        residue.inner = Cow::Borrowed(inner);
+    } else {
+        residue.inner.to_mut().push_str(inner);
+    }
 }

@@ -21,6 +21,8 @@ pub(super) enum Lexis {
     Reference,
     /// Several lexical forms mean one value.
     Typed,
+    /// A number of a diagram: whole ones are written with or without a fraction throughout a document.
+    Number,
 }
 
 /// An attribute of a shape.
@@ -195,7 +197,7 @@ macro_rules! leaf {
             |writer, shape: &$shape| {
                 let value = at!(shape; $($path).+);
                 if let Some(value) = value {
-                    writer.leaf($name, $crate::xml::read::Leaf::$style, value, None);
+                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::read::Leaf::$style, value, None);
                 }
             }
         )
@@ -222,7 +224,7 @@ macro_rules! expression {
                 let value = at!(shape; $($path).+);
                 if let Some(value) = value {
                     let language = at!(shape; $($language).+);
-                    writer.leaf($name, $crate::xml::read::Leaf::Expression, value, language.map(String::as_str));
+                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::read::Leaf::Expression, value, language.map(String::as_str));
                 }
             }
         )
@@ -242,7 +244,7 @@ macro_rules! leaves {
             |writer, shape: &$shape| {
                 let values = at!(shape; $($path).+);
                 for value in values.into_iter().flatten() {
-                    writer.leaf($name, $crate::xml::read::Leaf::$style, value, None);
+                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::read::Leaf::$style, value, None);
                 }
             }
         )
@@ -265,7 +267,7 @@ macro_rules! one {
             |writer, shape: &$shape| {
                 let value = at!(shape; $($path).+);
                 if let Some(value) = value {
-                    writer.element($name, &$row, value);
+                    writer.element(const { $crate::xml::names::kind($name) }, &$row, value);
                 }
             }
         )
@@ -286,7 +288,7 @@ macro_rules! many {
             |writer, shape: &$shape| {
                 let values = at!(shape; $($path).+);
                 for value in values.into_iter().flatten() {
-                    writer.element($name, &$row, value);
+                    writer.element(const { $crate::xml::names::kind($name) }, &$row, value);
                 }
             }
         )
@@ -311,7 +313,7 @@ macro_rules! named {
                 let value = at!(shape; $($path).+);
                 if let Some(value) = value {
                     let named = $crate::xml::rows::Named { name: Some(value.clone()) };
-                    writer.element($name, &$crate::xml::rows::NAMED, &named);
+                    writer.element(const { $crate::xml::names::kind($name) }, &$crate::xml::rows::NAMED, &named);
                 }
             }
         )
@@ -332,7 +334,7 @@ macro_rules! content {
                 },
                 |writer, shape: &$shape| {
                     let sets = at!(shape; $($path .)* lane_sets);
-                    sets.into_iter().flatten().for_each(|set| writer.element("laneSet", &LANE_SET, set));
+                    sets.into_iter().flatten().for_each(|set| writer.element(const { $crate::xml::names::kind("laneSet") }, &LANE_SET, set));
                 }
             ),
             $crate::xml::row::Child {
@@ -403,7 +405,7 @@ macro_rules! xml_text {
             },
             |writer, shape: &$shape| {
                 if let Some(xml) = &shape.$member {
-                    writer.fragment(xml);
+                    writer.fragment(const { $crate::xml::names::kind($name) }, xml);
                 }
             }
         )

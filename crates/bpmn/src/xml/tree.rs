@@ -23,8 +23,10 @@ pub(super) struct Element<'s> {
     /// Local name.
     pub local: &'s str,
     pub ns: Ns,
-    /// Place in the element table.
+    /// Place in the element table; [`names::COMMENT`] for a comment or an instruction, which has no name.
     pub kind: Kind,
+    /// Whether character data other than white space stands directly in it.
+    pub has_text: bool,
     start: usize,
     open_end: usize,
     close_start: usize,
@@ -70,6 +72,8 @@ pub(super) struct Tree<'s> {
     attributes: Vec<Attribute<'s>>,
     bindings: Vec<Binding<'s>>,
     others: Vec<String>,
+    /// Comments and instructions before and after the root.
+    around: [Vec<&'s str>; 2],
 }
 
 impl<'s> Tree<'s> {
@@ -82,6 +86,7 @@ impl<'s> Tree<'s> {
             attributes: Vec::with_capacity(guess * 2),
             bindings: Vec::new(),
             others: Vec::new(),
+            around: [Vec::new(), Vec::new()],
         };
         let mut scope = NONE;
         for &(prefix, uri) in around {
@@ -144,8 +149,15 @@ impl<'s> Tree<'s> {
                     return Err(self.error(start, "undefinedEntity", message));
                 }
                 Event::Text(_) | Event::CData(_) if open.is_empty() => self.outside(start, end)?,
+                Event::Text(_) if blank(&self.source[start..end]) => {}
+                Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) => {
+                    if let Some(&element) = open.last() {
+                        self.elements[element as usize].has_text = true;
+                    }
+                }
+                Event::Comment(_) | Event::PI(_) => self.comment(&open, (start, end))?,
                 Event::Eof => break,
-                _ => {}
+                Event::Decl(_) => {}
             }
         }
         let Some(&unclosed) = open.last() else {
@@ -171,6 +183,57 @@ impl<'s> Tree<'s> {
         }
     }
 
+    /// A comment or an instruction: a child without a name, or a part of the document outside the root.
+    fn comment(&mut self, open: &[El], (start, end): (usize, usize)) -> Result<(), XmlError> {
+        let Some(&parent) = open.last() else {
+            let after = usize::from(!self.elements.is_empty());
+            self.around[after].push(&self.source[start..end]);
+            return Ok(());
+        };
+        let scope = self.elements[parent as usize].scope;
+        self.add(
+            Some(parent),
+            Element {
+                name: "",
+                local: "",
+                ns: Ns::None,
+                kind: names::COMMENT,
+                has_text: false,
+                start,
+                open_end: end,
+                close_start: end,
+                end,
+                attributes: (0, 0),
+                first_child: NONE,
+                next_sibling: NONE,
+                last_child: NONE,
+                scope,
+                outer_scope: scope,
+            },
+        )?;
+        Ok(())
+    }
+
+    fn add(&mut self, parent: Option<El>, element: Element<'s>) -> Result<El, XmlError> {
+        if self.elements.len() == MAX_ELEMENTS {
+            return Err(self.error(
+                element.start,
+                "tooManyElements",
+                "The document has more than 1,000,000 elements.".to_owned(),
+            ));
+        }
+        let index = El::try_from(self.elements.len()).unwrap_or(NONE);
+        self.elements.push(element);
+        if let Some(parent) = parent {
+            let last = std::mem::replace(&mut self.elements[parent as usize].last_child, index);
+            match last {
+                NONE => self.elements[parent as usize].first_child = index,
+                last => self.elements[last as usize].next_sibling = index,
+            }
+        }
+        Ok(index)
+    }
+
     fn push(
         &mut self,
         tag: &BytesStart<'_>,
@@ -182,13 +245,6 @@ impl<'s> Tree<'s> {
         if parent.is_none() && !self.elements.is_empty() {
             return Err(self.error(start, "malformed", "The document has a second root element.".to_owned()));
         }
-        if self.elements.len() == MAX_ELEMENTS {
-            return Err(self.error(
-                start,
-                "tooManyElements",
-                "The document has more than 1,000,000 elements.".to_owned(),
-            ));
-        }
         let outer_scope = parent.map_or(outermost, |parent| self.elements[parent as usize].scope);
         let (attributes, scope) = self.attributes_of(tag, outer_scope, start)?;
         let name = self.slice(tag.name().into_inner(), start)?;
@@ -197,31 +253,26 @@ impl<'s> Tree<'s> {
             return Err(self.error(start, "malformed", format!("{name:?} is no element name.")));
         }
         let Some(ns) = self.resolve(scope, prefix) else { return Err(self.unbound(start, prefix)) };
-        let index = El::try_from(self.elements.len()).unwrap_or(NONE);
-        self.elements.push(Element {
-            name,
-            local,
-            ns,
-            kind: names::kind_of(ns, local),
-            start,
-            open_end: end,
-            close_start: end,
-            end,
-            attributes,
-            first_child: NONE,
-            next_sibling: NONE,
-            last_child: NONE,
-            scope,
-            outer_scope,
-        });
-        if let Some(parent) = parent {
-            let last = std::mem::replace(&mut self.elements[parent as usize].last_child, index);
-            match last {
-                NONE => self.elements[parent as usize].first_child = index,
-                last => self.elements[last as usize].next_sibling = index,
-            }
-        }
-        Ok(index)
+        self.add(
+            parent,
+            Element {
+                name,
+                local,
+                ns,
+                kind: names::kind_of(ns, local),
+                has_text: false,
+                start,
+                open_end: end,
+                close_start: end,
+                end,
+                attributes,
+                first_child: NONE,
+                next_sibling: NONE,
+                last_child: NONE,
+                scope,
+                outer_scope,
+            },
+        )
     }
 
     fn attributes_of(
@@ -404,9 +455,48 @@ impl<'s> Tree<'s> {
         found
     }
 
-    /// What the root binds a prefix to.
-    pub(super) fn at_root(&self, prefix: &str) -> Option<Ns> {
-        self.resolve(self.get(0).scope, prefix)
+    /// The prefixes that an element itself binds.
+    pub(super) fn own_bindings(&self, el: El) -> impl Iterator<Item = (&'s str, Ns, &str)> + '_ {
+        let element = self.get(el);
+        let (mut scope, outer) = (element.scope, element.outer_scope);
+        std::iter::from_fn(move || {
+            if scope == outer || scope == NONE {
+                return None;
+            }
+            let binding = &self.bindings[scope as usize];
+            scope = binding.outer;
+            Some((binding.prefix, binding.ns, binding.uri.as_ref()))
+        })
+    }
+
+    /// Every prefix that is bound anywhere, with its URI.
+    pub(super) fn all_bindings(&self) -> impl Iterator<Item = (&'s str, &str)> + '_ {
+        self.bindings.iter().map(|binding| (binding.prefix, binding.uri.as_ref()))
+    }
+
+    /// The namespace and local name of a qualified name in the scope of an element.
+    pub(super) fn qualified<'v>(&self, el: El, name: &'v str) -> Option<(Ns, &'v str)> {
+        let (prefix, local) = split(name);
+        Some((self.resolve(self.get(el).scope, prefix)?, local))
+    }
+
+    /// Comments and instructions before and after the root.
+    pub(super) fn around(&self) -> [&[&'s str]; 2] {
+        [&self.around[0], &self.around[1]]
+    }
+
+    /// The character data directly in an element, each piece with the child that it stands before.
+    pub(super) fn stray(&self, el: El) -> impl Iterator<Item = (El, &'s str)> + '_ {
+        let element = self.get(el);
+        let mut at = element.open_end;
+        let ends = self.children(el).map(|child| (child, self.get(child).start, self.get(child).end));
+        let pieces =
+            ends.chain([(NONE, element.close_start, element.end)]).map(move |(child, start, end)| {
+                let piece = &self.source[at..start];
+                at = end;
+                (child, piece)
+            });
+        pieces.filter(|(_, piece)| !blank(piece))
     }
 
     /// The namespaces of the standard that are bound anywhere.
@@ -422,6 +512,25 @@ impl<'s> Tree<'s> {
         found
     }
 
+    /// How many elements there are.
+    pub(super) fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// All elements in document order.
+    pub(super) fn all(&self) -> impl Iterator<Item = El> + use<> {
+        0..El::try_from(self.elements.len()).unwrap_or(NONE)
+    }
+
+    /// The values of all attributes `id` without namespace that are not empty.
+    pub(super) fn ids(&self) -> impl Iterator<Item = Cow<'s, str>> + '_ {
+        let ids = self
+            .attributes
+            .iter()
+            .filter(|own| own.ns == Ns::None && own.name == "id" && !own.raw.is_empty());
+        ids.map(Attribute::value)
+    }
+
     /// Whether the document holds an element of the kind.
     pub(super) fn has(&self, kind: Kind) -> bool {
         self.elements.iter().any(|element| element.kind == kind)
@@ -432,7 +541,7 @@ impl<'s> Tree<'s> {
         let element = self.get(el);
         let source = &self.source[element.start..element.end];
         let root = self.get(0).scope;
-        if element.outer_scope == root {
+        if element.outer_scope == root || element.kind == names::COMMENT {
             return Cow::Borrowed(source);
         }
         let mut prefixes: Vec<&str> = Vec::new();
@@ -468,6 +577,11 @@ impl<'s> Tree<'s> {
 fn mentions(source: &str, prefix: &str) -> bool {
     let at = |rest: &str| rest.starts_with(':');
     prefix.is_empty() || source.match_indices(prefix).any(|(from, _)| at(&source[from + prefix.len()..]))
+}
+
+/// Whether text is white space only.
+pub(super) fn blank(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
 fn offset(position: u64) -> usize {

@@ -1,8 +1,9 @@
 //! The writer: shapes as elements along their rows, with their residue put back.
 
-use super::names::{self, Group, Kind, Ns, kind, row};
+use super::names::{Group, Kind, Ns, TEXT, UNKNOWN, kind, row};
+use super::order;
 use super::read::{DefinitionData, Leaf, own_name};
-use super::residue::{Residue, ResidueChild, collect, surroundings};
+use super::residue::{Place, Residue, ResidueChild, Residues, collect, surroundings};
 use super::row::{Attr, Lexis, Match, Row};
 use super::text::{attribute_value, content_text, escape_attribute, escape_text, expressible};
 use super::tree::Tree;
@@ -10,7 +11,9 @@ use super::{WriteError, Written, rows};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
 
 /// Prefixes of the standard's namespaces within one definition.
 #[derive(Debug, Clone)]
@@ -24,15 +27,17 @@ pub(super) struct Prefixes {
 const KNOWN: [Ns; 6] = [Ns::Model, Ns::BpmnDi, Ns::Dc, Ns::Di, Ns::Xsi, Ns::Heddle];
 
 impl Prefixes {
-    pub(super) fn new(namespaces: &BTreeMap<String, String>) -> Self {
+    /// The prefixes that a definition binds; not those that mean something else further in.
+    pub(super) fn new(namespaces: &BTreeMap<String, String>, rebound: &[&str]) -> Self {
         let mut known = Vec::with_capacity(KNOWN.len());
         for ns in KNOWN {
-            let mut bound = namespaces.iter().filter(|(_, uri)| *uri == ns.uri()).map(|(prefix, _)| prefix);
+            let bound = namespaces.iter().filter(|(_, uri)| *uri == ns.uri()).map(|(prefix, _)| prefix);
+            let mut bound = bound.filter(|prefix| !rebound.contains(&prefix.as_str()));
             let element = bound.next().cloned();
             let attribute =
                 element.clone().filter(|prefix| !prefix.is_empty()).or_else(|| bound.next().cloned());
             let missing = attribute.is_none() && (element.is_none() || ns == Ns::Xsi);
-            let free = Self::free(namespaces, ns);
+            let free = Self::free(namespaces, ns, |prefix| rebound.contains(&prefix));
             let element = element.unwrap_or_else(|| free.clone());
             known.push((ns, element, attribute.unwrap_or(free), missing));
         }
@@ -43,11 +48,15 @@ impl Prefixes {
     }
 
     /// A prefix for a namespace that the definition does not bind.
-    pub(super) fn free(namespaces: &BTreeMap<String, String>, ns: Ns) -> String {
+    pub(super) fn free(
+        namespaces: &BTreeMap<String, String>,
+        ns: Ns,
+        taken: impl Fn(&str) -> bool,
+    ) -> String {
         let usual = ns.usual_prefix();
         let mut prefix = usual.to_owned();
         let mut number = 1;
-        while namespaces.contains_key(&prefix) {
+        while namespaces.contains_key(&prefix) || taken(&prefix) {
             number += 1;
             prefix = format!("{usual}{number}");
         }
@@ -70,11 +79,6 @@ impl Prefixes {
     pub(super) fn xsi_type(&self) -> &str {
         &self.xsi_type
     }
-
-    /// The type name of a formal expression.
-    pub(super) fn formal_expression(&self) -> &str {
-        &self.formal_expression
-    }
 }
 
 fn qualified(prefix: &str, local: &str) -> String {
@@ -82,11 +86,16 @@ fn qualified(prefix: &str, local: &str) -> String {
 }
 
 #[derive(Debug)]
-struct Frame {
-    name: String,
-    address: String,
-    counts: Vec<(String, u32)>,
-    residue: Residue,
+struct Frame<'d> {
+    kind: Kind,
+    place: Option<Place>,
+    /// Children by name, where anything is kept below the place.
+    counts: Vec<(&'static str, u32)>,
+    residue: Option<Rc<Residue<'d>>>,
+    /// Whether the kept extension elements were written with the definition's own data.
+    extensions_taken: bool,
+    /// Where each child starts and what it is, where the children are to be put into another order.
+    children: Option<Vec<(usize, Kind)>>,
 }
 
 /// Incoming and outgoing flows of a node.
@@ -100,15 +109,17 @@ pub(super) struct Writer<'d> {
     prefixes: Prefixes,
     around: Vec<(&'d str, &'d str)>,
     target_prefixes: Vec<String>,
-    residues: HashMap<String, Residue>,
-    root_events: HashMap<String, ()>,
-    /// Whether any residue is addressed by path, so that paths must be known.
-    with_paths: bool,
-    frames: Vec<Frame>,
+    residues: Residues<'d>,
+    root_events: HashSet<String>,
+    /// Ids that several elements have, so that they are no addresses.
+    shared_ids: HashSet<String>,
+    frames: Vec<Frame<'d>>,
     open: bool,
     used: Vec<Ns>,
     flows: Vec<Flows>,
     omit_flow_refs: bool,
+    /// Whether whole numbers of the diagrams are written with a fraction.
+    decimals: bool,
     pub waypoint_type: Option<String>,
     pub plain: Vec<&'d str>,
     pub data: Option<DefinitionData>,
@@ -133,40 +144,54 @@ pub(super) fn definition(definition: &WorkflowDefinition) -> Result<Written, Wri
     writer.plain = plain;
     writer.prepare(definition, bpmn);
     writer.out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-    writer.enter("definitions", bpmn.id.as_deref().filter(|id| !id.is_empty()));
+    let root = writer.residues.peek(root_address(bpmn));
+    let around = |name: &str| root.and_then(|root| root.marker(name)).map(str::to_owned);
+    let (prolog, epilog) = (around("prolog"), around("epilog"));
+    writer.misc(prolog);
+    writer.enter(const { kind("definitions") }, Some(root_address(bpmn)));
     for (prefix, uri) in namespaces {
         writer.out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
         writer.raw_attribute_tail(prefix, uri);
     }
     let declarations_at = writer.out.len();
+    writer.data_attribute();
     writer.contents(&rows::DEFINITIONS, bpmn);
     writer.leave();
+    writer.misc(epilog);
     writer.out.push('\n');
     writer.finish(declarations_at)
+}
+
+/// The address of the root's residue.
+fn root_address(bpmn: &Bpmn) -> &str {
+    bpmn.id.as_deref().filter(|id| !id.is_empty()).unwrap_or("definitions")
 }
 
 impl<'d> Writer<'d> {
     fn new(
         namespaces: &BTreeMap<String, String>,
         around: Vec<(&'d str, &'d str)>,
-        residues: HashMap<String, Residue>,
+        residues: Residues<'d>,
         bpmn: &Bpmn,
     ) -> Self {
         let target = bpmn.target_namespace.as_deref().unwrap_or_default();
         let own = namespaces.iter().filter(|(prefix, uri)| !prefix.is_empty() && *uri == target);
-        let root = residues.get(bpmn.id.as_deref().filter(|id| !id.is_empty()).unwrap_or("definitions"));
+        let root = residues.peek(root_address(bpmn));
+        let marker = |name: &str| root.and_then(|root| root.marker(name));
+        let rebound: Vec<&str> = marker("rebound").unwrap_or_default().split_ascii_whitespace().collect();
+        let shared_ids = marker("sharedIds").and_then(|ids| serde_json::from_str(ids).ok());
         let root_children = root.map(|root| root.children.as_slice()).unwrap_or_default();
         let root_events = root_children.iter().filter(|child| is_group(child.kind, Group::EventDefinition));
-        let root_events = root_events.filter_map(|child| Some((child.id.clone()?, ())));
         Self {
             out: String::with_capacity(64 * 1024),
-            prefixes: Prefixes::new(namespaces),
+            prefixes: Prefixes::new(namespaces, &rebound),
             around,
             target_prefixes: own.map(|(prefix, _)| prefix.clone()).collect(),
-            root_events: root_events.collect(),
-            with_paths: residues.keys().any(|address| address.contains('/')),
-            omit_flow_refs: root.is_some_and(|root| root.marker("flowRefs") == Some("omit")),
-            waypoint_type: root.and_then(|root| root.marker("waypointType")).map(str::to_owned),
+            root_events: root_events.filter_map(|child| child.id.clone()).collect(),
+            shared_ids: shared_ids.unwrap_or_default(),
+            omit_flow_refs: marker("flowRefs") == Some("omit"),
+            decimals: marker("decimals").is_some(),
+            waypoint_type: marker("waypointType").map(str::to_owned),
             residues,
             frames: Vec::new(),
             open: false,
@@ -185,6 +210,7 @@ impl<'d> Writer<'d> {
     fn prepare(&mut self, definition: &WorkflowDefinition, bpmn: &Bpmn) {
         let data = DefinitionData {
             conformance_profile: bpmn.conformance_profile.clone(),
+            conversations: bpmn.conversations.clone(),
             layout: definition.layout.clone(),
             primary_process_id: bpmn.primary_process_id.clone(),
             protection: definition.protection.clone(),
@@ -207,7 +233,7 @@ impl<'d> Writer<'d> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        if !self.out.chars().all(expressible) {
+        if !all_expressible(&self.out) {
             return Err(WriteError::Character { path: "definition".to_owned() });
         }
         let mut declarations = String::new();
@@ -218,13 +244,10 @@ impl<'d> Writer<'d> {
             }
         }
         self.out.insert_str(declarations_at, &declarations);
-        let mut lost: Vec<&String> = self.residues.keys().collect();
-        lost.sort();
-        for address in lost {
+        for address in self.residues.lost() {
             let message =
                 format!("Nothing is left of {address}, so that what was kept for it is not exported.");
-            self.diagnostics
-                .push(Diagnostic::info("residueWithoutElement", message).with_element(address.clone()));
+            self.diagnostics.push(Diagnostic::info("residueWithoutElement", message).with_element(address));
         }
         Ok(Written { xml: self.out, diagnostics: self.diagnostics })
     }
@@ -235,61 +258,116 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Writes a shape as an element of this name.
-    pub(super) fn element<T: Default>(&mut self, name: &str, row: &'static Row<T>, shape: &T) {
+    /// Comments and instructions outside the root.
+    fn misc(&mut self, text: Option<String>) {
+        if let Some(text) = text {
+            self.out.push('\n');
+            self.out.push_str(&text);
+        }
+    }
+
+    /// The definition's own data that BPMN has no place for; the root may have no extension elements.
+    fn data_attribute(&mut self) {
+        let data = self.data.take().and_then(|data| serde_json::to_string(&data).ok());
+        if let Some(data) = data {
+            self.use_ns(Ns::Heddle);
+            let name = qualified(self.prefixes.attribute(Ns::Heddle), "data");
+            self.attribute(&name, &data);
+        }
+    }
+
+    /// Writes a shape as an element of this kind.
+    pub(super) fn element<T: Default>(&mut self, kind: Kind, row: &'static Row<T>, shape: &T) {
         let id = row.id(shape);
-        self.enter(name, id.as_deref());
+        self.enter(kind, id.as_deref());
         self.contents(row, shape);
         self.leave();
     }
 
     /// Starts an element; its attributes may follow.
-    pub(super) fn enter(&mut self, name: &str, id: Option<&str>) {
-        let ns = names::ns_of(name);
-        self.use_ns(ns);
-        self.line();
-        let name = qualified(self.prefixes.element(ns), name);
+    pub(super) fn enter(&mut self, kind: Kind, id: Option<&str>) {
+        self.start_child(kind);
         self.out.push('<');
-        self.out.push_str(&name);
+        self.push_name(kind);
         self.open = true;
-        let address = self.address(&name, id);
-        let residue = if self.residues.is_empty() { None } else { self.residues.remove(&*address) };
-        let address = if self.with_paths { address.into_owned() } else { String::new() };
-        self.frames.push(Frame { name, address, counts: Vec::new(), residue: residue.unwrap_or_default() });
+        let place = self.place(kind, id);
+        let residue = place.and_then(|place| self.residues.take(place));
+        let children = residue.as_ref().and_then(|residue| residue.marker("order")).map(|_| Vec::new());
+        self.frames.push(Frame {
+            kind,
+            place,
+            counts: Vec::new(),
+            residue,
+            extensions_taken: false,
+            children,
+        });
     }
 
-    fn address<'i>(&mut self, name: &str, id: Option<&'i str>) -> Cow<'i, str> {
-        if !self.with_paths {
-            let root = if self.frames.is_empty() { "definitions" } else { "" };
-            return Cow::Borrowed(id.unwrap_or(root));
+    /// Appends the name of an element with its prefix.
+    fn push_name(&mut self, kind: Kind) {
+        let Some(row) = row(kind) else { return };
+        if !self.used.contains(&row.ns()) {
+            self.used.push(row.ns());
         }
-        let Some(parent) = self.frames.last_mut() else { return Cow::Borrowed(id.unwrap_or("definitions")) };
-        let local = name.rsplit(':').next().unwrap_or(name);
-        let ordinal = match parent.counts.iter_mut().find(|(own, _)| own == local) {
-            Some((_, count)) => {
-                *count += 1;
-                *count - 1
+        let prefix = self.prefixes.element(row.ns());
+        if !prefix.is_empty() {
+            self.out.push_str(prefix);
+            self.out.push(':');
+        }
+        self.out.push_str(row.name);
+    }
+
+    /// Where residue of an element would be kept.
+    fn place(&mut self, kind: Kind, id: Option<&str>) -> Option<Place> {
+        // Counted whether the element has an id or not.
+        let below = match self.frames.last_mut() {
+            Some(Frame { place: Some(place), counts, .. }) if self.residues.has_below(*place) => {
+                let local = row(kind).map_or("", |row| row.name);
+                let ordinal = match counts.iter_mut().find(|(own, _)| *own == local) {
+                    Some((_, count)) => {
+                        *count += 1;
+                        *count - 1
+                    }
+                    None => {
+                        counts.push((local, 1));
+                        0
+                    }
+                };
+                self.residues.below(*place, local, ordinal)
             }
-            None => {
-                parent.counts.push((local.to_owned(), 1));
-                0
-            }
+            _ => None,
         };
         match id {
-            Some(id) => Cow::Borrowed(id),
-            None => Cow::Owned(format!("{}/{local}[{ordinal}]", parent.address)),
+            Some(id) if !id.contains('/') && (self.frames.is_empty() || !self.shared_ids.contains(id)) => {
+                self.residues.of_id(id)
+            }
+            _ => below,
         }
     }
 
-    /// Ends the start tag of the element around and starts a new line.
-    fn line(&mut self) {
+    /// Starts a child of this kind on a line of its own.
+    fn start_child(&mut self, kind: Kind) {
+        self.end_start_tag();
+        if let Some(Frame { children: Some(children), .. }) = self.frames.last_mut() {
+            children.push((self.out.len(), kind));
+        }
+        self.indent();
+    }
+
+    fn end_start_tag(&mut self) {
         if self.open {
             self.out.push('>');
             self.open = false;
         }
-        self.out.push('\n');
-        for _ in 0..self.frames.len() {
-            self.out.push_str("  ");
+    }
+
+    fn indent(&mut self) {
+        const SPACES: &str = "\n                                ";
+        let depth = self.frames.len();
+        let end = SPACES.len().min(1 + 2 * depth);
+        self.out.push_str(&SPACES[..end]);
+        for _ in end..1 + 2 * depth {
+            self.out.push(' ');
         }
     }
 
@@ -301,14 +379,18 @@ impl<'d> Writer<'d> {
             self.open = false;
             return;
         }
-        self.line();
+        self.indent();
+        self.end_tag(frame.kind);
+    }
+
+    fn end_tag(&mut self, kind: Kind) {
         self.out.push_str("</");
-        self.out.push_str(&frame.name);
+        self.push_name(kind);
         self.out.push('>');
     }
 
-    fn residue(&self) -> Option<&Residue> {
-        self.frames.last().map(|frame| &frame.residue)
+    fn residue(&self) -> Option<&Rc<Residue<'d>>> {
+        self.frames.last().and_then(|frame| frame.residue.as_ref())
     }
 
     fn raw_attribute_tail(&mut self, name: &str, value: &str) {
@@ -337,53 +419,103 @@ impl<'d> Writer<'d> {
 
     /// Writes the attributes and children of a shape within its element.
     pub(super) fn contents<T: Default>(&mut self, row: &'static Row<T>, shape: &T) {
-        let residue =
-            self.frames.last_mut().map(|frame| std::mem::take(&mut frame.residue)).unwrap_or_default();
+        let Some(residue) = self.residue().cloned() else {
+            for spec in row.attributes.iter().flat_map(|part| part.iter()) {
+                if let Some(value) = (spec.get)(shape) {
+                    self.spec_attribute(spec, &value);
+                }
+            }
+            for child in row.children.iter().flat_map(|part| part.iter()) {
+                if let Some(write) = child.write {
+                    write(self, shape);
+                }
+            }
+            return;
+        };
         for spec in row.attributes.iter().flat_map(|part| part.iter()) {
             let value = (spec.get)(shape);
             match residue.attribute(spec.name) {
                 Some(raw) if self.same(spec, raw, value.as_deref()) => self.raw_attribute(spec.name, raw),
                 _ => {
                     if let Some(value) = value {
-                        self.attribute(spec.name, &value);
+                        self.spec_attribute(spec, &value);
                     }
                 }
             }
         }
         self.residue_attributes(&residue, |name| row.attribute(name).is_some());
-        let mut ranked: Vec<(usize, &ResidueChild)> = Vec::with_capacity(residue.children.len());
-        for child in &residue.children {
-            let rank =
-                row.child(child.kind, super::read::group(child.kind)).map_or(usize::MAX, |(rank, _)| rank);
-            ranked.push((rank, child));
-        }
+        let mut ranked: Vec<(u16, &ResidueChild<'_>)> =
+            residue.children.iter().map(|child| (order::rank(row, child.kind), child)).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.residue = residue.clone();
-        }
         let mut rest = ranked.as_slice();
         for (rank, child) in row.children.iter().flat_map(|part| part.iter()).enumerate() {
             if let Some(write) = child.write {
                 write(self, shape);
             }
             while let Some((own, kept)) = rest.first()
-                && *own <= rank
+                && *own <= order::short(rank)
             {
                 rest = &rest[1..];
                 if !self.took_extensions(child.matches) {
-                    self.raw(&kept.xml);
+                    self.kept(kept);
                 }
             }
         }
         for (_, kept) in rest {
-            self.raw(&kept.xml);
+            self.kept(kept);
+        }
+        if let Some(note) = residue.marker("order") {
+            self.arrange(row, note);
+        }
+    }
+
+    /// Writes an attribute of a row.
+    fn spec_attribute<T>(&mut self, spec: &Attr<T>, value: &str) {
+        self.out.push(' ');
+        self.out.push_str(spec.name);
+        self.out.push_str("=\"");
+        match spec.lexis {
+            Lexis::Text | Lexis::Reference => escape_attribute(value, &mut self.out),
+            Lexis::Typed => self.out.push_str(value),
+            Lexis::Number => {
+                self.out.push_str(value);
+                if self.decimals && !value.contains('.') {
+                    self.out.push_str(".0");
+                }
+            }
+        }
+        self.out.push('"');
+    }
+
+    /// Puts the children of the current element into the order that the reader noted.
+    fn arrange<T>(&mut self, row: &Row<T>, note: &str) {
+        let end = self.out.len();
+        let children = self.frames.last_mut().and_then(|frame| frame.children.as_mut()).map(std::mem::take);
+        let Some(children) = children.filter(|children| !children.is_empty()) else { return };
+        let ranks: Vec<u16> = children.iter().map(|(_, kind)| order::rank(row, *kind)).collect();
+        let starts = children.iter().map(|(start, _)| *start);
+        let ends = children.iter().skip(1).map(|(start, _)| *start).chain([end]);
+        let parts: Vec<Range<usize>> = starts.zip(ends).map(|(start, end)| start..end).collect();
+        let first = parts.first().map_or(end, |part| part.start);
+        let arranged = order::rearranged(&self.out, &parts, &order::arrange(row, note, &ranks));
+        self.out.truncate(first);
+        self.out.push_str(&arranged);
+    }
+
+    /// Puts back a child.
+    fn kept(&mut self, child: &ResidueChild<'_>) {
+        if child.kind == TEXT {
+            self.start_child(TEXT);
+            self.out.push_str(child.inner);
+        } else {
+            self.raw(child.kind, &child.xml);
         }
     }
 
     /// Whether the extension elements kept for the current element were written with its own data.
     fn took_extensions(&self, matches: Match) -> bool {
-        matches == Match::Kind(kind("extensionElements"))
-            && self.residue().is_some_and(|residue| residue.used)
+        matches == Match::Kind(const { kind("extensionElements") })
+            && self.frames.last().is_some_and(|frame| frame.extensions_taken)
     }
 
     fn same<T: Default>(&self, spec: &Attr<T>, raw: &str, value: Option<&str>) -> bool {
@@ -405,11 +537,12 @@ impl<'d> Writer<'d> {
 
     /// Puts back the attributes of an element that has no attributes of its own.
     pub(super) fn kept_attributes(&mut self) {
-        let residue = self.residue().cloned().unwrap_or_default();
-        self.residue_attributes(&residue, |_| false);
+        if let Some(residue) = self.residue().cloned() {
+            self.residue_attributes(&residue, |_| false);
+        }
     }
 
-    fn residue_attributes(&mut self, residue: &Residue, own: impl Fn(&str) -> bool) {
+    fn residue_attributes(&mut self, residue: &Residue<'_>, own: impl Fn(&str) -> bool) {
         for (prefix, uri) in &residue.declarations {
             self.attribute(&format!("xmlns:{prefix}"), uri);
         }
@@ -421,39 +554,45 @@ impl<'d> Writer<'d> {
     }
 
     /// Writes XML text that is known to be well-formed on a line of its own.
-    pub(super) fn raw(&mut self, xml: &str) {
-        self.line();
+    pub(super) fn raw(&mut self, kind: Kind, xml: &str) {
+        self.start_child(kind);
         self.out.push_str(xml);
     }
 
     /// Writes XML text of a member, after a look at its form.
-    pub(super) fn fragment(&mut self, xml: &str) {
+    pub(super) fn fragment(&mut self, kind: Kind, xml: &str) {
         if let Err(source) = Tree::parse(xml, &self.around) {
-            let path = self.frames.last().map(|frame| frame.name.clone()).unwrap_or_default();
-            self.error.get_or_insert(WriteError::Fragment { path, source });
+            let path = self.frames.last().and_then(|frame| row(frame.kind)).map(|row| row.name.to_owned());
+            self.error.get_or_insert(WriteError::Fragment { path: path.unwrap_or_default(), source });
             return;
         }
-        self.raw(xml);
+        self.raw(kind, xml);
     }
 
     /// Writes an element with character data.
-    pub(super) fn leaf(&mut self, name: &str, style: Leaf, text: &str, language: Option<&str>) {
-        self.enter(name, None);
-        let residue =
-            self.frames.last_mut().map(|frame| std::mem::take(&mut frame.residue)).unwrap_or_default();
-        if style == Leaf::Expression && residue.marker("plain").is_none() {
-            let xsi_type = self.prefixes.xsi_type().to_owned();
-            if residue.attribute(&xsi_type).is_none() {
-                let formal = self.prefixes.formal_expression().to_owned();
+    pub(super) fn leaf(&mut self, kind: Kind, style: Leaf, text: &str, language: Option<&str>) {
+        self.enter(kind, None);
+        let residue = self.residue().cloned();
+        let marker = |name: &str| residue.as_ref().is_some_and(|residue| residue.marker(name).is_some());
+        if style == Leaf::Expression && !marker("plain") {
+            let known = residue.as_ref().and_then(|residue| residue.attribute(self.prefixes.xsi_type()));
+            if known.is_none() {
                 self.use_ns(Ns::Xsi);
-                self.attribute(&xsi_type, &formal);
+                self.out.push(' ');
+                self.out.push_str(&self.prefixes.xsi_type);
+                self.out.push_str("=\"");
+                self.out.push_str(&self.prefixes.formal_expression);
+                self.out.push('"');
             }
         }
         if let Some(language) = language {
             self.attribute("language", language);
         }
-        self.residue_attributes(&residue, |name| name == "language" && language.is_some());
-        let kept = residue.marker("content").is_some().then_some(residue.inner.as_str()).filter(|inner| {
+        if let Some(residue) = &residue {
+            self.residue_attributes(residue, |name| name == "language" && language.is_some());
+        }
+        let kept = residue.as_ref().filter(|residue| residue.marker("content").is_some());
+        let kept = kept.map(|residue| residue.inner.as_ref()).filter(|inner| {
             let value = content_text(inner);
             match style {
                 Leaf::Reference => self.own_name(Cow::Borrowed(value.trim())) == text,
@@ -464,44 +603,47 @@ impl<'d> Writer<'d> {
             self.leave();
             return;
         }
-        self.out.push('>');
-        self.open = false;
+        self.end_start_tag();
         match kept {
             Some(inner) => self.out.push_str(inner),
             None => escape_text(text, &mut self.out),
         }
-        if let Some(frame) = self.frames.pop() {
-            self.out.push_str(&format!("</{}>", frame.name));
-        }
+        self.frames.pop();
+        self.end_tag(kind);
     }
 
     /// Writes extension elements: the definition's own data, then the fragments.
     pub(super) fn extensions(&mut self, data: Option<String>, fragments: Option<&[String]>) {
+        let element = const { kind("extensionElements") };
         let Some(data) = data else {
             if let Some(fragments) = fragments {
-                self.enter("extensionElements", None);
-                fragments.iter().for_each(|fragment| self.fragment(fragment));
+                self.enter(element, None);
+                self.kept_attributes();
+                fragments.iter().for_each(|fragment| self.fragment(UNKNOWN, fragment));
                 self.leave();
             }
             return;
         };
         let mut kept = String::new();
         if let Some(frame) = self.frames.last_mut() {
-            let extensions =
-                frame.residue.children.iter().filter(|child| child.kind == kind("extensionElements"));
+            let children =
+                frame.residue.as_ref().map(|residue| residue.children.as_slice()).unwrap_or_default();
+            let extensions = children.iter().filter(|child| child.kind == element);
             extensions.for_each(|child| kept.push_str(child.inner.trim()));
-            frame.residue.used = true;
+            frame.extensions_taken = true;
         }
-        self.enter("extensionElements", None);
-        self.line();
+        self.enter(element, None);
+        self.kept_attributes();
+        self.end_start_tag();
+        self.indent();
         self.use_ns(Ns::Heddle);
         let tag = qualified(self.prefixes.element(Ns::Heddle), "data");
         self.out.push_str(&format!("<{tag}>"));
         escape_text(&data, &mut self.out);
         self.out.push_str(&format!("</{tag}>"));
-        fragments.into_iter().flatten().for_each(|fragment| self.fragment(fragment));
+        fragments.into_iter().flatten().for_each(|fragment| self.fragment(UNKNOWN, fragment));
         if !kept.is_empty() {
-            self.raw(&kept);
+            self.raw(UNKNOWN, &kept);
         }
         self.leave();
     }
@@ -527,7 +669,7 @@ impl<'d> Writer<'d> {
 
     /// Whether an event definition of this id stands at the model's root.
     pub(super) fn at_root(&self, id: &str) -> bool {
-        self.root_events.contains_key(id)
+        self.root_events.contains(id)
     }
 
     /// Starts a graph: collects its flows by node.
@@ -588,10 +730,10 @@ impl<'d> Writer<'d> {
             return;
         };
         for flow in &incoming {
-            self.leaf("incoming", Leaf::Text, flow, None);
+            self.leaf(const { kind("incoming") }, Leaf::Text, flow, None);
         }
         for flow in &outgoing {
-            self.leaf("outgoing", Leaf::Text, flow, None);
+            self.leaf(const { kind("outgoing") }, Leaf::Text, flow, None);
         }
     }
 }
@@ -599,4 +741,11 @@ impl<'d> Writer<'d> {
 /// Whether a kind belongs to a group.
 pub(super) fn is_group(kind: Kind, group: Group) -> bool {
     row(kind).is_some_and(|row| row.group == group)
+}
+
+/// Whether XML 1.0 can express every character.
+fn all_expressible(text: &str) -> bool {
+    let control = text.bytes().any(|byte| byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r'));
+    // The other characters that it cannot express start with this byte.
+    !control && (!text.bytes().any(|byte| byte == 0xEF) || text.chars().all(expressible))
 }

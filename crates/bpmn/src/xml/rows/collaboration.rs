@@ -7,7 +7,7 @@ use crate::model::{
     Choreography, ChoreographyActivity, Collaboration, Conversation, ConversationLink, CorrelationKey,
     MessageFlow, Participant,
 };
-use crate::xml::names::element_row;
+use crate::xml::names::{element_row, kind, kind_named};
 use crate::xml::read::Reader;
 use crate::xml::row::{Child, Match, Row};
 use crate::xml::tree::El;
@@ -40,7 +40,7 @@ static PARTICIPANT: Row<Participant> = Row {
                 },
                 |writer, participant: &Participant| {
                     if participant.multiplicity_minimum.or(participant.multiplicity_maximum).is_some() {
-                        writer.element("participantMultiplicity", &MULTIPLICITY, participant);
+                        writer.element(const { kind("participantMultiplicity") }, &MULTIPLICITY, participant);
                     }
                 }
             ),
@@ -125,7 +125,7 @@ fn write_conversations(writer: &mut Writer<'_>, conversations: &[Conversation]) 
     for conversation in conversations {
         let known = ["conversation", "subConversation", "callConversation"];
         let name = one_of(conversation.r#type.as_deref(), &known);
-        writer.element(name, &CONVERSATION, conversation);
+        writer.element(kind_named(name), &CONVERSATION, conversation);
     }
 }
 
@@ -265,6 +265,6 @@ fn write_activities(writer: &mut Writer<'_>, activities: &[ChoreographyActivity]
     for activity in activities {
         let row = activity.r#type.as_deref().and_then(element_row);
         let row = row.filter(|row| row.group.is_flow_node() || row.group == Group::ChoreographyActivity);
-        writer.element(row.map_or("choreographyTask", |row| row.name), &ACTIVITY, activity);
+        writer.element(kind_named(row.map_or("choreographyTask", |row| row.name)), &ACTIVITY, activity);
     }
 }

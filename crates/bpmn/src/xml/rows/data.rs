@@ -4,6 +4,7 @@ use super::kept_head;
 use crate::model::{
     AssignmentExpression, DataAssociation, DataItem, InputSet, OutputSet, Property, ResourceRole,
 };
+use crate::xml::names::kind;
 use crate::xml::read::Leaf;
 use crate::xml::row::{Attr, Child, Match, Row};
 
@@ -130,8 +131,7 @@ pub(in crate::xml) static RESOURCE_ROLE: Row<ResourceRole> = Row {
                     let tree = reader.tree;
                     let mut children = tree.children(el);
                     let (Some(first), None) = (children.next(), children.next()) else { return Ok(false) };
-                    let formal =
-                        tree.get(first).kind == const { crate::xml::names::kind("formalExpression") };
+                    let formal = tree.get(first).kind == const { kind("formalExpression") };
                     if role.assignment_expression.is_some() || !formal {
                         return Ok(false);
                     }
@@ -145,9 +145,9 @@ pub(in crate::xml) static RESOURCE_ROLE: Row<ResourceRole> = Row {
                 },
                 |writer, role: &ResourceRole| {
                     if let Some(text) = &role.assignment_expression {
-                        writer.enter("resourceAssignmentExpression", None);
+                        writer.enter(const { kind("resourceAssignmentExpression") }, None);
                         writer.kept_attributes();
-                        writer.leaf("formalExpression", Leaf::Text, text, None);
+                        writer.leaf(const { kind("formalExpression") }, Leaf::Text, text, None);
                         writer.leave();
                     }
                 }

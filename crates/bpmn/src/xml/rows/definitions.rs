@@ -1,13 +1,14 @@
 //! The root and its reusable elements.
 
 use super::collaboration::{CHOREOGRAPHY, COLLABORATION};
-use super::diagram::DIAGRAM;
+use super::diagram::{DIAGRAM, read_diagram};
 use super::process::{read_data, read_process, write_data, write_process};
-use super::{data_text, extension_data, kept_head};
+use super::{Extensions, extension_data, keep_attributes, kept_head};
 use crate::model::{
     Bpmn, BpmnImport, Category, CategoryValue, EventReference, Interface, ItemDefinition, Operation,
     Relationship, Resource, ResourceParameter,
 };
+use crate::xml::names::{COMMENT, kind};
 use crate::xml::read::{DefinitionData, Reader};
 use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
@@ -63,7 +64,15 @@ pub(in crate::xml) static DEFINITIONS: Row<Bpmn> = Row {
             }
         ),
         Child { matches: Match::Group(Group::Root), read: None, write: None },
-        many!(Bpmn: "BPMNDiagram" DIAGRAM diagrams),
+        child!(
+            "BPMNDiagram",
+            |reader, bpmn: &mut Bpmn, el| read_diagram(reader, bpmn, el),
+            |writer, bpmn| {
+                for diagram in bpmn.diagrams.iter().flatten() {
+                    writer.element(const { kind("BPMNDiagram") }, &DIAGRAM, diagram);
+                }
+            }
+        ),
         many!(Bpmn: "relationship" RELATIONSHIP relationships),
     ]],
 };
@@ -77,15 +86,18 @@ fn stores(bpmn: &Bpmn) -> Vec<crate::model::DataItem> {
 }
 
 fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<bool, XmlError> {
-    let (data, others) = extension_data::<DefinitionData>(reader, el);
-    if data.is_none() && others.is_empty() {
+    let tree = reader.tree;
+    if !tree.children(el).any(|child| tree.get(child).kind != COMMENT) {
         return Ok(false);
     }
+    let Some(Extensions { data, others, fragments }) = extension_data::<DefinitionData>(reader, el) else {
+        return Ok(false);
+    };
+    keep_attributes(reader, el);
     if let Some(data) = data {
         reader.data = data;
     }
     if !others.is_empty() {
-        let fragments = others.iter().map(|&child| reader.tree.fragment(child).into_owned());
         bpmn.extension_elements_xml.get_or_insert_default().extend(fragments);
     }
     for child in others {
@@ -95,9 +107,8 @@ fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<b
 }
 
 fn write_extensions(writer: &mut Writer<'_>, _: &Bpmn) {
-    let data = writer.data.take().unwrap_or_default();
     let plain: Vec<String> = std::mem::take(&mut writer.plain).into_iter().map(str::to_owned).collect();
-    writer.extensions(data_text(&data), (!plain.is_empty()).then_some(plain.as_slice()));
+    writer.extensions(None, (!plain.is_empty()).then_some(plain.as_slice()));
 }
 
 static IMPORT: Row<BpmnImport> = Row {

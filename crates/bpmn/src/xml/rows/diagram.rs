@@ -1,6 +1,6 @@
 //! Diagram interchange.
 
-use crate::model::{Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point};
+use crate::model::{Bounds, Bpmn, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point};
 use crate::xml::XmlError;
 use crate::xml::names::kind;
 use crate::xml::read::Reader;
@@ -13,17 +13,42 @@ pub(super) static DIAGRAM: Row<Diagram> = Row {
         child!(
             "BPMNPlane",
             |reader, diagram: &mut Diagram, el| {
-                if diagram.plane_id.is_some() || diagram.element_ref.is_some() || diagram.shapes.is_some() {
+                if has_plane(diagram) {
                     return Ok(false);
                 }
                 reader.read(&PLANE, diagram, el)?;
+                if !has_plane(diagram) {
+                    diagram.shapes = Some(Vec::new());
+                }
                 Ok(true)
             },
-            |writer, diagram: &Diagram| writer.element("BPMNPlane", &PLANE, diagram)
+            |writer, diagram: &Diagram| {
+                if has_plane(diagram) || !writer.marked("noPlane") {
+                    writer.element(const { kind("BPMNPlane") }, &PLANE, diagram);
+                }
+            }
         ),
         kept!("BPMNLabelStyle"),
     ]],
 };
+
+fn has_plane(diagram: &Diagram) -> bool {
+    let Diagram { plane_id, element_ref, shapes, edges, .. } = diagram;
+    plane_id.is_some() || element_ref.is_some() || shapes.is_some() || edges.is_some()
+}
+
+/// Reads a diagram; one without a plane, which the schema wants, is marked.
+pub(super) fn read_diagram(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<bool, XmlError> {
+    let mut diagram = Diagram::default();
+    reader.enter(el, true);
+    reader.fill(&DIAGRAM, &mut diagram, el)?;
+    if !has_plane(&diagram) {
+        reader.mark("noPlane", "true".to_owned());
+    }
+    reader.leave();
+    bpmn.diagrams.get_or_insert_default().push(diagram);
+    Ok(true)
+}
 
 static PLANE: Row<Diagram> = Row {
     attributes: &[&[attr!(Text "id" plane_id), attr!(Reference "bpmnElement" element_ref)]],
@@ -45,10 +70,10 @@ static SHAPE: Row<DiagramShape> = Row {
 
 static BOUNDS: Row<Bounds> = Row {
     attributes: &[&[
-        attr!(Typed "x" x),
-        attr!(Typed "y" y),
-        attr!(Typed "width" width),
-        attr!(Typed "height" height),
+        attr!(Number "x" x),
+        attr!(Number "y" y),
+        attr!(Number "width" width),
+        attr!(Number "height" height),
     ]],
     children: &[],
 };
@@ -70,7 +95,7 @@ static EDGE: Row<DiagramEdge> = Row {
             read: Some(read_waypoint),
             write: Some(|writer, edge: &DiagramEdge| {
                 for point in edge.waypoints.iter().flatten() {
-                    writer.enter("waypoint", None);
+                    writer.enter(const { kind("waypoint") }, None);
                     writer.waypoint_type();
                     writer.contents(&POINT, point);
                     writer.leave();
@@ -81,7 +106,7 @@ static EDGE: Row<DiagramEdge> = Row {
     ]],
 };
 
-static POINT: Row<Point> = Row { attributes: &[&[attr!(Typed "x" x), attr!(Typed "y" y)]], children: &[] };
+static POINT: Row<Point> = Row { attributes: &[&[attr!(Number "x" x), attr!(Number "y" y)]], children: &[] };
 
 /// The type that all way points of a document usually share is noted once, at the root.
 fn read_waypoint(reader: &mut Reader<'_>, edge: &mut DiagramEdge, el: El) -> Result<bool, XmlError> {

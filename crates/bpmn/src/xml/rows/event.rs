@@ -4,7 +4,7 @@ use super::kept_head;
 use crate::model::{ComplexBehaviorDefinition, DataItem, EventDefinition, LoopCharacteristics};
 use crate::xml::Group;
 use crate::xml::XmlError;
-use crate::xml::names::kind;
+use crate::xml::names::{kind, kind_named};
 use crate::xml::read::{Leaf, Reader, group};
 use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
@@ -105,12 +105,12 @@ pub(in crate::xml) fn write_definitions(writer: &mut Writer<'_>, definitions: &[
         let root = definition.id.as_deref().filter(|id| writer.at_root(id));
         let reference = if name == Some("reference") { definition.reference.as_deref() } else { root };
         if let Some(reference) = reference {
-            writer.leaf("eventDefinitionRef", Leaf::Reference, reference, None);
+            writer.leaf(const { kind("eventDefinitionRef") }, Leaf::Reference, reference, None);
             continue;
         }
         let found = TYPES.iter().find(|(own, ..)| Some(*own) == name);
         match found {
-            Some((_, element, row)) => writer.element(element, row, definition),
+            Some((_, element, row)) => writer.element(kind_named(element), row, definition),
             None => {
                 let message =
                     format!("An event definition of the type {:?} is not exported.", definition.r#type);
@@ -171,7 +171,7 @@ static MULTI_INSTANCE: Row<LoopCharacteristics> = Row {
                 },
                 |writer, characteristics: &LoopCharacteristics| {
                     if let Some(name) = &characteristics.element_variable {
-                        writer.enter("inputDataItem", None);
+                        writer.enter(const { kind("inputDataItem") }, None);
                         let name = if writer.marked("plain") { None } else { Some(name.clone()) };
                         writer.contents(&LOOP_ITEM, &DataItem { name, ..DataItem::default() });
                         writer.leave();
@@ -205,7 +205,7 @@ static COMPLEX_BEHAVIOR: Row<ComplexBehaviorDefinition> = Row {
                 },
                 |writer, behavior: &ComplexBehaviorDefinition| {
                     if behavior.event_definitions.is_some() {
-                        writer.enter("event", None);
+                        writer.enter(const { kind("event") }, None);
                         writer.contents(&IMPLICIT_EVENT, behavior);
                         writer.leave();
                     }
@@ -261,9 +261,11 @@ pub(in crate::xml) fn read_loop(
 /// Writes loop characteristics.
 pub(in crate::xml) fn write_loop(writer: &mut Writer<'_>, characteristics: &LoopCharacteristics) {
     match characteristics.kind.as_deref() {
-        Some("multiInstance") => {
-            writer.element("multiInstanceLoopCharacteristics", &MULTI_INSTANCE, characteristics)
-        }
-        _ => writer.element("standardLoopCharacteristics", &STANDARD_LOOP, characteristics),
+        Some("multiInstance") => writer.element(
+            const { kind("multiInstanceLoopCharacteristics") },
+            &MULTI_INSTANCE,
+            characteristics,
+        ),
+        _ => writer.element(const { kind("standardLoopCharacteristics") }, &STANDARD_LOOP, characteristics),
     }
 }

@@ -10,6 +10,7 @@ mod process;
 
 pub(super) use definitions::DEFINITIONS;
 
+use super::names::{COMMENT, Ns};
 use super::read::Reader;
 use super::row::{Child, Row};
 use super::tree::El;
@@ -28,27 +29,58 @@ const fn kept_head<T>() -> [Child<T>; 2] {
     [kept!("documentation"), kept!("extensionElements")]
 }
 
-/// Reads the definition's own data out of extension elements; the other children are answered.
-fn extension_data<T: DeserializeOwned>(reader: &mut Reader<'_>, el: El) -> (Option<T>, Vec<El>) {
-    use super::names::Ns;
+/// What extension elements hold.
+struct Extensions<T> {
+    /// The definition's own data.
+    data: Option<T>,
+    /// The other elements.
+    others: Vec<El>,
+    /// The same as XML text, with the comments before each.
+    fragments: Vec<String>,
+}
+
+/// Reads extension elements; none when they hold what is no element and must be kept as a whole.
+fn extension_data<T: DeserializeOwned>(reader: &mut Reader<'_>, el: El) -> Option<Extensions<T>> {
     let tree = reader.tree;
-    let mut data = None;
-    let mut others = Vec::new();
+    if tree.get(el).has_text {
+        return None;
+    }
+    let mut found = Extensions { data: None, others: Vec::new(), fragments: Vec::new() };
+    let mut comments = String::new();
     for child in tree.children(el) {
         let element = tree.get(child);
-        if element.ns != Ns::Heddle || element.local != "data" {
-            others.push(child);
-            continue;
-        }
-        match serde_json::from_str(&tree.text(child)) {
-            Ok(value) => data = Some(value),
-            Err(error) => {
-                let message = format!("The element heddle:data is not understood: {error}.");
-                reader.note(crate::diagnostic::Diagnostic::warning("invalidData", message));
+        if element.kind == COMMENT {
+            comments.push_str(&tree.fragment(child));
+        } else if element.ns != Ns::Heddle || element.local != "data" {
+            found.others.push(child);
+            found.fragments.push(std::mem::take(&mut comments) + &tree.fragment(child));
+        } else {
+            match serde_json::from_str(&tree.text(child)) {
+                Ok(value) => found.data = Some(value),
+                Err(error) => {
+                    let message = format!("The element heddle:data is not understood: {error}.");
+                    reader.note(crate::diagnostic::Diagnostic::warning("invalidData", message));
+                }
             }
         }
     }
-    (data, others)
+    if !comments.is_empty() {
+        found.fragments.last_mut()?.push_str(&comments);
+    }
+    Some(found)
+}
+
+/// Keeps the attributes of an element that is read without a row.
+fn keep_attributes(reader: &mut Reader<'_>, el: El) {
+    let tree = reader.tree;
+    if tree.attributes(el).is_empty() && tree.own_bindings(el).next().is_none() {
+        return;
+    }
+    reader.enter(el, false);
+    for attribute in tree.attributes(el) {
+        reader.keep_attribute(usize::MAX, attribute.name, attribute.raw, attribute.ns);
+    }
+    reader.leave();
 }
 
 /// The data as text, unless it says nothing.

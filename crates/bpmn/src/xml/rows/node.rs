@@ -6,9 +6,9 @@ use super::data::{
 };
 use super::event::{read_definition, read_loop, write_definitions, write_loop};
 use super::process::LANE_SET;
-use super::{data_text, extension_data};
+use super::{Extensions, data_text, extension_data, keep_attributes};
 use crate::model::{Condition, DataAssociation, Edge, EdgeLoop, Node, ResourceRole};
-use crate::xml::names::{element_row, kind};
+use crate::xml::names::{element_row, kind, kind_named};
 use crate::xml::read::{Reader, group};
 use crate::xml::row::{Attr, Child, Lexical, Lexis, Match, Row};
 use crate::xml::tree::El;
@@ -69,11 +69,13 @@ fn read_extensions(reader: &mut Reader<'_>, node: &mut Node, el: El) -> Result<b
     if bpmn.extension_xml.is_some() {
         return Ok(false);
     }
-    let (data, others) = extension_data::<NodeData>(reader, el);
+    let Some(Extensions { data, others, fragments }) = extension_data::<NodeData>(reader, el) else {
+        return Ok(false);
+    };
     if data.is_none() || !others.is_empty() {
-        let fragments = others.iter().map(|&child| reader.tree.fragment(child).into_owned());
-        bpmn.extension_xml = Some(fragments.collect());
+        bpmn.extension_xml = Some(fragments);
     }
+    keep_attributes(reader, el);
     for &child in &others {
         vendor::note_extension(reader, child);
     }
@@ -201,7 +203,7 @@ fn write_io(writer: &mut Writer<'_>, node: &Node) {
         output_sets: bpmn.output_sets.clone(),
     };
     if io != IoSpecification::default() {
-        writer.element("ioSpecification", &IO_SPECIFICATION, &io);
+        writer.element(const { kind("ioSpecification") }, &IO_SPECIFICATION, &io);
     }
 }
 
@@ -217,7 +219,7 @@ fn write_associations(writer: &mut Writer<'_>, node: &Node, name: &str) {
     let associations =
         node.bpmn.as_ref().and_then(|bpmn| bpmn.data_associations.as_deref()).unwrap_or_default();
     for association in associations.iter().filter(|association| association_name(association) == name) {
-        writer.element(name, &DATA_ASSOCIATION, association);
+        writer.element(kind_named(name), &DATA_ASSOCIATION, association);
     }
 }
 
@@ -237,7 +239,7 @@ pub(super) fn read_role(
 /// Writes resource roles.
 pub(super) fn write_roles(writer: &mut Writer<'_>, roles: &[ResourceRole]) {
     for role in roles {
-        writer.element(role_name(role), &RESOURCE_ROLE, role);
+        writer.element(kind_named(role_name(role)), &RESOURCE_ROLE, role);
     }
 }
 
@@ -268,7 +270,10 @@ static TASK: Row<Node> = Row {
                 },
                 |writer, node: &Node| {
                     let renderings = at!(node; bpmn.activity.renderings);
-                    renderings.into_iter().flatten().for_each(|xml| writer.fragment(xml));
+                    renderings
+                        .into_iter()
+                        .flatten()
+                        .for_each(|xml| writer.fragment(const { kind("rendering") }, xml));
                 }
             ),
             leaf!(Node: Text "script" bpmn.activity.script),
@@ -433,7 +438,7 @@ pub(super) fn write_nodes(writer: &mut Writer<'_>, nodes: &[Node]) {
         let group = element_row(name).map_or(Group::Activity, |row| row.group);
         let row = row_of(group);
         let bpmn = node.bpmn.as_deref();
-        writer.enter(name, node.element_id().filter(|id| !id.is_empty()));
+        writer.enter(kind_named(name), node.element_id().filter(|id| !id.is_empty()));
         if let (None, Some(id)) = (&node.id, bpmn.and_then(|bpmn| bpmn.id.as_deref())) {
             writer.attribute("id", id);
         }
@@ -470,16 +475,17 @@ static EDGE: Row<Edge> = Row {
 };
 
 fn read_edge_extensions(reader: &mut Reader<'_>, edge: &mut Edge, el: El) -> Result<bool, XmlError> {
-    let (data, others) = extension_data::<EdgeData>(reader, el);
-    let Some(data) = data else { return Ok(false) };
+    let Some(Extensions { data: Some(data), fragments, .. }) = extension_data::<EdgeData>(reader, el) else {
+        return Ok(false);
+    };
+    keep_attributes(reader, el);
     (edge.branch, edge.condition, edge.r#loop) = (data.branch, data.condition, data.r#loop);
     if data.r#type.is_some() {
         edge.r#type = data.r#type;
     }
-    if !others.is_empty() {
-        let tree = reader.tree;
-        let name = tree.get(el).name;
-        let inner: String = others.iter().map(|&child| tree.fragment(child)).collect();
+    if !fragments.is_empty() {
+        let name = reader.tree.get(el).name;
+        let inner = fragments.concat();
         reader.keep_xml(1, format!("<{name}>{inner}</{name}>").into());
     }
     Ok(true)
@@ -518,7 +524,7 @@ pub(super) fn write_edges(writer: &mut Writer<'_>, edges: &[Edge]) {
                 diagnostic.element_id.clone_from(&edge.id);
                 writer.diagnostics.push(diagnostic);
             }
-            _ => writer.element("sequenceFlow", &EDGE, edge),
+            _ => writer.element(const { kind("sequenceFlow") }, &EDGE, edge),
         }
     }
 }

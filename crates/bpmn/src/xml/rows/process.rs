@@ -5,8 +5,9 @@ use super::data::{
     PROPERTY,
 };
 use super::node::{read_role, write_roles};
-use super::{data_text, extension_data, kept_head, one_of};
+use super::{Extensions, data_text, extension_data, keep_attributes, kept_head, one_of};
 use crate::model::{Artifact, Correlation, DataItem, Edge, Lane, LaneSet, Layout, Process};
+use crate::xml::names::{kind, kind_named};
 use crate::xml::read::Reader;
 use crate::xml::row::{Child, Match, Row};
 use crate::xml::tree::El;
@@ -63,11 +64,13 @@ fn read_extensions(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Re
     if process.extension_xml.is_some() {
         return Ok(false);
     }
-    let (data, others) = extension_data::<ProcessData>(reader, el);
+    let Some(Extensions { data, others, fragments }) = extension_data::<ProcessData>(reader, el) else {
+        return Ok(false);
+    };
     if data.is_none() || !others.is_empty() {
-        let fragments = others.iter().map(|&child| reader.tree.fragment(child).into_owned());
-        process.extension_xml = Some(fragments.collect());
+        process.extension_xml = Some(fragments);
     }
+    keep_attributes(reader, el);
     for &child in &others {
         vendor::note_extension(reader, child);
     }
@@ -106,7 +109,7 @@ fn write_io(writer: &mut Writer<'_>, process: &Process) {
         output_sets: process.output_sets.clone(),
     };
     if io != IoSpecification::default() {
-        writer.element("ioSpecification", &IO_SPECIFICATION, &io);
+        writer.element(const { kind("ioSpecification") }, &IO_SPECIFICATION, &io);
     }
 }
 
@@ -135,7 +138,7 @@ pub(super) fn read_process(
 pub(super) fn write_process(writer: &mut Writer<'_>, process: &Process, main: bool) {
     writer.writes_main = main;
     writer.enter_graph(process.edges.as_deref().unwrap_or_default());
-    writer.element("process", &PROCESS, process);
+    writer.element(const { kind("process") }, &PROCESS, process);
     writer.leave_graph();
     writer.writes_main = false;
 }
@@ -169,7 +172,7 @@ static LANE: Row<Lane> = Row {
                 },
                 |writer, lane: &Lane| {
                     if let Some(lanes) = lane.child_lane_set.as_deref() {
-                        writer.element("childLaneSet", &LANE_SET, lanes);
+                        writer.element(const { kind("childLaneSet") }, &LANE_SET, lanes);
                     }
                 }
             ),
@@ -204,7 +207,7 @@ pub(super) fn write_data(writer: &mut Writer<'_>, items: &[DataItem]) {
     for item in items {
         let known = ["dataObject", "dataObjectReference", "dataStoreReference", "dataStore"];
         let name = one_of(item.element_type.as_deref(), &known);
-        writer.element(name, data_row(name), item);
+        writer.element(kind_named(name), data_row(name), item);
     }
 }
 
@@ -237,7 +240,7 @@ pub(super) fn read_artifact(
 pub(super) fn write_artifacts(writer: &mut Writer<'_>, artifacts: &[Artifact]) {
     for artifact in artifacts {
         let name = one_of(artifact.element_type.as_deref(), &["textAnnotation", "association", "group"]);
-        writer.element(name, &ARTIFACT, artifact);
+        writer.element(kind_named(name), &ARTIFACT, artifact);
     }
 }
 
@@ -251,7 +254,7 @@ pub(super) fn write_association(writer: &mut Writer<'_>, edge: &Edge) {
         association_direction: bpmn.and_then(|bpmn| bpmn.association_direction.clone()),
         ..Artifact::default()
     };
-    writer.element("association", &ARTIFACT, &artifact);
+    writer.element(const { kind("association") }, &ARTIFACT, &artifact);
 }
 
 /// A correlation subscription; the definition has one entry per binding.
@@ -273,6 +276,14 @@ static BINDING: Row<Correlation> = Row {
 };
 
 fn read_subscription(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Result<bool, XmlError> {
+    let name =
+        |attribute| reader.tree.attribute(el, attribute).map(|value| reader.own_name(value).into_owned());
+    let (id, key) = (name("id"), name("correlationKeyRef"));
+    let last = process.correlations.as_deref().and_then(<[_]>::last);
+    if last.is_some_and(|last| last.id == id && last.name == key) {
+        // Bindings of one subscription are known by its id and its key.
+        return Ok(false);
+    }
     let mut subscription = Subscription::default();
     reader.read(&SUBSCRIPTION, &mut subscription, el)?;
     let bindings = subscription.bindings.unwrap_or_else(|| vec![Correlation::default()]);
@@ -296,6 +307,6 @@ fn write_subscriptions(writer: &mut Writer<'_>, process: &Process) {
             key: first.name.clone(),
             bindings: Some(said.cloned().collect()),
         };
-        writer.element("correlationSubscription", &SUBSCRIPTION, &subscription);
+        writer.element(const { kind("correlationSubscription") }, &SUBSCRIPTION, &subscription);
     }
 }

@@ -278,3 +278,40 @@ fn every_schema_compiles() {
         id.prepare().unwrap();
     }
 }
+
+/// The guide to the definition has every member of every type of the document, and no other.
+#[test]
+fn the_definition_guide_has_every_member() {
+    let guide =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/definition.md")).unwrap();
+    let mut described: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut section = "";
+    for line in guide.lines() {
+        if let Some(name) = line.strip_prefix("## ") {
+            section = name;
+        } else if let Some(rest) = line.strip_prefix("| `") {
+            let member = rest.split('`').next().unwrap();
+            described.entry(section).or_default().insert(member);
+        }
+    }
+    let document = contract_json();
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let (mut open, mut seen) = (vec!["WorkflowDefinitionRequest".to_owned()], BTreeSet::new());
+    while let Some(name) = open.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        let schema = &schemas[&name];
+        let members: BTreeSet<&str> =
+            schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(described.get(name.as_str()), Some(&members), "{name}");
+        let text = schema.to_string();
+        let mark = "#/components/schemas/";
+        open.extend(text.match_indices(mark).map(|(at, _)| {
+            let rest = &text[at + mark.len()..];
+            rest[..rest.find('"').unwrap()].to_owned()
+        }));
+    }
+    let others: Vec<_> = described.keys().filter(|name| !seen.contains(**name)).collect();
+    assert!(others.is_empty(), "{others:?}");
+}

@@ -1,24 +1,24 @@
 //! Strict JSON reading: duplicate keys, deep nesting and U+0000 are refused, each with its place.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use super::path::Place;
-use super::{MAX_DEPTH, MAX_DETAILS};
+use super::{MAX_CONTAINERS, MAX_DEPTH, MAX_DETAILS};
 use crate::error::Detail;
 
 /// Reads one JSON document.
 ///
 /// # Errors
 /// Every duplicate key (`duplicateKey`) and U+0000 (`notAllowed`), or what stopped the reading: `malformed`
-/// with line and column, `tooDeep`.
+/// with line and column, `tooDeep`, `tooLarge`.
 pub fn read(bytes: &[u8]) -> Result<Value, Vec<Detail>> {
-    let found = RefCell::new(Vec::new());
+    let (found, containers) = (RefCell::new(Vec::new()), Cell::new(0));
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let root = Seed { place: Place::ROOT, depth: 1, found: &found };
+    let root = Seed { place: Place::ROOT, depth: 1, found: &found, containers: &containers };
     let outcome = root.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     let mut details = found.into_inner();
     match outcome {
@@ -48,6 +48,8 @@ struct Seed<'a> {
     place: Place<'a>,
     depth: usize,
     found: &'a RefCell<Vec<Detail>>,
+    /// Objects and arrays so far.
+    containers: &'a Cell<usize>,
 }
 
 impl Seed<'_> {
@@ -59,10 +61,18 @@ impl Seed<'_> {
     }
 
     fn child<'b>(&'b self, place: Place<'b>) -> Seed<'b> {
-        Seed { place, depth: self.depth + 1, found: self.found }
+        Seed { place, depth: self.depth + 1, found: self.found, containers: self.containers }
     }
 
-    fn check_depth<E: serde::de::Error>(&self) -> Result<(), E> {
+    fn enter<E: serde::de::Error>(&self) -> Result<(), E> {
+        self.containers.set(self.containers.get() + 1);
+        if self.containers.get() > MAX_CONTAINERS {
+            let message = format!("The document has more than {MAX_CONTAINERS} objects and arrays.");
+            self.report(
+                Detail::at(self.place.to_string(), "tooLarge", message).with("limit", MAX_CONTAINERS),
+            );
+            return Err(E::custom("too large"));
+        }
         if self.depth <= MAX_DEPTH {
             return Ok(());
         }
@@ -125,7 +135,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        self.check_depth::<A::Error>()?;
+        self.enter::<A::Error>()?;
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(self.child(self.place.item(list.len())))? {
             list.push(item);
@@ -134,7 +144,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        self.check_depth::<A::Error>()?;
+        self.enter::<A::Error>()?;
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             let place = self.place.member(&key);
@@ -202,6 +212,9 @@ mod tests {
         assert!(read(nested(64).as_bytes()).is_ok());
         assert_eq!(problems(nested(65).as_bytes()), one(&"[0]".repeat(64), "tooDeep"));
         assert_eq!(problems("[".repeat(1_000_000).as_bytes())[0].1, "tooDeep");
+        let many = |count: usize| format!("[{}{{}}]", "{},".repeat(count - 2));
+        assert!(read(many(MAX_CONTAINERS).as_bytes()).is_ok());
+        assert_eq!(problems(many(MAX_CONTAINERS + 1).as_bytes())[0].1, "tooLarge");
         assert_eq!(problems("{\"a\":".repeat(100_000).as_bytes())[0].1, "tooDeep");
     }
 

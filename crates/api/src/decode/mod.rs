@@ -20,6 +20,8 @@ pub use json::read as read_json;
 
 /// The deepest nesting of objects and arrays that is read.
 pub const MAX_DEPTH: usize = 64;
+/// The most objects and arrays of a document: a definition of some 100,000 nodes.
+pub const MAX_CONTAINERS: usize = 500_000;
 /// The most problems that one answer tells.
 pub const MAX_DETAILS: usize = 200;
 

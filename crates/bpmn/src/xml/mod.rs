@@ -42,7 +42,7 @@ pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Deepest nesting of elements.
 pub const MAX_DEPTH: usize = 256;
 /// Most elements.
-pub const MAX_ELEMENTS: usize = 1_000_000;
+pub const MAX_ELEMENTS: usize = 250_000;
 /// Deepest JSON nesting of a definition read from XML, with room for the two levels a request or an answer
 /// puts around it within the API's limit of 64.
 pub const MAX_JSON_DEPTH: usize = 62;

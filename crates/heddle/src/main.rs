@@ -9,10 +9,6 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-/// Gives memory back to the system: the block that hashes a password (19 MiB) would else stay with an idle server.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     match commands::run(cli) {

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use argon2::password_hash::phc::PasswordHash;
-use argon2::{Algorithm, Argon2, Params, PasswordHasher as _, PasswordVerifier as _, Version};
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, Version};
+use subtle::ConstantTimeEq as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::blocklist::COMMON_WORDS;
 use crate::error::Problem;
 use crate::{UseCaseError, token};
 
-/// The shortest password, in bytes.
+/// The shortest password, in characters.
 pub const MIN_LENGTH: usize = 12;
 /// The longest password, in bytes.
 pub const MAX_LENGTH: usize = 1024;
@@ -209,15 +210,48 @@ fn argon2(cost: Cost) -> Result<Argon2<'static>, UseCaseError> {
 }
 
 fn hash(cost: Cost, password: &[u8]) -> Result<String, UseCaseError> {
-    let hashed = argon2(cost)?.hash_password(password);
-    Ok(hashed.map_err(|error| UseCaseError::Internal(format!("hashing: {error}")))?.to_string())
+    let failed = |error: &dyn std::fmt::Display| UseCaseError::Internal(format!("hashing: {error}"));
+    let argon2 = argon2(cost)?;
+    let salt = token::random_bytes::<16>()?;
+    let mut out = [0; Params::DEFAULT_OUTPUT_LEN];
+    digest(&argon2, password, &salt, &mut out)?;
+    let hash = PasswordHash {
+        algorithm: ARGON2ID_IDENT,
+        version: Some(Version::V0x13.into()),
+        params: ParamsString::try_from(argon2.params()).map_err(|error| failed(&error))?,
+        salt: Some(Salt::new(&salt).map_err(|error| failed(&error))?),
+        hash: Some(Output::new(&out).map_err(|error| failed(&error))?),
+    };
+    Ok(hash.to_string())
 }
 
 fn verify(password: &[u8], stored: &str) -> Result<bool, UseCaseError> {
-    let parsed = PasswordHash::new(stored);
-    let parsed = parsed.map_err(|error| UseCaseError::Internal(format!("a stored hash: {error}")))?;
+    let wrong = |error: &dyn std::fmt::Display| UseCaseError::Internal(format!("a stored hash: {error}"));
+    let parsed = PasswordHash::new(stored).map_err(|error| wrong(&error))?;
+    let (Some(salt), Some(expected)) = (&parsed.salt, &parsed.hash) else {
+        return Err(wrong(&"it has no salt or no output"));
+    };
     // The parameters are those in the hash.
-    Ok(Argon2::default().verify_password(password, &parsed).is_ok())
+    let algorithm = Algorithm::try_from(parsed.algorithm.as_str()).map_err(|error| wrong(&error))?;
+    let version = parsed.version.map_or(Ok(Version::V0x13), Version::try_from);
+    let params = Params::try_from(&parsed).map_err(|error| wrong(&error))?;
+    let argon2 = Argon2::new(algorithm, version.map_err(|error| wrong(&error))?, params);
+    let mut out = vec![0; expected.len()];
+    digest(&argon2, password, salt, &mut out)?;
+    Ok(out.as_slice().ct_eq(expected.as_ref()).into())
+}
+
+/// More than the largest block that the C library's allocator keeps for later when it is freed (32 MiB, in KiB).
+const GIVEN_BACK_KIB: usize = 32 * 1024 + 1;
+
+/// Argon2 in a block of our own: it is reserved larger than it is used, so that the system has it back as soon as it is
+/// freed. Else an idle server would keep the 19 MiB of the last sign-in.
+fn digest(argon2: &Argon2<'_>, password: &[u8], salt: &[u8], out: &mut [u8]) -> Result<(), UseCaseError> {
+    let blocks = argon2.params().block_count();
+    let mut memory = Vec::with_capacity(blocks.max(GIVEN_BACK_KIB));
+    memory.resize(blocks, Block::new());
+    let done = argon2.hash_password_into_with_memory(password, salt, out, &mut memory);
+    done.map_err(|error| UseCaseError::Internal(format!("hashing: {error}")))
 }
 
 #[cfg(test)]
@@ -225,6 +259,19 @@ mod tests {
     use super::*;
 
     const CHEAP: Cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
+
+    #[test]
+    fn hashes_are_those_of_the_library() {
+        use argon2::{PasswordHasher as _, PasswordVerifier as _};
+        let ours = hash(CHEAP, b"a river under old stones").unwrap();
+        let theirs = argon2(CHEAP).unwrap().hash_password(b"a river under old stones").unwrap().to_string();
+        for stored in [&ours, &theirs] {
+            assert!(verify(b"a river under old stones", stored).unwrap(), "{stored}");
+            assert!(!verify(b"a river under old stone", stored).unwrap(), "{stored}");
+        }
+        assert!(Argon2::default().verify_password(b"a river under old stones", ours.as_str()).is_ok());
+        assert!(verify(b"x", "$argon2id$v=19$m=64,t=1,p=1").is_err());
+    }
 
     #[test]
     fn short_long_and_common_passwords_are_refused() {

@@ -10,6 +10,7 @@ mod preview;
 mod report;
 mod roundtrip;
 mod scene;
+mod schema;
 mod steps;
 
 use anyhow::Result;
@@ -24,6 +25,8 @@ pub enum Suite {
     BpmnPreview(preview::Options),
     /// Every BPMN file of a folder read, created, exported and compared with its source.
     BpmnRoundtrip(roundtrip::Options),
+    /// Every export against the standard's schema and through bpmn-moddle.
+    BpmnSchema(schema::Options),
 }
 
 /// Runs a suite.
@@ -32,5 +35,6 @@ pub async fn run(suite: Suite) -> Result<bool> {
         Suite::BpmnExecution(options) => execution::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
+        Suite::BpmnSchema(options) => schema::run(options).await,
     }
 }

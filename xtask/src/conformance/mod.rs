@@ -11,6 +11,7 @@ mod record;
 mod report;
 mod roundtrip;
 mod scene;
+mod schema;
 mod steps;
 
 use anyhow::{Result, bail};
@@ -39,6 +40,8 @@ pub enum Suite {
     BpmnPreview(preview::Options),
     /// Every BPMN file of a folder read, created, exported and compared with its source.
     BpmnRoundtrip(roundtrip::Options),
+    /// Every export against the standard's schema and through bpmn-moddle.
+    BpmnSchema(schema::Options),
 }
 
 /// Runs a suite, or all that are recorded.
@@ -54,5 +57,6 @@ pub async fn run(options: Options) -> Result<bool> {
         Suite::BpmnExecution(options) => execution::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
+        Suite::BpmnSchema(options) => schema::run(options).await,
     }
 }

@@ -168,9 +168,9 @@ fn namespaces(tree: &Tree<'_>) -> BTreeMap<String, String> {
         }
     }
     for ns in tree.standard_namespaces() {
-        if ns != Ns::Heddle && !found.values().any(|uri| uri == ns.uri()) {
-            let elsewhere =
-                |prefix: &str| tree.all_bindings().any(|(own, uri)| own == prefix && uri != ns.uri());
+        let elsewhere = |prefix: &str| tree.all_bindings().any(|(own, uri)| own == prefix && uri != ns.uri());
+        let mut bound = found.iter().filter(|(_, uri)| *uri == ns.uri());
+        if ns != Ns::Heddle && !bound.any(|(prefix, _)| prefix.is_empty() || !elsewhere(prefix)) {
             let prefix = Prefixes::free(&found, ns, elsewhere);
             found.insert(prefix, ns.uri().to_owned());
         }
@@ -321,6 +321,7 @@ impl<'s> Reader<'s> {
                     keep.declarations.push((prefix, uri.to_owned()));
                 }
             }
+            keep.declarations.reverse();
         }
         if self.muted == 0 {
             self.entered[el as usize] = true;

@@ -3,11 +3,14 @@
 //! [`structure`] judges ids, references and connection rules in time linear in the definition's size. Whether
 //! a process can be executed is the judgement of [`crate::graph`].
 
+mod constraints;
 mod flow;
 mod index;
 mod references;
 #[cfg(test)]
 mod tests;
+
+pub use constraints::{Profile, Rule, RuleProfile, constraints, rules};
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{WorkflowDefinition, graphs, join};

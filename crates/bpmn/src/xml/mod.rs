@@ -9,13 +9,13 @@
 mod row;
 
 mod decode;
-mod names;
+pub(crate) mod names;
 mod order;
 mod read;
 mod residue;
 mod rows;
 mod text;
-mod tree;
+pub(crate) mod tree;
 mod vendor;
 mod write;
 

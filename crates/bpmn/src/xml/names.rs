@@ -4,7 +4,7 @@ use super::{BPMNDI_NS, DC_NS, DI_NS, HEDDLE_NS, MODEL_NS, XSI_NS};
 
 /// A namespace, small enough to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ns {
+pub(crate) enum Ns {
     None,
     Model,
     BpmnDi,
@@ -18,7 +18,7 @@ pub(super) enum Ns {
 
 impl Ns {
     /// The namespace of a well-known URI.
-    pub(super) fn known(uri: &str) -> Option<Self> {
+    pub(crate) fn known(uri: &str) -> Option<Self> {
         Some(match uri {
             "" => Self::None,
             MODEL_NS => Self::Model,
@@ -32,7 +32,7 @@ impl Ns {
     }
 
     /// The URI of a well-known namespace.
-    pub(super) fn uri(self) -> &'static str {
+    pub(crate) fn uri(self) -> &'static str {
         match self {
             Self::None | Self::Other(_) => "",
             Self::Model => MODEL_NS,
@@ -46,7 +46,7 @@ impl Ns {
     }
 
     /// The prefix used where a definition binds none.
-    pub(super) fn usual_prefix(self) -> &'static str {
+    pub(crate) fn usual_prefix(self) -> &'static str {
         match self {
             Self::Model => "bpmn",
             Self::BpmnDi => "bpmndi",
@@ -60,7 +60,7 @@ impl Ns {
     }
 
     /// Whether the namespace belongs to the standard.
-    pub(super) fn standard(self) -> bool {
+    pub(crate) fn standard(self) -> bool {
         !matches!(self, Self::Other(_) | Self::Heddle)
     }
 }
@@ -126,19 +126,19 @@ pub struct ElementRow {
 
 impl ElementRow {
     /// The namespace.
-    pub(super) const fn ns(&self) -> Ns {
+    pub(crate) const fn ns(&self) -> Ns {
         self.ns
     }
 }
 
 /// Index into the element table, or [`UNKNOWN`].
-pub(super) type Kind = u16;
+pub(crate) type Kind = u16;
 /// An element that the table does not hold.
-pub(super) const UNKNOWN: Kind = u16::MAX;
+pub(crate) const UNKNOWN: Kind = u16::MAX;
 /// A comment or a processing instruction.
-pub(super) const COMMENT: Kind = u16::MAX - 1;
+pub(crate) const COMMENT: Kind = u16::MAX - 1;
 /// Character data where the standard has none.
-pub(super) const TEXT: Kind = u16::MAX - 2;
+pub(crate) const TEXT: Kind = u16::MAX - 2;
 
 /// All elements of the standard that the table holds.
 pub fn element_rows() -> &'static [ElementRow] {
@@ -151,12 +151,12 @@ pub fn element_row(name: &str) -> Option<&'static ElementRow> {
 }
 
 /// The row of a kind.
-pub(super) fn row(kind: Kind) -> Option<&'static ElementRow> {
+pub(crate) fn row(kind: Kind) -> Option<&'static ElementRow> {
     ELEMENTS.get(usize::from(kind))
 }
 
 /// The table's index of an element.
-pub(super) fn kind_of(ns: Ns, local: &str) -> Kind {
+pub(crate) fn kind_of(ns: Ns, local: &str) -> Kind {
     if !matches!(ns, Ns::Model | Ns::BpmnDi | Ns::Dc | Ns::Di) {
         return UNKNOWN;
     }
@@ -165,14 +165,14 @@ pub(super) fn kind_of(ns: Ns, local: &str) -> Kind {
 }
 
 /// The table's index of an element name, whatever its namespace.
-pub(super) fn kind_named(name: &str) -> Kind {
+pub(crate) fn kind_named(name: &str) -> Kind {
     let found = ELEMENTS.binary_search_by(|row| row.name.cmp(name));
     found.ok().and_then(|index| Kind::try_from(index).ok()).unwrap_or(UNKNOWN)
 }
 
 /// The table's index of an element name that a row of children names; the name must stand in the table.
 #[expect(clippy::panic, reason = "evaluated at compile time only, where it fails the build")]
-pub(super) const fn kind(name: &str) -> Kind {
+pub(crate) const fn kind(name: &str) -> Kind {
     let mut index = 0;
     while index < ELEMENTS.len() {
         if same(ELEMENTS[index].name.as_bytes(), name.as_bytes()) {

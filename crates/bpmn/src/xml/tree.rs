@@ -11,13 +11,13 @@ use std::borrow::Cow;
 const MAX_ATTRIBUTES: usize = 256;
 const MAX_BINDINGS: usize = 256;
 /// No element.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Index of an element.
-pub(super) type El = u32;
+pub(crate) type El = u32;
 
 #[derive(Debug)]
-pub(super) struct Element<'s> {
+pub(crate) struct Element<'s> {
     /// Name with prefix, as in the source.
     pub name: &'s str,
     /// Local name.
@@ -40,7 +40,7 @@ pub(super) struct Element<'s> {
 }
 
 #[derive(Debug)]
-pub(super) struct Attribute<'s> {
+pub(crate) struct Attribute<'s> {
     /// Name with prefix, as in the source.
     pub name: &'s str,
     pub local: &'s str,
@@ -50,7 +50,7 @@ pub(super) struct Attribute<'s> {
 }
 
 impl<'s> Attribute<'s> {
-    pub(super) fn value(&self) -> Cow<'s, str> {
+    pub(crate) fn value(&self) -> Cow<'s, str> {
         attribute_value(self.raw)
     }
 }
@@ -66,7 +66,7 @@ struct Binding<'s> {
 
 /// A parsed document.
 #[derive(Debug)]
-pub(super) struct Tree<'s> {
+pub(crate) struct Tree<'s> {
     pub source: &'s str,
     elements: Vec<Element<'s>>,
     attributes: Vec<Attribute<'s>>,
@@ -78,7 +78,7 @@ pub(super) struct Tree<'s> {
 
 impl<'s> Tree<'s> {
     /// Parses a document whose surroundings bind these prefixes.
-    pub(super) fn parse(source: &'s str, around: &[(&'s str, &'s str)]) -> Result<Self, XmlError> {
+    pub(crate) fn parse(source: &'s str, around: &[(&'s str, &'s str)]) -> Result<Self, XmlError> {
         let guess = source.len() / 64;
         let mut tree = Self {
             source,
@@ -395,27 +395,27 @@ impl<'s> Tree<'s> {
     }
 
     /// An error at an element.
-    pub(super) fn error_at(&self, el: El, reason: &'static str, message: String) -> XmlError {
+    pub(crate) fn error_at(&self, el: El, reason: &'static str, message: String) -> XmlError {
         self.error(self.get(el).start, reason, message)
     }
 
-    pub(super) fn get(&self, el: El) -> &Element<'s> {
+    pub(crate) fn get(&self, el: El) -> &Element<'s> {
         &self.elements[el as usize]
     }
 
-    pub(super) fn attributes(&self, el: El) -> &[Attribute<'s>] {
+    pub(crate) fn attributes(&self, el: El) -> &[Attribute<'s>] {
         let (from, to) = self.get(el).attributes;
         &self.attributes[from as usize..to as usize]
     }
 
     /// The value of an attribute without namespace.
-    pub(super) fn attribute(&self, el: El, name: &str) -> Option<Cow<'s, str>> {
+    pub(crate) fn attribute(&self, el: El, name: &str) -> Option<Cow<'s, str>> {
         let found =
             self.attributes(el).iter().find(|attribute| attribute.ns == Ns::None && attribute.local == name);
         found.map(Attribute::value)
     }
 
-    pub(super) fn children(&self, el: El) -> impl Iterator<Item = El> + '_ {
+    pub(crate) fn children(&self, el: El) -> impl Iterator<Item = El> + '_ {
         let first = self.get(el).first_child;
         std::iter::successors((first != NONE).then_some(first), |&child| {
             let next = self.get(child).next_sibling;
@@ -424,18 +424,18 @@ impl<'s> Tree<'s> {
     }
 
     /// The source between an element's tags.
-    pub(super) fn inner(&self, el: El) -> &'s str {
+    pub(crate) fn inner(&self, el: El) -> &'s str {
         let element = self.get(el);
         &self.source[element.open_end..element.close_start]
     }
 
     /// The character data of an element.
-    pub(super) fn text(&self, el: El) -> Cow<'s, str> {
+    pub(crate) fn text(&self, el: El) -> Cow<'s, str> {
         content_text(self.inner(el))
     }
 
     /// The URI of a namespace.
-    pub(super) fn uri(&self, ns: Ns) -> &str {
+    pub(crate) fn uri(&self, ns: Ns) -> &str {
         match ns {
             Ns::Other(index) => self.others.get(usize::from(index)).map_or("", String::as_str),
             known => known.uri(),
@@ -443,7 +443,7 @@ impl<'s> Tree<'s> {
     }
 
     /// The prefixes that the root binds.
-    pub(super) fn root_bindings(&self) -> Vec<(&'s str, &str)> {
+    pub(crate) fn root_bindings(&self) -> Vec<(&'s str, &str)> {
         let mut found = Vec::new();
         let mut scope = self.get(0).scope;
         while scope != NONE {
@@ -456,7 +456,7 @@ impl<'s> Tree<'s> {
     }
 
     /// The prefixes that an element itself binds.
-    pub(super) fn own_bindings(&self, el: El) -> impl Iterator<Item = (&'s str, Ns, &str)> + '_ {
+    pub(crate) fn own_bindings(&self, el: El) -> impl Iterator<Item = (&'s str, Ns, &str)> + '_ {
         let element = self.get(el);
         let (mut scope, outer) = (element.scope, element.outer_scope);
         std::iter::from_fn(move || {
@@ -470,23 +470,23 @@ impl<'s> Tree<'s> {
     }
 
     /// Every prefix that is bound anywhere, with its URI.
-    pub(super) fn all_bindings(&self) -> impl Iterator<Item = (&'s str, &str)> + '_ {
+    pub(crate) fn all_bindings(&self) -> impl Iterator<Item = (&'s str, &str)> + '_ {
         self.bindings.iter().map(|binding| (binding.prefix, binding.uri.as_ref()))
     }
 
     /// The namespace and local name of a qualified name in the scope of an element.
-    pub(super) fn qualified<'v>(&self, el: El, name: &'v str) -> Option<(Ns, &'v str)> {
+    pub(crate) fn qualified<'v>(&self, el: El, name: &'v str) -> Option<(Ns, &'v str)> {
         let (prefix, local) = split(name);
         Some((self.resolve(self.get(el).scope, prefix)?, local))
     }
 
     /// Comments and instructions before and after the root.
-    pub(super) fn around(&self) -> [&[&'s str]; 2] {
+    pub(crate) fn around(&self) -> [&[&'s str]; 2] {
         [&self.around[0], &self.around[1]]
     }
 
     /// The character data directly in an element, each piece with the child that it stands before.
-    pub(super) fn stray(&self, el: El) -> impl Iterator<Item = (El, &'s str)> + '_ {
+    pub(crate) fn stray(&self, el: El) -> impl Iterator<Item = (El, &'s str)> + '_ {
         let element = self.get(el);
         let mut at = element.open_end;
         let ends = self.children(el).map(|child| (child, self.get(child).start, self.get(child).end));
@@ -500,7 +500,7 @@ impl<'s> Tree<'s> {
     }
 
     /// The namespaces of the standard that are bound anywhere.
-    pub(super) fn standard_namespaces(&self) -> Vec<Ns> {
+    pub(crate) fn standard_namespaces(&self) -> Vec<Ns> {
         let mut found: Vec<Ns> = self
             .bindings
             .iter()
@@ -513,17 +513,17 @@ impl<'s> Tree<'s> {
     }
 
     /// How many elements there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.elements.len()
     }
 
     /// All elements in document order.
-    pub(super) fn all(&self) -> impl Iterator<Item = El> + use<> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = El> + use<> {
         0..El::try_from(self.elements.len()).unwrap_or(NONE)
     }
 
     /// The values of all attributes `id` without namespace that are not empty.
-    pub(super) fn ids(&self) -> impl Iterator<Item = Cow<'s, str>> + '_ {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = Cow<'s, str>> + '_ {
         let ids = self
             .attributes
             .iter()
@@ -532,12 +532,12 @@ impl<'s> Tree<'s> {
     }
 
     /// Whether the document holds an element of the kind.
-    pub(super) fn has(&self, kind: Kind) -> bool {
+    pub(crate) fn has(&self, kind: Kind) -> bool {
         self.elements.iter().any(|element| element.kind == kind)
     }
 
     /// An element with its content as in the source, with the declarations between it and the root added.
-    pub(super) fn fragment(&self, el: El) -> Cow<'s, str> {
+    pub(crate) fn fragment(&self, el: El) -> Cow<'s, str> {
         let element = self.get(el);
         let source = &self.source[element.start..element.end];
         let root = self.get(0).scope;
@@ -580,7 +580,7 @@ fn mentions(source: &str, prefix: &str) -> bool {
 }
 
 /// Whether text is white space only.
-pub(super) fn blank(text: &str) -> bool {
+pub(crate) fn blank(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
@@ -589,7 +589,7 @@ fn offset(position: u64) -> usize {
 }
 
 /// Prefix and local name.
-pub(super) fn split(name: &str) -> (&str, &str) {
+pub(crate) fn split(name: &str) -> (&str, &str) {
     name.split_once(':').unwrap_or(("", name))
 }
 

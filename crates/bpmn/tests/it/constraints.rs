@@ -1,0 +1,89 @@
+//! The catalogue of constraints on models that each break one rule, and on models that break none.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use heddle_bpmn::validate::{Profile, RuleProfile, constraints, rules};
+use heddle_bpmn::xml;
+
+use crate::suites::{models, suites};
+
+/// The rule that a file of the suite breaks: its folder's name, or the number in its own.
+fn rule_of(path: &Path) -> String {
+    let folder = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    if folder != "REF" {
+        return folder;
+    }
+    let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+    let number: u32 = stem.trim_start_matches("REF_").parse().unwrap();
+    format!("REF{number:03}")
+}
+
+fn profile_of(rule: &str) -> Profile {
+    match rules().iter().find(|one| one.rule == rule).map(|one| one.profile) {
+        Some(RuleProfile::CommonExecutable) => Profile::CommonExecutable,
+        Some(RuleProfile::Full) => Profile::Full,
+        _ => Profile::Structural,
+    }
+}
+
+#[test]
+fn each_broken_rule_is_found() {
+    let Some(suites) = suites() else { return };
+    let mut missed = Vec::new();
+    let files = models(&suites.join("bpmn/constraints"));
+    for path in &files {
+        let rule = rule_of(path);
+        let imported = xml::read(&std::fs::read(path).unwrap()).unwrap();
+        let found = constraints(&imported.definition, profile_of(&rule));
+        if !found.iter().any(|one| one.rule.as_deref() == Some(&rule) && one.is_error()) {
+            let others: Vec<_> = found.iter().filter_map(|one| one.rule.as_deref()).collect();
+            missed.push(format!("{}: {others:?}", path.file_name().unwrap().to_string_lossy()));
+        }
+    }
+    assert!(
+        files.len() > 150 && missed.is_empty(),
+        "{} of {}\n{}",
+        missed.len(),
+        files.len(),
+        missed.join("\n")
+    );
+}
+
+/// Models of the control that break a rule, as the suite's description says: they may be refused.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("Token_StartQuantity_Zero", "EXT037"),
+    ("Token_CompletionQuantity_Zero", "EXT038"),
+    // An error that is thrown and caught is not declared.
+    ("BoundaryErrorEventTest.subprocess.bpmn", "REF021"),
+    ("BoundaryErrorEventTest.testCatchErrorThrownByCallActivityOnSubprocess", "REF021"),
+];
+
+#[test]
+fn models_that_break_no_rule_are_not_refused() {
+    let Some(suites) = suites() else { return };
+    let mut refused: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for folder in ["bpmn/execution", "bpmn/miwg"] {
+        for path in models(&suites.join(folder)) {
+            let imported = xml::read(&std::fs::read(&path).unwrap()).unwrap();
+            for one in constraints(&imported.definition, Profile::Structural) {
+                let name = path.file_name().unwrap().to_string_lossy();
+                if EXCEPTIONS
+                    .iter()
+                    .any(|(file, rule)| name.contains(file) && one.rule.as_deref() == Some(*rule))
+                {
+                    continue;
+                }
+                refused
+                    .entry(one.rule.clone().unwrap())
+                    .or_default()
+                    .push(format!("{name} {}", one.element_id.unwrap_or_default()));
+            }
+        }
+    }
+    let lines: Vec<_> = refused
+        .iter()
+        .map(|(rule, all)| format!("{rule} {} {:?}", all.len(), &all[..all.len().min(6)]))
+        .collect();
+    assert!(refused.is_empty(), "{}", lines.join("\n"));
+}

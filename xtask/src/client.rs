@@ -164,6 +164,8 @@ impl Client {
         key: Option<&str>,
     ) -> Result<Answer> {
         let mut request = self.http.request(method.clone(), format!("{}{path}", self.address));
+        // Documents come as JSON with their content, too.
+        request = request.header("Accept", "application/json");
         let token = self.token();
         if !token.is_empty() {
             request = request.bearer_auth(token);

@@ -33,6 +33,7 @@ pub struct Options {
 
 /// A suite.
 #[derive(Subcommand)]
+#[expect(clippy::enum_variant_names, reason = "the variants are the commands' names")]
 pub enum Suite {
     /// Executable BPMN models with expectations.json, searched recursively.
     BpmnExecution(execution::Options),

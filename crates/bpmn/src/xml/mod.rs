@@ -9,6 +9,7 @@
 mod row;
 
 mod decode;
+mod document;
 pub(crate) mod names;
 mod order;
 mod read;

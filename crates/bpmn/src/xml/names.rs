@@ -160,15 +160,49 @@ pub(crate) fn kind_of(ns: Ns, local: &str) -> Kind {
     if !matches!(ns, Ns::Model | Ns::BpmnDi | Ns::Dc | Ns::Di) {
         return UNKNOWN;
     }
-    let found = ELEMENTS.binary_search_by(|row| row.name.cmp(local).then(row.ns.cmp(&ns)));
-    found.ok().and_then(|index| Kind::try_from(index).ok()).unwrap_or(UNKNOWN)
+    let kind = kind_named(local);
+    if row(kind).is_some_and(|row| row.ns == ns) { kind } else { UNKNOWN }
 }
 
 /// The table's index of an element name, whatever its namespace.
 pub(crate) fn kind_named(name: &str) -> Kind {
-    let found = ELEMENTS.binary_search_by(|row| row.name.cmp(name));
-    found.ok().and_then(|index| Kind::try_from(index).ok()).unwrap_or(UNKNOWN)
+    let mut slot = slot(name.as_bytes());
+    loop {
+        let Some(row) = row(SLOTS[slot]) else { return UNKNOWN };
+        if row.name == name {
+            return SLOTS[slot];
+        }
+        slot = (slot + 1) % SLOTS.len();
+    }
 }
+
+/// Where the search for a name begins: its length and three of its bytes tell the table's names apart well.
+const fn slot(name: &[u8]) -> usize {
+    let length = name.len();
+    if length == 0 {
+        return 0;
+    }
+    let (first, middle, last) = (name[0] as usize, name[length / 2] as usize, name[length - 1] as usize);
+    let fourth = name[length / 4] as usize;
+    (length * 97 + first * 31 + middle * 7 + last * 57 + fourth * 131) % SLOT_COUNT
+}
+
+const SLOT_COUNT: usize = 1024;
+
+/// The elements by [`slot`], each in the next free place; never full, so that every search ends.
+static SLOTS: [Kind; SLOT_COUNT] = {
+    let mut slots = [UNKNOWN; SLOT_COUNT];
+    let mut index = 0;
+    while index < SORTED.len() {
+        let mut at = slot(SORTED[index].name.as_bytes());
+        while slots[at] != UNKNOWN {
+            at = (at + 1) % SLOT_COUNT;
+        }
+        slots[at] = index as Kind;
+        index += 1;
+    }
+    slots
+};
 
 /// The table's index of an element name that a row of children names; the name must stand in the table.
 #[expect(clippy::panic, reason = "evaluated at compile time only, where it fails the build")]

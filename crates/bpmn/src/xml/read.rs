@@ -1,5 +1,6 @@
 //! The reader: fills shapes from a tree along their rows and keeps the rest as residue.
 
+use super::document::{decimals, namespaces, rebound, shared_ids};
 use super::names::{COMMENT, Group, Kind, Ns, kind, row};
 use super::order;
 use super::row::{Lexis, Row};
@@ -157,65 +158,6 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
         bpmn.namespaces = Some(namespaces);
     }
     Ok(imported)
-}
-
-/// The prefixes of the root, and of the standard's namespaces that are bound further in.
-fn namespaces(tree: &Tree<'_>) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    for (prefix, uri) in tree.root_bindings() {
-        if Ns::known(uri) != Some(Ns::Heddle) {
-            found.insert(prefix.to_owned(), uri.to_owned());
-        }
-    }
-    for ns in tree.standard_namespaces() {
-        let elsewhere = |prefix: &str| tree.all_bindings().any(|(own, uri)| own == prefix && uri != ns.uri());
-        let mut bound = found.iter().filter(|(_, uri)| *uri == ns.uri());
-        if ns != Ns::Heddle && !bound.any(|(prefix, _)| prefix.is_empty() || !elsewhere(prefix)) {
-            let prefix = Prefixes::free(&found, ns, elsewhere);
-            found.insert(prefix, ns.uri().to_owned());
-        }
-    }
-    found
-}
-
-/// The root's prefixes that mean something else further in; the writer must not use them there.
-fn rebound<'s>(tree: &'s Tree<'s>, namespaces: &BTreeMap<String, String>) -> Vec<&'s str> {
-    let mut found: Vec<&str> = tree
-        .all_bindings()
-        .filter(|(prefix, uri)| !prefix.is_empty() && namespaces.get(*prefix).is_some_and(|own| own != uri))
-        .map(|(prefix, _)| prefix)
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-/// Whether the first whole number of the document's diagrams is written with a fraction.
-fn decimals(tree: &Tree<'_>) -> bool {
-    let points = tree.all().filter(|&el| matches!(tree.get(el).local, "Bounds" | "waypoint"));
-    let mut numbers = points.flat_map(|el| tree.attributes(el)).filter(|own| own.ns == Ns::None);
-    let whole = numbers.find_map(|number| match number.raw.split_once('.') {
-        None => Some(false),
-        Some((_, "0")) => Some(true),
-        Some(_) => None,
-    });
-    whole.unwrap_or(false)
-}
-
-/// The ids that more than one element has.
-fn shared_ids<'s>(tree: &'s Tree<'s>) -> HashSet<Cow<'s, str>> {
-    let mut seen: HashSet<Cow<'s, str>> = HashSet::with_capacity(tree.len() / 2);
-    let mut shared = HashSet::new();
-    if tree.attribute(0, "id").is_none() {
-        // The address of a root without an id.
-        seen.insert(Cow::Borrowed("definitions"));
-    }
-    for id in tree.ids() {
-        if let Some(again) = seen.replace(id) {
-            shared.insert(again);
-        }
-    }
-    shared
 }
 
 impl<'s> Reader<'s> {
@@ -396,6 +338,12 @@ impl<'s> Reader<'s> {
                 self.keep_attribute(rank_of(row, spec.name), attribute.name, attribute.raw, Ns::None);
             }
         }
+        self.children(row, shape, el)
+    }
+
+    /// Reads the children of an element into a shape.
+    fn children<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
+        let tree = self.tree;
         let first_rank = self.ranks.len();
         let mut stray = if tree.get(el).has_text { tree.stray(el).collect::<Vec<_>>() } else { Vec::new() }
             .into_iter()
@@ -454,6 +402,9 @@ impl<'s> Reader<'s> {
             if digits.len() < 16 && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return !leading && whole != "-0";
             }
+        }
+        if shortest_fraction(text) {
+            return true;
         }
         let Some(mut printed) = print() else { return false };
         if self.decimals && !printed.contains('.') {
@@ -741,6 +692,20 @@ where
     }
 }
 
+/// Whether the text is surely the shortest one of its number: at most 15 digits tell doubles apart.
+fn shortest_fraction(text: &str) -> bool {
+    let Some((whole, fraction)) = text.strip_prefix('-').unwrap_or(text).split_once('.') else {
+        return false;
+    };
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let leading = whole.len() > 1 && whole.starts_with('0');
+    whole.len() + fraction.len() <= 15
+        && digits(whole)
+        && digits(fraction)
+        && !leading
+        && !fraction.ends_with('0')
+}
+
 /// The group of a kind; a part when the table does not hold it.
 pub(super) fn group(kind: Kind) -> Group {
     row(kind).map_or(Group::Part, |row| row.group)
@@ -806,4 +771,20 @@ fn fragment(address: &str, mut keep: Keep<'_>) -> String {
     }
     out.push_str("</heddle:residue>");
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_fraction_is_written_as_it_stands() {
+        for text in ["0.5", "-12.25", "100.123456789", "0.00001", "123456789012.345"] {
+            assert!(shortest_fraction(text), "{text}");
+            assert_eq!(text.parse::<f64>().unwrap().to_string(), text);
+        }
+        for text in ["1", "1.0", "01.5", ".5", "5.", "1e3.5", "12.804751171874997", "", "-"] {
+            assert!(!shortest_fraction(text), "{text}");
+        }
+    }
 }

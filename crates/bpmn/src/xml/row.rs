@@ -7,7 +7,7 @@
 use super::XmlError;
 use super::names::{Group, Kind};
 use super::read::Reader;
-use super::text::number;
+use super::text::{number, parse_number};
 use super::tree::El;
 use super::write::Writer;
 use std::borrow::Cow;
@@ -121,7 +121,7 @@ impl Lexical for i64 {
 
 impl Lexical for f64 {
     fn parse(text: Cow<'_, str>) -> Option<Self> {
-        text.trim().parse().ok().filter(|value: &f64| value.is_finite())
+        parse_number(&text)
     }
     fn print(&self) -> Cow<'_, str> {
         Cow::Owned(number(*self))

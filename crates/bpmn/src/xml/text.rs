@@ -34,6 +34,22 @@ pub(super) fn expressible(letter: char) -> bool {
     matches!(letter, '\t' | '\n' | '\r') || (letter >= ' ' && letter != '\u{fffe}' && letter != '\u{ffff}')
 }
 
+/// Whether a raw attribute value is its own value: no reference, no white space but blanks, no `<`.
+pub(super) fn verbatim(raw: &str) -> bool {
+    !raw.bytes().any(|byte| PLAIN[usize::from(byte)])
+}
+
+const PLAIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut index = 0;
+    let special = b"&<\r\n\t";
+    while index < special.len() {
+        table[special[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
 /// The first reference in the text that nothing defines.
 pub(super) fn undefined_reference(raw: &str) -> Option<(usize, &str)> {
     let mut from = 0;
@@ -144,7 +160,23 @@ pub(super) fn escape_text(value: &str, out: &mut String) {
     escape(value, out, false);
 }
 
+/// Bytes that may have to be written as references.
+const SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut index = 0;
+    let special = b"&<>\r\"\n\t";
+    while index < special.len() {
+        table[special[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
 fn escape(value: &str, out: &mut String, attribute: bool) {
+    if !value.bytes().any(|byte| SPECIAL[usize::from(byte)]) {
+        out.push_str(value);
+        return;
+    }
     let mut from = 0;
     for (at, byte) in value.bytes().enumerate() {
         let reference = match byte {
@@ -164,11 +196,45 @@ fn escape(value: &str, out: &mut String, attribute: bool) {
     out.push_str(&value[from..]);
 }
 
+/// Whole numbers below this one are exact as a double and as an integer.
+const WHOLE: f64 = 1e15;
+
+/// A number; the usual whole ones, with or without a fraction of zero, without a general search.
+pub(super) fn parse_number(text: &str) -> Option<f64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, text),
+    };
+    let digits = digits.strip_suffix(".0").unwrap_or(digits);
+    if (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let whole = digits.bytes().fold(0_u32, |whole, byte| whole * 10 + u32::from(byte - b'0'));
+        return Some(sign * f64::from(whole));
+    }
+    text.trim().parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// The first byte that is a control character which XML 1.0 cannot express.
+pub(super) fn control(text: &str) -> Option<usize> {
+    let bad = |byte: u8| (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
+    // Whole blocks without a branch for each byte.
+    let blocks = text.as_bytes().chunks(256);
+    let block = blocks.enumerate().find(|(_, block)| block.iter().fold(false, |any, &byte| any | bad(byte)));
+    let (index, block) = block?;
+    Some(index * 256 + block.iter().position(|&byte| bad(byte))?)
+}
+
 /// The number as XML Schema writes it.
 pub(super) fn number(value: f64) -> String {
     let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{value}");
+    // Whole numbers, by far the most, need no search for the shortest digits. Writing to a string cannot fail.
+    let negative_zero = value == 0.0 && value.is_sign_negative();
+    if value.fract() == 0.0 && value.abs() < WHOLE && !negative_zero {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and below 10^15")]
+        let whole = value as i64;
+        let _ = write!(out, "{whole}");
+    } else {
+        let _ = write!(out, "{value}");
+    }
     out
 }
 

@@ -2,7 +2,9 @@
 
 use super::decode::position;
 use super::names::{self, Kind, Ns};
-use super::text::{attribute_value, content_text, expressible, known_reference, undefined_reference};
+use super::text::{
+    attribute_value, content_text, control, expressible, known_reference, undefined_reference, verbatim,
+};
 use super::{MAX_DEPTH, MAX_ELEMENTS, XmlError};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -47,11 +49,13 @@ pub(crate) struct Attribute<'s> {
     pub ns: Ns,
     /// Value as in the source.
     pub raw: &'s str,
+    /// Whether the source's value is the value.
+    verbatim: bool,
 }
 
 impl<'s> Attribute<'s> {
     pub(crate) fn value(&self) -> Cow<'s, str> {
-        attribute_value(self.raw)
+        if self.verbatim { Cow::Borrowed(self.raw) } else { attribute_value(self.raw) }
     }
 }
 
@@ -72,6 +76,8 @@ pub(crate) struct Tree<'s> {
     attributes: Vec<Attribute<'s>>,
     bindings: Vec<Binding<'s>>,
     others: Vec<String>,
+    /// Scope, prefix and namespace of the element before: most elements have those of their neighbour.
+    resolved: (u32, &'s str, Ns),
     /// Comments and instructions before and after the root.
     around: [Vec<&'s str>; 2],
 }
@@ -86,15 +92,14 @@ impl<'s> Tree<'s> {
             attributes: Vec::with_capacity(guess * 2),
             bindings: Vec::new(),
             others: Vec::new(),
+            resolved: (NONE, "", Ns::None),
             around: [Vec::new(), Vec::new()],
         };
         let mut scope = NONE;
         for &(prefix, uri) in around {
             scope = tree.bind(prefix, Cow::Borrowed(uri), scope, 0)?;
         }
-        if let Some(at) =
-            source.bytes().position(|byte| byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r'))
-        {
+        if let Some(at) = control(source) {
             return Err(tree.error(at, "malformed", "The document holds a control character.".to_owned()));
         }
         tree.build(scope)?;
@@ -252,7 +257,13 @@ impl<'s> Tree<'s> {
         if local.is_empty() || !name_start(local) {
             return Err(self.error(start, "malformed", format!("{name:?} is no element name.")));
         }
-        let Some(ns) = self.resolve(scope, prefix) else { return Err(self.unbound(start, prefix)) };
+        let ns = if self.resolved.0 == scope && self.resolved.1 == prefix {
+            self.resolved.2
+        } else {
+            let Some(ns) = self.resolve(scope, prefix) else { return Err(self.unbound(start, prefix)) };
+            self.resolved = (scope, prefix, ns);
+            ns
+        };
         self.add(
             parent,
             Element {
@@ -293,7 +304,8 @@ impl<'s> Tree<'s> {
             };
             let name = self.slice(attribute.key.into_inner(), start)?;
             let raw = self.slice(&attribute.value, start)?;
-            if let Some((at, entity)) = undefined_reference(raw) {
+            let verbatim = verbatim(raw);
+            if !verbatim && let Some((at, entity)) = undefined_reference(raw) {
                 let at = self.offset_of(raw) + at;
                 return Err(self.error(
                     at,
@@ -301,14 +313,14 @@ impl<'s> Tree<'s> {
                     format!("The entity {entity:?} is not defined."),
                 ));
             }
-            if raw.contains('<') {
+            if !verbatim && raw.contains('<') {
                 return Err(self.error(
                     self.offset_of(raw),
                     "malformed",
                     "An attribute holds a '<'.".to_owned(),
                 ));
             }
-            if name == "xmlns" || name.starts_with("xmlns:") {
+            if name.starts_with("xmlns") && matches!(name.as_bytes().get(5), None | Some(b':')) {
                 let prefix = name.strip_prefix("xmlns:").unwrap_or_default();
                 scope = self.bind(prefix, attribute_value(raw), scope, start)?;
                 continue;
@@ -323,7 +335,7 @@ impl<'s> Tree<'s> {
                 return Err(self.error(self.offset_of(name), "malformed", message));
             }
             let (_, local) = split(name);
-            self.attributes.push(Attribute { name, local, ns: Ns::None, raw });
+            self.attributes.push(Attribute { name, local, ns: Ns::None, raw, verbatim });
         }
         for index in first..self.attributes.len() {
             let (prefix, _) = split(self.attributes[index].name);
@@ -590,7 +602,10 @@ fn offset(position: u64) -> usize {
 
 /// Prefix and local name.
 pub(crate) fn split(name: &str) -> (&str, &str) {
-    name.split_once(':').unwrap_or(("", name))
+    match name.bytes().position(|byte| byte == b':') {
+        Some(at) => (&name[..at], &name[at + 1..]),
+        None => ("", name),
+    }
 }
 
 fn name_start(local: &str) -> bool {

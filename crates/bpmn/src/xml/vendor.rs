@@ -253,5 +253,6 @@ fn item(
         source_id: id,
         source_kind: Some(if split(name).0.is_empty() { format!(":{name}") } else { name.to_owned() }),
         configuration: mapped.map(|(member, value)| Map::from_iter([(member.to_owned(), value)])),
+        ..ImportItem::default()
     }
 }

@@ -5,7 +5,7 @@ use super::order;
 use super::read::{DefinitionData, Leaf, own_name};
 use super::residue::{Place, Residue, ResidueChild, Residues, collect, surroundings};
 use super::row::{Attr, Lexis, Match, Row};
-use super::text::{attribute_value, content_text, escape_attribute, escape_text, expressible};
+use super::text::{attribute_value, content_text, control, escape_attribute, escape_text, expressible};
 use super::tree::Tree;
 use super::{WriteError, Written, rows};
 use crate::diagnostic::Diagnostic;
@@ -745,7 +745,8 @@ pub(super) fn is_group(kind: Kind, group: Group) -> bool {
 
 /// Whether XML 1.0 can express every character.
 fn all_expressible(text: &str) -> bool {
-    let control = text.bytes().any(|byte| byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r'));
     // The other characters that it cannot express start with this byte.
-    !control && (!text.bytes().any(|byte| byte == 0xEF) || text.chars().all(expressible))
+    let beyond =
+        text.as_bytes().chunks(256).any(|block| block.iter().fold(false, |any, &byte| any | (byte == 0xEF)));
+    control(text).is_none() && (!beyond || text.chars().all(expressible))
 }

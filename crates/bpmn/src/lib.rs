@@ -5,6 +5,7 @@
 
 pub mod diagnostic;
 pub mod graph;
+pub mod layout;
 pub mod model;
 pub mod validate;
 pub mod xml;

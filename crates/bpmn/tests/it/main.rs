@@ -5,4 +5,6 @@ mod definitions;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod layout;
+#[cfg(test)]
 mod suites;

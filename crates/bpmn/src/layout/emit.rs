@@ -82,8 +82,10 @@ pub(super) fn diagram(scene: &Scene<'_>, element: Option<&str>, names: &mut Name
         let (mut items, mut events) = (Vec::new(), Vec::new());
         for (number, item) in scope.items.iter().enumerate() {
             let corners = busy.get(&(index, number)).copied().unwrap_or_default();
-            items.push(item_shape(names, item, origin, corners));
-            for (at, event) in item.boundary.iter().enumerate() {
+            if !item.id.is_empty() {
+                items.push(item_shape(names, item, origin, corners));
+            }
+            for (at, event) in item.boundary.iter().enumerate().filter(|(_, event)| !event.id.is_empty()) {
                 let x = origin.0 + item.x + item.boundary_at(at) - EVENT / 2;
                 let y = origin.1 + item.y + item.height - EVENT / 2;
                 let mut shape = shape(names, event.id, [x, y, EVENT, EVENT]);
@@ -207,7 +209,7 @@ fn edge(
             push(&mut points, (point.0 + origin.0, point.1 + origin.1));
         }
     }
-    if points.len() < 2 {
+    if points.len() < 2 || wire.id.is_empty() {
         return None;
     }
     Some(DiagramEdge {

@@ -243,7 +243,9 @@ impl<'a> Scene<'a> {
 
     fn add(&mut self, scope: usize, item: Item<'a>) {
         let place = Place { scope, item: self.scopes[scope].items.len(), boundary: None };
-        self.places.entry(item.id).or_insert(place);
+        if !item.id.is_empty() {
+            self.places.entry(item.id).or_insert(place);
+        }
         self.scopes[scope].items.push(item);
     }
 
@@ -253,10 +255,17 @@ impl<'a> Scene<'a> {
         name: Option<&'a str>,
         kind: WireKind,
     ) {
-        if let (Some(id), Some(source), Some(target)) = ends {
+        // A flow without an id has a place but no edge, because an edge names its element.
+        if let (id, Some(source), Some(target)) = ends {
             self.wired.insert(source);
             self.wired.insert(target);
-            self.loose.push((id, name.filter(|name| !name.is_empty()), kind, source, target));
+            self.loose.push((
+                id.unwrap_or_default(),
+                name.filter(|name| !name.is_empty()),
+                kind,
+                source,
+                target,
+            ));
         }
     }
 
@@ -266,7 +275,8 @@ impl<'a> Scene<'a> {
             let rest = self.scopes[scope].bands;
             let mut attached = Vec::new();
             for node in content.nodes {
-                let Some(id) = node.element_id() else { continue };
+                // A node without an id has a place, and perhaps content, but no shape.
+                let id = node.element_id().unwrap_or_default();
                 let host = node.bpmn.as_deref().and_then(|bpmn| bpmn.attached_to_ref.as_deref());
                 if let (Some(host), Some("boundaryEvent")) = (host, node.element_type()) {
                     attached.push((host, id, node));

@@ -40,7 +40,9 @@ fn check(definition: &WorkflowDefinition) -> Vec<String> {
     for graph in graphs(definition) {
         for node in graph.nodes {
             let id = node.element_id().unwrap_or_default();
-            expected.insert(id);
+            if !id.is_empty() {
+                expected.insert(id);
+            }
             if let Some(host) = node.bpmn.as_ref().and_then(|bpmn| bpmn.attached_to_ref.as_deref()) {
                 hosts.insert(id, host);
             }
@@ -80,7 +82,7 @@ fn missing_edges(
         for edge in graph.edges {
             let known = |end: &Option<String>| end.as_deref().is_some_and(|id| shown.contains(id));
             let id = edge.id.as_deref().unwrap_or_default();
-            if known(&edge.source) && known(&edge.target) && !drawn.contains(id) {
+            if known(&edge.source) && known(&edge.target) && !id.is_empty() && !drawn.contains(id) {
                 wrong.push(format!("{id} has no edge"));
             }
         }
@@ -90,7 +92,7 @@ fn missing_edges(
         for flow in flows {
             let known = |end: &Option<String>| end.as_deref().is_some_and(|id| shown.contains(id));
             let id = flow.id.as_deref().unwrap_or_default();
-            if known(&flow.source_ref) && known(&flow.target_ref) && !drawn.contains(id) {
+            if known(&flow.source_ref) && known(&flow.target_ref) && !id.is_empty() && !drawn.contains(id) {
                 wrong.push(format!("{id} has no edge"));
             }
         }
@@ -128,6 +130,7 @@ fn edges(
         .map(|shape| (shape.element_ref.as_deref().unwrap(), rect(shape)))
         .collect();
     let ends = ends(definition);
+    let lanes = lane_ids(definition);
     for edge in diagram.edges.iter().flatten() {
         let id = edge.element_ref.as_deref().unwrap();
         let points: Vec<(i64, i64)> = edge
@@ -152,7 +155,7 @@ fn edges(
             }
             let (left, right) = (pair[0].0.min(pair[1].0), pair[0].0.max(pair[1].0));
             let (top, bottom) = (pair[0].1.min(pair[1].1), pair[0].1.max(pair[1].1));
-            for (&shape, &bounds) in &rects {
+            for (&shape, &bounds) in rects.iter().filter(|(shape, _)| !lanes.contains(*shape)) {
                 // A container of one of the ends is passed by way of its border.
                 let through = left < bounds.2
                     && bounds.0 < right.max(left + 1)
@@ -178,6 +181,22 @@ fn edges(
             }
         }
     }
+}
+
+/// Lanes are no obstacles: flows of a pool go from lane to lane, and no other wire may cross the pool.
+fn lane_ids(definition: &WorkflowDefinition) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    for graph in graphs(definition) {
+        let sets = graph.process.and_then(|process| process.lane_sets.as_deref()).unwrap_or_default();
+        let mut stack: Vec<&LaneSet> = sets.iter().collect();
+        while let Some(set) = stack.pop() {
+            for lane in set.lanes.iter().flatten() {
+                found.extend(lane.id.as_deref());
+                stack.extend(lane.child_lane_set.as_deref());
+            }
+        }
+    }
+    found
 }
 
 fn ends(definition: &WorkflowDefinition) -> HashMap<&str, (&str, &str)> {

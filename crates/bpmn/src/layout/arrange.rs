@@ -1,5 +1,6 @@
 //! The grid of a scope: which column and row each item stands in.
 
+use super::MOST_ITEMS;
 use super::chains::{self, Nodes};
 use super::layers::Flow;
 use super::scene::{End, Kind, Scope, WireKind};
@@ -46,6 +47,9 @@ pub(super) fn arrange(scope: &mut Scope<'_>, kinds: &[WireKind]) -> Grid {
         }
         return Grid { columns: 1, rows: vec![0; scope.items.len()] };
     }
+    if scope.items.len() > MOST_ITEMS {
+        return square(scope);
+    }
     let (members, edges) = flow_edges(scope, kinds);
     let flow = Flow::acyclic(members.len(), &edges);
     let order = flow.order();
@@ -71,6 +75,25 @@ pub(super) fn arrange(scope: &mut Scope<'_>, kinds: &[WireKind]) -> Grid {
     satellites(scope, &mut bands, &mut placed, columns);
     let columns = rest(scope, &mut bands, &placed, columns);
     Grid { columns, rows: number(scope, bands) }
+}
+
+/// All items in document order, each band in as many columns.
+fn square(scope: &mut Scope<'_>) -> Grid {
+    let columns = scope.items.len().isqrt() + 1;
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); scope.bands];
+    for (index, item) in scope.items.iter().enumerate() {
+        members[item.band].push(index);
+    }
+    let mut rows = Vec::new();
+    for (band, members) in members.into_iter().enumerate() {
+        let first = rows.len();
+        for (number, index) in members.iter().enumerate() {
+            scope.items[*index].column = number % columns;
+            scope.items[*index].row = first + number / columns;
+        }
+        rows.extend(std::iter::repeat_n(band, members.len().div_ceil(columns).max(1)));
+    }
+    Grid { columns, rows }
 }
 
 /// Items with sequence flows, and these flows between them.

@@ -1,6 +1,6 @@
 //! The laid-out scene as diagram interchange.
 
-use super::scene::{EVENT, Item, Kind, Scene, Wire};
+use super::scene::{EVENT, Item, Kind, Scene, Wire, WireKind};
 use crate::model::{
     Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point, WorkflowDefinition, graphs,
 };
@@ -164,7 +164,13 @@ fn item_shape(names: &mut Names, item: &Item<'_>, origin: (i32, i32), busy: (boo
                 let height = above.bounds.as_ref().and_then(|bounds| bounds.height).unwrap_or_default();
                 lifted(above, height)
             }
-            (true, true) => label(name, middle + 5, below - 8, true),
+            (true, true) => {
+                let beside = label(name, middle, y + 5, false);
+                let bounds = beside.bounds.as_ref();
+                let height = bounds.and_then(|bounds| bounds.height).unwrap_or_default();
+                let width = bounds.and_then(|bounds| bounds.width).unwrap_or_default();
+                shifted(lifted(beside, height), width / 2.0 + 6.0)
+            }
             (_, false) => label(name, middle, below, false),
         });
     }
@@ -174,6 +180,13 @@ fn item_shape(names: &mut Names, item: &Item<'_>, origin: (i32, i32), busy: (boo
 fn lifted(mut label: DiagramLabel, by: f64) -> DiagramLabel {
     if let Some(y) = label.bounds.as_mut().and_then(|bounds| bounds.y.as_mut()) {
         *y -= by;
+    }
+    label
+}
+
+fn shifted(mut label: DiagramLabel, by: f64) -> DiagramLabel {
+    if let Some(x) = label.bounds.as_mut().and_then(|bounds| bounds.x.as_mut()) {
+        *x = (*x - by).max(0.0).floor();
     }
     label
 }
@@ -215,7 +228,7 @@ fn edge(
     Some(DiagramEdge {
         element_ref: Some(wire.id.to_owned()),
         id: Some(names.fresh(format!("{}_di", wire.id))),
-        label: wire.name.map(|name| edge_label(name, points[0], points[1])),
+        label: wire.name.map(|name| edge_label(name, &points, wire.kind)),
         waypoints: Some(points.into_iter().map(point).collect()),
         ..DiagramEdge::default()
     })
@@ -240,13 +253,18 @@ fn point((x, y): (i32, i32)) -> Point {
     Point { x: Some(f64::from(x)), y: Some(f64::from(y)) }
 }
 
-/// A flow's name stands at its first segment: above a horizontal one, beside a vertical one.
-fn edge_label(name: &str, first: (i32, i32), second: (i32, i32)) -> DiagramLabel {
-    if first.1 == second.1 {
+/// A flow's name stands above its first horizontal stretch, because branches of a gateway may share the
+/// vertical one before it; a message flow's, beside its first vertical one.
+fn edge_label(name: &str, points: &[(i32, i32)], kind: WireKind) -> DiagramLabel {
+    let pairs = || points.windows(2).map(|pair| (pair[0], pair[1])).take(2);
+    let level = pairs().find(|(first, second)| first.1 == second.1);
+    if let Some((first, second)) = level.filter(|_| kind == WireKind::Sequence) {
         let label = label(name, first.0.min(second.0) + 4, first.1 - 4, true);
         let height = label.bounds.as_ref().and_then(|bounds| bounds.height).unwrap_or_default();
         return lifted(label, height);
     }
+    let (first, second) =
+        pairs().find(|(first, second)| first.0 == second.0).unwrap_or((points[0], points[1]));
     let down = second.1 > first.1;
     label(name, first.0 + 5, if down { first.1 + 4 } else { first.1 - 20 }, true)
 }

@@ -5,8 +5,8 @@
 //! are bands of rows, sub-processes are laid out first and stand in their process with their size. Edges
 //! leave through the gaps between columns and rows, where each has a track of its own.
 //!
-//! The same definition gives the same layout. A diagram of more than [`MOST_ITEMS`] shapes and edges is laid
-//! out with a bound on the work: its flow stands in document order in a grid, see [`lay_out`].
+//! The same definition gives the same layout. A process or sub-process of more than [`MOST_ITEMS`] nodes
+//! stands in a square in document order, which takes near-linear time; edges go through the gaps all the same.
 
 mod arrange;
 mod chains;
@@ -17,9 +17,12 @@ mod route;
 mod scene;
 mod tracks;
 
-use crate::model::{Bpmn, Collaboration, Diagram, MAIN_PROCESS_ID, WorkflowDefinition};
+use crate::model::{Bpmn, Collaboration, Diagram, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use scene::{Content, End, Kind, Scene, Side};
 use std::collections::HashSet;
+
+/// Most nodes of one process or sub-process that are laid out along their flow.
+pub const MOST_ITEMS: usize = 20_000;
 
 /// Lays out what a definition has no diagram for.
 ///
@@ -39,7 +42,10 @@ pub fn lay_out(definition: &WorkflowDefinition) -> Vec<Diagram> {
     for collaboration in bpmn.collaborations.iter().flatten() {
         let participants = collaboration.participants.iter().flatten();
         if drawn.is_empty() && !is_bare(collaboration) {
-            let mut scene = Scene::of_collaboration(collaboration, |id| content(definition, bpmn, id));
+            let without_pool = without_pool(bpmn, collaboration);
+            shown.extend(without_pool.iter().filter_map(|process| process.id.as_deref()));
+            let bare: Vec<Content<'_>> = without_pool.into_iter().map(Content::of).collect();
+            let mut scene = Scene::of_collaboration(collaboration, |id| content(definition, bpmn, id), &bare);
             solve(&mut scene);
             diagrams.push(emit::diagram(&scene, collaboration.id.as_deref(), &mut names));
             shown.extend(participants.filter_map(|participant| participant.process_ref.as_deref()));
@@ -76,6 +82,22 @@ fn is_bare(collaboration: &Collaboration) -> bool {
     let participants = collaboration.participants.iter().flatten().next();
     let conversations = collaboration.conversations.iter().flatten().next();
     participants.is_none() && conversations.is_none()
+}
+
+/// Processes that no participant stands for, but that message flows of the collaboration lead to.
+fn without_pool<'a>(bpmn: &'a Bpmn, collaboration: &'a Collaboration) -> Vec<&'a Process> {
+    let collaborations = bpmn.collaborations.iter().flatten();
+    let participants = collaborations.flat_map(|own| own.participants.iter().flatten());
+    let pooled: HashSet<&str> = participants.filter_map(|own| own.process_ref.as_deref()).collect();
+    let flows = collaboration.message_flows.iter().flatten();
+    let ends = flows.flat_map(|flow| [flow.source_ref.as_deref(), flow.target_ref.as_deref()]);
+    let ends: HashSet<&str> = ends.flatten().collect();
+    let bare = bpmn.processes.iter().flatten().filter(|process| {
+        let nodes = process.nodes.iter().flatten().filter_map(|node| node.element_id());
+        process.id.as_deref().is_none_or(|id| !pooled.contains(id))
+            && nodes.into_iter().any(|id| ends.contains(id))
+    });
+    bare.collect()
 }
 
 fn content<'a>(definition: &'a WorkflowDefinition, bpmn: &'a Bpmn, id: &str) -> Option<Content<'a>> {

@@ -191,6 +191,7 @@ impl<'a> Scene<'a> {
     pub(super) fn of_collaboration(
         collaboration: &'a Collaboration,
         content: impl Fn(&str) -> Option<Content<'a>>,
+        without_pool: &[Content<'a>],
     ) -> Self {
         let mut scene = Self::default();
         scene.scopes.push(Scope { pools: true, bands: 1, ..Scope::default() });
@@ -208,6 +209,11 @@ impl<'a> Scene<'a> {
                 scene.alias.insert(process, id);
             }
             scene.add(0, item(id, participant.name.as_deref(), Kind::Pool(inner), 0));
+        }
+        for content in without_pool {
+            todo.push((scene.open(0), *content));
+            let inner = Kind::Pool(Some(scene.scopes.len() - 1));
+            scene.add(0, item("", None, inner, 0));
         }
         let mut conversations: Vec<_> = collaboration.conversations.iter().flatten().collect();
         while let Some(conversation) = conversations.pop() {

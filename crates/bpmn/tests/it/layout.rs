@@ -360,3 +360,64 @@ fn random_flows_have_a_sound_layout() {
         assert!(wrong.is_empty(), "seed {seed}: {}", wrong[..wrong.len().min(6)].join("\n"));
     }
 }
+
+#[test]
+fn what_has_a_diagram_is_exported_as_it_is() {
+    let Some(suites) = suites() else { return };
+    let mut kept = 0;
+    for folder in ["bpmn/miwg", "bpmn/pool", "bpmn/execution"] {
+        for path in models(&suites.join(folder)) {
+            let definition = xml::read(&std::fs::read(&path).unwrap()).unwrap().definition;
+            let diagrams = definition.bpmn.iter().flat_map(|bpmn| bpmn.diagrams.iter().flatten());
+            if diagrams.flat_map(|diagram| diagram.shapes.iter().flatten()).next().is_some() {
+                kept += 1;
+                assert_eq!(xml::export(&definition).unwrap(), xml::write(&definition).unwrap());
+            }
+        }
+    }
+    assert!(kept > 0);
+}
+
+#[test]
+fn an_export_without_diagrams_reads_back_with_them() {
+    let process = random(&mut Random(5), "", 30, 2);
+    let bpmn = heddle_bpmn::model::Bpmn { processes: Some(vec![process]), ..Default::default() };
+    let definition = WorkflowDefinition { bpmn: Some(Box::new(bpmn)), ..WorkflowDefinition::default() };
+    let again = xml::read(xml::export(&definition).unwrap().xml.as_bytes()).unwrap().definition;
+    assert_eq!(again.bpmn.as_ref().unwrap().diagrams.as_ref(), Some(&lay_out(&definition)));
+    assert_eq!(lay_out(&again), Vec::new(), "what has a diagram gets no other");
+    assert_eq!(xml::export(&again).unwrap(), xml::write(&again).unwrap());
+}
+
+#[test]
+fn ids_of_the_diagram_avoid_those_of_the_model() {
+    let node =
+        |id: &str| Node { id: Some(id.to_owned()), r#type: Some("task".to_owned()), ..Node::default() };
+    let nodes = Some(vec![node("a"), node("a_di")]);
+    let definition = WorkflowDefinition { nodes, ..WorkflowDefinition::default() };
+    let diagrams = lay_out(&definition);
+    let ids: Vec<_> = diagrams[0].shapes.iter().flatten().filter_map(|shape| shape.id.as_deref()).collect();
+    assert_eq!(ids, ["a_di_2", "a_di_di"]);
+    assert_eq!(diagrams[0].element_ref.as_deref(), Some("main"));
+}
+
+#[test]
+fn a_hundred_thousand_nodes_have_a_layout() {
+    let mut source = Random(9);
+    let node = |number: usize| Node { id: Some(format!("n{number}")), ..Node::default() };
+    let edge = |number: usize, to: usize| Edge {
+        id: Some(format!("e{number}")),
+        source: Some(format!("n{number}")),
+        target: Some(format!("n{to}")),
+        ..Edge::default()
+    };
+    let count = 100_000;
+    let definition = WorkflowDefinition {
+        nodes: Some((0..count).map(node).collect()),
+        edges: Some((0..count).map(|number| edge(number, source.below(count))).collect()),
+        ..WorkflowDefinition::default()
+    };
+    let diagrams = lay_out(&definition);
+    assert_eq!(diagrams[0].shapes.as_ref().map(Vec::len), Some(count));
+    assert_eq!(diagrams[0].edges.as_ref().map(Vec::len), Some(count));
+}

@@ -129,8 +129,8 @@ fn satellites(scope: &mut Scope<'_>, bands: &mut [Band], placed: &mut [Option<us
             }
         }
     }
-    for own in 0..scope.items.len() {
-        let Some((other, boundary)) = host[own] else { continue };
+    for (own, host) in host.iter().enumerate() {
+        let Some((other, boundary)) = *host else { continue };
         let Some(row) = placed[other] else { continue };
         if scope.items[own].kind == Kind::Group {
             continue;

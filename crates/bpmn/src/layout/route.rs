@@ -72,9 +72,10 @@ impl<'s, 'a> Router<'s, 'a> {
         let mut in_column = vec![Vec::new(); grid.columns];
         let mut blocked: HashMap<usize, Vec<usize>> = HashMap::new();
         for item in &scope.items {
-            for column in item.column..item.column + item.span {
+            let columns = item.column..item.column + item.span;
+            in_column[columns.clone()].iter_mut().for_each(|rows| rows.push(item.row));
+            for column in columns {
                 in_row[item.row].push(column);
-                in_column[column].push(item.row);
                 if column > item.column {
                     blocked.entry(column).or_default().push(item.row);
                 }
@@ -123,7 +124,7 @@ impl<'s, 'a> Router<'s, 'a> {
             (None, None) => {}
             (from, to) => return self.bound(part, from, to),
         }
-        let (Some(from), Some(to)) = (start.item(), end.item()) else { return self.to_border(part) };
+        let (Some(from), Some(to)) = (start.item(), end.item()) else { return self.border_way(part) };
         let direct = self.beside_one_another(part, from, to).or_else(|| self.forward(part, from, to));
         direct.unwrap_or_else(|| self.through_gaps(part, from, to))
     }
@@ -304,7 +305,7 @@ impl<'s, 'a> Router<'s, 'a> {
     /// A way with a given port at one end or at both.
     fn bound(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Way {
         let (Some(source), Some(target)) = (part.from.item(), part.to.item()) else {
-            return self.to_border(part);
+            return self.border_way(part);
         };
         if let Some(way) = self.plumb(part, from, to).or_else(|| self.drop(part, from, to)) {
             return way;
@@ -400,7 +401,7 @@ impl<'s, 'a> Router<'s, 'a> {
     }
 
     /// A way between an item and the border of the scope.
-    fn to_border(&mut self, part: &Part) -> Way {
+    fn border_way(&mut self, part: &Part) -> Way {
         let (end, side, outgoing) = match (part.from, part.to) {
             (end, End::Border(side)) => (end, side, true),
             (End::Border(side), end) => (end, side, false),

@@ -129,6 +129,13 @@ fn satellites(scope: &mut Scope<'_>, bands: &mut [Band], placed: &mut [Option<us
             }
         }
     }
+    // Branches leave gateways upwards and downwards.
+    let mut busy: HashSet<(usize, usize, usize)> = HashSet::new();
+    for (item, row) in scope.items.iter().zip(placed.iter()) {
+        if let (Kind::Gateway, Some(row)) = (item.kind, row) {
+            busy.insert((item.band, *row, item.column));
+        }
+    }
     for (own, host) in host.iter().enumerate() {
         let Some((other, boundary)) = *host else { continue };
         let Some(row) = placed[other] else { continue };
@@ -139,10 +146,11 @@ fn satellites(scope: &mut Scope<'_>, bands: &mut [Band], placed: &mut [Option<us
         let below = data || boundary || matches!(scope.items[own].kind, Kind::Activity | Kind::Container(_));
         let band = scope.items[other].band;
         let centre = scope.items[other].column;
+        let free = |column: &usize| !busy.contains(&(band, row, *column));
         let row = &mut bands[band].rows[row];
         let sides = if below { [&mut row.below, &mut row.above] } else { [&mut row.above, &mut row.below] };
         let near = [Some(centre), centre.checked_add(1).filter(|&at| at < columns), centre.checked_sub(1)];
-        let column = seat(sides, near.into_iter().flatten(), centre, own);
+        let column = seat(sides, near.into_iter().flatten().filter(free), centre, own);
         scope.items[own].column = column;
         scope.items[own].band = band;
     }

@@ -253,18 +253,24 @@ fn point((x, y): (i32, i32)) -> Point {
     Point { x: Some(f64::from(x)), y: Some(f64::from(y)) }
 }
 
-/// A flow's name stands above its first horizontal stretch, because branches of a gateway may share the
-/// vertical one before it; a message flow's, beside its first vertical one.
+/// A flow's name stands above the first horizontal stretch that it does not share with other branches; a
+/// message flow's, beside its first vertical one.
 fn edge_label(name: &str, points: &[(i32, i32)], kind: WireKind) -> DiagramLabel {
-    let pairs = || points.windows(2).map(|pair| (pair[0], pair[1])).take(2);
-    let level = pairs().find(|(first, second)| first.1 == second.1);
+    let mut pairs = points.windows(2).take(2).map(|pair| (pair[0], pair[1]));
+    let mut others = pairs.clone();
+    let forked = points.len() == 4 && points[0].1 == points[1].1;
+    let first = pairs.find(|(first, second)| first.1 == second.1);
+    let level = if forked { Some((points[2], points[3])) } else { first };
     if let Some((first, second)) = level.filter(|_| kind == WireKind::Sequence) {
-        let label = label(name, first.0.min(second.0) + 4, first.1 - 4, true);
-        let height = label.bounds.as_ref().and_then(|bounds| bounds.height).unwrap_or_default();
+        let label = label(name, first.0 + 4, first.1 - 4, true);
+        let bounds = label.bounds.as_ref();
+        let height = bounds.and_then(|bounds| bounds.height).unwrap_or_default();
+        let width = bounds.and_then(|bounds| bounds.width).unwrap_or_default();
+        let label = if second.0 < first.0 { shifted(label, width + 8.0) } else { label };
         return lifted(label, height);
     }
-    let (first, second) =
-        pairs().find(|(first, second)| first.0 == second.0).unwrap_or((points[0], points[1]));
+    let upright = others.find(|(first, second)| first.0 == second.0);
+    let (first, second) = upright.unwrap_or((points[0], points[1]));
     let down = second.1 > first.1;
     label(name, first.0 + 5, if down { first.1 + 4 } else { first.1 - 20 }, true)
 }

@@ -272,10 +272,15 @@ impl<'s, 'a> Router<'s, 'a> {
         let (mut out, mut into) = (Side::Right, Side::Left);
         let data = |item: &Item<'_>| matches!(item.kind, Kind::Data | Kind::Note | Kind::Group);
         let upright = |kind: Kind| kind == Kind::Gateway;
+        // Wires of data and annotations keep off the flow: activities have room for several of them.
+        let bare = data(source) || data(target);
+        let roomy = |item: &Item<'_>| {
+            bare && item.span == 1 && matches!(item.kind, Kind::Activity | Kind::Container(_))
+        };
         if back || upright(source.kind) || data(source) || data(target) {
             let side = if up { Side::Top } else { Side::Bottom };
             let spare = if up { Side::Bottom } else { Side::Top };
-            out = if self.port_free(from, side, true) {
+            out = if self.port_free(from, side, true) || roomy(source) {
                 side
             } else if target.row == source.row && self.port_free(from, spare, true) {
                 spare
@@ -287,7 +292,7 @@ impl<'s, 'a> Router<'s, 'a> {
         if level || data(source) || data(target) || (upright(target.kind) && !back) {
             let away = if up { Side::Bottom } else { Side::Top };
             let side = if level { out } else { away };
-            if self.port_free(to, side, false) {
+            if self.port_free(to, side, false) || roomy(target) {
                 into = side;
             }
         }

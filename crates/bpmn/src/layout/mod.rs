@@ -21,8 +21,9 @@ use crate::model::{Bpmn, Collaboration, Diagram, MAIN_PROCESS_ID, Process, Workf
 use scene::{Content, End, Kind, Scene, Side};
 use std::collections::HashSet;
 
-/// Most nodes of one process or sub-process that are laid out along their flow.
-pub const MOST_ITEMS: usize = 20_000;
+/// Most nodes of one process or sub-process that are laid out along their flow: the work may grow with the
+/// square of their number.
+pub const MOST_ITEMS: usize = 3_000;
 
 /// Lays out what a definition has no diagram for.
 ///

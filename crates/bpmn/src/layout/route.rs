@@ -244,7 +244,7 @@ impl<'s, 'a> Router<'s, 'a> {
         if clear {
             self.take(from, side, source.width / 2, true);
             self.pass(target.row, right - 1..left, ends);
-            (rows.0..rows.1).for_each(|row| self.along.entry((row, right - 1)).or_default().push(0));
+            self.fall(right - 1, rows.0..rows.1, 0);
             let lines = vec![Line::Port { item: from, at: source.width / 2 }, Line::Row(target.row)];
             return Some(Way { lines, start: (part.from, side), end: (part.to, Side::Left) });
         }
@@ -257,7 +257,7 @@ impl<'s, 'a> Router<'s, 'a> {
         if clear {
             self.take(to, side, target.width / 2, false);
             self.pass(source.row, right..left + 1, ends);
-            (rows.0..rows.1).for_each(|row| self.along.entry((row, left)).or_default().push(0));
+            self.fall(left, rows.0..rows.1, 0);
             let lines = vec![Line::Row(source.row), Line::Port { item: to, at: target.width / 2 }];
             return Some(Way { lines, start: (part.from, Side::Right), end: (part.to, side) });
         }
@@ -402,7 +402,12 @@ impl<'s, 'a> Router<'s, 'a> {
     }
 
     fn fall(&mut self, column: usize, rows: std::ops::Range<usize>, line: i32) {
-        rows.for_each(|row| self.along.entry((row, column)).or_default().push(line));
+        for row in rows {
+            let lines = self.along.entry((row, column)).or_default();
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+        }
     }
 
     /// A way between an item and the border of the scope.

@@ -6,6 +6,7 @@
 pub mod conformance;
 pub mod diagnostic;
 pub mod graph;
+pub mod layout;
 pub mod model;
 mod remedy;
 pub mod validate;

@@ -7,6 +7,8 @@ mod definitions;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod layout;
+#[cfg(test)]
 mod roundtrip;
 #[cfg(test)]
 mod suites;

@@ -17,6 +17,7 @@ pub(crate) fn suites() -> Option<PathBuf> {
     None
 }
 
+/// The models below a folder.
 pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

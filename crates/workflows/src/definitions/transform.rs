@@ -212,7 +212,7 @@ fn write_bpmn(
     definition: &WorkflowDefinition,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<String, UseCaseError> {
-    match xml::write(definition) {
+    match xml::export(definition) {
         Ok(written) => {
             diagnostics.extend(written.diagnostics);
             Ok(written.xml)

@@ -5,6 +5,7 @@
 
 pub mod diagnostic;
 pub mod graph;
+mod juel;
 pub mod model;
 pub mod validate;
 pub mod xml;

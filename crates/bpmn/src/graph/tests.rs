@@ -148,7 +148,8 @@ fn flows_that_cannot_be_taken_are_refused() {
         (json!({"source": "x"}), "danglingReference"),
         (to_end(json!({"type": "teleport"})), "unknownElement"),
         (to_end(json!({"loop": {"maximumIterations": 3}})), "unsupportedLoop"),
-        (expression("${x > 3}"), "expressionLanguage"),
+        (expression("${x.size() > 3}"), "expressionLanguage"),
+        (expression("${x} and ${y}"), "expressionLanguage"),
         (expression(" "), "expressionSyntax"),
         (expression("1 +"), "expressionSyntax"),
         (
@@ -170,6 +171,9 @@ fn flows_that_cannot_be_taken_are_refused() {
     {
         assert!(with(edge.clone()).is_executable(), "{edge}");
     }
+    let translated = with(expression(" ${x > 3 && !y} "));
+    assert!(translated.is_executable());
+    assert_eq!(codes(&translated, Severity::Info), [("translatedCondition", Some("f3"))]);
     // Lines that carry no token may lead anywhere.
     assert!(with(json!({"source": "x", "target": "note", "type": "association"})).is_executable());
 }

@@ -78,7 +78,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
 
 fn build(
     definition: &WorkflowDefinition,
-    vendors: &Vendors,
+    vendors: &Vendors<'_>,
     process: &Process,
     (id, name): (&str, Option<String>),
     compiled: &mut Compiled,
@@ -124,7 +124,7 @@ pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
     pub errors: HashMap<&'d str, &'d EventReference>,
-    pub vendors: &'d Vendors,
+    pub vendors: &'d Vendors<'d>,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
@@ -135,7 +135,7 @@ pub(super) struct Builder<'d> {
 }
 
 impl<'d> Builder<'d> {
-    fn new(definition: &'d WorkflowDefinition, vendors: &'d Vendors) -> Self {
+    fn new(definition: &'d WorkflowDefinition, vendors: &'d Vendors<'d>) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -215,6 +215,7 @@ impl<'d> Builder<'d> {
         depth: usize,
         found: &mut Found<'d>,
     ) {
+        self.check_content_vendors(scope == ROOT, content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         for node in content.nodes.iter().flatten() {
@@ -298,6 +299,7 @@ impl<'d> Builder<'d> {
             self.refuse(&id, "danglingReference", sentence, "8.4.13");
             return;
         };
+        self.check_flow_vendors(&id);
         if edge.r#loop.is_some() {
             self.refuse(
                 &id,

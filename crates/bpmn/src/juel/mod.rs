@@ -62,6 +62,11 @@ pub(crate) fn condition(text: &str) -> Result<String, JuelError> {
     }
 }
 
+/// A FEEL text literal.
+pub(crate) fn string(text: &str) -> String {
+    writer::string(text)
+}
+
 /// Splits a text at its expressions.
 fn parts(text: &str) -> Result<Vec<Part<'_>>, JuelError> {
     if text.len() > MAX_BYTES {

@@ -58,6 +58,8 @@ shape! {
         element_type: String,
         /// One sentence for people.
         message: String,
+        /// Name of the element.
+        name: String,
         /// `mapped`, `preserved` or `unsupported`.
         outcome: String,
         /// Id or qualified name in the source.

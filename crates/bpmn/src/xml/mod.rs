@@ -15,7 +15,7 @@ mod residue;
 mod rows;
 mod text;
 mod tree;
-mod vendor;
+pub(crate) mod vendor;
 mod write;
 
 pub use names::{ElementRow, Group, element_row, element_rows};

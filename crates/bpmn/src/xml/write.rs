@@ -6,7 +6,7 @@ use super::residue::{Residue, ResidueChild, collect, surroundings};
 use super::row::{Attr, Lexis, Match, Row};
 use super::text::{attribute_value, content_text, escape_attribute, escape_text, expressible};
 use super::tree::Tree;
-use super::{WriteError, Written, rows};
+use super::{WriteError, Written, rows, vendor};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
 use std::borrow::Cow;
@@ -116,6 +116,10 @@ pub(super) struct Writer<'d> {
     /// Whether the process that is being written is the top-level graph.
     pub writes_main: bool,
     pub diagnostics: Vec<Diagnostic>,
+    /// What vendors keep beside the nodes.
+    pub vendors: vendor::Context,
+    /// Whether the nodes that are being written stand in an event sub-process.
+    pub inner_event: bool,
     error: Option<WriteError>,
 }
 
@@ -158,6 +162,7 @@ impl<'d> Writer<'d> {
         let root_children = root.map(|root| root.children.as_slice()).unwrap_or_default();
         let root_events = root_children.iter().filter(|child| is_group(child.kind, Group::EventDefinition));
         let root_events = root_events.filter_map(|child| Some((child.id.clone()?, ())));
+        let vendors = vendor::Context::of(bpmn, &residues, &around);
         Self {
             out: String::with_capacity(64 * 1024),
             prefixes: Prefixes::new(namespaces),
@@ -167,6 +172,8 @@ impl<'d> Writer<'d> {
             with_paths: residues.keys().any(|address| address.contains('/')),
             omit_flow_refs: root.is_some_and(|root| root.marker("flowRefs") == Some("omit")),
             waypoint_type: root.and_then(|root| root.marker("waypointType")).map(str::to_owned),
+            vendors,
+            inner_event: false,
             residues,
             frames: Vec::new(),
             open: false,
@@ -565,16 +572,30 @@ impl<'d> Writer<'d> {
 
     /// Appends the attributes that are put back at the current element.
     pub(super) fn put_attributes(&self, out: &mut String) {
-        let Some(residue) = self.residue() else { return };
-        for (prefix, uri) in &residue.declarations {
-            out.push_str(&format!(" xmlns:{prefix}=\""));
-            escape_attribute(uri, out);
-            out.push('"');
+        if let Some(residue) = self.residue() {
+            put_back(residue, out);
         }
-        for (name, raw) in &residue.attributes {
-            let quote = if raw.contains('"') { '\'' } else { '"' };
-            out.push_str(&format!(" {name}={quote}{raw}{quote}"));
+    }
+
+    /// Appends what is put back at the loop marker of the node that is being written, as an element `marker`.
+    pub(super) fn put_marker(&self, node: &Node, out: &mut String) {
+        let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
+        let Some(own) = activity.and_then(|activity| activity.r#loop.as_deref()) else { return };
+        let residue = match (own.id.as_deref().filter(|id| !id.is_empty()), self.frames.last()) {
+            (Some(id), _) => self.residues.get(id),
+            (None, Some(frame)) => {
+                self.residues.get(&format!("{}/multiInstanceLoopCharacteristics[0]", frame.address))
+            }
+            (None, None) => None,
+        };
+        let Some(residue) = residue else { return };
+        out.push_str("<marker");
+        put_back(residue, out);
+        out.push('>');
+        for child in residue.children.iter().filter(|child| child.kind == kind("extensionElements")) {
+            out.push_str(&child.xml);
         }
+        out.push_str("</marker>");
     }
 
     /// Writes which flows go into a node and out of it.
@@ -593,6 +614,18 @@ impl<'d> Writer<'d> {
         for flow in &outgoing {
             self.leaf("outgoing", Leaf::Text, flow, None);
         }
+    }
+}
+
+fn put_back(residue: &Residue, out: &mut String) {
+    for (prefix, uri) in &residue.declarations {
+        out.push_str(&format!(" xmlns:{prefix}=\""));
+        escape_attribute(uri, out);
+        out.push('"');
+    }
+    for (name, raw) in &residue.attributes {
+        let quote = if raw.contains('"') { '\'' } else { '"' };
+        out.push_str(&format!(" {name}={quote}{raw}{quote}"));
     }
 }
 

@@ -6,3 +6,5 @@ mod definitions;
 mod hostile;
 #[cfg(test)]
 mod suites;
+#[cfg(test)]
+mod vendors;

@@ -236,8 +236,8 @@ fn constrain(tree: &Tree<'_>, el: El, schema: &mut Object<String, Value>) -> Res
         "maxlength" => "maxLength",
         other => return Err(format!("there is no counterpart for the constraint `{other}`")),
     };
-    let bound = config.trim().parse::<serde_json::Number>();
-    let bound = bound.map_err(|_| format!("the bound `{config}` of `{name}` is no number"))?;
+    let bound = config.trim().parse::<serde_json::Number>().ok();
+    let bound = bound.ok_or_else(|| format!("the bound `{config}` of `{name}` is no number"))?;
     schema.insert(member.to_owned(), Value::Number(bound));
     Ok(false)
 }

@@ -371,10 +371,10 @@ fn retry(text: &str) -> Result<Value, String> {
         };
     };
     let wrong = || format!("`{text}` is no ISO 8601 text such as R3/PT10S");
-    let count = count.parse::<u32>().map_err(|_| wrong())?;
-    let span = pause.parse::<jiff::Span>().map_err(|_| wrong())?;
+    let count = count.parse::<u32>().ok().ok_or_else(wrong)?;
+    let span = pause.parse::<jiff::Span>().ok().ok_or_else(wrong)?;
     let days = jiff::SpanRelativeTo::days_are_24_hours();
-    let seconds = span.total((jiff::Unit::Second, days)).map_err(|_| wrong())?;
+    let seconds = span.total((jiff::Unit::Second, days)).ok().ok_or_else(wrong)?;
     let seconds = if seconds.fract() == 0.0 { Value::from(seconds as i64) } else { Value::from(seconds) };
     Ok(json!({"maxAttempts": count, "initialSeconds": seconds, "multiplier": 1}))
 }

@@ -169,10 +169,41 @@ fn element_hit(tree: &Tree<'_>, (el, order): (El, usize), owner: &str, context: 
     let vendor = vendor_of(tree.uri(element.ns))?;
     let word = find(vendor, Kind::Element, element.local, owner);
     let verdict = match word {
-        Some(word) => map::Place { tree, el, vendor, word, order }.element(context),
+        Some(word) if word.map == Map::Keep => Err(word.reason.to_owned()),
+        Some(word) => match strange_part(tree, el, vendor) {
+            Some(name) => Err(format!("the extension schema has no {name} in it")),
+            None => map::Place { tree, el, vendor, word, order }.element(context),
+        },
         None => Err(misplaced(owner)),
     };
     Some(Hit { name: element.name.to_owned(), word, verdict })
+}
+
+/// Whether the table has a part of a vendor's element.
+fn has_part(vendor: u8, parent: &str, name: &str, attribute: bool) -> bool {
+    table::PARTS.iter().any(|(vendors, own, attributes, children)| {
+        let names = if attribute { attributes } else { children };
+        vendors & vendor != 0 && *own == parent && names.split_ascii_whitespace().any(|own| own == name)
+    })
+}
+
+/// A part of a vendor's element that the table does not have: its meaning is not known, so that the element cannot
+/// be mapped. The nesting is bounded by the reader.
+fn strange_part(tree: &Tree<'_>, el: El, vendor: u8) -> Option<String> {
+    let element = tree.get(el);
+    let mut attributes =
+        tree.attributes(el).iter().filter(|attribute| attribute.ns == super::names::Ns::None);
+    if let Some(strange) = attributes.find(|own| !has_part(vendor, element.local, own.local, true)) {
+        return Some(format!("attribute `{}`", strange.name));
+    }
+    tree.children(el).filter(|&child| vendor_of(tree.uri(tree.get(child).ns)).is_some()).find_map(|child| {
+        let inner = tree.get(child);
+        if has_part(vendor, element.local, inner.local, false) {
+            strange_part(tree, child, vendor)
+        } else {
+            Some(format!("element `{}`", inner.name))
+        }
+    })
 }
 
 fn misplaced(owner: &str) -> String {

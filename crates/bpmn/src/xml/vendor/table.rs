@@ -46,6 +46,7 @@ const CATCHES: &str = "Variables that carry a caught error or escalation are not
 const SCRIPTS: &str = "Scripts are not executed yet.";
 const RESULT: &str = "It names the variable of a result of Java code or of a built-in task.";
 
+#[expect(clippy::too_many_arguments, reason = "one for each column of the table")]
 const fn word(
     vendors: u8,
     kind: Kind,

@@ -5,14 +5,6 @@ use crate::xml::tree::NONE;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Whether the table knows what stands within a vendor's element.
-fn part(vendor: u8, parent: &str, name: &str, attribute: bool) -> bool {
-    PARTS.iter().any(|(vendors, own, attributes, children)| {
-        let names = if attribute { attributes } else { children };
-        vendors & vendor != 0 && *own == parent && names.split_ascii_whitespace().any(|own| own == name)
-    })
-}
-
 /// The words of a document that the table does not know at their places.
 fn unknown(source: &str) -> BTreeSet<String> {
     let Ok(tree) = Tree::parse(source, &[]) else { return BTreeSet::new() };
@@ -23,7 +15,7 @@ fn unknown(source: &str) -> BTreeSet<String> {
         let vendor = vendor_of(tree.uri(element.ns));
         if let Some(vendor) = vendor {
             let known = match around {
-                Some(_) => part(vendor, parent, element.local, false),
+                Some(_) => has_part(vendor, parent, element.local, false),
                 None => find(vendor, Kind::Element, element.local, parent).is_some(),
             };
             if !known {
@@ -34,9 +26,9 @@ fn unknown(source: &str) -> BTreeSet<String> {
             let known = match (vendor_of(tree.uri(attribute.ns)), vendor) {
                 (Some(own), None) => find(own, Kind::Attribute, attribute.local, element.local).is_some(),
                 (None, Some(vendor)) if attribute.ns == Ns::None => {
-                    part(vendor, element.local, attribute.local, true)
+                    has_part(vendor, element.local, attribute.local, true)
                 }
-                (Some(own), Some(_)) => part(own, element.local, attribute.local, true),
+                (Some(own), Some(_)) => has_part(own, element.local, attribute.local, true),
                 _ => true,
             };
             if !known {

@@ -50,6 +50,9 @@ const ELEMENTS: &[&str] = &[
     "field",
 ];
 
+/// Most words of one message, signal or error, and most prefixes of one fragment, that are looked at.
+const MAX_SHARED: usize = 64;
+
 /// What is to be said about one word.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
@@ -86,7 +89,11 @@ impl<'d> Vendors<'d> {
         for (owner, list) in [("message", &bpmn.messages), ("signal", &bpmn.signals), ("error", &bpmn.errors)]
         {
             for id in list.iter().flatten().filter_map(|item| item.id.as_deref()) {
-                let found: Vec<Hit> = vendors.kept(id, owner).collect();
+                let mut found: Vec<Hit> = vendors.kept(id, owner).collect();
+                // Many nodes may name it: each word is judged once for each of them.
+                found.sort_by(|left, right| left.name.cmp(&right.name));
+                found.dedup_by(|left, right| left.name == right.name);
+                found.truncate(MAX_SHARED);
                 if !found.is_empty() {
                     vendors.roots.insert(id, found);
                 }
@@ -106,7 +113,18 @@ impl<'d> Vendors<'d> {
     fn words(&self, fragment: &str, owner: &str) -> Vec<Hit> {
         let mut found = in_fragment(fragment, &self.around, owner);
         let mut names = Vec::new();
-        walk(fragment, |tag| collect(tag, |prefix| self.listed(fragment, prefix), &mut names));
+        let mut prefixes: Vec<(String, bool)> = Vec::new();
+        let mut listed = |prefix: &str| {
+            if let Some((_, listed)) = prefixes.iter().find(|(own, _)| own == prefix) {
+                return *listed;
+            }
+            let listed = prefixes.len() < MAX_SHARED && self.listed(fragment, prefix);
+            if prefixes.len() < MAX_SHARED {
+                prefixes.push((prefix.to_owned(), listed));
+            }
+            listed
+        };
+        walk(fragment, |tag| collect(tag, &mut listed, &mut names));
         let further = |name| Hit { name, word: None, verdict: Err(String::new()) };
         found.extend(names.into_iter().map(further));
         found
@@ -269,8 +287,8 @@ fn walk(fragment: &str, mut visit: impl FnMut(&BytesStart<'_>)) {
     }
 }
 
-fn collect(tag: &BytesStart<'_>, listed: impl Fn(&str) -> bool, found: &mut Vec<String>) {
-    let further = |name: &str| foreign(name) && !listed(name.split(':').next().unwrap_or_default());
+fn collect(tag: &BytesStart<'_>, listed: &mut impl FnMut(&str) -> bool, found: &mut Vec<String>) {
+    let mut further = |name: &str| foreign(name) && !listed(name.split(':').next().unwrap_or_default());
     let element = name(tag);
     if ELEMENTS.contains(&local(element)) && further(element) {
         found.push(element.to_owned());

@@ -44,6 +44,9 @@ impl Place<'_, '_> {
         if value.is_empty() {
             return Ok(Vec::new());
         }
+        if value == "$INITIATOR" && self.vendor != ZEEBE {
+            return Err("no variable takes who started the run".to_owned());
+        }
         let found = match self.word.map {
             Map::Text | Map::Due => self.text(value)?,
             Map::List => list(self.vendor, value)?,
@@ -68,7 +71,7 @@ impl Place<'_, '_> {
                 }
                 self.text(value)?
             }
-            _ => return Err(self.word.reason.to_owned()),
+            _ => return Err(self.word.reason.trim_end_matches('.').to_owned()),
         };
         Ok(vec![(member, found)])
     }

@@ -8,6 +8,7 @@ use crate::xml::read::{Reader, group};
 use crate::xml::tree::{El, Tree};
 use crate::xml::write::Writer;
 use serde_json::{Map as Object, Value};
+use std::collections::BTreeSet;
 
 /// The parts of a node that carry words.
 struct Parts {
@@ -112,14 +113,12 @@ fn subscribed(node: &Node, owner: &str, inner_event: bool, context: &Context) ->
 /// Gathers the members. Where one of the words for a member cannot be mapped, none of them is: half of the inputs
 /// would look like all.
 fn settle(hits: &[Hit], key: Option<Value>) -> Object<String, Value> {
-    let failed = |member: &str| {
-        hits.iter()
-            .any(|hit| hit.verdict.is_err() && hit.word.is_some_and(|word| word.becomes.contains(&member)))
-    };
+    let failing = hits.iter().filter(|hit| hit.verdict.is_err()).filter_map(|hit| hit.word);
+    let failed: BTreeSet<&str> = failing.filter_map(|word| word.becomes.first().copied()).collect();
     let mut found = Object::new();
     found.extend(key.map(|key| ("correlationKey".to_owned(), key)));
     for (member, value) in hits.iter().filter_map(|hit| hit.verdict.as_ref().ok()).flatten() {
-        if !failed(member) {
+        if !failed.contains(member) {
             merge(found.entry(*member).or_insert(Value::Null), value.clone());
         }
     }
@@ -146,6 +145,11 @@ fn report(reader: &mut Reader<'_>, node: &Node, owner: &str, hits: &[Hit], settl
         // The kind of one vendor is looked for among few words of one node; beyond that each counts alone.
         let same = items.iter_mut().rev().take(64).find(|own| own.source_kind == item.source_kind);
         match same {
+            Some(same) if same.outcome.as_deref() == Some("mapped") && item.outcome != same.outcome => {
+                *same = item
+            }
+            // The word that fails says why; the others of its name fail with it.
+            Some(same) if same.configuration.is_none() && hit.verdict.is_err() => *same = item,
             Some(same) if same.outcome == item.outcome => {
                 if let (Some(into), Some(more)) = (same.configuration.as_mut(), item.configuration) {
                     let mut whole = Value::Object(std::mem::take(into));
@@ -155,7 +159,6 @@ fn report(reader: &mut Reader<'_>, node: &Node, owner: &str, hits: &[Hit], settl
                     }
                 }
             }
-            Some(same) if same.outcome.as_deref() == Some("mapped") => *same = item,
             Some(_) => {}
             None => items.push(item),
         }

@@ -1,6 +1,6 @@
 //! What became of single words and elements: the items of an import.
 
-use super::{Hit, attribute_hit, element_hit, node};
+use super::{Hit, Map, attribute_hit, element_hit, node};
 use crate::diagnostic::Diagnostic;
 use crate::model::ImportItem;
 use crate::xml::Group;
@@ -18,6 +18,9 @@ pub(super) fn item(
     settled: &Object<String, Value>,
 ) -> ImportItem {
     let (outcome, reason, members) = match (&hit.word, &hit.verdict) {
+        (Some(word), Ok(_)) if matches!(word.map, Map::Unless(_)) => {
+            (word.outcome(), "It says what is so here anyway.".to_owned(), None)
+        }
         (Some(word), Ok(members)) if node::stands(members, settled) => {
             (word.outcome(), word.reason.to_owned(), Some(members))
         }

@@ -5,7 +5,7 @@ use super::compile::Builder;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, Node, Process};
 use crate::xml::vendor::table::VENDORS;
-use crate::xml::vendor::{Effect, Hit, Map, around, in_fragment};
+use crate::xml::vendor::{Effect, Hit, Map, around, in_fragment, is_standard};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map as Object, Value};
@@ -64,6 +64,8 @@ struct Finding {
 #[derive(Debug, Default)]
 pub(super) struct Vendors<'d> {
     around: Vec<(&'d str, &'d str)>,
+    /// Prefixes that are no vendor's; none when the namespace without a prefix is one.
+    standard: Option<Vec<&'d str>>,
     /// Fragment, and the element below the one of the id that it belongs to.
     by_id: HashMap<String, Vec<(&'d str, Option<String>)>>,
     /// Words at messages, signals and errors, which many nodes may name.
@@ -78,7 +80,15 @@ impl<'d> Vendors<'d> {
         let Some(bpmn) = bpmn else { return Self::default() };
         let mut vendors =
             Self { around: around(bpmn.namespaces.as_ref().unwrap_or(&NO_NAMESPACES)), ..Self::default() };
+        if !vendors.around.iter().any(|(prefix, uri)| prefix.is_empty() && !is_standard(uri)) {
+            let standard =
+                vendors.around.iter().filter(|(_, uri)| is_standard(uri)).map(|(prefix, _)| *prefix);
+            vendors.standard = Some(standard.take(MAX_SHARED).chain(["heddle", "xml", "xsi"]).collect());
+        }
         for fragment in bpmn.extension_elements_xml.iter().flatten() {
+            if !vendors.may_matter(fragment) {
+                continue;
+            }
             let Some(address) = address(fragment) else { continue };
             // `id/documentation[1]` is a place below the element with the id.
             let mut steps = address.split('/');
@@ -110,7 +120,21 @@ impl<'d> Vendors<'d> {
             .flat_map(move |(fragment, below)| self.words(fragment, below.as_deref().unwrap_or(owner)))
     }
 
+    /// Whether a fragment can hold a vendor's word; most hold none.
+    fn may_matter(&self, fragment: &str) -> bool {
+        let Some(standard) = &self.standard else { return true };
+        let foreign = |(at, _): (usize, &str)| {
+            let part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+            let name = fragment[..at].trim_end_matches(part);
+            !standard.contains(&&fragment[name.len()..at])
+        };
+        fragment.contains("xmlns") || fragment.match_indices(':').any(foreign)
+    }
+
     fn words(&self, fragment: &str, owner: &str) -> Vec<Hit> {
+        if !self.may_matter(fragment) {
+            return Vec::new();
+        }
         let mut found = in_fragment(fragment, &self.around, owner);
         let mut names = Vec::new();
         let mut prefixes: Vec<(String, bool)> = Vec::new();

@@ -126,6 +126,8 @@ impl Word {
 /// What stands elsewhere in a model and belongs to its nodes.
 #[derive(Debug, Default)]
 pub(super) struct Context {
+    /// Whether the root binds the prefix of a vendor.
+    any: bool,
     /// Embedded forms by id.
     forms: HashMap<String, String>,
     /// Correlation keys by message.
@@ -236,6 +238,11 @@ pub(crate) fn around(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)>
     surroundings(namespaces)
 }
 
+/// Whether a namespace is one of the standard's or this product's own.
+pub(crate) fn is_standard(uri: &str) -> bool {
+    super::names::Ns::known(uri).is_some()
+}
+
 fn is_residue(tree: &Tree<'_>) -> bool {
     let root = tree.get(0);
     root.ns == super::names::Ns::Heddle && root.local == "residue"
@@ -248,6 +255,7 @@ impl Context {
         if !tree.root_bindings().iter().any(|(_, uri)| vendor_of(uri).is_some()) {
             return context;
         }
+        context.any = true;
         for el in tree.children(0) {
             let owner = tree.get(el).local;
             if !matches!(owner, "process" | "message") {
@@ -267,6 +275,7 @@ impl Context {
         if !around.iter().any(|(_, uri)| vendor_of(uri).is_some()) {
             return context;
         }
+        context.any = true;
         for process in bpmn.processes.iter().flatten() {
             let fragments = process.extension_xml.iter().flatten();
             for fragment in fragments.filter(|own| own.contains("userTaskForm")) {

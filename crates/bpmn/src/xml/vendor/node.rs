@@ -50,6 +50,9 @@ pub(in crate::xml) fn derived(
     owner: &str,
     fragments: &[String],
 ) -> Object<String, Value> {
+    if node.configuration.is_none() && !writer.vendors.any {
+        return Object::new();
+    }
     let mut source = String::from("<node");
     writer.put_attributes(&mut source);
     source.push('>');

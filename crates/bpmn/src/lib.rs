@@ -6,6 +6,7 @@
 pub mod conformance;
 pub mod diagnostic;
 pub mod graph;
+mod juel;
 pub mod layout;
 pub mod model;
 mod remedy;

@@ -1,13 +1,13 @@
 //! From a definition to its graphs.
 
-use super::condition::{Comparison, FlowCondition, Side, Test};
+use super::condition::{self, Comparison, FlowCondition, Side, Test};
 use super::vendor::Vendors;
 use super::{
     Csr, Element, Flow, FlowIx, Graph, Node, NodeIx, NodeKind, ROOT, Scope, ScopeIx, element, join, node,
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
-use heddle_feel::{Dialect, Expression};
+use heddle_feel::Expression;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
 
 fn build(
     definition: &WorkflowDefinition,
-    vendors: &Vendors,
+    vendors: &Vendors<'_>,
     process: &Process,
     (id, name): (&str, Option<String>),
     compiled: &mut Compiled,
@@ -124,7 +124,7 @@ pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
     pub errors: HashMap<&'d str, &'d EventReference>,
-    pub vendors: &'d Vendors,
+    pub vendors: &'d Vendors<'d>,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
@@ -135,7 +135,7 @@ pub(super) struct Builder<'d> {
 }
 
 impl<'d> Builder<'d> {
-    fn new(definition: &'d WorkflowDefinition, vendors: &'d Vendors) -> Self {
+    fn new(definition: &'d WorkflowDefinition, vendors: &'d Vendors<'d>) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -215,6 +215,7 @@ impl<'d> Builder<'d> {
         depth: usize,
         found: &mut Found<'d>,
     ) {
+        self.check_content_vendors(scope == ROOT, content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         for node in content.nodes.iter().flatten() {
@@ -298,6 +299,7 @@ impl<'d> Builder<'d> {
             self.refuse(&id, "danglingReference", sentence, "8.4.13");
             return;
         };
+        self.check_flow_vendors(&id);
         if edge.r#loop.is_some() {
             self.refuse(
                 &id,
@@ -332,8 +334,8 @@ impl<'d> Builder<'d> {
         });
         let Some(own) = comparison else {
             let Some(text) = expression else { return Ok(None) };
-            let language = bpmn.and_then(|bpmn| bpmn.condition_language.as_deref()).or(self.language);
-            let test = Some(Test::Feel(feel(text, language)?));
+            let own = bpmn.and_then(|bpmn| bpmn.condition_language.as_deref());
+            let test = Some(Test::Feel(self.feel(edge, text, own)?));
             return Ok(Some(FlowCondition { side: Side::Always, test }));
         };
         let side = match own.on.as_deref() {
@@ -356,7 +358,7 @@ impl<'d> Builder<'d> {
         let test = match (left, own.operator.as_deref()) {
             (None, None) => match expression {
                 None => None,
-                Some(text) => Some(Test::Feel(feel(text, self.language)?)),
+                Some(text) => Some(Test::Feel(self.feel(edge, text, None)?)),
             },
             (Some(left), Some(operator)) => {
                 let compiled = Comparison::compile(left, operator, own.value.as_deref());
@@ -366,6 +368,23 @@ impl<'d> Builder<'d> {
         };
         let plain = side == Side::Success && test.is_none();
         Ok((!plain).then_some(FlowCondition { side, test }))
+    }
+
+    /// A condition's text as FEEL; JUEL is translated.
+    fn feel(
+        &mut self,
+        edge: &Edge,
+        text: &str,
+        own: Option<&str>,
+    ) -> Result<Expression, (&'static str, String)> {
+        let text = text.trim();
+        let Some(translated) = condition::juel(text, own)? else {
+            return condition::feel(text, own.or(self.language));
+        };
+        let sentence = format!("the condition `{text}` is evaluated as the FEEL expression `{translated}`");
+        let info = Diagnostic::info("translatedCondition", sentence).with_clause("8.4.6");
+        self.diagnostics.push(info.with_element(edge.id.as_deref().unwrap_or_default()));
+        condition::feel(&translated, None)
     }
 
     fn default_flow(&mut self, ix: NodeIx, raw: &Raw<'_>) {
@@ -475,33 +494,6 @@ impl<'d> Builder<'d> {
                 _ => {}
             }
         }
-    }
-}
-
-/// A condition's text as FEEL.
-fn feel(text: &str, language: Option<&str>) -> Result<Expression, (&'static str, String)> {
-    let text = text.trim();
-    let known = language.is_none_or(|own| own.trim().is_empty() || own.to_ascii_lowercase().contains("feel"));
-    if text.starts_with("${") || text.starts_with("#{") {
-        return Err(("expressionLanguage", format!("`{text}` is JUEL; conditions are FEEL")));
-    }
-    if !known {
-        let language = language.unwrap_or_default();
-        return Err((
-            "expressionLanguage",
-            format!("conditions in the language {language} are not evaluated"),
-        ));
-    }
-    let source = text.strip_prefix('=').unwrap_or(text).trim();
-    if source.is_empty() {
-        return Err(("expressionSyntax", "the condition is empty".to_owned()));
-    }
-    match Expression::compile(source, Dialect::Heddle) {
-        Ok(expression) => Ok(expression),
-        Err(error) => Err((
-            "expressionSyntax",
-            format!("line {}, column {}: {}", error.line, error.column, error.message),
-        )),
     }
 }
 

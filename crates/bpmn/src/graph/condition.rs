@@ -138,6 +138,45 @@ impl Comparison {
     }
 }
 
+/// A condition's text as FEEL.
+///
+/// # Errors
+/// When the language is another one, or the text is no FEEL.
+pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, (&'static str, String)> {
+    let known = language.is_none_or(|own| own.trim().is_empty() || own.to_ascii_lowercase().contains("feel"));
+    if !known {
+        let language = language.unwrap_or_default();
+        let sentence = format!("conditions in the language {language} are not evaluated");
+        return Err(("expressionLanguage", sentence));
+    }
+    let source = text.strip_prefix('=').unwrap_or(text).trim();
+    if source.is_empty() {
+        return Err(("expressionSyntax", "the condition is empty".to_owned()));
+    }
+    Expression::compile(source, Dialect::Heddle).map_err(|error| {
+        ("expressionSyntax", format!("line {}, column {}: {}", error.line, error.column, error.message))
+    })
+}
+
+/// The FEEL that a JUEL condition becomes; none when the text is no JUEL. `language` is the condition's own: the
+/// model's is often XPath although the conditions are JUEL, and no XPath begins with `${`.
+///
+/// # Errors
+/// When the condition cannot be translated.
+pub(super) fn juel(text: &str, language: Option<&str>) -> Result<Option<String>, (&'static str, String)> {
+    let other = language.map(str::trim).filter(|own| !own.is_empty());
+    let other = other.is_some_and(|own| !own.to_ascii_lowercase().contains("juel"));
+    if other || !(text.starts_with("${") || text.starts_with("#{")) {
+        return Ok(None);
+    }
+    match crate::juel::condition(text) {
+        Ok(translated) => Ok(Some(translated)),
+        Err(error) => {
+            Err(("expressionLanguage", format!("`{text}` is JUEL and is not translated to FEEL: {error}")))
+        }
+    }
+}
+
 /// Follows members and indexes into a value.
 #[must_use]
 pub fn follow<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {

@@ -7,6 +7,7 @@ mod compile;
 mod condition;
 mod element;
 mod events;
+mod honoured;
 mod join;
 mod node;
 mod settings;

@@ -19,6 +19,7 @@ impl Builder<'_> {
             self.check_activity(&id, element, bpmn);
         }
         self.check_implementation(&id, element, node);
+        self.check_vendors(&id, node, raw.event_sub_process.is_some());
         let kind = match self.kind_of(ix, element, raw) {
             Ok(kind) => Some(kind),
             Err((code, sentence, clause)) => {
@@ -218,10 +219,8 @@ impl Builder<'_> {
                 self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
             }
         }
-        let words = self.vendors.at(node);
-        if !words.is_empty() {
-            let sentence = format!("the vendor's extension {} would be ignored", words.join(", "));
-            self.refuse(id, "unsupportedExtension", sentence, "8.3.3");
+        if let Some(settings) = &node.configuration {
+            self.check_settings(id, element, settings);
         }
         if bpmn.data_associations.as_ref().is_some_and(|own| !own.is_empty()) {
             let sentence = "data associations move no data: all variables are visible to the node";

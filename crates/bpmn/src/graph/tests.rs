@@ -148,7 +148,8 @@ fn flows_that_cannot_be_taken_are_refused() {
         (json!({"source": "x"}), "danglingReference"),
         (to_end(json!({"type": "teleport"})), "unknownElement"),
         (to_end(json!({"loop": {"maximumIterations": 3}})), "unsupportedLoop"),
-        (expression("${x > 3}"), "expressionLanguage"),
+        (expression("${x.size() > 3}"), "expressionLanguage"),
+        (expression("${x} and ${y}"), "expressionLanguage"),
         (expression(" "), "expressionSyntax"),
         (expression("1 +"), "expressionSyntax"),
         (
@@ -170,6 +171,9 @@ fn flows_that_cannot_be_taken_are_refused() {
     {
         assert!(with(edge.clone()).is_executable(), "{edge}");
     }
+    let translated = with(expression(" ${x > 3 && !y} "));
+    assert!(translated.is_executable());
+    assert_eq!(codes(&translated, Severity::Info), [("translatedCondition", Some("f3"))]);
     // Lines that carry no token may lead anywhere.
     assert!(with(json!({"source": "x", "target": "note", "type": "association"})).is_executable());
 }
@@ -252,4 +256,122 @@ fn the_innermost_lane_is_the_candidate_group() {
     ]}}));
     let super::NodeKind::User(task) = &compiled.processes[0].node(0).kind else { panic!("no user task") };
     assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Front desk"));
+}
+
+/// A model of one node between start and end, read from XML with the vendors' prefixes.
+fn imported(node: &str, rest: &str) -> crate::model::WorkflowDefinition {
+    let xml = format!(
+        "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" targetNamespace=\"urn:x\" \
+         xmlns:camunda=\"http://camunda.org/schema/1.0/bpmn\" xmlns:zeebe=\"http://camunda.org/schema/zeebe/1.0\" \
+         xmlns:flowable=\"http://flowable.org/bpmn\" xmlns:drools=\"http://www.jboss.org/drools\">{rest}\
+         <process id=\"p\" isExecutable=\"true\"><startEvent id=\"s\"/>{node}<endEvent id=\"e\"/>\
+         <sequenceFlow id=\"f1\" sourceRef=\"s\" targetRef=\"x\"/>\
+         <sequenceFlow id=\"f2\" sourceRef=\"x\" targetRef=\"e\"/></process></definitions>"
+    );
+    crate::xml::read(xml.as_bytes()).unwrap().definition
+}
+
+#[test]
+fn a_vendors_word_is_honoured_or_refused_with_its_reason() {
+    let extended = |element: &str, inner: &str| {
+        format!("<{element} id=\"x\"><extensionElements>{inner}</extensionElements></{element}>")
+    };
+    let message = "<message id=\"m\" name=\"paid\"><extensionElements>\
+                   <zeebe:subscription correlationKey=\"=order.id\"/></extensionElements></message>";
+    for (node, expected) in [
+        ("<userTask id=\"x\" camunda:assignee=\"${boss}\" camunda:asyncBefore=\"true\"/>".to_owned(), ""),
+        ("<userTask id=\"x\" camunda:assignee=\"${bean.boss()}\"/>".to_owned(), "method call"),
+        ("<userTask id=\"x\" camunda:priority=\"500\"/>".to_owned(), "0 to 100"),
+        ("<serviceTask id=\"x\" camunda:class=\"org.Foo\"/>".to_owned(), "Java code"),
+        (
+            "<serviceTask id=\"x\" camunda:type=\"external\" camunda:topic=\"pay\"/>".to_owned(),
+            "external workers",
+        ),
+        ("<serviceTask id=\"x\" flowable:type=\"mail\"/>".to_owned(), "built-in task"),
+        ("<task id=\"x\" flowable:skipExpression=\"${a}\"/>".to_owned(), "skipped"),
+        ("<task id=\"x\" drools:taskName=\"a\"/>".to_owned(), "drools:taskName would be ignored"),
+        (extended("serviceTask", "<zeebe:taskDefinition type=\"pay\"/>"), "external workers"),
+        (
+            extended(
+                "userTask",
+                "<zeebe:ioMapping><zeebe:input source=\"=a\" target=\"b\"/></zeebe:ioMapping>",
+            ),
+            "input mappings",
+        ),
+        (extended("userTask", "<zeebe:userTask/><zeebe:properties/>"), ""),
+        (extended("task", "<camunda:executionListener event=\"start\" class=\"a.B\"/>"), "beside the flow"),
+        ("<receiveTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
+        ("<sendTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
+    ] {
+        let compiled = compile(&imported(&node, message));
+        let errors: Vec<&str> = compiled
+            .diagnostics
+            .iter()
+            .filter(|own| own.is_error())
+            .map(|own| own.message.as_str())
+            .collect();
+        match expected {
+            "" => assert!(errors.is_empty(), "{node}: {errors:?}"),
+            _ => assert!(errors.iter().any(|own| own.contains(expected)), "{node}: {errors:?}"),
+        }
+    }
+    let definition = imported("<receiveTask id=\"x\" messageRef=\"m\"/>", message);
+    let compiled = compile(&definition);
+    let graph = &compiled.processes[0];
+    let kind = &graph.node(graph.find("x").unwrap()).kind;
+    assert!(matches!(kind, super::NodeKind::Receive(Some(own)) if own.correlation_key.is_some()), "{kind:?}");
+}
+
+#[test]
+fn a_setting_of_the_configuration_counts_more_than_the_vendors_word() {
+    let mut definition = imported("<userTask id=\"x\" camunda:assignee=\"${bean.boss()}\"/>", "");
+    let nodes = definition.bpmn.as_mut().unwrap().processes.as_mut().unwrap()[0].nodes.as_mut().unwrap();
+    nodes[1].configuration = json!({"assignee": "ada"}).as_object().cloned();
+    assert!(compile(&definition).is_executable());
+    let written = crate::xml::write(&definition).unwrap().xml;
+    assert!(written.contains("camunda:assignee=\"${bean.boss()}\""), "{written}");
+    let again = crate::xml::read(written.as_bytes()).unwrap().definition;
+    let nodes = again.bpmn.unwrap().processes.unwrap()[0].nodes.clone().unwrap();
+    assert_eq!(nodes[1].configuration, json!({"assignee": "ada"}).as_object().cloned());
+
+    // Words removed from the settings stay removed.
+    let mut definition = imported("<userTask id=\"x\" camunda:assignee=\"ada\"/>", "");
+    let nodes = definition.bpmn.as_mut().unwrap().processes.as_mut().unwrap()[0].nodes.as_mut().unwrap();
+    nodes[1].configuration = None;
+    let again = crate::xml::read(crate::xml::write(&definition).unwrap().xml.as_bytes()).unwrap().definition;
+    let nodes = again.bpmn.unwrap().processes.unwrap()[0].nodes.clone().unwrap();
+    assert_eq!(nodes[1].configuration, Some(serde_json::Map::new()));
+}
+
+#[test]
+fn words_at_flows_processes_and_signals_count() {
+    for (process, expected) in [
+        (
+            "<extensionElements><flowable:executionListener class=\"a.B\"/></extensionElements>",
+            "flowable:executionListener",
+        ),
+        (
+            "<dataObject id=\"d\"><extensionElements><flowable:value>1</flowable:value></extensionElements></dataObject>",
+            "flowable:value",
+        ),
+    ] {
+        let xml = format!(
+            "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" targetNamespace=\"urn:x\" \
+             xmlns:flowable=\"http://flowable.org/bpmn\"><process id=\"p\" isExecutable=\"true\">{process}\
+             <startEvent id=\"s\"/></process></definitions>"
+        );
+        let compiled = compile(&crate::xml::read(xml.as_bytes()).unwrap().definition);
+        assert!(
+            compiled.diagnostics.iter().any(|own| own.is_error() && own.message.contains(expected)),
+            "{process}"
+        );
+    }
+    let signal = "<signal id=\"g\" name=\"go\" flowable:scope=\"processInstance\"/>";
+    let catch = "<intermediateCatchEvent id=\"x\"><signalEventDefinition id=\"d\" signalRef=\"g\"/></intermediateCatchEvent>";
+    assert_eq!(
+        codes(&compile(&imported(catch, signal)), Severity::Error),
+        [("unsupportedExtension", Some("x"))]
+    );
+    let signal = signal.replace("processInstance", "global");
+    assert!(compile(&imported(catch, &signal)).is_executable());
 }

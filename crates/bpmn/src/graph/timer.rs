@@ -4,6 +4,7 @@
 //! moves no later slot. Calendar units (years, months, weeks, days) are added in UTC. A date and time without
 //! an offset is UTC.
 
+use crate::juel;
 use heddle_feel::{Dialect, EvalContext, Expression};
 use heddle_kernel::Timestamp;
 use jiff::{Span, civil, tz::TimeZone};
@@ -121,8 +122,13 @@ impl<'de> Deserialize<'de> for Period {
     }
 }
 
+fn compile(source: &str) -> Result<Expression, String> {
+    Expression::compile(source, Dialect::Heddle).map_err(|error| error.message)
+}
+
 impl TimerDefinition {
-    /// Reads a timer's text; what is no ISO 8601 text is taken as a FEEL expression.
+    /// Reads a timer's text; what is no ISO 8601 text is taken as a FEEL expression, or, with `${` or `#{` in it,
+    /// translated to one.
     ///
     /// # Errors
     /// When it is neither.
@@ -130,18 +136,22 @@ impl TimerDefinition {
         let text = text.trim();
         let form = match Literal::parse(kind, text) {
             Ok(literal) => Form::Literal(literal),
+            Err(_) if juel::is_juel(text) => match juel::value(text) {
+                Ok(source) => Form::Expression(compile(&source).map_err(TimerError)?),
+                Err(error) => return Err(TimerError(format!("`{text}` is not translated to FEEL: {error}"))),
+            },
             Err(error) => {
                 // A text that is meant as ISO 8601 deserves the answer about ISO 8601.
                 let unsigned = text.trim_start_matches('-');
                 let iso = unsigned.starts_with(['P', 'R'])
                     || unsigned.starts_with(|own: char| own.is_ascii_digit());
-                if text.is_empty() || text.starts_with(['$', '#']) || (iso && !text.contains('(')) {
+                if text.is_empty() || (iso && !text.contains('(')) {
                     return Err(error);
                 }
                 let source = text.strip_prefix('=').unwrap_or(text).trim();
-                match Expression::compile(source, Dialect::Heddle) {
+                match compile(source) {
                     Ok(expression) => Form::Expression(expression),
-                    Err(syntax) => return Err(TimerError(format!("{error}, nor FEEL: {}", syntax.message))),
+                    Err(syntax) => return Err(TimerError(format!("{error}, nor FEEL: {syntax}"))),
                 }
             }
         };
@@ -365,13 +375,26 @@ mod tests {
     }
 
     #[test]
+    fn juel_is_translated() {
+        let scope = serde_json::json!({"wait": "PT2H", "days": 3});
+        for (text, expected) in
+            [("${wait}", "1970-01-01T02:00:00.000Z"), ("P${days}D", "1970-01-04T00:00:00.000Z")]
+        {
+            let timer = TimerDefinition::parse(TimerKind::Duration, text).unwrap();
+            let schedule = timer.schedule(Timestamp::from_micros(0), scope.as_object().unwrap()).unwrap();
+            assert_eq!(schedule.due_at.to_string(), expected, "{text}");
+            assert_eq!(timer.text(), text);
+        }
+    }
+
+    #[test]
     fn what_is_no_timer_is_refused() {
         for (kind, text) in [
             (TimerKind::Duration, "PT0S"),
             (TimerKind::Duration, "-PT1S"),
             (TimerKind::Duration, "P1"),
             (TimerKind::Duration, ""),
-            (TimerKind::Duration, "${wait}"),
+            (TimerKind::Duration, "${bean.wait()}"),
             (TimerKind::Duration, "5 minutes later"),
             (TimerKind::Date, "2024-13-01"),
             (TimerKind::Cycle, "R0/PT1S"),

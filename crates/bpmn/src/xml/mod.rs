@@ -17,7 +17,7 @@ mod residue;
 mod rows;
 mod text;
 pub(crate) mod tree;
-mod vendor;
+pub(crate) mod vendor;
 mod write;
 
 pub use names::{ElementRow, Group, element_row, element_rows};

@@ -103,6 +103,8 @@ pub(super) struct Reader<'s> {
     pub top_level_next: bool,
     /// Whether the way point that is being read has the type that all share.
     same_waypoint_type: bool,
+    /// What vendors keep beside the nodes.
+    pub vendors: vendor::Context,
 }
 
 /// Reads a tree as a definition.
@@ -197,7 +199,13 @@ impl<'s> Reader<'s> {
             top_level: None,
             top_level_next: false,
             same_waypoint_type: false,
+            vendors: vendor::Context::read(tree),
         }
+    }
+
+    /// Whether what is read now was read before, so that nothing is noted.
+    pub(super) fn is_muted(&self) -> bool {
+        self.muted > 0
     }
 
     /// Reads an element into a shape.
@@ -486,6 +494,11 @@ impl<'s> Reader<'s> {
     /// The element that is being read.
     pub(super) fn current(&self) -> El {
         self.frames.last().map_or(0, |frame| frame.el)
+    }
+
+    /// The element around the one that is being read.
+    pub(super) fn outer(&self) -> El {
+        self.frames.iter().rev().nth(1).map_or(0, |frame| frame.el)
     }
 
     /// The id of the element that is being read, or of the nearest one around it that has one.

@@ -91,6 +91,11 @@ impl<'d> Residues<'d> {
         self.held.get(self.of_id(id)? as usize)?.residue.as_deref()
     }
 
+    /// What is kept for a place that the writer has not come to.
+    pub(super) fn at(&self, place: Place) -> Option<&Residue<'d>> {
+        self.held.get(place as usize)?.residue.as_deref()
+    }
+
     /// The addresses that nothing was written for, sorted.
     pub(super) fn lost(&self) -> Vec<&str> {
         let lost = self.held.iter().filter(|held| !held.reached && held.residue.is_some());

@@ -7,7 +7,7 @@ use super::residue::{Place, Residue, ResidueChild, Residues, collect, surroundin
 use super::row::{Attr, Lexis, Match, Row};
 use super::text::{attribute_value, content_text, control, escape_attribute, escape_text, expressible};
 use super::tree::Tree;
-use super::{WriteError, Written, rows};
+use super::{WriteError, Written, rows, vendor};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
 use std::borrow::Cow;
@@ -127,6 +127,10 @@ pub(super) struct Writer<'d> {
     /// Whether the process that is being written is the top-level graph.
     pub writes_main: bool,
     pub diagnostics: Vec<Diagnostic>,
+    /// What vendors keep beside the nodes.
+    pub vendors: vendor::Context,
+    /// Whether the nodes that are being written stand in an event sub-process.
+    pub inner_event: bool,
     error: Option<WriteError>,
 }
 
@@ -182,6 +186,7 @@ impl<'d> Writer<'d> {
         let shared_ids = marker("sharedIds").and_then(|ids| serde_json::from_str(ids).ok());
         let root_children = root.map(|root| root.children.as_slice()).unwrap_or_default();
         let root_events = root_children.iter().filter(|child| is_group(child.kind, Group::EventDefinition));
+        let vendors = vendor::Context::of(bpmn, &residues, &around);
         Self {
             out: String::with_capacity(64 * 1024),
             prefixes: Prefixes::new(namespaces, &rebound),
@@ -192,6 +197,8 @@ impl<'d> Writer<'d> {
             omit_flow_refs: marker("flowRefs") == Some("omit"),
             decimals: marker("decimals").is_some(),
             waypoint_type: marker("waypointType").map(str::to_owned),
+            vendors,
+            inner_event: false,
             residues,
             frames: Vec::new(),
             open: false,
@@ -707,16 +714,31 @@ impl<'d> Writer<'d> {
 
     /// Appends the attributes that are put back at the current element.
     pub(super) fn put_attributes(&self, out: &mut String) {
-        let Some(residue) = self.residue() else { return };
-        for (prefix, uri) in &residue.declarations {
-            out.push_str(&format!(" xmlns:{prefix}=\""));
-            escape_attribute(uri, out);
-            out.push('"');
+        if let Some(residue) = self.residue() {
+            put_back(residue, out);
         }
-        for (name, raw) in &residue.attributes {
-            let quote = if raw.contains('"') { '\'' } else { '"' };
-            out.push_str(&format!(" {name}={quote}{raw}{quote}"));
+    }
+
+    /// Appends what is put back at the loop marker of the node that is being written, as an element `marker`.
+    pub(super) fn put_marker(&self, node: &Node, out: &mut String) {
+        let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
+        let Some(own) = activity.and_then(|activity| activity.r#loop.as_deref()) else { return };
+        let residue = match (own.id.as_deref().filter(|id| !id.is_empty()), self.frames.last()) {
+            (Some(id), _) => self.residues.peek(id),
+            (None, Some(frame)) => {
+                let below = |place| self.residues.below(place, "multiInstanceLoopCharacteristics", 0);
+                frame.place.and_then(below).and_then(|place| self.residues.at(place))
+            }
+            (None, None) => None,
+        };
+        let Some(residue) = residue else { return };
+        out.push_str("<marker");
+        put_back(residue, out);
+        out.push('>');
+        for child in residue.children.iter().filter(|child| child.kind == kind("extensionElements")) {
+            out.push_str(&child.xml);
         }
+        out.push_str("</marker>");
     }
 
     /// Writes which flows go into a node and out of it.
@@ -735,6 +757,18 @@ impl<'d> Writer<'d> {
         for flow in &outgoing {
             self.leaf(const { kind("outgoing") }, Leaf::Text, flow, None);
         }
+    }
+}
+
+fn put_back(residue: &Residue, out: &mut String) {
+    for (prefix, uri) in &residue.declarations {
+        out.push_str(&format!(" xmlns:{prefix}=\""));
+        escape_attribute(uri, out);
+        out.push('"');
+    }
+    for (name, raw) in &residue.attributes {
+        let quote = if raw.contains('"') { '\'' } else { '"' };
+        out.push_str(&format!(" {name}={quote}{raw}{quote}"));
     }
 }
 

@@ -125,9 +125,9 @@ fn vendors_human_task_settings_are_mapped() {
         </b:extensionElements></b:userTask></b:process>";
     let (bpmn, written) = stable(body);
     let nodes = &bpmn["processes"][0]["nodes"];
-    let mapped = json!({"assignee": "anna", "candidateGroups": ["x", "y"], "priority": 7});
+    let mapped = json!({"assignee": "anna", "candidateGroups": ["x", "y"], "dueDate": "=due", "priority": 7});
     assert_eq!(nodes[0]["configuration"], mapped);
-    assert_eq!(nodes[1]["configuration"], json!({"candidateUsers": ["u"]}));
+    assert_eq!(nodes[1]["configuration"], json!({"assignee": "=who", "candidateUsers": ["u"]}));
     assert!(!written.contains("heddle:"), "nothing is added to what the vendor's attributes say: {written}");
     let outcomes: Vec<(String, String)> = read(body)
         .items
@@ -138,7 +138,7 @@ fn vendors_human_task_settings_are_mapped() {
         ("camunda:assignee", "mapped"),
         ("camunda:candidateGroups", "mapped"),
         ("camunda:priority", "mapped"),
-        ("camunda:dueDate", "preserved"),
+        ("camunda:dueDate", "mapped"),
         ("camunda:formKey", "preserved"),
         ("zeebe:assignmentDefinition", "mapped"),
     ];

@@ -12,3 +12,5 @@ mod layout;
 mod roundtrip;
 #[cfg(test)]
 mod suites;
+#[cfg(test)]
+mod vendors;

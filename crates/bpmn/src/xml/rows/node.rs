@@ -105,25 +105,14 @@ fn write_extensions(writer: &mut Writer<'_>, node: &Node) {
         data.r#type.clone_from(&node.r#type);
         data.element_type = bpmn.and_then(|bpmn| bpmn.element_type.clone());
     }
-    if let Some(configuration) = &node.configuration
-        && (element_name(node) != "userTask"
-            || *configuration != derived(writer, fragments.unwrap_or_default()))
-    {
-        data.configuration = Some(configuration.clone());
+    let derived = vendor::derived(writer, node, element_name(node), fragments.unwrap_or_default());
+    match &node.configuration {
+        Some(configuration) if *configuration != derived => data.configuration = Some(configuration.clone()),
+        // Words that say something would be read as settings again.
+        None if !derived.is_empty() => data.configuration = Some(Map::new()),
+        _ => {}
     }
     writer.extensions(data_text(&data), fragments);
-}
-
-/// What the vendors' settings on the current element and in its extension elements say by themselves.
-fn derived(writer: &Writer<'_>, fragments: &[String]) -> Map<String, Value> {
-    let mut source = String::from("<node");
-    writer.put_attributes(&mut source);
-    source.push('>');
-    fragments.iter().for_each(|fragment| source.push_str(fragment));
-    source.push_str("</node>");
-    let Ok(tree) = crate::xml::tree::Tree::parse(&source, writer.around()) else { return Map::new() };
-    let extensions: Vec<El> = tree.children(0).collect();
-    vendor::configuration(&tree, 0, &extensions)
 }
 
 /// The id of the default flow stands in the activity, or, in a definition written by hand, beside it.
@@ -409,13 +398,9 @@ pub(super) fn read_node(
         reader.fill(row_of(group), &mut node, el)?;
     }
     reader.check_flow_refs();
+    let inner_event = tree.attribute(reader.outer(), "triggeredByEvent").as_deref() == Some("true");
+    vendor::read_node_settings(reader, &mut node, el, inner_event);
     reader.leave();
-    if node.configuration.is_none() && tree.get(el).kind == kind("userTask") {
-        let extensions = tree.children(el).find(|&child| tree.get(child).kind == kind("extensionElements"));
-        let extensions: Vec<El> = extensions.map(|el| tree.children(el).collect()).unwrap_or_default();
-        let configuration = vendor::configuration(tree, el, &extensions);
-        node.configuration = (!configuration.is_empty()).then_some(configuration);
-    }
     nodes.get_or_insert_default().push(node);
     Ok(true)
 }
@@ -447,7 +432,10 @@ pub(super) fn write_nodes(writer: &mut Writer<'_>, nodes: &[Node]) {
             let flows = writer.node_flows(node);
             writer.enter_graph(content.edges.as_deref().unwrap_or_default());
             writer.with_node_flows(flows);
+            let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
+            let outer = std::mem::replace(&mut writer.inner_event, event);
             writer.contents(row, node);
+            writer.inner_event = outer;
             writer.leave_graph();
         } else {
             writer.contents(row, node);

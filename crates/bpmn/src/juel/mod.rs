@@ -1,0 +1,102 @@
+//! Expressions of Camunda 7, Flowable and Activiti (JUEL, `${…}` and `#{…}`) as FEEL.
+//!
+//! The translation keeps the meaning for JSON values: null counts as false, 0 or the empty text where JUEL says
+//! so. Two things have no counterpart and are documented in `docs/import.md`: an absent variable is null instead
+//! of a failure, and values of different types are not converted into each other.
+
+mod lexer;
+mod parser;
+mod writer;
+
+use parser::Expr;
+
+/// Longest text that is translated, in bytes.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// Why a text is not translated: one clause, to stand behind a colon.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct JuelError(pub String);
+
+/// A text with expressions in it.
+#[derive(Debug)]
+enum Part<'t> {
+    Text(String),
+    Expression(Expr<'t>),
+}
+
+/// Whether the text holds a JUEL expression.
+pub(crate) fn is_juel(text: &str) -> bool {
+    text.contains("${") || text.contains("#{")
+}
+
+/// The FEEL expression that gives the value of a text with JUEL in it.
+///
+/// # Errors
+/// When a part has no counterpart in FEEL or is no JUEL.
+pub(crate) fn value(text: &str) -> Result<String, JuelError> {
+    let parts = parts(text)?;
+    match parts.as_slice() {
+        [Part::Expression(single)] => writer::value(single),
+        _ => {
+            let mut written = Vec::with_capacity(parts.len());
+            for part in &parts {
+                written.push(match part {
+                    Part::Text(text) => writer::string(text),
+                    Part::Expression(expression) => writer::text(expression)?,
+                });
+            }
+            writer::bounded(written.join(" + "))
+        }
+    }
+}
+
+/// The FEEL expression that is true exactly when a JUEL condition is true.
+///
+/// # Errors
+/// As [`value`]; also when the text is not one single expression.
+pub(crate) fn condition(text: &str) -> Result<String, JuelError> {
+    match parts(text)?.as_slice() {
+        [Part::Expression(single)] => writer::truth(single),
+        _ => Err(JuelError("a condition is one single expression".to_owned())),
+    }
+}
+
+/// A FEEL text literal.
+pub(crate) fn string(text: &str) -> String {
+    writer::string(text)
+}
+
+/// Splits a text at its expressions.
+fn parts(text: &str) -> Result<Vec<Part<'_>>, JuelError> {
+    if text.len() > MAX_BYTES {
+        return Err(JuelError(format!("the text is longer than {MAX_BYTES} bytes")));
+    }
+    let trimmed = text.trim();
+    let (mut parts, mut literal, mut rest) = (Vec::new(), String::new(), trimmed);
+    let mut nodes = 0;
+    while let Some(at) = ["${", "#{"].into_iter().filter_map(|mark| rest.find(mark)).min() {
+        let before = &rest[..at];
+        if let Some(before) = before.strip_suffix('\\') {
+            literal.push_str(before);
+            literal.push_str(&rest[at..at + 2]);
+            rest = &rest[at + 2..];
+            continue;
+        }
+        literal.push_str(before);
+        if !literal.is_empty() {
+            parts.push(Part::Text(std::mem::take(&mut literal)));
+        }
+        let (expression, used) = parser::parse(&rest[at + 2..], &mut nodes)?;
+        parts.push(Part::Expression(expression));
+        rest = &rest[at + 2 + used..];
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        parts.push(Part::Text(literal));
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests;

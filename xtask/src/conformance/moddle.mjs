@@ -16,8 +16,9 @@ function text(bytes) {
   return new TextDecoder(label).decode(bytes);
 }
 
-// Positions differ between a source and its export.
+// Positions differ between a source and its export, and so does where stray text is cut.
 function plain(message) {
+  if (message.startsWith('unparsable content')) return 'unparsable content';
   return message.replace(/\s*line: \d+\s*/g, ' ').replace(/\s*column: \d+\s*/g, ' ').replace(/\s+/g, ' ').trim();
 }
 

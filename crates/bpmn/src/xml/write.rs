@@ -250,7 +250,9 @@ impl<'d> Writer<'d> {
                 declarations.push_str(&format!(" xmlns:{prefix}=\"{}\"", ns.uri()));
             }
         }
-        self.out.insert_str(declarations_at, &declarations);
+        if !declarations.is_empty() {
+            self.out.insert_str(declarations_at, &declarations);
+        }
         for address in self.residues.lost() {
             let message =
                 format!("Nothing is left of {address}, so that what was kept for it is not exported.");

@@ -1,6 +1,8 @@
 //! BPMN XML in and out, over the suites' models, hostile documents and definitions written by hand.
 
 #[cfg(test)]
+mod bpel;
+#[cfg(test)]
 mod definitions;
 #[cfg(test)]
 mod hostile;

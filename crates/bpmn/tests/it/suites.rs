@@ -5,7 +5,7 @@ use heddle_bpmn::xml;
 use std::path::{Path, PathBuf};
 
 /// The suites' folder; a missing one fails under CI and skips by hand.
-fn suites() -> Option<PathBuf> {
+pub fn suites() -> Option<PathBuf> {
     let given = std::env::var_os("HEDDLE_SUITES").map(PathBuf::from);
     let folder =
         given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites"));
@@ -17,7 +17,7 @@ fn suites() -> Option<PathBuf> {
     None
 }
 
-fn models(folder: &Path) -> Vec<PathBuf> {
+pub fn models(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

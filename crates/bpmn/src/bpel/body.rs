@@ -612,6 +612,9 @@ impl<'d> Body<'d> {
             entry = Some(node);
             last = Some(node);
         }
+        if split.is_some() {
+            context.gateways.insert(info.element);
+        }
         let node = match split {
             Some(split) => self.gateway(context, made, at, &info, split),
             None => self.step(context, made, at, &info, starting),

@@ -6,7 +6,7 @@ use super::tree::{Activity, Variable};
 use super::{Region, expression::Expr};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, EventReference, WorkflowDefinition};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The clause of BPMN 2.0.2 about the mapping.
 pub(super) const CLAUSE: &str = "14";
@@ -28,6 +28,8 @@ pub(super) struct Context<'d> {
     pub scopes: HashMap<&'d str, String>,
     /// Whether an extension activity was needed.
     pub extended: bool,
+    /// Elements that are gateways: a split or join of another element is not the element itself.
+    pub gateways: HashSet<u32>,
     elements: Vec<(String, String)>,
 }
 
@@ -69,6 +71,7 @@ impl<'d> Context<'d> {
             data: HashMap::new(),
             scopes: HashMap::new(),
             extended: false,
+            gateways: HashSet::new(),
             elements: Vec::new(),
         }
     }
@@ -92,6 +95,12 @@ impl<'d> Context<'d> {
 
     pub fn element_id(&self, element: u32) -> &str {
         self.elements.get(element as usize).map_or("", |(id, _)| id)
+    }
+
+    /// The id of a gateway.
+    pub fn gateway_id(&self, element: Option<u32>) -> Option<String> {
+        let element = element.filter(|element| self.gateways.contains(element))?;
+        Some(self.element_id(element).to_owned())
     }
 
     fn element_path(&self, element: u32) -> Option<&str> {

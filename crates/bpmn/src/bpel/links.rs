@@ -85,9 +85,8 @@ impl Flow<'_, '_, '_> {
         let (kind, element) = (of.kind.clone(), of.element);
         let mut activity = activity.unwrap_or_default();
         if activity.is_nothing()
-            && let Some(element) = element
+            && let Some(id) = self.folder.context.gateway_id(element)
         {
-            let id = self.folder.context.element_id(element).to_owned();
             activity.name = self.folder.context.names.unique(&id);
             activity.element = Some(id);
         }

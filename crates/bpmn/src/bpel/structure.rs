@@ -192,7 +192,7 @@ impl Folder<'_, '_> {
     }
 
     fn id_of(&self, node: u32) -> Option<String> {
-        self.graph.of(node).element.map(|element| self.context.element_id(element).to_owned())
+        self.context.gateway_id(self.graph.of(node).element)
     }
 
     fn make_block(&mut self, split: Split, node: u32, edges: Vec<Edge>) -> Activity {

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bpel;
 #[cfg(test)]
+mod bpel_traces;
+#[cfg(test)]
 mod definitions;
 #[cfg(test)]
 mod hostile;

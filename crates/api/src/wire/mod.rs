@@ -29,7 +29,7 @@ pub use case_events::{
     SendSignal, SignalRecord, SignalResult,
 };
 pub use common::{AnyJson, Data, Instant, JsonObject, List, PageInfo, PageQuery, SearchQuery};
-pub use definition::{Definition, Diagnostic, ExportedDocument, VersionQuery};
+pub use definition::{BpelFormat, BpelQuery, Definition, Diagnostic, ExportedDocument, VersionQuery};
 pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};
 pub use licence::{
     InstallLicence, Licence, LicenceEntitlement, LicenceLimit, LicenceRequest, LicenceState,

@@ -240,7 +240,7 @@ fn cycles(graph: &Graph, alive: &[u32]) -> Vec<HashSet<u32>> {
             collect(graph, *node, true, &mut seen, &mut order);
         }
     }
-    let mut assigned = HashSet::new();
+    let mut assigned = HashSet::from([START]);
     let mut found = Vec::new();
     for node in order.into_iter().rev() {
         if assigned.contains(&node) {

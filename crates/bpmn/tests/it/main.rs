@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bpel;
 #[cfg(test)]
+mod bpel_mapping;
+#[cfg(test)]
 mod bpel_traces;
 #[cfg(test)]
 mod definitions;

@@ -78,8 +78,8 @@ pub(super) struct Contract<'d> {
     names: Names,
     port_names: HashMap<String, String>,
     links: HashMap<(String, String, bool), usize>,
-    /// Operations of the model that the process receives.
-    pub received: HashSet<&'d str>,
+    /// Partner links by which the process receives operations of the model.
+    received: HashMap<&'d str, String>,
 }
 
 impl<'d> Contract<'d> {
@@ -115,7 +115,7 @@ impl<'d> Contract<'d> {
             names: Names::default(),
             port_names: HashMap::new(),
             links: HashMap::new(),
-            received: HashSet::new(),
+            received: HashMap::new(),
         };
         if let Some(bpmn) = bpmn {
             contract.read_imports(bpmn);
@@ -183,18 +183,34 @@ impl<'d> Contract<'d> {
     pub fn is_reply(&self, operation: Option<&str>, message: Option<&str>) -> bool {
         let Some((_, found)) = operation.and_then(|id| self.operation(id)) else { return false };
         found.output_message_ref.is_some()
-            && operation.is_some_and(|id| self.received.contains(id))
+            && operation.is_some_and(|id| self.received.contains_key(id))
             && (message == found.output_message_ref.as_deref() || message.is_none())
     }
 
     /// The exchange of a node: by its operation, else by its message, else by an operation of this name.
     /// Variables are for the caller to add.
     pub fn call(&mut self, node: &str, of: Exchange<'_>, side: Side) -> Call {
-        let mut call = match of.operation.and_then(|id| self.operation(id)) {
-            Some((interface, operation)) => self.modelled(node, interface, operation, side),
+        self.exchange(node, of, side, false)
+    }
+
+    /// The answer to an operation that the process receives.
+    pub fn answer(&mut self, node: &str, of: Exchange<'_>) -> Call {
+        self.exchange(node, of, Side::Receives, true)
+    }
+
+    fn exchange(&mut self, node: &str, of: Exchange<'_>, side: Side, answers: bool) -> Call {
+        let found = of.operation.and_then(|id| self.operation(id));
+        // The answer takes the way by which the question came.
+        let id = found.and_then(|(_, operation)| operation.id.as_deref());
+        let known = id.filter(|_| answers).and_then(|id| self.received.get(id)).cloned();
+        let mut call = match found {
+            Some((interface, operation)) => self.modelled(node, interface, operation, (side, known)),
             None => self.generated(node, of, side),
         };
         call.correlations = self.correlations.of(node, of.message);
+        if let Some(id) = id.filter(|_| side == Side::Receives) {
+            self.received.entry(id).or_insert_with(|| call.partner_link.clone());
+        }
         call
     }
 
@@ -203,7 +219,7 @@ impl<'d> Contract<'d> {
         node: &str,
         interface: &'d Interface,
         operation: &'d Operation,
-        side: Side,
+        (side, known): (Side, Option<String>),
     ) -> Call {
         let key = interface.id.as_deref().or(interface.name.as_deref()).unwrap_or("interface");
         let name = interface.name.as_deref().unwrap_or(key);
@@ -219,7 +235,7 @@ impl<'d> Contract<'d> {
         let operation_name = operation_name(operation);
         let made = self.port_types.get(&port_type).and_then(|all| all.get(&operation_name)).cloned();
         let made = made.unwrap_or_default();
-        let partner_link = self.partner_link(node, name, &port_type, side);
+        let partner_link = known.unwrap_or_else(|| self.partner_link(node, name, &port_type, side));
         let output = made.output.clone().filter(|_| side != Side::Receives);
         Call {
             partner_link,

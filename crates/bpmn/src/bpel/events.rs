@@ -40,9 +40,6 @@ fn incoming<'d>(
     message: Option<&str>,
 ) -> Call {
     let of = Exchange { operation, message, name: info.label() };
-    if let Some(operation) = operation {
-        context.contract.received.insert(operation);
-    }
     context.contract.call(info.id, of, Side::Receives)
 }
 
@@ -58,7 +55,8 @@ pub(super) fn send<'d>(
     data::declare_own(context, info.node);
     let reply = side == Side::Sends && context.contract.is_reply(operation, message);
     let of = Exchange { operation, message, name: info.label() };
-    let mut call = context.contract.call(info.id, of, if reply { Side::Receives } else { side });
+    let mut call =
+        if reply { context.contract.answer(info.id, of) } else { context.contract.call(info.id, of, side) };
     let answer = call.output.take().filter(|_| !reply);
     let sent_type = if reply { context.contract.reply_type(&call) } else { call.message_type.clone() };
     let sent = variable(context, info, "sent", &sent_type);

@@ -144,6 +144,11 @@ impl Folder<'_, '_> {
             _ => Join::Inclusive,
         };
         let branches = self.graph.branches(node);
+        // With one branch there is nothing to be taken beside it.
+        let split = match split {
+            Split::Inclusive if branches.len() == 1 => Split::Exclusive,
+            split => split,
+        };
         let fits = branches.len() < 2
             || match split {
                 Split::Exclusive | Split::Event(_) | Split::Outcome(_) => join != Join::Parallel,

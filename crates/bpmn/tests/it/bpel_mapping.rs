@@ -13,7 +13,9 @@ fn definition(body: &str) -> heddle_bpmn::model::WorkflowDefinition {
 
 /// A process with a start event `s`, an end event `e` and these flows, `a>b` or `a>b:condition`, among the elements.
 fn process(elements: &str, flows: &str) -> String {
-    let mut text = format!("<process id=\"p\" name=\"Order handling\"><startEvent id=\"s\"/>{elements}<endEvent id=\"e\"/>");
+    let mut text = format!(
+        "<process id=\"p\" name=\"Order handling\"><startEvent id=\"s\"/>{elements}<endEvent id=\"e\"/>"
+    );
     text.push_str(&sequence_flows(flows, "f"));
     text.push_str("</process>");
     text
@@ -22,10 +24,12 @@ fn process(elements: &str, flows: &str) -> String {
 fn sequence_flows(flows: &str, prefix: &str) -> String {
     let mut text = String::new();
     for (at, flow) in flows.split_whitespace().enumerate() {
-        let (ends, condition) = flow.split_once(':').map_or((flow, None), |(ends, condition)| (ends, Some(condition)));
+        let (ends, condition) =
+            flow.split_once(':').map_or((flow, None), |(ends, condition)| (ends, Some(condition)));
         let (source, target) = ends.split_once('>').unwrap();
-        let condition =
-            condition.map(|text| format!("<conditionExpression>${text}</conditionExpression>")).unwrap_or_default();
+        let condition = condition
+            .map(|text| format!("<conditionExpression>${text}</conditionExpression>"))
+            .unwrap_or_default();
         text.push_str(&format!(
             "<sequenceFlow id=\"{prefix}{at}\" sourceRef=\"{source}\" targetRef=\"{target}\">{condition}</sequenceFlow>"
         ));
@@ -84,7 +88,8 @@ fn gateways() {
     let pick = format!("{MESSAGES}{}", process(&events, "s>g g>a g>b a>h b>h h>e"));
     insta::assert_snapshot!("pick", activities(&pick));
     // Two parallel branches, with a way from one into the other.
-    let crossed = format!("{parallel}{tasks}<task id=\"c\"/><parallelGateway id=\"k\"/><parallelGateway id=\"l\"/>");
+    let crossed =
+        format!("{parallel}{tasks}<task id=\"c\"/><parallelGateway id=\"k\"/><parallelGateway id=\"l\"/>");
     let flows = "s>g g>a g>b a>k k>c k>l b>l c>h l>h h>e";
     insta::assert_snapshot!("links", activities(&process(&crossed, flows)));
 }
@@ -92,8 +97,14 @@ fn gateways() {
 #[test]
 fn loops() {
     let back = format!("{}<task id=\"a\"/>", GATES.replace("f1", "f9"));
-    insta::assert_snapshot!("while", activities(&process(&back.replace("f9", "f3"), "s>h h>g g>a:c g>e a>h")));
-    insta::assert_snapshot!("repeat_until", activities(&process(&back.replace("f9", "f3"), "s>h h>a a>g g>h g>e:c")));
+    insta::assert_snapshot!(
+        "while",
+        activities(&process(&back.replace("f9", "f3"), "s>h h>g g>a:c g>e a>h"))
+    );
+    insta::assert_snapshot!(
+        "repeat_until",
+        activities(&process(&back.replace("f9", "f3"), "s>h h>a a>g g>h g>e:c"))
+    );
     let both = format!("{back}<task id=\"b\"/>").replace("f9", "f5");
     insta::assert_snapshot!("loop_with_two_bodies", activities(&process(&both, "s>h h>a a>g g>b:c b>h g>e")));
     let standard = "<task id=\"a\"><standardLoopCharacteristics testBefore=\"true\" loopMaximum=\"3\">\
@@ -179,18 +190,23 @@ fn conditions_of_the_editor_become_feel() {
     for (condition, text) in [
         (r#"{"left": "order.items[0].price", "operator": "gt", "value": "5"}"#, "order.items[1].price > 5"),
         (r#"{"left": "state", "operator": "eq", "value": "a\"b"}"#, r#"(state = "a\"b")"#),
-        (r#"{"left": "n", "operator": "neq", "value": "5"}"#, r#"not((n = 5) = true) and not((n = "5") = true)"#),
+        (
+            r#"{"left": "n", "operator": "neq", "value": "5"}"#,
+            r#"not((n = 5) = true) and not((n = "5") = true)"#,
+        ),
         (r#"{"left": "my name", "operator": "isTrue"}"#, "`my name` = true"),
         (r#"{"on": "outcome:approve"}"#, r#"nodes.a.output.outcome = "approve""#),
     ] {
         let json = format!(
-            r#"{{"nodes": [{{"id": "a", "type": "userTask"}}, {{"id": "b", "type": "task"}}, {{"id": "e", "type": "endEvent"}}],
+            r#"{{"nodes": [{{"id": "a", "type": "userTask"}}, {{"id": "b", "type": "task"}}, {{"id": "e", "type": "task"}}],
             "edges": [{{"id": "1", "source": "a", "target": "b", "condition": {condition}}}]}}"#
         );
-        let definition = serde_json::from_str(&json.replace(r#"{"id": "e", "type": "endEvent"}"#, r#"{"id": "e", "type": "task"}"#)).unwrap();
+        let definition = serde_json::from_str(&json).unwrap();
         let made = bpel::export(&definition, Some("main")).unwrap();
         let escaped = text.replace('>', "&gt;");
-        let wanted = format!("<transitionCondition expressionLanguage=\"http://www.omg.org/spec/DMN/20230324/FEEL/\">{escaped}<");
+        let wanted = format!(
+            "<condition expressionLanguage=\"http://www.omg.org/spec/DMN/20230324/FEEL/\">{escaped}<"
+        );
         let text = &made.processes[0].bpel;
         assert!(text.contains(&wanted), "{wanted}\n{text}");
     }
@@ -244,7 +260,8 @@ fn all_regions_are_told_at_once() {
 fn large_and_deep_graphs_end_soon() {
     // A hundred thousand tasks in a row, and splits nested as deep as there are.
     let count = 100_000;
-    let nodes: Vec<_> = (0..count).map(|at| serde_json::json!({"id": format!("n{at}"), "type": "task"})).collect();
+    let nodes: Vec<_> =
+        (0..count).map(|at| serde_json::json!({"id": format!("n{at}"), "type": "task"})).collect();
     let edge = |from: usize, to: usize| {
         serde_json::json!({"id": format!("e{from}-{to}"), "source": format!("n{from}"), "target": format!("n{to}"),
             "bpmn": {"conditionExpression": "x"}})
@@ -252,16 +269,32 @@ fn large_and_deep_graphs_end_soon() {
     let row: Vec<_> = (1..count)
         .map(|at| serde_json::json!({"id": format!("e{at}"), "source": format!("n{}", at - 1), "target": format!("n{at}")}))
         .collect();
-    let made = bpel::export(&serde_json::from_value(serde_json::json!({"nodes": nodes, "edges": row})).unwrap(), None);
+    let made = bpel::export(
+        &serde_json::from_value(serde_json::json!({"nodes": nodes, "edges": row})).unwrap(),
+        None,
+    );
     assert_eq!(made.unwrap().processes[0].bpel.matches("<empty ").count(), count);
     // Each gateway leads to the next one and to the last.
-    let gates: Vec<_> =
-        (0..20_000).map(|at| serde_json::json!({"id": format!("n{at}"), "type": "exclusiveGateway"})).collect();
-    let deep: Vec<_> = (1..19_999).flat_map(|at| [edge(at - 1, at), edge(at - 1, 19_999)]).chain([edge(19_998, 19_999)]).collect();
-    let error = bpel::export(&serde_json::from_value(serde_json::json!({"nodes": gates, "edges": deep})).unwrap(), None);
+    let gates: Vec<_> = (0..20_000)
+        .map(|at| serde_json::json!({"id": format!("n{at}"), "type": "exclusiveGateway"}))
+        .collect();
+    let deep: Vec<_> = (1..19_999)
+        .flat_map(|at| [edge(at - 1, at), edge(at - 1, 19_999)])
+        .chain([edge(19_998, 19_999)])
+        .collect();
+    let error = bpel::export(
+        &serde_json::from_value(serde_json::json!({"nodes": gates, "edges": deep})).unwrap(),
+        None,
+    );
     assert_eq!(error.unwrap_err().regions[0].code, "tooDeep");
     // Every gateway leads to the three after it: nothing is a block, everything is one region.
-    let mesh: Vec<_> = (0..19_996).flat_map(|at| (1..4).map(move |step| (at, at + step))).map(|(from, to)| edge(from, to)).collect();
-    let error = bpel::export(&serde_json::from_value(serde_json::json!({"nodes": gates, "edges": mesh})).unwrap(), None);
+    let mesh: Vec<_> = (0..19_996)
+        .flat_map(|at| (1..4).map(move |step| (at, at + step)))
+        .map(|(from, to)| edge(from, to))
+        .collect();
+    let error = bpel::export(
+        &serde_json::from_value(serde_json::json!({"nodes": gates, "edges": mesh})).unwrap(),
+        None,
+    );
     assert!(error.is_err());
 }

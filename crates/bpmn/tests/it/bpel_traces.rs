@@ -136,14 +136,21 @@ impl Net {
                     edges.flat_map(|edge| self.reaching(*edge, node)).collect()
                 };
                 let (full, empty) = (to(true), to(false));
-                (0..tokens.len()).all(|edge| tokens[edge] == 0 || !empty.contains(&edge) || full.contains(&edge))
+                (0..tokens.len())
+                    .all(|edge| tokens[edge] == 0 || !empty.contains(&edge) || full.contains(&edge))
             }
             _ => into.iter().any(filled),
         }
     }
 
     /// The states after a node has fired; none of them when it faults.
-    fn fire(&self, node: usize, tokens: &[usize], executed: usize, oracle: Oracle) -> Option<Vec<Vec<usize>>> {
+    fn fire(
+        &self,
+        node: usize,
+        tokens: &[usize],
+        executed: usize,
+        oracle: Oracle,
+    ) -> Option<Vec<Vec<usize>>> {
         let into = self.into(node);
         let mut befores = Vec::new();
         match self.kinds[node] {
@@ -167,7 +174,8 @@ impl Net {
         }
         let out = self.out(node);
         let holds = |edge: &usize| {
-            self.conditions[*edge].as_ref().is_none_or(|own| oracle.says(own, executed)) && !self.defaults[*edge]
+            self.conditions[*edge].as_ref().is_none_or(|own| oracle.says(own, executed))
+                && !self.defaults[*edge]
         };
         let default = out.iter().copied().find(|edge| self.defaults[*edge]);
         let taken: Vec<usize> = match self.kinds[node] {
@@ -310,29 +318,41 @@ struct Program {
     activities: Vec<Activity>,
 }
 
-const NO_ACTIVITY: &[&str] = &["targets", "sources", "condition", "links", "variables", "import", "partnerLinks",
-    "extensions"];
+const NO_ACTIVITY: &[&str] =
+    &["targets", "sources", "condition", "links", "variables", "import", "partnerLinks", "extensions"];
 
 impl Program {
     fn read(&mut self, element: &Element) -> usize {
-        let inner = |of: &Element| -> Vec<usize> { (0..of.children.len()).filter(|at| !NO_ACTIVITY.contains(&of.children[*at].name.as_str())).collect() };
-        let condition = |of: &Element| of.child("condition").map(|found| found.text.clone()).unwrap_or_default();
+        let inner = |of: &Element| -> Vec<usize> {
+            (0..of.children.len())
+                .filter(|at| !NO_ACTIVITY.contains(&of.children[*at].name.as_str()))
+                .collect()
+        };
+        let condition =
+            |of: &Element| of.child("condition").map(|found| found.text.clone()).unwrap_or_default();
         let kind = match element.name.as_str() {
             "empty" => match element.attributes.get("hd:element").filter(|id| id.starts_with('t')) {
                 Some(id) => Kind::Task(id.clone()),
                 None => Kind::Quiet,
             },
             "receive" => Kind::Quiet,
-            "sequence" => Kind::Sequence(inner(element).into_iter().map(|at| self.read(&element.children[at])).collect()),
-            "flow" => Kind::Flow(inner(element).into_iter().map(|at| self.read(&element.children[at])).collect()),
+            "sequence" => Kind::Sequence(
+                inner(element).into_iter().map(|at| self.read(&element.children[at])).collect(),
+            ),
+            "flow" => {
+                Kind::Flow(inner(element).into_iter().map(|at| self.read(&element.children[at])).collect())
+            }
             "while" => Kind::While(condition(element), self.read(&element.children[inner(element)[0]])),
-            "repeatUntil" => Kind::Repeat(self.read(&element.children[inner(element)[0]]), condition(element)),
+            "repeatUntil" => {
+                Kind::Repeat(self.read(&element.children[inner(element)[0]]), condition(element))
+            }
             "if" => {
                 let mut branches = Vec::new();
                 for at in inner(element) {
                     let child = &element.children[at];
                     match child.name.as_str() {
-                        "elseif" => branches.push((Some(condition(child)), self.read(&child.children[inner(child)[0]]))),
+                        "elseif" => branches
+                            .push((Some(condition(child)), self.read(&child.children[inner(child)[0]]))),
                         "else" => branches.push((None, self.read(&child.children[0]))),
                         _ => branches.push((Some(condition(element)), self.read(child))),
                     }
@@ -653,7 +673,10 @@ impl Expression<'_> {
             return value.to_owned();
         }
         let variable = self.eat("$");
-        let end = self.text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(self.text.len());
+        let end = self
+            .text
+            .find(|letter: char| !letter.is_alphanumeric() && letter != '_')
+            .unwrap_or(self.text.len());
         let (name, rest) = self.text.split_at(end);
         self.text = rest.trim_start();
         if variable {

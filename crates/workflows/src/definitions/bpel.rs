@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn of_several_processes_one_must_be_named() {
         let asked = |process: Option<&str>, archive| {
-            let request = BpelRequest { process: process.map(str::to_owned), archive, ..BpelRequest::default() };
+            let request =
+                BpelRequest { process: process.map(str::to_owned), archive, ..BpelRequest::default() };
             check_process(&two_processes(), &request)
         };
         assert!(asked(Some("a"), false).is_ok() && asked(None, true).is_ok());
@@ -201,7 +202,9 @@ mod tests {
             {"id": "gate", "type": "complexGateway"}, {"id": "end", "type": "endEvent"}],
             "edges": [{"id": "1", "source": "start", "target": "free"}, {"id": "2", "source": "free", "target": "gate"},
             {"id": "3", "source": "gate", "target": "end"}]}));
-        let Err(UseCaseError::Conflict(problems)) = export_bpel(&wrong, None) else { panic!("it was exported") };
+        let Err(UseCaseError::Conflict(problems)) = export_bpel(&wrong, None) else {
+            panic!("it was exported")
+        };
         let told: Vec<_> = problems.iter().map(|one| (one.reason, &one.extra["elementIds"])).collect();
         assert_eq!(told, [("adHocSubProcess", &json!(["free"])), ("complexGateway", &json!(["gate"]))]);
         assert_eq!(problems[0].extra["path"], "nodes[1]");

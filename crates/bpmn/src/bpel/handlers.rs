@@ -106,14 +106,13 @@ pub(super) fn compensations(context: &mut Context, body: Activity, thrown: Vec<T
         return body;
     }
     for one in inner {
-        match wrap_head(body, one) {
-            Ok(made) => body = made,
-            Err((given, element)) => {
-                let message =
-                    "a compensation in the flow can be mapped in the outermost sequence of its level only";
-                context.refuse([element], "compensation", message);
-                body = given;
-            }
+        let element = one.element;
+        let (made, found) = wrap_head(body, one);
+        body = made;
+        if !found {
+            let message =
+                "a compensation in the flow can be mapped in the outermost sequence of its level only";
+            context.refuse([element], "compensation", message);
         }
     }
     if ends.is_empty() {
@@ -132,16 +131,15 @@ pub(super) fn compensations(context: &mut Context, body: Activity, thrown: Vec<T
     Activity::new(What::Scope(Box::new(scope)))
 }
 
-fn wrap_head(body: Activity, one: Thrown) -> Result<Activity, (Activity, u32)> {
+/// The sequence with all before and with the throw in a scope that catches it; whether the throw was there.
+fn wrap_head(body: Activity, one: Thrown) -> (Activity, bool) {
     let is_throw =
         |activity: &Activity| matches!(&activity.what, What::Throw(Fault::Own(name)) if *name == one.fault);
     let mut list = match body.what {
         What::Sequence(list) => list,
-        _ => return Err((body, one.element)),
+        _ => return (body, false),
     };
-    let Some(at) = list.iter().position(is_throw) else {
-        return Err((Activity::sequence(list), one.element));
-    };
+    let Some(at) = list.iter().position(is_throw) else { return (Activity::sequence(list), false) };
     let rest = list.split_off(at + 1);
     let scope = Scope {
         faults: vec![(Some(Fault::Own(one.fault)), one.handler)],
@@ -149,7 +147,7 @@ fn wrap_head(body: Activity, one: Thrown) -> Result<Activity, (Activity, u32)> {
         ..Scope::default()
     };
     let first = Activity::new(What::Scope(Box::new(scope)));
-    Ok(Activity::sequence([first].into_iter().chain(rest)))
+    (Activity::sequence([first].into_iter().chain(rest)), true)
 }
 
 /// The mapping's own faults that are thrown while no other token is on its way.

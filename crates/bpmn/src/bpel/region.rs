@@ -6,7 +6,7 @@ use super::structure::Folder;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Steps spent on one graph in looking for regions.
-const MAX_STEPS: usize = 20_000_000;
+const MAX_STEPS: usize = 3_000_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Regions {

@@ -171,7 +171,7 @@ mod tests {
         let bytes = archived(&files).unwrap();
         assert_eq!(bytes, archived(&files).unwrap());
         let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
-        let names: Vec<String> = archive.file_names().map(str::to_owned).collect();
+        let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
         assert_eq!(names, ["a.bpel", "a.wsdl", "a.xsd", "b.bpel", "b.wsdl", "b.xsd"]);
         let mut text = String::new();
         archive.by_name("b.bpel").unwrap().read_to_string(&mut text).unwrap();

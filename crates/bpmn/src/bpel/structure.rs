@@ -366,19 +366,21 @@ impl Folder<'_, '_> {
             Goes::Until(condition) => (condition.negated()?, condition),
         };
         let nothing = |edge: u32| of(edge).content.is_empty();
+        let used;
         let activity = if nothing(body) {
-            let done = content(self.graph.remove(back));
+            let mut edge = self.graph.remove(back);
+            used = std::mem::take(&mut edge.elements);
             self.forget(exit);
-            Activity::new(What::While(again, Box::new(done)))
+            Activity::new(What::While(again, Box::new(content(edge))))
         } else if nothing(back) {
-            self.graph.remove(back);
+            used = self.graph.remove(back).elements;
             self.forget(exit);
             let done = Activity::sequence(std::mem::take(&mut self.graph.edges[body as usize].content));
             Activity::new(What::RepeatUntil(Box::new(done), stop))
         } else {
             return None;
         };
-        Some((activity, VecDeque::new()))
+        Some((activity, used))
     }
 
     /// A branch that is no choice any more.

@@ -3,6 +3,7 @@
 //! [`model`] is the definition's JSON document as types, [`xml`] reads and writes BPMN 2.0.2 XML,
 //! [`conformance`] tells what is claimed of the standard, [`validate`] judges a definition, [`graph`] compiles its processes for execution.
 
+pub mod bpel;
 pub mod conformance;
 pub mod diagnostic;
 pub mod graph;

@@ -55,6 +55,9 @@ pub fn handler(id: OperationId) -> Handler {
         Id::PostapiWorkflowsTransformPreview => {
             gated::<ops::PostapiWorkflowsTransformPreview, _, _>(transform::preview)
         }
+        Id::GetapiWorkflowsWorkflowIdExportBpel => {
+            gated::<ops::GetapiWorkflowsWorkflowIdExportBpel, _, _>(transform::export_bpel)
+        }
         Id::GetapiWorkflowsWorkflowIdExportBpmn => {
             gated::<ops::GetapiWorkflowsWorkflowIdExportBpmn, _, _>(transform::export_bpmn)
         }

@@ -83,6 +83,14 @@ macro_rules! workflow_rows {
                 path(WorkflowPath) query(NoQuery) body(Json DEFINITION_LIMIT SaveDraft)
                 output(Data SavedDraft)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
+            GetapiWorkflowsWorkflowIdExportBpel "getapiWorkflowsWorkflowIdExportBpel" Get "/api/workflows/{workflowId}/export/bpel"
+                Contract Workflows Preview "Export as executable WS-BPEL 2.0"
+                security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(WorkflowPath) query(BpelQuery) body(-)
+                output(Document ["application/xml" "application/zip"] ExportedDocument)
+                success[200] errors[400 401 402 403 404 409 423 500 503];
             GetapiWorkflowsWorkflowIdExportBpmn "getapiWorkflowsWorkflowIdExportBpmn" Get "/api/workflows/{workflowId}/export/bpmn"
                 Contract Workflows Preview "Export as BPMN 2.0 XML"
                 security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")

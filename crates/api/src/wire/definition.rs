@@ -69,6 +69,30 @@ request! {
     }
 }
 
+words! {
+    /// The form of an export to WS-BPEL.
+    enum BpelFormat {
+        /// The process alone.
+        Xml = "xml",
+        /// All files in an archive.
+        Zip = "zip",
+    }
+}
+
+request! {
+    /// Which version, which process, and in which form.
+    struct BpelQuery {
+        /// A version's number, `draft` or `published`.
+        #[schema(pattern = "^(draft|published|[1-9][0-9]{0,8})$")]
+        version: Option<String>,
+        /// Id of the process; needed for `xml` when there are several.
+        #[schema(min_length = 1, max_length = 500)]
+        process: Option<String>,
+        /// `xml` (default) or `zip`, which adds WSDL and schema.
+        format: Option<BpelFormat>,
+    }
+}
+
 response! {
     /// A document inside JSON.
     struct ExportedDocument {

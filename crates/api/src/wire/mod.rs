@@ -34,7 +34,7 @@ pub use conformance::{
     BpmnConformance, CaseCounts, CaseResult, CaseStatus, ConformanceReport, ReportFormat, ReportQuery,
     SuiteResult,
 };
-pub use definition::{Definition, Diagnostic, ExportedDocument, VersionQuery};
+pub use definition::{BpelFormat, BpelQuery, Definition, Diagnostic, ExportedDocument, VersionQuery};
 pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};
 pub use licence::{
     InstallLicence, Licence, LicenceEntitlement, LicenceLimit, LicenceRequest, LicenceState,

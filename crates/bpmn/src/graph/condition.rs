@@ -207,7 +207,7 @@ fn path(left: &str) -> Result<Vec<String>, String> {
 }
 
 /// A JSON array, or texts parted by commas.
-fn list(value: Option<&str>) -> Vec<String> {
+pub(crate) fn list(value: Option<&str>) -> Vec<String> {
     let value = value.unwrap_or_default();
     if let Ok(Value::Array(items)) = serde_json::from_str(value) {
         return items

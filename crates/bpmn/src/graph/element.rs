@@ -82,7 +82,7 @@ impl Element {
 }
 
 /// Whether nodes of this type stand beside the flow and are never executed.
-pub(super) fn is_beside_the_flow(word: &str) -> bool {
+pub(crate) fn is_beside_the_flow(word: &str) -> bool {
     matches!(
         word,
         "dataObject"
@@ -99,7 +99,7 @@ pub(super) fn is_beside_the_flow(word: &str) -> bool {
 }
 
 /// Whether edges of this type carry no token.
-pub(super) fn is_no_flow(word: &str) -> bool {
+pub(crate) fn is_no_flow(word: &str) -> bool {
     matches!(
         word,
         "association"

@@ -17,8 +17,10 @@ mod timer;
 mod vendor;
 
 pub use compile::{Compiled, compile};
+pub(crate) use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use element::Element;
+pub(crate) use element::{is_beside_the_flow, is_no_flow};
 pub use join::{Bits, Join};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, TimerDefinition, TimerError, TimerKind};

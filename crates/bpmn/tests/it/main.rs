@@ -1,6 +1,12 @@
 //! BPMN XML in and out, over the suites' models, hostile documents and definitions written by hand.
 
 #[cfg(test)]
+mod bpel;
+#[cfg(test)]
+mod bpel_mapping;
+#[cfg(test)]
+mod bpel_traces;
+#[cfg(test)]
 mod constraints;
 #[cfg(test)]
 mod definitions;

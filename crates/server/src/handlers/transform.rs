@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_workflows::definitions::{PreviewRequest, Previewed, SourceFormat, TransformTarget};
+use heddle_workflows::definitions::{BpelRequest, PreviewRequest, Previewed, SourceFormat, TransformTarget};
 
 use super::workflows::version_choice;
 use crate::call::Call;
@@ -37,8 +37,9 @@ fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'stati
     let target = match request.target {
         None | Some(wire::TransformTarget::Definition) => TransformTarget::Definition,
         Some(wire::TransformTarget::Bpmn) => TransformTarget::Bpmn,
-        Some(wire::TransformTarget::Dmn | wire::TransformTarget::Bpel) => {
-            let message = "The targets of this version are `definition` and `bpmn`.";
+        Some(wire::TransformTarget::Bpel) => TransformTarget::Bpel,
+        Some(wire::TransformTarget::Dmn) => {
+            let message = "The targets of this version are `definition`, `bpmn` and `bpel`.";
             return Err(Failure::at("target", "notAllowed", message));
         }
     };
@@ -106,6 +107,39 @@ pub async fn export_bpmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpmn>) -
         );
     }
     Ok(Answer::document(exported.content.into_bytes(), exported.media_type, &file_name))
+}
+
+/// GET /api/workflows/{workflowId}/export/bpel
+pub async fn export_bpel(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpel>) -> Outcome {
+    let request = BpelRequest {
+        version: version_choice(call.query.version.as_deref())?,
+        process: call.query.process,
+        archive: matches!(call.query.format, Some(wire::BpelFormat::Zip)),
+    };
+    let exported =
+        call.app.definitions.export_bpel(&call.grant, &call.scope, call.path.workflow_id, request).await?;
+    let (extension, media) =
+        if exported.archive { ("zip", "application/zip") } else { ("bpel", "application/xml") };
+    let file_name = format!("{}.{extension}", exported.workflow.slug);
+    if !call.meta.wants_json {
+        return Ok(Answer::document(exported.bytes, media, &file_name));
+    }
+    let (content, content_base64) = match String::from_utf8(exported.bytes) {
+        Ok(text) if !exported.archive => (Some(text), None),
+        Ok(text) => (None, Some(STANDARD.encode(text))),
+        Err(error) => (None, Some(STANDARD.encode(error.as_bytes()))),
+    };
+    Answer::data(
+        200,
+        wire::ExportedDocument {
+            content,
+            content_base64,
+            media_type: media.to_owned(),
+            file_name: Some(file_name),
+            sha256: exported.sha256,
+            diagnostics: exported.diagnostics,
+        },
+    )
 }
 
 /// GET /api/workflows/{workflowId}/import-source

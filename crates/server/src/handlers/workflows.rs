@@ -109,8 +109,9 @@ pub async fn validate(call: Call<ops::PostapiWorkflowsWorkflowIdValidate>) -> Ou
     let profile = match call.body.profile {
         Some(wire::Profile::Structural) => ValidationProfile::Structural,
         None | Some(wire::Profile::Full) => ValidationProfile::Full,
-        Some(wire::Profile::CommonExecutable | wire::Profile::Bpel) => {
-            let message = "The profiles of this version are `structural` and `full`.";
+        Some(wire::Profile::Bpel) => ValidationProfile::Bpel,
+        Some(wire::Profile::CommonExecutable) => {
+            let message = "The profiles of this version are `structural`, `full` and `bpel`.";
             return Err(Failure::at("profile", "notAllowed", message));
         }
     };

@@ -1,9 +1,11 @@
 //! Workflows: create, list, change, draft, validate, publish, versions, stars, transforms and exports.
 
+mod bpel;
 mod change;
 mod publish;
 mod transform;
 
+pub use bpel::{BpelExport, BpelRequest};
 pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
 pub use publish::{PublishRequest, Published, ValidationProfile, ValidationReport};
 pub use transform::{Exported, PreviewRequest, Previewed, SourceFormat, TransformTarget};

@@ -44,6 +44,8 @@ pub struct Published {
 pub enum ValidationProfile {
     /// References, ids, scopes.
     Structural,
+    /// Whether it can be exported as WS-BPEL.
+    Bpel,
     /// Also whether this engine can execute it.
     #[default]
     Full,
@@ -71,6 +73,7 @@ impl Definitions {
         let (diagnostics, executable) = examine(&definition);
         let shown = match profile {
             ValidationProfile::Structural => validate::structure(&definition),
+            ValidationProfile::Bpel => super::bpel::findings(&definition),
             ValidationProfile::Full => diagnostics,
         };
         Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown })

@@ -33,6 +33,8 @@ pub enum TransformTarget {
     Definition,
     /// BPMN 2.0 XML.
     Bpmn,
+    /// WS-BPEL 2.0: the primary process, or the first.
+    Bpel,
 }
 
 /// A file to look at.
@@ -106,6 +108,7 @@ impl Definitions {
             && !diagnostics.iter().any(is_error);
         let content = match request.target {
             TransformTarget::Definition => None,
+            TransformTarget::Bpel => super::bpel::preview(&read.definition, &mut diagnostics),
             TransformTarget::Bpmn => Some(write_bpmn(&read.definition, &mut diagnostics)?),
         };
         let source = ImportSource {

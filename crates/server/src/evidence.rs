@@ -7,7 +7,11 @@ use heddle_api::wire::{CaseCounts, CaseResult, CaseStatus, ConformanceReport, Su
 use serde::Deserialize;
 
 /// Recorded runs of BPMN suites.
-const BPMN: &[&str] = &[include_str!("../conformance/bpmn-execution.json")];
+const BPMN: &[&str] = &[
+    include_str!("../conformance/bpmn-execution.json"),
+    include_str!("../conformance/bpmn-roundtrip.json"),
+    include_str!("../conformance/bpmn-constraints.json"),
+];
 
 /// A recorded run, as the file has it.
 #[derive(Deserialize)]

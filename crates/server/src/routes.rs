@@ -49,6 +49,9 @@ pub fn handler(id: OperationId) -> Handler {
         Id::GetapiWorkflowsBpmnConformance => {
             gated::<ops::GetapiWorkflowsBpmnConformance, _, _>(conformance::bpmn)
         }
+        Id::GetapiWorkflowsBpmnProfilesCommonExecutable => {
+            gated::<ops::GetapiWorkflowsBpmnProfilesCommonExecutable, _, _>(conformance::common_executable)
+        }
         Id::GetapiWorkflowsBpmnConformanceReport => {
             gated::<ops::GetapiWorkflowsBpmnConformanceReport, _, _>(conformance::bpmn_report)
         }

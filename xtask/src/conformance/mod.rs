@@ -2,6 +2,7 @@
 
 mod canonical;
 mod cases;
+mod constraints;
 mod deployment;
 mod execution;
 mod judge;
@@ -39,6 +40,8 @@ pub enum Suite {
     BpmnExecution(execution::Options),
     /// Every file of a folder through transform/preview.
     BpmnPreview(preview::Options),
+    /// Models that each break one rule, and models that break none, through validate.
+    BpmnConstraints(constraints::Options),
     /// Every BPMN file of a folder read, created, exported and compared with its source.
     BpmnRoundtrip(roundtrip::Options),
     /// Every export against the standard's schema and through bpmn-moddle.
@@ -57,6 +60,7 @@ pub async fn run(options: Options) -> Result<bool> {
     match suite {
         Suite::BpmnExecution(options) => execution::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,
+        Suite::BpmnConstraints(options) => constraints::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
         Suite::BpmnSchema(options) => schema::run(options).await,
     }

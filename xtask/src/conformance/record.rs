@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::execution;
 use super::report::{Outcome, Report};
+use super::{constraints, execution, roundtrip};
 use crate::{out, workspace};
 
 /// A suite whose results are recorded.
@@ -20,11 +20,24 @@ struct Kept {
     folders: &'static [&'static str],
 }
 
-const KEPT: &[Kept] = &[Kept {
-    name: "bpmn-execution",
-    about: "Executable models of uniba-dsg/betsy and camunda-bpm-platform, run over HTTP against a started server.",
-    folders: &["bpmn/execution"],
-}];
+const KEPT: &[Kept] = &[
+    Kept {
+        name: "bpmn-execution",
+        about: "Executable models of uniba-dsg/betsy and camunda-bpm-platform, run over HTTP against a started server.",
+        folders: &["bpmn/execution"],
+    },
+    Kept {
+        name: "bpmn-roundtrip",
+        about: "Reference models of the BPMN Model Interchange Working Group and models of two engines' own tests: read, \
+            created, exported over HTTP and compared with their sources.",
+        folders: &["bpmn/miwg", "bpmn/pool"],
+    },
+    Kept {
+        name: "bpmn-constraints",
+        about: "Models of BPMNspector and uniba-dsg/betsy that each break one constraint of the standard: validate names it.",
+        folders: &["bpmn/constraints"],
+    },
+];
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -111,6 +124,8 @@ impl Kept {
     async fn run(&self, folders: &[PathBuf]) -> Result<Report> {
         match (self.name, folders) {
             ("bpmn-execution", [folder]) => execution::judge(folder).await,
+            ("bpmn-roundtrip", folders) => roundtrip::judge_all(folders).await,
+            ("bpmn-constraints", folders) => constraints::judge(folders).await,
             (name, _) => bail!("nothing runs the suite {name}"),
         }
     }

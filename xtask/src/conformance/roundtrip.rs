@@ -1,12 +1,14 @@
 //! Read, create, export and read again: nothing of a BPMN document may be lost.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::canonical::{self, Document, MODEL};
 use super::deployment;
+use super::report::{self, Outcome, Report};
 use super::scene::Scene;
 use crate::server::Backend;
 use crate::{out, workspace};
@@ -79,8 +81,9 @@ pub async fn run(options: Options) -> Result<bool> {
         Some(_) => None,
         None => Some(Scene::start(options.backend).await?),
     };
-    let mut failed = 0;
+    let mut report = Report { suite: "bpmn-roundtrip", backend: None, cases: Vec::new() };
     for (number, source) in sources.iter().enumerate() {
+        let began = Instant::now();
         let outcome = match (&options.exports, &mut scene) {
             (Some(folder), _) => read_export(folder, source),
             (None, Some(scene)) => through(scene, source, number).await,
@@ -92,10 +95,7 @@ pub async fn run(options: Options) -> Result<bool> {
             }
             judge(&source.bytes, exported.as_bytes())
         });
-        if let Err(reason) = outcome {
-            failed += 1;
-            out::line(format_args!("FAILED {}: {reason}", source.path.display()));
-        }
+        report.cases.push(result(source, outcome, began));
     }
     if let Some(scene) = scene {
         scene.end().await?;
@@ -103,9 +103,33 @@ pub async fn run(options: Options) -> Result<bool> {
     if others > 0 {
         out::line(format_args!("{others} XML files are not BPMN"));
     }
-    let total = sources.len();
-    out::line(format_args!("suite=bpmn-roundtrip total={total} passed={} failed={failed}", total - failed));
-    Ok(failed == 0)
+    report.print(false)?;
+    Ok(report.failed() == 0)
+}
+
+/// The whole suite of some folders against a server on SQLite.
+pub async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
+    let (sources, _) = sources(folders)?;
+    let mut scene = Scene::start(Backend::Sqlite).await?;
+    let backend = Some(Backend::Sqlite.name());
+    let mut report = Report { suite: "bpmn-roundtrip", backend, cases: Vec::new() };
+    for (number, source) in sources.iter().enumerate() {
+        let began = Instant::now();
+        let exported = through(&mut scene, source, number).await;
+        let outcome = exported.and_then(|exported| judge(&source.bytes, exported.as_bytes()));
+        report.cases.push(result(source, outcome, began));
+    }
+    scene.end().await?;
+    Ok(report)
+}
+
+fn result(source: &Source, outcome: Result<(), String>, began: Instant) -> report::Result {
+    report::Result {
+        model: source.relative.to_string_lossy().into_owned(),
+        case: 1,
+        outcome: outcome.map_or_else(|reason| Outcome::Failed { reason }, |()| Outcome::Passed),
+        milliseconds: began.elapsed().as_millis(),
+    }
 }
 
 fn read_export(folder: &Path, source: &Source) -> Result<String, String> {

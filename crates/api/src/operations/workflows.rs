@@ -43,6 +43,14 @@ macro_rules! workflow_rows {
                 path(NoPath) query(ReportQuery) body(-)
                 output(Document ["text/html"] ConformanceReport)
                 success[200] errors[400 401 402 403 423 500 503];
+            GetapiWorkflowsBpmnProfilesCommonExecutable "getapiWorkflowsBpmnProfilesCommonExecutable" Get "/api/workflows/bpmn/profiles/common-executable"
+                Contract Workflows Preview "The Common Executable sub-class of BPMN 2.0.2"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(-)
+                output(Data CommonExecutableProfile)
+                success[200] errors[400 401 402 403 423 500 503];
             PostapiWorkflowsTransformPreview "postapiWorkflowsTransformPreview" Post "/api/workflows/transform/preview"
                 Contract Workflows Preview "Preview what a file becomes as a definition"
                 security(WorkflowTransform all) entitlement("workflow.enabled") role("workflow")

@@ -1,6 +1,10 @@
 //! What is claimed of a standard, and the evidence for it.
 
 use heddle_bpmn::conformance::{Class, Deviation, ElementClaim, EventRow, Languages};
+use heddle_bpmn::validate::{ProfileElement, Rule};
+use serde_json::Value;
+
+use super::common::AnyJson;
 
 words! {
     /// How a report is written.
@@ -48,6 +52,23 @@ response! {
         languages: Languages,
         /// Where this program does other than the standard says.
         deviations: Vec<Deviation>,
+    }
+
+    /// The Common Executable sub-class (clause 2.2).
+    struct CommonExecutableProfile {
+        /// The edition of the standard.
+        specification: String,
+        /// The elements of Tables 2.3 and 2.4 with their attributes.
+        elements: Vec<ProfileElement>,
+        /// What is executed of each feature, by trying it.
+        execution: Class,
+        /// The rules that `validate` with the profile `commonExecutable` applies beyond those on every model.
+        rules: Vec<Rule>,
+        /// The languages that the sub-class demands, and those that are evaluated here.
+        languages: Languages,
+        /// A JSON Schema for definitions that keep to the elements of the sub-class.
+        #[schema(value_type = AnyJson)]
+        json_schema: Value,
     }
 
     /// The recorded results of conformance suites.

@@ -224,7 +224,7 @@ impl Csr {
         Self { starts, items }
     }
 
-    fn of(&self, node: NodeIx) -> &[FlowIx] {
+    pub(crate) fn of(&self, node: NodeIx) -> &[FlowIx] {
         let node = node as usize;
         &self.items[self.starts[node] as usize..self.starts[node + 1] as usize]
     }

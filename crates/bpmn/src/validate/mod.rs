@@ -6,11 +6,15 @@
 mod constraints;
 mod flow;
 mod index;
+mod profile;
 mod references;
 #[cfg(test)]
 mod tests;
 
 pub use constraints::{Profile, Rule, RuleProfile, constraints, rules};
+pub use profile::{
+    ProfileAttribute, ProfileElement, common_executable, common_executable_schema, outside_common_executable,
+};
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{WorkflowDefinition, graphs, join};

@@ -1,8 +1,9 @@
 //! What is claimed of the standards, and the evidence for it.
 
 use heddle_api::operations::ops;
-use heddle_api::wire::{BpmnConformance, ReportFormat};
+use heddle_api::wire::{BpmnConformance, CommonExecutableProfile, ReportFormat};
 use heddle_bpmn::conformance::claims;
+use heddle_bpmn::validate::{self, Rule, RuleProfile};
 
 use crate::call::Call;
 use crate::evidence;
@@ -22,6 +23,25 @@ pub async fn bpmn(_: Call<ops::GetapiWorkflowsBpmnConformance>) -> Outcome {
             event_matrix: claims.event_matrix.clone(),
             languages: claims.languages,
             deviations: claims.deviations.to_vec(),
+        },
+    )
+}
+
+/// GET /api/workflows/bpmn/profiles/common-executable
+pub async fn common_executable(_: Call<ops::GetapiWorkflowsBpmnProfilesCommonExecutable>) -> Outcome {
+    let claims = claims();
+    let class = claims.classes.iter().find(|class| class.id == "processModeling.commonExecutable");
+    let execution = class.ok_or_else(|| Failure::internal("the claims lack the sub-class"))?.clone();
+    let own = |rule: &&Rule| rule.profile == RuleProfile::CommonExecutable;
+    Answer::data(
+        200,
+        CommonExecutableProfile {
+            specification: claims.specification.to_owned(),
+            elements: validate::common_executable(),
+            execution,
+            rules: validate::rules().iter().filter(own).copied().collect(),
+            languages: claims.languages,
+            json_schema: validate::common_executable_schema(),
         },
     )
 }

@@ -108,12 +108,10 @@ pub async fn save_draft(call: Call<ops::PutapiWorkflowsWorkflowIdDraft>) -> Outc
 pub async fn validate(call: Call<ops::PostapiWorkflowsWorkflowIdValidate>) -> Outcome {
     let profile = match call.body.profile {
         Some(wire::Profile::Structural) => ValidationProfile::Structural,
-        None | Some(wire::Profile::Full) => ValidationProfile::Full,
+        None => ValidationProfile::Executable,
+        Some(wire::Profile::Full) => ValidationProfile::Full,
         Some(wire::Profile::Bpel) => ValidationProfile::Bpel,
-        Some(wire::Profile::CommonExecutable) => {
-            let message = "The profiles of this version are `structural`, `full` and `bpel`.";
-            return Err(Failure::at("profile", "notAllowed", message));
-        }
+        Some(wire::Profile::CommonExecutable) => ValidationProfile::CommonExecutable,
     };
     let definition = call.body.definition.map(|definition| definition.typed);
     let id = call.path.workflow_id;

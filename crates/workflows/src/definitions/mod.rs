@@ -199,8 +199,12 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
     if let Some(element) = &diagnostic.element_id {
         problem = problem.with("elementId", element.clone());
     }
-    if let Some(clause) = &diagnostic.clause {
-        problem = problem.with("clause", clause.clone());
+    for (name, told) in
+        [("clause", &diagnostic.clause), ("rule", &diagnostic.rule), ("remedy", &diagnostic.remedy)]
+    {
+        if let Some(text) = told {
+            problem = problem.with(name, text.clone());
+        }
     }
     problem
 }

@@ -1,12 +1,13 @@
 //! Validation and publication: a version is frozen and what can start it is bound, in one transaction.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::graph::{self, Graph};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn::validate;
+use heddle_bpmn::validate::{self, Profile, constraints};
 use heddle_kernel::{Revision, Timestamp, WorkflowId};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Grant, Scope};
@@ -46,9 +47,13 @@ pub enum ValidationProfile {
     Structural,
     /// Whether it can be exported as WS-BPEL.
     Bpel,
-    /// Also whether this engine can execute it.
+    /// Also whether this engine can execute it, by the rules that bind on every model.
     #[default]
+    Executable,
+    /// Also the rules on choreographies, conversations and interchange.
     Full,
+    /// Also the rules of the Common Executable sub-class, and whether it keeps to its elements.
+    CommonExecutable,
 }
 
 impl Definitions {
@@ -72,9 +77,19 @@ impl Definitions {
         let Some(definition) = definition else { return Ok(empty_report()) };
         let (diagnostics, executable) = examine(&definition);
         let shown = match profile {
-            ValidationProfile::Structural => validate::structure(&definition),
+            ValidationProfile::Structural => {
+                merged(validate::structure(&definition), constraints(&definition, Profile::Structural))
+            }
             ValidationProfile::Bpel => super::bpel::findings(&definition),
-            ValidationProfile::Full => diagnostics,
+            ValidationProfile::Executable => {
+                merged(diagnostics, constraints(&definition, Profile::Structural))
+            }
+            ValidationProfile::Full => merged(diagnostics, constraints(&definition, Profile::Full)),
+            ValidationProfile::CommonExecutable => {
+                let beyond = validate::outside_common_executable(&definition);
+                let own = merged(constraints(&definition, Profile::CommonExecutable), beyond);
+                merged(diagnostics, own)
+            }
         };
         Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown })
     }
@@ -159,21 +174,20 @@ fn empty_report() -> ValidationReport {
 
 /// All findings, and whether a run could be started.
 fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
-    let mut diagnostics = validate::structure(definition);
+    let constraints = constraints(definition, Profile::Publication);
+    let mut diagnostics = merged(validate::structure(definition), constraints);
     let compiled = graph::compile(definition);
     let places: HashMap<&str, String> = heddle_bpmn::model::nodes(definition)
         .into_iter()
         .filter_map(|at| Some((at.node.id.as_deref()?, at.path)))
         .collect();
-    for mut found in compiled.diagnostics {
+    let placed = compiled.diagnostics.into_iter().map(|mut found| {
         if found.path.is_none() {
             found.path = found.element_id.as_deref().and_then(|id| places.get(id).cloned());
         }
-        let known = |other: &Diagnostic| other.code == found.code && other.element_id == found.element_id;
-        if !diagnostics.iter().any(known) {
-            diagnostics.push(found);
-        }
-    }
+        found
+    });
+    diagnostics = merged(diagnostics, placed.collect());
     diagnostics.extend(schema_findings(definition));
     if compiled.processes.is_empty() && !diagnostics.iter().any(is_error) {
         let message = "The definition has no executable process.";
@@ -186,6 +200,26 @@ fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
     });
     let executable = !diagnostics.iter().any(is_error);
     (diagnostics, executable)
+}
+
+/// Both lists; what the second one says of an element again is left out, but for the catalogue's name of the rule.
+fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let key = |one: &Diagnostic| (one.code.clone(), one.element_id.clone());
+    let mut known: HashMap<_, usize> = found.iter().enumerate().map(|(at, one)| (key(one), at)).collect();
+    for one in more {
+        match known.entry(key(&one)) {
+            Entry::Vacant(free) => {
+                free.insert(found.len());
+                found.push(one);
+            }
+            Entry::Occupied(taken) => match &mut found[*taken.get()].rule {
+                rule @ None => *rule = one.rule,
+                Some(rule) if one.rule.as_ref() != Some(rule) && one.rule.is_some() => found.push(one),
+                Some(_) => {}
+            },
+        }
+    }
+    found
 }
 
 /// Forms and input schemas have to be JSON Schemas, or no task could ever be completed.

@@ -243,7 +243,11 @@ async fn created(
 fn first_difference(path: &str, left: &Value, right: &Value, drawn: bool) -> Option<String> {
     match (left, right) {
         (Value::Object(own), Value::Object(other)) => {
-            let added = |key: &str| path == "bpmn" && key == "diagrams" && !drawn;
+            // An added diagram brings its namespaces along.
+            let added = |key: &str| {
+                let brought = path == "bpmn.namespaces" && !own.contains_key(key);
+                !drawn && ((path == "bpmn" && key == "diagrams") || brought)
+            };
             let keys = own.keys().chain(other.keys().filter(|key| !own.contains_key(*key)));
             for key in keys.filter(|key| !added(key)) {
                 let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -261,6 +265,12 @@ fn first_difference(path: &str, left: &Value, right: &Value, drawn: bool) -> Opt
             })
         }
         _ if left == right => None,
+        // The place of an added diagram among the others stands in the order of the root's children.
+        (Value::String(own), Value::String(other))
+            if !drawn && *own == other.replace(" BPMNDiagram\"", "\"") =>
+        {
+            None
+        }
         _ => Some(format!("{path}: {} became {}", shortened(left), shortened(right))),
     }
 }

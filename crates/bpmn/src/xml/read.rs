@@ -5,7 +5,7 @@ use super::names::{COMMENT, Group, Kind, Ns, kind, row};
 use super::order;
 use super::row::{Lexis, Row};
 use super::rows;
-use super::text::escape_attribute;
+use super::text::{escape_attribute, shortest_fraction};
 use super::tree::{El, NONE, Tree, split};
 use super::write::Prefixes;
 use super::{Imported, MAX_JSON_DEPTH, MODEL_NS, XmlError, vendor};
@@ -705,20 +705,6 @@ where
     }
 }
 
-/// Whether the text is surely the shortest one of its number: at most 15 digits tell doubles apart.
-fn shortest_fraction(text: &str) -> bool {
-    let Some((whole, fraction)) = text.strip_prefix('-').unwrap_or(text).split_once('.') else {
-        return false;
-    };
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let leading = whole.len() > 1 && whole.starts_with('0');
-    whole.len() + fraction.len() <= 15
-        && digits(whole)
-        && digits(fraction)
-        && !leading
-        && !fraction.ends_with('0')
-}
-
 /// The group of a kind; a part when the table does not hold it.
 pub(super) fn group(kind: Kind) -> Group {
     row(kind).map_or(Group::Part, |row| row.group)
@@ -784,20 +770,4 @@ fn fragment(address: &str, mut keep: Keep<'_>) -> String {
     }
     out.push_str("</heddle:residue>");
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_short_fraction_is_written_as_it_stands() {
-        for text in ["0.5", "-12.25", "100.123456789", "0.00001", "123456789012.345"] {
-            assert!(shortest_fraction(text), "{text}");
-            assert_eq!(text.parse::<f64>().unwrap().to_string(), text);
-        }
-        for text in ["1", "1.0", "01.5", ".5", "5.", "1e3.5", "12.804751171874997", "", "-"] {
-            assert!(!shortest_fraction(text), "{text}");
-        }
-    }
 }

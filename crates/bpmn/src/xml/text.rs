@@ -238,9 +238,34 @@ pub(super) fn number(value: f64) -> String {
     out
 }
 
+/// Whether the text is surely the shortest one of its number: at most 15 digits tell doubles apart.
+pub(super) fn shortest_fraction(text: &str) -> bool {
+    let Some((whole, fraction)) = text.strip_prefix('-').unwrap_or(text).split_once('.') else {
+        return false;
+    };
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let leading = whole.len() > 1 && whole.starts_with('0');
+    whole.len() + fraction.len() <= 15
+        && digits(whole)
+        && digits(fraction)
+        && !leading
+        && !fraction.ends_with('0')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_fraction_is_written_as_it_stands() {
+        for text in ["0.5", "-12.25", "100.123456789", "0.00001", "123456789012.345"] {
+            assert!(shortest_fraction(text), "{text}");
+            assert_eq!(text.parse::<f64>().unwrap().to_string(), text);
+        }
+        for text in ["1", "1.0", "01.5", ".5", "5.", "1e3.5", "12.804751171874997", "", "-"] {
+            assert!(!shortest_fraction(text), "{text}");
+        }
+    }
 
     #[test]
     fn character_data_is_resolved_once() {

@@ -61,7 +61,7 @@ pub use transform::{
     SourceFormat, TransformBody, TransformPreview, TransformRequest, TransformSource, TransformTarget,
 };
 pub use workflows::{
-    CreateWorkflow, PatchWorkflow, Profile, PublishWorkflow, RunCounts, SaveDraft, SavedDraft, Soundness,
-    Star, ValidateWorkflow, Validation, VersionState, Workflow, WorkflowListQuery, WorkflowPath,
-    WorkflowSort, WorkflowState, WorkflowVersion,
+    CreateWorkflow, PatchWorkflow, Profile, PublishWorkflow, RunCounts, SaveDraft, SavedDraft, Star,
+    ValidateWorkflow, Validation, VersionState, Workflow, WorkflowListQuery, WorkflowPath, WorkflowSort,
+    WorkflowState, WorkflowVersion,
 };

@@ -1,5 +1,6 @@
 //! Workflows, drafts, validation and versions.
 
+use heddle_bpmn::validate::Soundness;
 use heddle_kernel::{Patch, Timestamp, WorkflowId};
 use serde_json::Value;
 
@@ -147,18 +148,6 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         soundness: Option<Soundness>,
-    }
-
-    /// How a flow behaves: the ids of the elements where it goes wrong.
-    struct Soundness {
-        /// Where tokens get stuck.
-        deadlocks: Vec<String>,
-        /// Where tokens meet without being joined.
-        lack_of_synchronization: Vec<String>,
-        /// What no token reaches.
-        unreachable: Vec<String>,
-        /// Loops without a way out.
-        unbounded_cycles: Vec<String>,
     }
 
     /// A published version; immutable but for its state.

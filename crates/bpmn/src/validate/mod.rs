@@ -8,6 +8,7 @@ mod flow;
 mod index;
 mod profile;
 mod references;
+pub mod soundness;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ pub use constraints::{Profile, Rule, RuleProfile, constraints, rules};
 pub use profile::{
     ProfileAttribute, ProfileElement, common_executable, common_executable_schema, outside_common_executable,
 };
+pub use soundness::{Soundness, soundness};
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{WorkflowDefinition, graphs, join};

@@ -17,6 +17,8 @@ mod layout;
 #[cfg(test)]
 mod roundtrip;
 #[cfg(test)]
+mod soundness;
+#[cfg(test)]
 mod suites;
 #[cfg(test)]
 mod vendors;

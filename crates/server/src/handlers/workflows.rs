@@ -122,7 +122,7 @@ pub async fn validate(call: Call<ops::PostapiWorkflowsWorkflowIdValidate>) -> Ou
             valid: report.valid,
             executable: report.executable,
             diagnostics: report.diagnostics,
-            soundness: None,
+            soundness: report.soundness,
         },
     )
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::graph::{self, Graph};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn::validate::{self, Profile, constraints};
+use heddle_bpmn::validate::{self, Profile, Soundness, constraints};
 use heddle_kernel::{Revision, Timestamp, WorkflowId};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Grant, Scope};
@@ -27,6 +27,8 @@ pub struct ValidationReport {
     pub executable: bool,
     /// The findings.
     pub diagnostics: Vec<Diagnostic>,
+    /// How the flow behaves; none when only the structure was to be judged, or there is no definition.
+    pub soundness: Option<Soundness>,
 }
 
 /// A publication's result.
@@ -91,7 +93,15 @@ impl Definitions {
                 merged(diagnostics, own)
             }
         };
-        Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown })
+        let (soundness, shown) = match profile {
+            ValidationProfile::Structural | ValidationProfile::Bpel => (None, shown),
+            _ => {
+                let soundness = validate::soundness(&definition);
+                let told = merged(shown, soundness.diagnostics());
+                (Some(soundness), told)
+            }
+        };
+        Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown, soundness })
     }
 
     /// Publishes the draft as a new version, or answers with the active one when nothing changed.
@@ -169,7 +179,7 @@ pub struct PublishRequest {
 
 fn empty_report() -> ValidationReport {
     let nothing = Diagnostic::error("definitionMissing", "The draft has no definition.");
-    ValidationReport { valid: false, executable: false, diagnostics: vec![nothing] }
+    ValidationReport { valid: false, executable: false, diagnostics: vec![nothing], soundness: None }
 }
 
 /// All findings, and whether a run could be started.

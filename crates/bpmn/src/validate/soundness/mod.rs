@@ -69,7 +69,7 @@ pub struct Soundness {
 
 /// One place where the flow goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SoundnessFinding))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// The ids of the elements that it is about, the foremost first.
@@ -89,7 +89,7 @@ pub struct Finding {
 
 /// A scope that was too large to judge to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = UnjudgedScope))]
 #[serde(rename_all = "camelCase")]
 pub struct Unjudged {
     /// Id of the process.

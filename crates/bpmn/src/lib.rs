@@ -7,6 +7,7 @@ pub mod bpel;
 pub mod conformance;
 pub mod diagnostic;
 pub mod graph;
+mod hash;
 mod juel;
 pub mod layout;
 pub mod model;

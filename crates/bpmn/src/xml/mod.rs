@@ -120,7 +120,12 @@ pub fn read(bytes: &[u8]) -> Result<Imported, XmlError> {
 ///
 /// When the definition holds XML fragments that are not well-formed, or characters that XML cannot express.
 pub fn write(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
-    write::definition(definition)
+    write::definition(definition, false)
+}
+
+/// Writes a definition without its diagrams, for checks of the model itself.
+pub(crate) fn write_undrawn(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
+    write::definition(definition, true)
 }
 
 /// Writes a definition as a BPMN 2.0 document for others: one that shows nothing in diagrams is laid out first,

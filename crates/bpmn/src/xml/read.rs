@@ -13,7 +13,8 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, Conversation, ImportItem, Layout, Process, Protection, WorkflowDefinition};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::hash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Most import items and findings of one document.
 const MAX_ITEMS: usize = 10_000;
@@ -37,13 +38,24 @@ struct Keep<'s> {
     inner: Option<&'s str>,
 }
 
+impl Keep<'_> {
+    /// Text alone is kept with the mark that says so.
+    fn is_empty(&self) -> bool {
+        self.attributes.is_empty()
+            && self.children.is_empty()
+            && self.markers.is_empty()
+            && self.declarations.is_empty()
+    }
+}
+
 #[derive(Debug)]
 struct Frame<'s> {
     el: El,
     id: Option<Cow<'s, str>>,
     /// Whether the id is an address of its own.
     addressable: bool,
-    keep: Keep<'s>,
+    /// Made when there is something to keep.
+    keep: Option<Box<Keep<'s>>>,
     flow_refs: Vec<El>,
 }
 
@@ -177,7 +189,7 @@ impl<'s> Reader<'s> {
             prefixes: Prefixes::new(namespaces, rebound),
             target_prefixes: target_prefixes.collect(),
             frames: Vec::new(),
-            ordinals: HashMap::new(),
+            ordinals: HashMap::default(),
             entered: vec![false; tree.len()],
             bound: namespaces,
             shared_ids: shared_ids(tree),
@@ -263,15 +275,17 @@ impl<'s> Reader<'s> {
     pub(super) fn enter(&mut self, el: El, has_id: bool) {
         let id = if has_id { self.tree.attribute(el, "id").filter(|id| !id.is_empty()) } else { None };
         let addressable = id.as_ref().is_some_and(|id| !id.contains('/') && !self.shared_ids.contains(id));
-        let mut keep = Keep::default();
+        let mut keep: Option<Box<Keep<'s>>> = None;
         if el != 0 {
             for (prefix, ns, uri) in self.tree.own_bindings(el) {
                 let known = self.bound.get(prefix).is_some_and(|own| own == uri);
                 if !prefix.is_empty() && !known && ns != Ns::Heddle {
-                    keep.declarations.push((prefix, uri.to_owned()));
+                    keep.get_or_insert_default().declarations.push((prefix, uri.to_owned()));
                 }
             }
-            keep.declarations.reverse();
+            if let Some(keep) = &mut keep {
+                keep.declarations.reverse();
+            }
         }
         if self.muted == 0 {
             self.entered[el as usize] = true;
@@ -457,11 +471,12 @@ impl<'s> Reader<'s> {
             prefix.is_empty() || ns == Ns::Xml || self.bound.get(prefix).is_some_and(|own| own == uri);
         let declaration = (!bound).then(|| (prefix, uri.to_owned()));
         if let Some(frame) = self.frames.last_mut() {
-            frame.keep.attributes.push((rank, name, raw));
+            let keep = frame.keep.get_or_insert_default();
+            keep.attributes.push((rank, name, raw));
             if let Some(declaration) = declaration
-                && !frame.keep.declarations.contains(&declaration)
+                && !keep.declarations.contains(&declaration)
             {
-                frame.keep.declarations.push(declaration);
+                keep.declarations.push(declaration);
             }
         }
         if let (Ns::Other(_), 0) = (ns, self.muted) {
@@ -480,14 +495,14 @@ impl<'s> Reader<'s> {
     /// Keeps XML text as a child of the element that is being read.
     pub(super) fn keep_xml(&mut self, rank: usize, xml: Cow<'s, str>) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.keep.children.push((rank, xml));
+            frame.keep.get_or_insert_default().children.push((rank, xml));
         }
     }
 
     /// Leaves a note for the writer at the element that is being read.
     pub(super) fn mark(&mut self, name: &'static str, value: String) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.keep.markers.push((name, value));
+            frame.keep.get_or_insert_default().markers.push((name, value));
         }
     }
 
@@ -508,18 +523,13 @@ impl<'s> Reader<'s> {
 
     pub(super) fn leave(&mut self) {
         let Some(frame) = self.frames.last() else { return };
-        let keep = &frame.keep;
-        let empty = keep.attributes.is_empty()
-            && keep.children.is_empty()
-            && keep.markers.is_empty()
-            && keep.declarations.is_empty();
-        if empty || self.muted > 0 {
+        if frame.keep.as_ref().is_none_or(|keep| keep.is_empty()) || self.muted > 0 {
             self.frames.pop();
             return;
         }
         let address = self.address();
-        if let Some(frame) = self.frames.pop() {
-            let fragment = fragment(&address, frame.keep);
+        if let Some(keep) = self.frames.pop().and_then(|frame| frame.keep) {
+            let fragment = fragment(&address, *keep);
             self.residues.push((address, fragment));
         }
     }
@@ -535,7 +545,11 @@ impl<'s> Reader<'s> {
             let (parent, el) = (self.frames[index - 1].el, self.frames[index].el);
             let local = self.tree.get(el).local;
             let ordinal = self.ordinal(parent, el, local);
-            address.push_str(&format!("/{local}[{ordinal}]"));
+            address.push('/');
+            address.push_str(local);
+            address.push('[');
+            address.push_str(itoa::Buffer::new().format(ordinal));
+            address.push(']');
         }
         address
     }
@@ -602,7 +616,7 @@ impl<'s> Reader<'s> {
         if tree.get(el).first_child != NONE || (style == Leaf::Reference && text != raw) {
             self.mark("content", "true".to_owned());
             if let Some(frame) = self.frames.last_mut() {
-                frame.keep.inner = Some(tree.inner(el));
+                frame.keep.get_or_insert_default().inner = Some(tree.inner(el));
             }
         }
         self.leave();
@@ -631,7 +645,7 @@ impl<'s> Reader<'s> {
     /// Starts a graph: collects its flows by node.
     pub(super) fn enter_graph(&mut self, el: El) {
         let tree = self.tree;
-        let mut flows = Flows::new();
+        let mut flows = Flows::default();
         if !self.omit_flow_refs {
             for child in tree.children(el).filter(|&child| tree.get(child).kind == kind("sequenceFlow")) {
                 let Some(id) = tree.attribute(child, "id") else { continue };
@@ -674,10 +688,10 @@ impl<'s> Reader<'s> {
         if same {
             return;
         }
-        frame.keep.markers.push(("flowRefs", "own".to_owned()));
+        frame.keep.get_or_insert_default().markers.push(("flowRefs", "own".to_owned()));
         for el in refs {
             let rank = if tree.get(el).kind == kind("incoming") { FLOW_REF_RANK } else { FLOW_REF_RANK + 1 };
-            frame.keep.children.push((rank, tree.fragment(el)));
+            frame.keep.get_or_insert_default().children.push((rank, tree.fragment(el)));
         }
     }
 }
@@ -741,23 +755,30 @@ pub(super) fn own_name(value: Cow<'_, str>, own: impl Fn(&str) -> bool) -> Cow<'
 fn fragment(address: &str, mut keep: Keep<'_>) -> String {
     keep.attributes.sort_by_key(|(rank, ..)| *rank);
     keep.children.sort_by_key(|(rank, _)| *rank);
-    let mut out = String::from("<heddle:residue for=\"");
+    let mut out = String::with_capacity(128);
+    out.push_str("<heddle:residue for=\"");
     escape_attribute(address, &mut out);
     out.push('"');
     for (prefix, uri) in &keep.declarations {
-        out.push_str(&format!(" xmlns:{prefix}=\""));
+        for part in [" xmlns:", prefix, "=\""] {
+            out.push_str(part);
+        }
         escape_attribute(uri, &mut out);
         out.push('"');
     }
     for (name, value) in &keep.markers {
-        out.push_str(&format!(" heddle:{name}=\""));
+        for part in [" heddle:", name, "=\""] {
+            out.push_str(part);
+        }
         escape_attribute(value, &mut out);
         out.push('"');
     }
     for (_, name, raw) in &keep.attributes {
         let escaped = if *name == "for" || name.starts_with("for.") { "for." } else { "" };
-        let quote = if raw.contains('"') { '\'' } else { '"' };
-        out.push_str(&format!(" {escaped}{name}={quote}{raw}{quote}"));
+        let quote = if raw.contains('"') { "'" } else { "\"" };
+        for part in [" ", escaped, name, "=", quote, raw, quote] {
+            out.push_str(part);
+        }
     }
     if keep.inner.is_none() && keep.children.is_empty() {
         out.push_str("/>");

@@ -4,7 +4,8 @@ use super::names::{Kind, Ns, TEXT};
 use super::tree::Tree;
 use super::{MODEL_NS, XmlError};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use crate::hash::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What is to be put back at one element.
@@ -157,8 +158,9 @@ pub(super) fn collect<'d>(
 ) -> Result<(Residues<'d>, Vec<&'d str>), XmlError> {
     let mut residues = Residues::default();
     let mut plain = Vec::new();
+    let mut tree = Tree::within(around)?;
     for fragment in fragments {
-        let tree = Tree::parse(fragment, around)?;
+        tree.reparse(fragment)?;
         let root = tree.get(0);
         if root.ns != Ns::Heddle || root.local != "residue" {
             plain.push(fragment.as_str());

@@ -62,7 +62,7 @@ pub(super) struct Row<T: 'static> {
 
 impl<T> Row<T> {
     pub(super) fn attribute(&self, name: &str) -> Option<&'static Attr<T>> {
-        self.attributes.iter().flat_map(|part| part.iter()).find(|attribute| attribute.name == name)
+        self.attributes.iter().find_map(|part| part.iter().find(|attribute| attribute.name == name))
     }
 
     /// The child for an element and its rank.

@@ -1,7 +1,6 @@
 //! Character data: from source to value and back.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 /// Whether a reference (without `&` and `;`) is predefined or a legal character reference.
 pub(super) fn known_reference(name: &str) -> bool {
@@ -36,19 +35,14 @@ pub(super) fn expressible(letter: char) -> bool {
 
 /// Whether a raw attribute value is its own value: no reference, no white space but blanks, no `<`.
 pub(super) fn verbatim(raw: &str) -> bool {
-    !raw.bytes().any(|byte| PLAIN[usize::from(byte)])
+    // No other control character is left by now.
+    !holds(raw, |byte| (byte == b'&') | (byte == b'<') | (byte < b' '))
 }
 
-const PLAIN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut index = 0;
-    let special = b"&<\r\n\t";
-    while index < special.len() {
-        table[special[index] as usize] = true;
-        index += 1;
-    }
-    table
-};
+/// Whether a byte of the text is of a kind; without an early end, so that it takes blocks of bytes at once.
+fn holds(text: &str, kind: impl Fn(u8) -> bool) -> bool {
+    text.as_bytes().iter().fold(false, |any, &byte| any | kind(byte))
+}
 
 /// The first reference in the text that nothing defines.
 pub(super) fn undefined_reference(raw: &str) -> Option<(usize, &str)> {
@@ -88,7 +82,7 @@ fn unescape_into(raw: &str, out: &mut String) {
 
 /// The value of an attribute: white space normalised, references resolved (XML 1.0, 3.3.3).
 pub(super) fn attribute_value(raw: &str) -> Cow<'_, str> {
-    if !raw.bytes().any(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')) {
+    if !holds(raw, |byte| (byte == b'&') | (byte == b'\t') | (byte == b'\n') | (byte == b'\r')) {
         return Cow::Borrowed(raw);
     }
     let spaced = raw.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
@@ -99,7 +93,7 @@ pub(super) fn attribute_value(raw: &str) -> Cow<'_, str> {
 
 /// The character data within an element's content, tags left out.
 pub(super) fn content_text(raw: &str) -> Cow<'_, str> {
-    if !raw.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'\r')) {
+    if !holds(raw, |byte| (byte == b'&') | (byte == b'<') | (byte == b'\r')) {
         return Cow::Borrowed(raw);
     }
     let mut out = String::with_capacity(raw.len());
@@ -160,20 +154,13 @@ pub(super) fn escape_text(value: &str, out: &mut String) {
     escape(value, out, false);
 }
 
-/// Bytes that may have to be written as references.
-const SPECIAL: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut index = 0;
-    let special = b"&<>\r\"\n\t";
-    while index < special.len() {
-        table[special[index] as usize] = true;
-        index += 1;
-    }
-    table
-};
+/// Whether the text holds what is written as a reference.
+fn special(value: &str) -> bool {
+    holds(value, |byte| (byte == b'&') | (byte == b'<') | (byte == b'>') | (byte == b'"') | (byte < b' '))
+}
 
 fn escape(value: &str, out: &mut String, attribute: bool) {
-    if !value.bytes().any(|byte| SPECIAL[usize::from(byte)]) {
+    if !special(value) {
         out.push_str(value);
         return;
     }
@@ -223,19 +210,19 @@ pub(super) fn control(text: &str) -> Option<usize> {
     Some(index * 256 + block.iter().position(|&byte| bad(byte))?)
 }
 
-/// The number as XML Schema writes it.
+/// The number as XML Schema writes it: the shortest digits that tell it apart, without an exponent.
 pub(super) fn number(value: f64) -> String {
-    let mut out = String::new();
-    // Whole numbers, by far the most, need no search for the shortest digits. Writing to a string cannot fail.
+    // Whole numbers, by far the most, need no search for the shortest digits.
     let negative_zero = value == 0.0 && value.is_sign_negative();
     if value.fract() == 0.0 && value.abs() < WHOLE && !negative_zero {
         #[expect(clippy::cast_possible_truncation, reason = "whole and below 10^15")]
         let whole = value as i64;
-        let _ = write!(out, "{whole}");
-    } else {
-        let _ = write!(out, "{value}");
+        return itoa::Buffer::new().format(whole).to_owned();
     }
-    out
+    let mut buffer = zmij::Buffer::new();
+    let short = buffer.format(value);
+    let plain = short.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
+    if plain && !short.ends_with(".0") { short.to_owned() } else { value.to_string() }
 }
 
 /// Whether the text is surely the shortest one of its number: at most 15 digits tell doubles apart.

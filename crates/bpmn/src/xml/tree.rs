@@ -80,30 +80,55 @@ pub(crate) struct Tree<'s> {
     resolved: (u32, &'s str, Ns),
     /// Comments and instructions before and after the root.
     around: [Vec<&'s str>; 2],
+    /// How many bindings and namespaces the surroundings have, and the innermost binding.
+    outermost: (usize, usize, u32),
 }
 
 impl<'s> Tree<'s> {
     /// Parses a document whose surroundings bind these prefixes.
     pub(crate) fn parse(source: &'s str, around: &[(&'s str, &'s str)]) -> Result<Self, XmlError> {
+        let mut tree = Self::within(around)?;
         let guess = source.len() / 64;
+        tree.elements.reserve(guess);
+        tree.attributes.reserve(guess * 2);
+        tree.reparse(source)?;
+        Ok(tree)
+    }
+
+    /// An empty tree whose surroundings bind these prefixes, for [`Self::reparse`].
+    pub(crate) fn within(around: &[(&'s str, &'s str)]) -> Result<Self, XmlError> {
         let mut tree = Self {
-            source,
-            elements: Vec::with_capacity(guess),
-            attributes: Vec::with_capacity(guess * 2),
+            source: "",
+            elements: Vec::new(),
+            attributes: Vec::new(),
             bindings: Vec::new(),
             others: Vec::new(),
             resolved: (NONE, "", Ns::None),
             around: [Vec::new(), Vec::new()],
+            outermost: (0, 0, NONE),
         };
         let mut scope = NONE;
         for &(prefix, uri) in around {
             scope = tree.bind(prefix, Cow::Borrowed(uri), scope, 0)?;
         }
-        if let Some(at) = control(source) {
-            return Err(tree.error(at, "malformed", "The document holds a control character.".to_owned()));
-        }
-        tree.build(scope)?;
+        tree.outermost = (tree.bindings.len(), tree.others.len(), scope);
         Ok(tree)
+    }
+
+    /// Parses another document within the same surroundings.
+    pub(crate) fn reparse(&mut self, source: &'s str) -> Result<(), XmlError> {
+        let (bindings, others, scope) = self.outermost;
+        self.source = source;
+        self.elements.clear();
+        self.attributes.clear();
+        self.bindings.truncate(bindings);
+        self.others.truncate(others);
+        self.resolved = (NONE, "", Ns::None);
+        self.around.iter_mut().for_each(Vec::clear);
+        if let Some(at) = control(source) {
+            return Err(self.error(at, "malformed", "The document holds a control character.".to_owned()));
+        }
+        self.build(scope)
     }
 
     fn build(&mut self, outermost: u32) -> Result<(), XmlError> {
@@ -224,7 +249,7 @@ impl<'s> Tree<'s> {
             return Err(self.error(
                 element.start,
                 "tooManyElements",
-                "The document has more than 1,000,000 elements.".to_owned(),
+                "The document has more than 250,000 elements.".to_owned(),
             ));
         }
         let index = El::try_from(self.elements.len()).unwrap_or(NONE);
@@ -338,8 +363,9 @@ impl<'s> Tree<'s> {
             self.attributes.push(Attribute { name, local, ns: Ns::None, raw, verbatim });
         }
         for index in first..self.attributes.len() {
-            let (prefix, _) = split(self.attributes[index].name);
-            if !prefix.is_empty() {
+            let Attribute { name, local, .. } = self.attributes[index];
+            if name.len() != local.len() {
+                let (prefix, _) = split(name);
                 let Some(ns) = self.resolve(scope, prefix) else { return Err(self.unbound(start, prefix)) };
                 self.attributes[index].ns = ns;
             }

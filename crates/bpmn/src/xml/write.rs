@@ -11,7 +11,8 @@ use super::{WriteError, Written, rows, vendor};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::hash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -120,6 +121,8 @@ pub(super) struct Writer<'d> {
     omit_flow_refs: bool,
     /// Whether whole numbers of the diagrams are written with a fraction.
     decimals: bool,
+    /// Whether the diagrams are left out.
+    pub undrawn: bool,
     pub waypoint_type: Option<String>,
     pub plain: Vec<&'d str>,
     pub data: Option<DefinitionData>,
@@ -134,8 +137,8 @@ pub(super) struct Writer<'d> {
     error: Option<WriteError>,
 }
 
-/// Writes a definition as a document.
-pub(super) fn definition(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
+/// Writes a definition as a document, with its diagrams or without them.
+pub(super) fn definition(definition: &WorkflowDefinition, undrawn: bool) -> Result<Written, WriteError> {
     let empty = Bpmn::default();
     let bpmn = definition.bpmn.as_deref().unwrap_or(&empty);
     let no_namespaces = BTreeMap::new();
@@ -146,6 +149,7 @@ pub(super) fn definition(definition: &WorkflowDefinition) -> Result<Written, Wri
         .map_err(|source| WriteError::Fragment { path: "bpmn.extensionElementsXml".to_owned(), source })?;
     let mut writer = Writer::new(namespaces, around, residues, bpmn);
     writer.plain = plain;
+    writer.undrawn = undrawn;
     writer.prepare(definition, bpmn);
     writer.out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     let root = writer.residues.peek(root_address(bpmn));
@@ -196,6 +200,7 @@ impl<'d> Writer<'d> {
             shared_ids: shared_ids.unwrap_or_default(),
             omit_flow_refs: marker("flowRefs") == Some("omit"),
             decimals: marker("decimals").is_some(),
+            undrawn: false,
             waypoint_type: marker("waypointType").map(str::to_owned),
             vendors,
             inner_event: false,
@@ -253,7 +258,9 @@ impl<'d> Writer<'d> {
         if !declarations.is_empty() {
             self.out.insert_str(declarations_at, &declarations);
         }
-        for address in self.residues.lost() {
+        // What is kept for diagrams is not lost when they are left out.
+        let lost = if self.undrawn { Vec::new() } else { self.residues.lost() };
+        for address in lost {
             let message =
                 format!("Nothing is left of {address}, so that what was kept for it is not exported.");
             self.diagnostics.push(Diagnostic::info("residueWithoutElement", message).with_element(address));
@@ -683,7 +690,7 @@ impl<'d> Writer<'d> {
 
     /// Starts a graph: collects its flows by node.
     pub(super) fn enter_graph(&mut self, edges: &[Edge]) {
-        let mut flows = Flows::new();
+        let mut flows = Flows::default();
         if !self.omit_flow_refs {
             for edge in edges.iter().filter(|edge| edge.element_type() == "sequenceFlow") {
                 let Some(id) = edge.id.as_ref() else { continue };

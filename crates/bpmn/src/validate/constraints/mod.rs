@@ -61,7 +61,7 @@ pub fn rules() -> &'static [Rule] {
 ///
 /// Nothing is found in a definition that can't be written as XML; the writer says why.
 pub fn constraints(definition: &WorkflowDefinition, profile: Profile) -> Vec<Diagnostic> {
-    let Ok(written) = xml::write(definition) else { return Vec::new() };
+    let Ok(written) = xml::write_undrawn(definition) else { return Vec::new() };
     let Ok(tree) = Tree::parse(&written.xml, &[]) else { return Vec::new() };
     let doc = Doc::new(&tree);
     let mut out = Out::default();

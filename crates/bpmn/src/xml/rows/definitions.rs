@@ -68,7 +68,8 @@ pub(in crate::xml) static DEFINITIONS: Row<Bpmn> = Row {
             "BPMNDiagram",
             |reader, bpmn: &mut Bpmn, el| read_diagram(reader, bpmn, el),
             |writer, bpmn| {
-                for diagram in bpmn.diagrams.iter().flatten() {
+                let undrawn = writer.undrawn;
+                for diagram in bpmn.diagrams.iter().flatten().filter(|_| !undrawn) {
                     writer.element(const { kind("BPMNDiagram") }, &DIAGRAM, diagram);
                 }
             }

@@ -7,6 +7,7 @@ mod client;
 mod conformance;
 mod crash;
 mod layers;
+mod moddle;
 mod out;
 mod postgres;
 mod prepare;

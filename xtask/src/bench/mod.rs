@@ -1,5 +1,6 @@
-//! Measurements of a started server.
+//! Measurements: of a started server, and of parts of it.
 
+mod definitions;
 mod figures;
 mod http;
 mod http1;
@@ -13,11 +14,14 @@ use clap::Subcommand;
 pub enum Subject {
     /// Requests, durable starts and round trips over HTTP.
     Http(http::Options),
+    /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
+    Bpmn(definitions::Options),
 }
 
 /// Measures a subject.
 pub async fn run(subject: Subject) -> Result<bool> {
     match subject {
         Subject::Http(options) => http::run(options).await,
+        Subject::Bpmn(options) => definitions::run(options),
     }
 }

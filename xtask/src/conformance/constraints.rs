@@ -20,7 +20,8 @@ pub struct Options {
     /// Folder with one folder per rule, searched recursively; `rules.tsv` in it gives the rules' profiles.
     #[arg(long, required = true)]
     dir: Vec<PathBuf>,
-    /// Folders with models that break no rule that binds on every model.
+    /// Folders with models that break no rule that binds on every model: publish may not refuse them for one.
+    /// When none is named, `execution` and `miwg` beside the suite's folder.
     #[arg(long)]
     control: Vec<PathBuf>,
     /// Database of the started server.
@@ -35,12 +36,13 @@ pub struct Options {
 pub async fn run(options: Options) -> Result<bool> {
     let mut scene = Scene::start(options.backend).await?;
     let report = judged(&mut scene, &options.dir, Some(options.backend.name())).await?;
-    let control = match options.control.is_empty() {
+    let folders = if options.control.is_empty() { beside(&options.dir) } else { options.control };
+    let control = match folders.is_empty() {
         true => None,
-        false => Some(controlled(&mut scene, &options.control).await?),
+        false => Some(controlled(&mut scene, &folders).await?),
     };
     scene.end().await?;
-    let mut clean = report.failed() == 0;
+    let mut clean = report.clean();
     if let Some(control) = control {
         control.print(false)?;
         clean &= control.failed() == 0;
@@ -171,6 +173,26 @@ async fn findings(scene: &mut Scene, id: &str, profile: &str) -> Result<Vec<Valu
     Ok(all.into_iter().filter(|one| one["severity"] == "error").collect())
 }
 
+/// Models of the control that do break a rule, by the suite's own description.
+const EXCEPTIONS: &[(&str, &str)] =
+    &[("Token_StartQuantity_Zero", "EXT037"), ("Token_CompletionQuantity_Zero", "EXT038")];
+
+/// The folders of the control that stand beside the suite's.
+fn beside(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let near =
+        folders.iter().filter_map(|folder| folder.canonicalize().ok()?.parent().map(Path::to_path_buf));
+    let found = near.flat_map(|near| [near.join("execution"), near.join("miwg")]);
+    found.filter(|folder| folder.is_dir()).collect()
+}
+
+/// The rules that `publish` refuses a workflow for, each with its element.
+async fn refused_by(scene: &mut Scene, id: &str) -> Result<Vec<(String, String)>> {
+    let answer = scene.client().post(&format!("/api/workflows/{id}/publish"), &json!({})).await?;
+    let details = answer.body["error"]["details"].as_array().cloned().unwrap_or_default();
+    let rule = |one: &Value| Some((one["rule"].as_str()?.to_owned(), one["elementId"].to_string()));
+    Ok(details.iter().filter_map(rule).collect())
+}
+
 /// Models of the control: no rule that binds on every model may be broken.
 async fn controlled(scene: &mut Scene, folders: &[PathBuf]) -> Result<Report> {
     let (sources, _) = roundtrip::sources(folders)?;
@@ -180,12 +202,13 @@ async fn controlled(scene: &mut Scene, folders: &[PathBuf]) -> Result<Report> {
         let outcome = match create(scene, source, 10_000 + number).await? {
             Err(reason) => Outcome::Failed { reason },
             Ok(id) => {
-                let found = findings(scene, &id, "structural").await?;
-                let rules: Vec<String> = found
-                    .iter()
-                    .filter_map(|one| Some(format!("{} {}", one["rule"].as_str()?, one["elementId"])))
-                    .collect();
-                if rules.is_empty() { Outcome::Passed } else { Outcome::Failed { reason: rules.join(", ") } }
+                let name = source.relative.to_string_lossy();
+                let mut rules = refused_by(scene, &id).await?;
+                rules.retain(|(rule, _)| {
+                    !EXCEPTIONS.iter().any(|(file, own)| name.contains(file) && own == rule)
+                });
+                let told: Vec<String> = rules.iter().map(|(rule, at)| format!("{rule} {at}")).collect();
+                if told.is_empty() { Outcome::Passed } else { Outcome::Failed { reason: told.join(", ") } }
             }
         };
         report.cases.push(report::Result {

@@ -61,6 +61,12 @@ struct RecordedCase {
 /// Runs every suite and writes its results down.
 pub async fn record() -> Result<bool> {
     let commit = commit()?;
+    let changed = git(&["status", "--porcelain", "--", ".", ":!crates/server/conformance"])?;
+    if !changed.is_empty() {
+        bail!(
+            "the results would name the commit {commit}, but files differ from it: commit them first\n{changed}"
+        );
+    }
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     for kept in KEPT {
         let folders = kept.folders()?;
@@ -132,13 +138,15 @@ impl Kept {
 }
 
 fn commit() -> Result<String> {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .current_dir(workspace::root())
-        .output()
-        .context("git cannot be started")?;
+    git(&["rev-parse", "HEAD"])
+}
+
+fn git(arguments: &[&str]) -> Result<String> {
+    let mut git = std::process::Command::new("git");
+    let output =
+        git.args(arguments).current_dir(workspace::root()).output().context("git cannot be started")?;
     if !output.status.success() {
-        bail!("git names no commit");
+        bail!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

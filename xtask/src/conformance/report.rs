@@ -53,6 +53,11 @@ impl Report {
         self.cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed { .. })).count()
     }
 
+    /// Whether there were cases and none failed.
+    pub fn clean(&self) -> bool {
+        !self.cases.is_empty() && self.failed() == 0
+    }
+
     /// The line that ends the report.
     pub fn summary(&self) -> String {
         format!(

@@ -174,8 +174,13 @@ async fn findings(scene: &mut Scene, id: &str, profile: &str) -> Result<Vec<Valu
 }
 
 /// Models of the control that do break a rule, by the suite's own description.
-const EXCEPTIONS: &[(&str, &str)] =
-    &[("Token_StartQuantity_Zero", "EXT037"), ("Token_CompletionQuantity_Zero", "EXT038")];
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("Token_StartQuantity_Zero", "EXT037"),
+    ("Token_CompletionQuantity_Zero", "EXT038"),
+    // The two files of c7/ErrorThroughCallActivity, whose errorRef dangles.
+    ("BoundaryErrorEventTest.subprocess.bpmn", "REF021"),
+    ("BoundaryErrorEventTest.testCatchErrorThrownByCallActivityOnSubprocess", "REF021"),
+];
 
 /// The folders of the control that stand beside the suite's.
 fn beside(folders: &[PathBuf]) -> Vec<PathBuf> {

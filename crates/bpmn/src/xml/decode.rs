@@ -16,6 +16,13 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return Err(refuse("zipArchive", "The document is a zip archive, not BPMN XML."));
     }
+    if let Some((body, word)) = utf_32(bytes) {
+        let letters = body.chunks(4).map(|four| char::from_u32(word(four.try_into().ok()?)));
+        let text = letters.collect::<Option<String>>();
+        return text
+            .map(Cow::Owned)
+            .ok_or_else(|| refuse("invalidEncoding", "The document holds bytes that are not UTF-32."));
+    }
     let (encoding, body) = detect(bytes)?;
     if encoding == UTF_8 {
         return match std::str::from_utf8(body) {
@@ -48,6 +55,21 @@ pub(super) fn position(text: &str, offset: usize) -> (u32, u32) {
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let column = before[start..].chars().count() + 1;
     (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+}
+
+/// How four bytes make a character.
+type Word = fn([u8; 4]) -> u32;
+
+/// The bytes after the byte order mark of a document in UTF-32, which the web's encodings leave out and XML does not
+/// (XML 1.0, appendix F).
+fn utf_32(bytes: &[u8]) -> Option<(&[u8], Word)> {
+    match bytes {
+        [0xFF, 0xFE, 0, 0, body @ ..] => Some((body, u32::from_le_bytes)),
+        [0, 0, 0xFE, 0xFF, body @ ..] => Some((body, u32::from_be_bytes)),
+        [b'<', 0, 0, 0, ..] => Some((bytes, u32::from_le_bytes)),
+        [0, 0, 0, b'<', ..] => Some((bytes, u32::from_be_bytes)),
+        _ => None,
+    }
 }
 
 /// The encoding and the bytes after the byte order mark.

@@ -3,8 +3,8 @@
 use super::names::Ns;
 use super::tree::Tree;
 use super::write::Prefixes;
-use std::borrow::Cow;
 use crate::hash::HashSet;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The prefixes of the root, and of the standard's namespaces that are bound further in.
@@ -52,7 +52,8 @@ pub(super) fn decimals(tree: &Tree<'_>) -> bool {
 
 /// The ids that more than one element has.
 pub(super) fn shared_ids<'s>(tree: &'s Tree<'s>) -> HashSet<Cow<'s, str>> {
-    let mut seen: HashSet<Cow<'s, str>> = HashSet::with_capacity_and_hasher(tree.len() / 2, Default::default());
+    let mut seen: HashSet<Cow<'s, str>> =
+        HashSet::with_capacity_and_hasher(tree.len() / 2, Default::default());
     let mut shared = HashSet::default();
     if tree.attribute(0, "id").is_none() {
         // The address of a root without an id.

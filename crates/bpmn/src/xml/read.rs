@@ -10,10 +10,10 @@ use super::tree::{El, NONE, Tree, split};
 use super::write::Prefixes;
 use super::{Imported, MAX_JSON_DEPTH, MODEL_NS, XmlError, vendor};
 use crate::diagnostic::Diagnostic;
+use crate::hash::{HashMap, HashSet};
 use crate::model::{Bpmn, Conversation, ImportItem, Layout, Process, Protection, WorkflowDefinition};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use crate::hash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
 /// Most import items and findings of one document.

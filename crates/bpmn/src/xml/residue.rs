@@ -3,8 +3,8 @@
 use super::names::{Kind, Ns, TEXT};
 use super::tree::Tree;
 use super::{MODEL_NS, XmlError};
-use std::borrow::Cow;
 use crate::hash::HashMap;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

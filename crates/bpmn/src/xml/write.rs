@@ -9,9 +9,9 @@ use super::text::{attribute_value, content_text, control, escape_attribute, esca
 use super::tree::Tree;
 use super::{WriteError, Written, rows, vendor};
 use crate::diagnostic::Diagnostic;
+use crate::hash::{HashMap, HashSet};
 use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
 use std::borrow::Cow;
-use crate::hash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;

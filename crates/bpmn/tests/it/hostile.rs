@@ -131,6 +131,17 @@ fn encodings_are_read_as_declared() {
         ("UTF-16 little", [b"\xff\xfe".as_slice(), &little].concat()),
         ("UTF-16 big", [b"\xfe\xff".as_slice(), &big].concat()),
         ("UTF-16 without mark", little),
+        (
+            "UTF-32 little",
+            source("UTF-32").chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect(),
+        ),
+        (
+            "UTF-32 big with mark",
+            format!("\u{feff}{}", source("UTF-32"))
+                .chars()
+                .flat_map(|letter| u32::from(letter).to_be_bytes())
+                .collect(),
+        ),
         ("UTF-8 that says UTF-16", source("UTF-16").into_bytes()),
     ];
     for (what, bytes) in rows {

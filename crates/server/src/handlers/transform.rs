@@ -20,9 +20,9 @@ pub async fn preview(call: Call<ops::PostapiWorkflowsTransformPreview>) -> Outco
         }
         wire::TransformBody::Json(request) => from_json(request)?,
     };
-    let file_name = request.file_name.clone();
+    let (file_name, target) = (request.file_name.clone(), request.target);
     let previewed = call.app.definitions.preview(&call.grant, &call.scope, request).await?;
-    Answer::data(200, shown(previewed, format, file_name)?)
+    Answer::data(200, shown(previewed, (format, target), file_name)?)
 }
 
 fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'static str), Failure> {
@@ -58,18 +58,34 @@ fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'stati
             return Err(Failure::at("source.content", "required", "`content` or `contentBase64` is needed."));
         }
     };
+    if format == SourceFormat::Json {
+        check_definition(&bytes)?;
+    }
     Ok((PreviewRequest { format, file_name: request.source.file_name, bytes, target }, word))
+}
+
+/// A definition as a file is held against the same schema as one in a body, so that every problem is told at once.
+fn check_definition(bytes: &[u8]) -> Result<(), Failure> {
+    let Err(problems) = heddle_api::decode::from_json::<wire::Definition>(bytes) else { return Ok(()) };
+    let mut details = problems.0;
+    for detail in &mut details {
+        let place = detail.field.as_deref().unwrap_or_default();
+        let dot = if place.is_empty() || place.starts_with('[') { "" } else { "." };
+        detail.field = Some(format!("source.content{dot}{place}"));
+    }
+    Err(heddle_api::decode::Problems(details).into())
 }
 
 fn shown(
     previewed: Previewed,
-    format: &str,
+    (format, target): (&str, TransformTarget),
     file_name: Option<String>,
 ) -> Result<wire::TransformPreview, Failure> {
     let json = |error: serde_json::Error| Failure::internal(error.to_string());
-    let definition = match previewed.content {
-        Some(_) => None,
-        None => Some(serde_json::to_value(&previewed.definition).map_err(json)?),
+    // A target without content is told by the diagnostics; the definition is no stand-in for it.
+    let definition = match target {
+        TransformTarget::Definition => Some(serde_json::to_value(&previewed.definition).map_err(json)?),
+        TransformTarget::Bpmn | TransformTarget::Bpel => None,
     };
     Ok(wire::TransformPreview {
         definition,

@@ -183,7 +183,7 @@ fn empty_report() -> ValidationReport {
 }
 
 /// All findings, and whether a run could be started.
-fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
+pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
     let constraints = constraints(definition, Profile::Publication);
     let mut diagnostics = merged(validate::structure(definition), constraints);
     let compiled = graph::compile(definition);
@@ -213,7 +213,7 @@ fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
 }
 
 /// Both lists; what the second one says of an element again is left out, but for the catalogue's name of the rule.
-fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let key = |one: &Diagnostic| (one.code.clone(), one.element_id.clone());
     let mut known: HashMap<_, usize> = found.iter().enumerate().map(|(at, one)| (key(one), at)).collect();
     for one in more {

@@ -2,13 +2,14 @@
 
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
-use heddle_bpmn::{validate, xml};
+use heddle_bpmn::graph::expression_items;
+use heddle_bpmn::xml;
 use heddle_kernel::WorkflowId;
 use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
 use heddle_policy::{Grant, Scope};
 use serde_json::Value;
 
-use super::{Definitions, VersionChoice, bytes_hash, is_error};
+use super::{Definitions, VersionChoice, bytes_hash};
 use crate::models::typed;
 use crate::records::{ImportSource, Workflow};
 use crate::{Problem, UseCaseError};
@@ -100,16 +101,22 @@ impl Definitions {
             SourceFormat::Json => read_json(&request.bytes)?,
         };
         let sha256 = bytes_hash(&request.bytes);
-        let mut diagnostics = read.diagnostics;
-        diagnostics.extend(validate::structure(&read.definition));
-        let compiled = heddle_bpmn::graph::compile(&read.definition);
-        let executable = !compiled.processes.is_empty()
-            && !compiled.diagnostics.iter().any(is_error)
-            && !diagnostics.iter().any(is_error);
-        let content = match request.target {
-            TransformTarget::Definition => None,
-            TransformTarget::Bpel => super::bpel::preview(&read.definition, &mut diagnostics),
-            TransformTarget::Bpmn => Some(write_bpmn(&read.definition, &mut diagnostics)?),
+        let (found, executable) = super::publish::examine(&read.definition);
+        let mut diagnostics = super::publish::merged(read.diagnostics, found);
+        let (content, lossless) = match request.target {
+            TransformTarget::Definition => {
+                (None, request.format == SourceFormat::Json || is_kept(&read.definition))
+            }
+            TransformTarget::Bpel => {
+                let before = diagnostics.len();
+                let content = super::bpel::preview(&read.definition, &mut diagnostics);
+                let whole = content.is_some() && diagnostics.len() == before && !is_drawn(&read.definition);
+                (content, whole)
+            }
+            TransformTarget::Bpmn => {
+                let kept = is_kept(&read.definition);
+                (Some(write_bpmn(&read.definition, &mut diagnostics)?), kept)
+            }
         };
         let source = ImportSource {
             sha256: sha256.clone(),
@@ -121,7 +128,7 @@ impl Definitions {
         Ok(Previewed {
             definition: read.definition,
             content,
-            lossless: !read.items.iter().any(|item| item.outcome.as_deref() == Some("unsupported")),
+            lossless,
             items: read.items,
             executable,
             diagnostics,
@@ -164,6 +171,40 @@ impl Definitions {
     }
 }
 
+/// Whether a document written from the definition says all that the definition does.
+fn is_kept(definition: &WorkflowDefinition) -> bool {
+    let Ok(written) = xml::write(definition) else { return false };
+    let Ok(again) = xml::read(written.xml.as_bytes()) else { return false };
+    if *definition == again.definition {
+        return true;
+    }
+    match (serde_json::to_value(definition), serde_json::to_value(&again.definition)) {
+        (Ok(own), Ok(again)) => holds(&again, &own),
+        _ => false,
+    }
+}
+
+/// Whether a value has every member of another; what is null or an empty list says nothing.
+fn holds(value: &Value, wanted: &Value) -> bool {
+    match (value, wanted) {
+        (_, Value::Null) => true,
+        (Value::Null, Value::Array(wanted)) => wanted.is_empty(),
+        (Value::Object(own), Value::Object(wanted)) => {
+            wanted.iter().all(|(name, wanted)| holds(own.get(name).unwrap_or(&Value::Null), wanted))
+        }
+        (Value::Array(own), Value::Array(wanted)) => {
+            own.len() == wanted.len() && own.iter().zip(wanted).all(|(own, wanted)| holds(own, wanted))
+        }
+        _ => value == wanted,
+    }
+}
+
+/// Whether the definition has a diagram, which WS-BPEL has no place for.
+fn is_drawn(definition: &WorkflowDefinition) -> bool {
+    let diagrams = definition.bpmn.as_ref().and_then(|bpmn| bpmn.diagrams.as_ref());
+    diagrams.is_some_and(|diagrams| !diagrams.is_empty())
+}
+
 /// The media type that a format is served with.
 const fn media_type(format: SourceFormat) -> &'static str {
     match format {
@@ -180,11 +221,11 @@ struct Read {
 
 fn read_bpmn(bytes: &[u8]) -> Result<Read, UseCaseError> {
     match xml::read(bytes) {
-        Ok(imported) => Ok(Read {
-            definition: imported.definition,
-            items: imported.items,
-            diagnostics: imported.diagnostics,
-        }),
+        Ok(imported) => {
+            let mut items = imported.items;
+            items.extend(expression_items(&imported.definition));
+            Ok(Read { definition: imported.definition, items, diagnostics: imported.diagnostics })
+        }
         Err(error) => {
             let mut problem = Problem::at("source.content", "malformedSource", error.to_string());
             problem = problem.with("cause", error.reason.to_string());

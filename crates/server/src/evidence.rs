@@ -11,6 +11,8 @@ const BPMN: &[&str] = &[
     include_str!("../conformance/bpmn-execution.json"),
     include_str!("../conformance/bpmn-roundtrip.json"),
     include_str!("../conformance/bpmn-constraints.json"),
+    include_str!("../conformance/bpmn-control.json"),
+    include_str!("../conformance/bpmn-schema.json"),
 ];
 
 /// A recorded run, as the file has it.

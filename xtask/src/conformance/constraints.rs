@@ -59,6 +59,14 @@ pub async fn judge(folders: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
+/// The control of some folders against a server on SQLite.
+pub async fn control(folders: &[PathBuf]) -> Result<Report> {
+    let mut scene = Scene::start(Backend::Sqlite).await?;
+    let report = controlled(&mut scene, folders).await?;
+    scene.end().await?;
+    Ok(report)
+}
+
 async fn judged(scene: &mut Scene, folders: &[PathBuf], backend: Option<&'static str>) -> Result<Report> {
     let profiles = profiles(folders)?;
     let (sources, _) = roundtrip::sources(folders)?;
@@ -201,7 +209,8 @@ async fn refused_by(scene: &mut Scene, id: &str) -> Result<Vec<(String, String)>
 /// Models of the control: no rule that binds on every model may be broken.
 async fn controlled(scene: &mut Scene, folders: &[PathBuf]) -> Result<Report> {
     let (sources, _) = roundtrip::sources(folders)?;
-    let mut report = Report { suite: "bpmn-constraints-control", backend: None, cases: Vec::new() };
+    let mut report =
+        Report { suite: "bpmn-control", backend: Some(Backend::Sqlite.name()), cases: Vec::new() };
     for (number, source) in sources.iter().enumerate() {
         let began = Instant::now();
         let outcome = match create(scene, source, 10_000 + number).await? {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::report::{Outcome, Report};
-use super::{constraints, execution, roundtrip};
+use super::{constraints, execution, roundtrip, schema};
 use crate::{out, workspace};
 
 /// A suite whose results are recorded.
@@ -36,6 +36,17 @@ const KEPT: &[Kept] = &[
         name: "bpmn-constraints",
         about: "Models of BPMNspector and uniba-dsg/betsy that each break one constraint of the standard: validate names it.",
         folders: &["bpmn/constraints"],
+    },
+    Kept {
+        name: "bpmn-control",
+        about: "Executable and reference models that break no constraint that binds on them: publish names none.",
+        folders: &["bpmn/execution", "bpmn/miwg"],
+    },
+    Kept {
+        name: "bpmn-schema",
+        about: "Exports of the same models: valid by the standard's schema wherever the source was, and read by bpmn-moddle \
+            without a warning that the source did not cause.",
+        folders: &["bpmn/miwg", "bpmn/pool"],
     },
 ];
 
@@ -132,6 +143,8 @@ impl Kept {
             ("bpmn-execution", [folder]) => execution::judge(folder).await,
             ("bpmn-roundtrip", folders) => roundtrip::judge_all(folders).await,
             ("bpmn-constraints", folders) => constraints::judge(folders).await,
+            ("bpmn-control", folders) => constraints::control(folders).await,
+            ("bpmn-schema", folders) => schema::judge_all(folders).await,
             (name, _) => bail!("nothing runs the suite {name}"),
         }
     }

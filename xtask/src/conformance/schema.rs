@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use super::report::{self, Outcome, Report};
 use super::roundtrip::{self, Source};
 use super::scene::Scene;
 use crate::moddle::Moddle;
-use crate::out;
 use crate::server::Backend;
 
 const SCRIPT: &str = include_str!("moddle.mjs");
@@ -44,16 +44,41 @@ struct Tools {
 
 /// Runs the suite; `false` when an export is worse than its source.
 pub async fn run(options: Options) -> Result<bool> {
-    let (sources, _) = roundtrip::sources(&options.dir)?;
-    let tools = Tools::install()?;
-    let work = tempfile::tempdir().context("no folder for the exports")?;
-    let mut failures: BTreeMap<usize, String> = BTreeMap::new();
     let mut scene = match options.exports {
         Some(_) => None,
         None => Some(Scene::start(options.backend).await?),
     };
+    let backend = options.exports.is_none().then_some(options.backend.name());
+    let report = judged(&mut scene, (&options.dir, backend), options.exports.as_deref()).await?;
+    if let Some(scene) = scene {
+        scene.end().await?;
+    }
+    report.print(false)?;
+    Ok(report.clean())
+}
+
+/// The whole suite of some folders against a server on SQLite.
+pub async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
+    let mut scene = Some(Scene::start(Backend::Sqlite).await?);
+    let backend = Some(Backend::Sqlite.name());
+    let report = judged(&mut scene, (folders, backend), None).await?;
+    if let Some(scene) = scene {
+        scene.end().await?;
+    }
+    Ok(report)
+}
+
+async fn judged(
+    scene: &mut Option<Scene>,
+    (folders, backend): (&[PathBuf], Option<&'static str>),
+    exports: Option<&Path>,
+) -> Result<Report> {
+    let (sources, _) = roundtrip::sources(folders)?;
+    let tools = Tools::install()?;
+    let work = tempfile::tempdir().context("no folder for the exports")?;
+    let mut failures: BTreeMap<usize, String> = BTreeMap::new();
     for (number, source) in sources.iter().enumerate() {
-        let exported = match (&options.exports, &mut scene) {
+        let exported = match (exports, &mut *scene) {
             (Some(folder), _) => std::fs::read_to_string(folder.join(&source.relative))
                 .map_err(|error| format!("no export: {error}")),
             (None, Some(scene)) => roundtrip::through(scene, source, number).await,
@@ -66,17 +91,17 @@ pub async fn run(options: Options) -> Result<bool> {
             }
         }
     }
-    if let Some(scene) = scene {
-        scene.end().await?;
-    }
     judge(&tools, &sources, work.path(), &mut failures)?;
-    for (number, reason) in &failures {
-        let path = sources.get(*number).map(|source| source.path.display().to_string()).unwrap_or_default();
-        out::line(format_args!("FAILED {path}: {reason}"));
+    let mut report = Report { suite: "bpmn-schema", backend, cases: Vec::new() };
+    for (number, source) in sources.iter().enumerate() {
+        let outcome = match failures.remove(&number) {
+            Some(reason) => Outcome::Failed { reason },
+            None => Outcome::Passed,
+        };
+        let model = source.relative.to_string_lossy().into_owned();
+        report.cases.push(report::Result { model, case: 1, outcome, milliseconds: 0 });
     }
-    let (total, failed) = (sources.len(), failures.len());
-    out::line(format_args!("suite=bpmn-schema total={total} passed={} failed={failed}", total - failed));
-    Ok(failed == 0 && total > 0)
+    Ok(report)
 }
 
 fn place(number: usize) -> PathBuf {

@@ -117,7 +117,9 @@ fn judge(
 ) -> Result<()> {
     let numbers: Vec<usize> = (0..sources.len()).filter(|number| !failures.contains_key(number)).collect();
     let exports: Vec<PathBuf> = numbers.iter().map(|number| work.join(place(*number))).collect();
-    let originals: Vec<PathBuf> = numbers.iter().map(|number| sources[*number].path.clone()).collect();
+    // Node runs in another folder.
+    let originals: Vec<PathBuf> =
+        numbers.iter().map(|number| std::path::absolute(&sources[*number].path)).collect::<Result<_, _>>()?;
     let (before, after) = (tools.readings(&originals)?, tools.readings(&exports)?);
     for (index, number) in numbers.iter().enumerate() {
         let found = tools.complaint(&exports[index])?;

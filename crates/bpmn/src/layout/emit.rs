@@ -48,8 +48,14 @@ impl Names {
         Self { taken }
     }
 
-    /// A new id: the element's with `_di`, and a number where that is taken.
+    /// A new id: the element's with `_di`, and a number where that is taken. An element's own id may be none that XML
+    /// allows (`xsd:ID`); the new one is.
     fn fresh(&mut self, wish: String) -> String {
+        let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+        let mut wish = wish.replace(|letter: char| !allowed(letter), "_");
+        if !wish.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+            wish.insert(0, '_');
+        }
         let mut id = wish.clone();
         let mut number = 1;
         while self.taken.contains(&id) {

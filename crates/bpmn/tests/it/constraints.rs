@@ -36,6 +36,7 @@ fn each_broken_rule_is_found() {
         let rule = rule_of(path);
         let imported = xml::read(&std::fs::read(path).unwrap()).unwrap();
         let found = constraints(&imported.definition, profile_of(&rule));
+        assert!(found.iter().all(|one| one.clause.is_some() && one.remedy.is_some()), "{found:?}");
         if !found.iter().any(|one| one.rule.as_deref() == Some(&rule) && one.is_error()) {
             let others: Vec<_> = found.iter().filter_map(|one| one.rule.as_deref()).collect();
             missed.push(format!("{}: {others:?}", path.file_name().unwrap().to_string_lossy()));

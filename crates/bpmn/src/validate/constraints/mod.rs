@@ -118,7 +118,8 @@ impl Out {
         let places = Places::of(definition, around.iter().flatten().map(|id| &**id));
         let diagnostic = |((rule, el), around): (&(&Rule, El), &Vec<Cow<'_, str>>)| {
             let message = format!("{}: {}", doc.label(*el), rule.constraint);
-            let mut found = Diagnostic::error(rule.code, message);
+            let mut found =
+                Diagnostic::error(rule.code, message).with_clause(rule.clause).with_remedy(rule.remedy);
             found.rule = rule.is_published().then(|| rule.rule.to_owned());
             found.element_id = around.first().map(|id| id.clone().into_owned());
             // What has no member of its own stands within what is around it.

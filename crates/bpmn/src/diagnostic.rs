@@ -36,7 +36,8 @@ pub struct Diagnostic {
     /// Clause of the standard that states the rule, such as `10.5.2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<String>,
-    /// The rule's name in the published catalogue of BPMN constraints, such as `EXT096`.
+    /// The rule's name in the published catalogue of BPMN constraints, such as `EXT096`; none where the
+    /// catalogue has no such rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// What to do about it, as one sentence for people.

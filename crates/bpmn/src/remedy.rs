@@ -51,6 +51,12 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
         "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
         "taskCompletesAtOnce" => "Give the task an implementation, or make it a human task.",
+        "dataAssociationsUnused" => "Take the associations out, and name the variables where they are read.",
+        "dataSetsUnused" => {
+            "Take the sets, inputs and outputs out, and name the variables where they are read."
+        }
+        "correlationUnused" => "Set correlationKey in the configuration of the nodes that send and receive.",
+        "notExportable" => "Correct the text at the place that is named, so that it can stand in XML.",
         "definitionMissing" => "Save a definition first.",
         _ => return None,
     })

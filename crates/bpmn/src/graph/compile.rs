@@ -3,7 +3,8 @@
 use super::condition::{self, Comparison, FlowCondition, Side, Test};
 use super::vendor::Vendors;
 use super::{
-    Csr, Element, Flow, FlowIx, Graph, Node, NodeIx, NodeKind, ROOT, Scope, ScopeIx, element, join, node,
+    Csr, Element, Flow, FlowIx, Graph, Node, NodeIx, NodeKind, ROOT, Scope, ScopeIx, element, honoured, join,
+    node,
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
@@ -68,6 +69,9 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
         }
         seen = true;
         build(definition, &vendors, process, (id, process.name.clone()), &mut compiled);
+    }
+    if seen && let Some(bpmn) = definition.bpmn.as_deref() {
+        compiled.diagnostics.extend(honoured::correlation_keys(bpmn));
     }
     if !seen {
         let sentence = "the definition holds no executable process with nodes";
@@ -216,10 +220,12 @@ impl<'d> Builder<'d> {
         found: &mut Found<'d>,
     ) {
         self.check_content_vendors(scope == ROOT, content);
+        self.check_content_data(content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         for node in content.nodes.iter().flatten() {
             let Some((ix, element)) = self.add(node, scope) else { continue };
+            self.check_data(node);
             let starts = element == Element::StartEvent;
             let lane = found.lanes.get(&*self.nodes[ix as usize].id).copied();
             let event_sub_process = event_sub_process.filter(|_| starts);

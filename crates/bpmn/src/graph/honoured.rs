@@ -1,7 +1,10 @@
-//! Settings of a node's `configuration` that the engine does not execute yet: none is accepted and then ignored.
+//! What the engine does not execute yet: settings of a node's `configuration`, and the data and correlations of the
+//! model. None is accepted and then ignored.
 
 use super::Element;
 use super::compile::Builder;
+use crate::diagnostic::Diagnostic;
+use crate::model::{Bpmn, Conversation, CorrelationKey, Node, Process};
 use serde_json::{Map, Value};
 
 /// Members that would change what a node does, with why they cannot be executed.
@@ -50,4 +53,72 @@ impl Builder<'_> {
             );
         }
     }
+
+    /// Warns of the data of a node that moves nothing.
+    pub(super) fn check_data(&mut self, node: &Node) {
+        let Some(bpmn) = node.bpmn.as_deref() else { return };
+        let id = node.element_id().unwrap_or_default();
+        if some(&bpmn.data_associations) {
+            let sentence = "data associations move no data: all variables are visible to the node";
+            self.warn(id, "dataAssociationsUnused", sentence, "10.4.2");
+        }
+        if some(&bpmn.input_sets) || some(&bpmn.output_sets) {
+            let sentence = "input and output sets hold nothing back: the node does not wait for their data";
+            self.warn(id, "dataSetsUnused", sentence, "10.4.2");
+        } else if some(&bpmn.data_inputs) || some(&bpmn.data_outputs) {
+            let sentence = "data inputs and outputs hold nothing: all variables are visible to the node";
+            self.warn(id, "dataSetsUnused", sentence, "10.4.2");
+        }
+    }
+
+    /// The same for a process, with its correlation subscriptions.
+    pub(super) fn check_content_data(&mut self, content: &Process) {
+        let id = content.id.as_deref().unwrap_or_default();
+        if some(&content.input_sets)
+            || some(&content.output_sets)
+            || some(&content.data_inputs)
+            || some(&content.data_outputs)
+        {
+            let sentence = "the data inputs, data outputs and sets of a process hold nothing: what a run is started \
+                            with is checked against `inputSchema`";
+            self.warn(id, "dataSetsUnused", sentence, "10.4.2");
+        }
+        let mut before = None;
+        for correlation in content.correlations.iter().flatten() {
+            // The bindings of one subscription share its id.
+            let own = correlation.id.as_deref().filter(|own| !own.is_empty());
+            if own.is_none() || own != before {
+                let sentence = "the correlation subscription finds no run: messages are told apart by the \
+                                `correlationKey` of their nodes";
+                self.warn(own.unwrap_or(id), "correlationUnused", sentence, "8.4.2");
+            }
+            before = own;
+        }
+    }
+}
+
+fn some<T>(list: &Option<Vec<T>>) -> bool {
+    list.as_ref().is_some_and(|list| !list.is_empty())
+}
+
+/// Warns of the correlation keys of collaborations and conversations, each one by itself.
+pub(super) fn correlation_keys(bpmn: &Bpmn) -> Vec<Diagnostic> {
+    let mut keys: Vec<&CorrelationKey> = Vec::new();
+    let mut open: Vec<&Conversation> = bpmn.conversations.iter().flatten().collect();
+    for collaboration in bpmn.collaborations.iter().flatten() {
+        keys.extend(collaboration.correlation_keys.iter().flatten());
+        open.extend(collaboration.conversations.iter().flatten());
+    }
+    while let Some(conversation) = open.pop() {
+        keys.extend(conversation.correlation_keys.iter().flatten());
+        open.extend(conversation.conversations.iter().flatten());
+    }
+    let unused = |key: &CorrelationKey| {
+        let sentence = "the correlation key is not computed: messages are told apart by the `correlationKey` of \
+                        their nodes";
+        let mut found = Diagnostic::warning("correlationUnused", sentence).with_clause("8.4.2");
+        found.element_id.clone_from(&key.id);
+        found
+    };
+    keys.into_iter().map(unused).collect()
 }

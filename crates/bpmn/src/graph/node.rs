@@ -222,10 +222,6 @@ impl Builder<'_> {
         if let Some(settings) = &node.configuration {
             self.check_settings(id, element, settings);
         }
-        if bpmn.data_associations.as_ref().is_some_and(|own| !own.is_empty()) {
-            let sentence = "data associations move no data: all variables are visible to the node";
-            self.diagnostics.push(Diagnostic::info("dataAssociationsUnused", sentence).with_element(id));
-        }
     }
 }
 

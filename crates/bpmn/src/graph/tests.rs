@@ -375,3 +375,37 @@ fn words_at_flows_processes_and_signals_count() {
     let signal = signal.replace("processInstance", "global");
     assert!(compile(&imported(catch, &signal)).is_executable());
 }
+
+#[test]
+fn data_and_correlations_that_do_nothing_are_told_element_by_element() {
+    let mut definition = around(json!({"type": "task", "bpmn": {
+        "dataAssociations": [{"id": "a", "sources": ["d"], "target": "i"}],
+        "dataInputs": [{"id": "i"}], "inputSets": [{"id": "is", "dataInputRefs": ["i"]}]
+    }}));
+    let key = |id: &str| json!([{"id": id}]);
+    definition["bpmn"]["collaborations"] = json!([{
+        "correlationKeys": key("k1"),
+        "conversations": [{"type": "subConversation", "conversations": [{"correlationKeys": key("k2")}]}]
+    }]);
+    let subscription =
+        json!([{"id": "sub", "correlationPropertyRef": "x"}, {"id": "sub", "correlationPropertyRef": "y"}]);
+    definition["bpmn"]["processes"] = json!([{
+        "id": "p", "nodes": [{"id": "n", "type": "startEvent", "bpmn": {"dataOutputs": [{"id": "o"}]}}],
+        "inputSets": [{"id": "ps"}], "correlations": subscription
+    }]);
+    let compiled = compiled(definition);
+    assert!(compiled.processes.len() == 2, "{:?}", compiled.diagnostics);
+    assert_eq!(
+        codes(&compiled, Severity::Warning),
+        [
+            ("dataAssociationsUnused", Some("x")),
+            ("dataSetsUnused", Some("x")),
+            ("dataSetsUnused", Some("p")),
+            ("correlationUnused", Some("sub")),
+            ("dataSetsUnused", Some("n")),
+            ("correlationUnused", Some("k1")),
+            ("correlationUnused", Some("k2")),
+        ]
+    );
+    assert!(compiled.diagnostics.iter().all(|one| one.clause.is_some() && one.remedy.is_some()));
+}

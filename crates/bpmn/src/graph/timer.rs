@@ -170,6 +170,12 @@ impl TimerDefinition {
         &self.text
     }
 
+    /// Whether the text says the time itself, rather than how it is computed.
+    #[must_use]
+    pub const fn is_literal(&self) -> bool {
+        matches!(&self.form, Form::Literal(_))
+    }
+
     /// Whether the timer never ends by itself: a cycle without a count and without an end.
     #[must_use]
     pub const fn is_endless(&self) -> bool {

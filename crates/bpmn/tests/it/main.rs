@@ -7,6 +7,8 @@ mod bpel_mapping;
 #[cfg(test)]
 mod bpel_traces;
 #[cfg(test)]
+mod constraint_cases;
+#[cfg(test)]
 mod constraints;
 #[cfg(test)]
 mod definitions;

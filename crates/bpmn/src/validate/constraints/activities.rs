@@ -1,12 +1,13 @@
 //! Activities: quantities, loops, scripts, sub-processes, and who does the work.
 
+use super::data::Item;
 use super::{Doc, Out};
 use crate::xml::tree::El;
 
 const SUB_PROCESSES: &[&str] = &["subProcess", "transaction", "adHocSubProcess"];
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
-    for node in doc.nodes().filter(|node| doc.is_activity(*node)) {
+    for node in doc.activities() {
         quantities(doc, node, out);
         loops(doc, node, out);
     }
@@ -19,6 +20,14 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
         let language = if doc.name(task) == "scriptTask" { "scriptFormat" } else { "scriptLanguage" };
         if doc.kid(task, "script").is_some() && doc.attr(task, language).is_none_or(|word| word.is_empty()) {
             out.add("EXT053", task);
+        }
+    }
+    for task in doc.each(&["sendTask", "receiveTask", "serviceTask"]).filter(|task| doc.executable(*task)) {
+        if doc.name(task) != "serviceTask" && doc.attr(task, "messageRef").is_none() {
+            out.add("EXT127", task);
+        }
+        if doc.attr(task, "operationRef").is_none() {
+            out.add("EXT128", task);
         }
     }
     for &transaction in doc.all("transaction") {
@@ -102,12 +111,15 @@ fn loops(doc: &Doc<'_>, node: El, out: &mut Out) {
 
 /// Whether an item's type is that of the elements of a list.
 fn is_scalar_of(doc: &Doc<'_>, one: El, list: El) -> bool {
-    let (Some(one), Some(list)) = (doc.refers(one, "itemSubjectRef"), doc.refers(list, "itemSubjectRef"))
-    else {
-        return true;
-    };
-    let told = |el: El| doc.attr(el, "structureRef").unwrap_or_default().into_owned();
-    !doc.truth(one, "isCollection") && doc.truth(list, "isCollection") && told(one) == told(list)
+    let item = |el: El| Item::named(doc, el, "itemSubjectRef");
+    let told = |el: El| doc.attr(el, "structureRef").unwrap_or_default();
+    match (item(one), item(list)) {
+        (Item::Unknown, _) | (_, Item::Unknown) | (Item::Untyped, Item::Untyped) => true,
+        (Item::Of(one), Item::Of(list)) => {
+            !doc.truth(one, "isCollection") && doc.truth(list, "isCollection") && told(one) == told(list)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a text can't be true or false: a number or a string alone.

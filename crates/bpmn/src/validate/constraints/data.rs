@@ -2,24 +2,27 @@
 
 use super::{Doc, Out};
 use crate::xml::tree::El;
+use std::collections::{HashMap, HashSet};
+
+const EVENTS: &[&str] =
+    &["startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent"];
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
-    for item in doc.each(&["dataObject", "dataInput", "dataOutput", "dataStore", "property"]) {
-        collection(doc, item, out);
-    }
+    let held =
+        ["dataObject", "dataInput", "dataOutput", "dataStore", "property", "inputDataItem", "outputDataItem"];
+    doc.each(&held).for_each(|item| collection(doc, item, out));
     for &reference in doc.all("dataObjectReference") {
         name_of_reference(doc, reference, out);
     }
     doc.all("ioSpecification").iter().for_each(|spec| specification(doc, *spec, out));
+    doc.each(EVENTS).for_each(|event| sets(doc, event, out));
     for association in doc.each(&["dataInputAssociation", "dataOutputAssociation"]) {
         self::association(doc, association, out);
     }
     doc.all("serviceTask").iter().for_each(|task| service_task(doc, *task, out));
     doc.all("sendTask").iter().for_each(|task| send_task(doc, *task, out));
     doc.all("receiveTask").iter().for_each(|task| receive_task(doc, *task, out));
-    let events =
-        ["startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent"];
-    doc.each(&events).for_each(|event| event_data(doc, event, out));
+    doc.each(EVENTS).for_each(|event| event_data(doc, event, out));
     doc.all("callActivity").iter().for_each(|call| call_activity(doc, *call, out));
     let callable = [
         "process",
@@ -32,8 +35,41 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.each(&callable).for_each(|one| exposed(doc, one, out));
 }
 
-fn item(doc: &Doc<'_>, el: El) -> Option<El> {
-    doc.refers(el, "itemSubjectRef").filter(|item| doc.name(*item) == "itemDefinition")
+/// What is said about the type of something that holds data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    /// Nothing.
+    Untyped,
+    /// Something that stands in another document, or nowhere.
+    Unknown,
+    /// An item definition.
+    Of(El),
+}
+
+impl Item {
+    /// The item definition that an attribute names.
+    pub(super) fn named(doc: &Doc<'_>, el: El, attribute: &str) -> Self {
+        match doc.attr(el, attribute).filter(|id| !id.trim().is_empty()) {
+            None => Self::Untyped,
+            Some(id) => match doc.find(&id) {
+                Some(item) if doc.name(item) == "itemDefinition" => Self::Of(item),
+                _ => Self::Unknown,
+            },
+        }
+    }
+
+    /// Whether the two differ: what is typed differs from what is not, and what is unknown from nothing.
+    fn differs(self, doc: &Doc<'_>, other: Self) -> bool {
+        match (self, other) {
+            (Self::Unknown, _) | (_, Self::Unknown) | (Self::Untyped, Self::Untyped) => false,
+            (Self::Of(one), Self::Of(other)) => !same(doc, one, other),
+            _ => true,
+        }
+    }
+}
+
+fn item(doc: &Doc<'_>, el: El) -> Item {
+    Item::named(doc, el, "itemSubjectRef")
 }
 
 /// Whether two item definitions are one, or say the same.
@@ -43,22 +79,13 @@ fn same(doc: &Doc<'_>, one: El, other: El) -> bool {
     one == other || (told(one).is_some() && told(one) == told(other) && many(one) == many(other))
 }
 
-/// Whether both are known and differ.
-fn differ(doc: &Doc<'_>, one: Option<El>, other: Option<El>) -> bool {
-    matches!((one, other), (Some(one), Some(other)) if !same(doc, one, other))
-}
-
 fn collection(doc: &Doc<'_>, el: El, out: &mut Out) {
-    let Some(item) = item(doc, el) else { return };
-    let Some(own) =
-        doc.attr(el, "isCollection").map(|value| matches!(value.trim(), "true" | "1")).or_else(|| {
-            // An absent attribute means `false`, but only a definition that says `true` contradicts it.
-            doc.truth(item, "isCollection").then_some(false)
-        })
-    else {
-        return;
-    };
-    if doc.name(el) == "property" || own == doc.truth(item, "isCollection") {
+    let Item::Of(item) = item(doc, el) else { return };
+    let many = doc.truth(item, "isCollection");
+    let own = doc.truth(el, "isCollection");
+    // The schema gives a property no such attribute: one that is not there says nothing.
+    let silent = doc.name(el) == "property" && doc.attr(el, "isCollection").is_none();
+    if own == many || silent {
         return;
     }
     out.add("EXT020", el);
@@ -90,6 +117,11 @@ fn specification(doc: &Doc<'_>, spec: El, out: &mut Out) {
     {
         out.add("EXT079", spec);
     }
+    sets(doc, spec, out);
+}
+
+/// The input and output sets of a specification or an event, with the data that they list.
+fn sets(doc: &Doc<'_>, around: El, out: &mut Out) {
     let sides = [
         (
             "dataInput",
@@ -105,19 +137,18 @@ fn specification(doc: &Doc<'_>, spec: El, out: &mut Out) {
         ),
     ];
     for (data, set, [listed, optional, executing], rules) in sides {
-        let sets: Vec<El> = doc.kids(spec, set).collect();
-        for item in doc.kids(spec, data) {
-            if !sets.iter().any(|set| doc.referred(*set, listed).any(|one| one == Some(item))) {
-                out.add(rules[0], item);
-            }
-        }
-        for set in sets {
-            let all: Vec<Option<El>> = doc.referred(set, listed).collect();
+        let mut members: HashSet<El> = HashSet::new();
+        for set in doc.kids(around, set) {
+            let all: HashSet<Option<El>> = doc.referred(set, listed).collect();
             for (name, rule) in [(optional, rules[1]), (executing, rules[2])] {
                 if doc.referred(set, name).any(|one| !all.contains(&one)) {
                     out.add(rule, set);
                 }
             }
+            members.extend(all.into_iter().flatten());
+        }
+        for item in doc.kids(around, data).filter(|item| !members.contains(item)) {
+            out.add(rules[0], item);
         }
     }
 }
@@ -144,17 +175,23 @@ fn association(doc: &Doc<'_>, association: El, out: &mut Out) {
     if sources.len() > 1 {
         out.add("EXT092", association);
     }
-    let typed = |el: El| {
-        let held = match doc.name(el) {
-            "dataObjectReference" => doc.refers(el, "dataObjectRef"),
-            "dataStoreReference" => doc.refers(el, "dataStoreRef"),
-            _ => None,
-        };
-        item(doc, el).or_else(|| held.and_then(|held| item(doc, held)))
-    };
-    let source = sources.first().copied().flatten().and_then(typed);
-    if doc.kid(association, "assignment").is_none() && differ(doc, source, target.and_then(typed)) {
+    let (Some(Some(source)), Some(target)) = (sources.first().copied(), target) else { return };
+    let untransformed = doc.kid(association, "assignment").is_none();
+    if untransformed && held_item(doc, source).differs(doc, held_item(doc, target)) {
         out.add("EXT091", association);
+    }
+}
+
+/// The type of data, or of what a reference refers to.
+fn held_item(doc: &Doc<'_>, el: El) -> Item {
+    let held = match doc.name(el) {
+        "dataObjectReference" => "dataObjectRef",
+        "dataStoreReference" => "dataStoreRef",
+        _ => return item(doc, el),
+    };
+    match (item(doc, el), doc.attr(el, held)) {
+        (Item::Untyped, Some(id)) => doc.find(&id).map_or(Item::Unknown, |held| item(doc, held)),
+        (own, _) => own,
     }
 }
 
@@ -163,13 +200,15 @@ fn count(doc: &Doc<'_>, task: El, name: &str) -> Option<usize> {
     doc.kid(task, "ioSpecification").map(|spec| doc.kids(spec, name).count())
 }
 
-fn first_item(doc: &Doc<'_>, task: El, name: &str) -> Option<El> {
+/// The type of the first data of a name in the activity's specification; there may be no such data.
+fn first_item(doc: &Doc<'_>, task: El, name: &str) -> Option<Item> {
     let spec = doc.kid(task, "ioSpecification")?;
-    item(doc, doc.kid(spec, name)?)
+    Some(item(doc, doc.kid(spec, name)?))
 }
 
-fn message_item(doc: &Doc<'_>, message: Option<El>) -> Option<El> {
-    message.and_then(|message| doc.refers(message, "itemRef"))
+/// The type of a message; unknown where the message is.
+fn message_item(doc: &Doc<'_>, message: Option<El>) -> Item {
+    message.map_or(Item::Unknown, |message| Item::named(doc, message, "itemRef"))
 }
 
 fn service_task(doc: &Doc<'_>, task: El, out: &mut Out) {
@@ -181,12 +220,15 @@ fn service_task(doc: &Doc<'_>, task: El, out: &mut Out) {
     if count(doc, task, "outputSet").is_some_and(|count| count > 1) {
         out.add("EXT043", task);
     }
-    let message = |name: &str| doc.referred(operation, name).next().flatten();
-    if differ(doc, first_item(doc, task, "dataInput"), message_item(doc, message("inMessageRef"))) {
-        out.add("EXT044", task);
-    }
-    if differ(doc, first_item(doc, task, "dataOutput"), message_item(doc, message("outMessageRef"))) {
-        out.add("EXT045", task);
+    for (data, message, rule) in
+        [("dataInput", "inMessageRef", "EXT044"), ("dataOutput", "outMessageRef", "EXT045")]
+    {
+        let message = doc.referred(operation, message).next().flatten();
+        // Data that is not there has no type.
+        let own = first_item(doc, task, data).unwrap_or(Item::Untyped);
+        if own.differs(doc, message_item(doc, message)) {
+            out.add(rule, task);
+        }
     }
 }
 
@@ -203,11 +245,9 @@ fn send_task(doc: &Doc<'_>, task: El, out: &mut Out) {
     }
 }
 
-/// Whether the task's data is not of the message's item.
+/// Whether the task has data that is not of the message's item.
 fn unlike(doc: &Doc<'_>, task: El, data: &str, message: El) -> bool {
-    let Some(wanted) = message_item(doc, Some(message)) else { return false };
-    let data = doc.kid(task, "ioSpecification").and_then(|spec| doc.kid(spec, data));
-    data.is_some_and(|data| item(doc, data).is_none_or(|own| !same(doc, own, wanted)))
+    first_item(doc, task, data).is_some_and(|own| own.differs(doc, message_item(doc, Some(message))))
 }
 
 fn receive_task(doc: &Doc<'_>, task: El, out: &mut Out) {
@@ -233,52 +273,80 @@ fn event_data(doc: &Doc<'_>, event: El, out: &mut Out) {
     if items.is_empty() {
         return;
     }
-    let definitions = doc.definitions(event);
-    if definitions.len() > items.len() {
+    if doc.definitions(event).count() > items.len() {
         out.add("EXT093", event);
     }
-    for (definition, own) in definitions.iter().zip(items) {
-        let wanted = match doc.name(*definition) {
-            "messageEventDefinition" => message_item(doc, doc.refers(*definition, "messageRef")),
-            "signalEventDefinition" => structure(doc, *definition, "signalRef"),
-            "errorEventDefinition" => structure(doc, *definition, "errorRef"),
-            "escalationEventDefinition" => structure(doc, *definition, "escalationRef"),
-            _ => None,
+    for (definition, own) in doc.definitions(event).zip(items) {
+        let wanted = match doc.name(definition) {
+            "messageEventDefinition" => message_item(doc, doc.refers(definition, "messageRef")),
+            "signalEventDefinition" => structure(doc, definition, "signalRef"),
+            "errorEventDefinition" => structure(doc, definition, "errorRef"),
+            "escalationEventDefinition" => structure(doc, definition, "escalationRef"),
+            _ => Item::Unknown,
         };
-        if differ(doc, item(doc, own), wanted) {
+        if item(doc, own).differs(doc, wanted) {
             out.add("EXT094", event);
             return;
         }
     }
 }
 
-fn structure(doc: &Doc<'_>, definition: El, reference: &str) -> Option<El> {
-    doc.refers(doc.refers(definition, reference)?, "structureRef")
+/// The type of what an event definition refers to; unknown where that is.
+fn structure(doc: &Doc<'_>, definition: El, reference: &str) -> Item {
+    doc.refers(definition, reference).map_or(Item::Unknown, |one| Item::named(doc, one, "structureRef"))
 }
 
 fn call_activity(doc: &Doc<'_>, call: El, out: &mut Out) {
     let Some(called) = doc.refers(call, "calledElement") else { return };
     if doc.name(called) == "process" {
         let mut starts = doc.kids(called, "startEvent");
-        if !starts.any(|start| doc.definitions(start).is_empty()) && doc.children(called).next().is_some() {
+        if !starts.any(|start| !doc.has_definition(start)) && doc.children(called).next().is_some() {
             out.add("EXT099", call);
         }
     }
-    let (Some(own), Some(wanted)) = (doc.kid(call, "ioSpecification"), doc.kid(called, "ioSpecification"))
-    else {
-        return;
+    if !alike(doc, doc.kid(call, "ioSpecification"), doc.kid(called, "ioSpecification")) {
+        out.add("EXT063", call);
+    }
+}
+
+/// Whether two specifications demand and return the same data; one that is not there is an empty one.
+fn alike(doc: &Doc<'_>, one: Option<El>, other: Option<El>) -> bool {
+    let kids = |spec: Option<El>, name: &'static str| -> Vec<El> {
+        spec.into_iter().flat_map(|spec| doc.kids(spec, name)).collect()
     };
-    for name in ["dataInput", "dataOutput", "inputSet", "outputSet"] {
-        let (mine, theirs): (Vec<El>, Vec<El>) =
-            (doc.kids(own, name).collect(), doc.kids(wanted, name).collect());
+    let fits = |one: El, other: El| {
+        doc.truth(one, "isCollection") == doc.truth(other, "isCollection")
+            && !item(doc, one).differs(doc, item(doc, other))
+    };
+    for (data, set, members) in [
+        ("dataInput", "inputSet", ["dataInputRefs", "optionalInputRefs", "whileExecutingInputRefs"]),
+        ("dataOutput", "outputSet", ["dataOutputRefs", "optionalOutputRefs", "whileExecutingOutputRefs"]),
+    ] {
+        let (mine, theirs) = (kids(one, data), kids(other, data));
         let mut pairs = mine.iter().zip(&theirs);
-        if mine.len() != theirs.len()
-            || pairs.any(|(one, other)| differ(doc, item(doc, *one), item(doc, *other)))
+        if mine.len() != theirs.len() || pairs.any(|(one, other)| !fits(*one, *other)) {
+            return false;
+        }
+        if memberships(doc, &kids(one, set), &mine, members)
+            != memberships(doc, &kids(other, set), &theirs, members)
         {
-            out.add("EXT063", call);
-            return;
+            return false;
         }
     }
+    true
+}
+
+/// Of each set that is not empty, the places of its members among the data, by kind of membership.
+fn memberships(doc: &Doc<'_>, sets: &[El], data: &[El], members: [&str; 3]) -> Vec<[Vec<usize>; 3]> {
+    let places: HashMap<El, usize> = data.iter().enumerate().map(|(at, el)| (*el, at)).collect();
+    let of = |set: El, name: &str| {
+        let places = doc.referred(set, name).filter_map(|one| places.get(&one?).copied());
+        let mut places: Vec<usize> = places.collect();
+        places.sort_unstable();
+        places
+    };
+    let sets = sets.iter().map(|set| members.map(|name| of(*set, name)));
+    sets.filter(|set| set.iter().any(|own| !own.is_empty())).collect()
 }
 
 /// A callable element that is offered as a service.
@@ -300,10 +368,19 @@ fn exposed(doc: &Doc<'_>, callable: El, out: &mut Out) {
             known("outputDataRef", ["dataOutput", "outputSet"]),
         );
         let message = |name: &str| {
-            operation.and_then(|operation| message_item(doc, doc.referred(operation, name).next().flatten()))
+            let named = operation.and_then(|operation| doc.referred(operation, name).next().flatten());
+            message_item(doc, named)
         };
-        let wrong = differ(doc, input.and_then(|el| item(doc, el)), message("inMessageRef"))
-            || differ(doc, output.and_then(|el| item(doc, el)), message("outMessageRef"));
+        let bound = |data: Option<El>, member: &str| match data {
+            Some(set) if doc.is(set, &["inputSet", "outputSet"]) => {
+                let first = doc.referred(set, member).next().flatten();
+                first.map_or(Item::Unknown, |data| item(doc, data))
+            }
+            Some(data) => item(doc, data),
+            None => Item::Unknown,
+        };
+        let wrong = bound(input, "dataInputRefs").differs(doc, message("inMessageRef"))
+            || bound(output, "dataOutputRefs").differs(doc, message("outMessageRef"));
         if operation.is_none() || input.is_none() || output.is_none() || wrong {
             out.add("EXT065", callable);
         }

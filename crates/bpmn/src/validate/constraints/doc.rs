@@ -4,93 +4,222 @@
 //! as they were written, references between data, elements kept as fragments.
 
 use crate::xml::Group;
-use crate::xml::names::{Ns, element_row, row};
+use crate::xml::names::{Ns, UNKNOWN, kind_named, row};
 use crate::xml::tree::{El, Tree};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The document with its indexes.
 pub(crate) struct Doc<'t> {
     tree: &'t Tree<'t>,
     parent: Vec<El>,
+    /// The process around each element, or the process itself.
+    process: Vec<El>,
     ids: HashMap<Cow<'t, str>, El>,
     /// Elements whose id another one has already.
     pub repeated: Vec<El>,
-    named: HashMap<&'t str, Vec<El>>,
-    incoming: HashMap<El, Vec<El>>,
-    outgoing: HashMap<El, Vec<El>>,
+    /// The model's elements by kind, and where each kind begins.
+    kinds: Grouped,
+    incoming: Grouped,
+    outgoing: Grouped,
+    /// Boundary events by their host.
+    attached: Grouped,
+    /// What stands at the other end of the associations of an element.
+    associated: Grouped,
+    /// What each sequence flow connects.
+    ends: HashMap<El, [Option<El>; 2]>,
     messages: HashMap<El, [bool; 2]>,
+    /// Whether start and end events stand directly in an element.
+    bounds: HashMap<El, [bool; 2]>,
 }
 
 const NOTHING: u32 = u32::MAX;
+
+/// A qualified name without its prefix.
+pub(crate) fn local_name(name: &str) -> &str {
+    name.rsplit_once(':').map_or(name, |(_, local)| local)
+}
+
+/// The flow nodes of a process, activities first.
+const NODE_NAMES: &[&str] = &[
+    "task",
+    "userTask",
+    "serviceTask",
+    "scriptTask",
+    "businessRuleTask",
+    "sendTask",
+    "receiveTask",
+    "manualTask",
+    "callActivity",
+    "subProcess",
+    "adHocSubProcess",
+    "transaction",
+    "exclusiveGateway",
+    "parallelGateway",
+    "inclusiveGateway",
+    "complexGateway",
+    "eventBasedGateway",
+    "startEvent",
+    "intermediateCatchEvent",
+    "boundaryEvent",
+    "endEvent",
+    "intermediateThrowEvent",
+];
+
+/// How many of the names are activities.
+const ACTIVITIES: usize = 12;
+
+/// Elements by a key, in the order in which they came.
+#[derive(Default)]
+struct Grouped {
+    keys: Vec<u32>,
+    values: Vec<El>,
+}
+
+impl Grouped {
+    fn new(mut pairs: Vec<(u32, El)>) -> Self {
+        pairs.sort_by_key(|(key, _)| *key);
+        let (keys, values) = pairs.into_iter().unzip();
+        Self { keys, values }
+    }
+
+    fn get(&self, key: u32) -> &[El] {
+        let from = self.keys.partition_point(|own| *own < key);
+        let to = from + self.keys[from..].partition_point(|own| *own == key);
+        &self.values[from..to]
+    }
+}
 
 impl<'t> Doc<'t> {
     pub(crate) fn new(tree: &'t Tree<'t>) -> Self {
         let mut doc = Self {
             tree,
             parent: vec![NOTHING; tree.len()],
-            ids: HashMap::with_capacity(tree.len()),
+            process: vec![NOTHING; tree.len()],
+            ids: HashMap::with_capacity(tree.len() / 4),
             repeated: Vec::new(),
-            named: HashMap::new(),
-            incoming: HashMap::new(),
-            outgoing: HashMap::new(),
+            kinds: Grouped::default(),
+            incoming: Grouped::default(),
+            outgoing: Grouped::default(),
+            attached: Grouped::default(),
+            associated: Grouped::default(),
+            ends: HashMap::new(),
             messages: HashMap::new(),
+            bounds: HashMap::new(),
         };
         doc.index();
         doc.connect();
+        doc.flows();
         doc
     }
 
+    /// Elements stand in document order, so that each comes after the one around it.
     fn index(&mut self) {
-        let mut open = vec![0];
-        while let Some(el) = open.pop() {
-            let element = self.tree.get(el);
-            if element.ns != Ns::Model {
+        let tree = self.tree;
+        let process = kind_named("process");
+        let mut kinds = Vec::with_capacity(tree.len());
+        for el in tree.all() {
+            let element = tree.get(el);
+            let around = self.parent[el as usize];
+            if element.ns != Ns::Model || (el != 0 && around == NOTHING) {
                 continue;
             }
+            self.process[el as usize] = match around {
+                _ if element.kind == process => el,
+                NOTHING => NOTHING,
+                around => self.process[around as usize],
+            };
             if element.local != "extensionElements" {
-                let before = open.len();
-                for child in self.tree.children(el) {
+                for child in tree.children(el) {
                     self.parent[child as usize] = el;
-                    open.push(child);
                 }
-                open[before..].reverse();
             }
-            self.named.entry(element.local).or_default().push(el);
-            if let Some(id) = self.tree.attribute(el, "id")
-                && self.ids.insert(id, el).is_some()
-            {
-                self.repeated.push(el);
+            kinds.push((u32::from(element.kind), el));
+            if let Some(id) = tree.attribute(el, "id") {
+                match self.ids.entry(id) {
+                    Entry::Vacant(free) => {
+                        free.insert(el);
+                    }
+                    Entry::Occupied(_) => self.repeated.push(el),
+                }
             }
         }
+        self.kinds = Grouped::new(kinds);
     }
 
     fn connect(&mut self) {
-        for flow in self.all("sequenceFlow").to_vec() {
-            if let Some(source) = self.refers(flow, "sourceRef") {
-                self.outgoing.entry(source).or_default().push(flow);
-            }
-            if let Some(target) = self.refers(flow, "targetRef") {
-                self.incoming.entry(target).or_default().push(flow);
+        let mut attached = Vec::new();
+        for &event in self.all("boundaryEvent") {
+            attached.extend(self.refers(event, "attachedToRef").map(|host| (host, event)));
+        }
+        let mut associated = Vec::new();
+        for &association in self.all("association") {
+            let ends = (self.refers(association, "sourceRef"), self.refers(association, "targetRef"));
+            if let (Some(source), Some(target)) = ends {
+                associated.extend([(source, target), (target, source)]);
             }
         }
-        for flow in self.all("messageFlow").to_vec() {
+        let mut messages: HashMap<El, [bool; 2]> = HashMap::new();
+        for &flow in self.all("messageFlow") {
             for (place, end) in ["sourceRef", "targetRef"].into_iter().enumerate() {
                 if let Some(end) = self.refers(flow, end) {
-                    self.messages.entry(end).or_default()[place] = true;
+                    messages.entry(end).or_default()[place] = true;
                 }
             }
         }
+        let mut bounds: HashMap<El, [bool; 2]> = HashMap::new();
+        for (place, name) in ["startEvent", "endEvent"].into_iter().enumerate() {
+            for around in self.all(name).iter().filter_map(|event| self.parent(*event)) {
+                bounds.entry(around).or_default()[place] = true;
+            }
+        }
+        (self.attached, self.associated) = (Grouped::new(attached), Grouped::new(associated));
+        (self.messages, self.bounds) = (messages, bounds);
     }
 
-    /// The elements of a name, in document order.
+    fn flows(&mut self) {
+        let mut ends = HashMap::with_capacity(self.all("sequenceFlow").len());
+        let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
+        for &flow in self.all("sequenceFlow") {
+            let (source, target) = (self.refers(flow, "sourceRef"), self.refers(flow, "targetRef"));
+            outgoing.extend(source.map(|source| (source, flow)));
+            incoming.extend(target.map(|target| (target, flow)));
+            ends.insert(flow, [source, target]);
+        }
+        (self.incoming, self.outgoing, self.ends) = (Grouped::new(incoming), Grouped::new(outgoing), ends);
+    }
+
+    /// The elements of a name, in document order. The name must stand in the table of elements.
     pub(crate) fn all(&self, name: &str) -> &[El] {
-        self.named.get(name).map_or(&[], Vec::as_slice)
+        let kind = kind_named(name);
+        debug_assert!(kind != UNKNOWN, "{name} is no element of the table");
+        self.kinds.get(u32::from(kind))
     }
 
     /// The elements of several names.
     pub(crate) fn each<'d>(&'d self, names: &'d [&'d str]) -> impl Iterator<Item = El> + 'd {
         names.iter().flat_map(|name| self.all(name)).copied()
+    }
+
+    /// What a sequence flow connects: source and target, as far as they exist.
+    pub(crate) fn ends(&self, flow: El) -> [Option<El>; 2] {
+        self.ends.get(&flow).copied().unwrap_or_default()
+    }
+
+    /// The boundary events of an activity.
+    pub(crate) fn attached(&self, host: El) -> &[El] {
+        self.attached.get(host)
+    }
+
+    /// What stands at the other end of the associations of an element.
+    pub(crate) fn associated(&self, el: El) -> &[El] {
+        self.associated.get(el)
+    }
+
+    /// Whether a start event and an end event stand directly in the element.
+    pub(crate) fn bounds(&self, container: El) -> [bool; 2] {
+        self.bounds.get(&container).copied().unwrap_or_default()
     }
 
     pub(crate) fn name(&self, el: El) -> &'t str {
@@ -109,6 +238,11 @@ impl<'t> Doc<'t> {
         self.attr(el, name).is_some_and(|value| matches!(value.trim(), "true" | "1"))
     }
 
+    /// Whether an attribute is there and says no, in either of the two spellings of `xsd:boolean`.
+    pub(crate) fn untrue(&self, el: El, name: &str) -> bool {
+        self.attr(el, name).is_some_and(|value| matches!(value.trim(), "false" | "0"))
+    }
+
     pub(crate) fn id(&self, el: El) -> Option<Cow<'t, str>> {
         self.attr(el, "id")
     }
@@ -119,12 +253,13 @@ impl<'t> Doc<'t> {
         around.filter_map(|el| self.id(el)).next().map(Cow::into_owned)
     }
 
-    pub(crate) fn parent(&self, el: El) -> Option<El> {
-        Some(self.parent[el as usize]).filter(|el| *el != NOTHING)
+    /// The element's id, where it has one, and those of the elements around it.
+    pub(crate) fn ids_around(&self, el: El) -> Vec<Cow<'t, str>> {
+        std::iter::successors(Some(el), |el| self.parent(*el)).filter_map(|el| self.id(el)).collect()
     }
 
-    pub(crate) fn around(&self, el: El) -> impl Iterator<Item = El> + '_ {
-        std::iter::successors(self.parent(el), |el| self.parent(*el))
+    pub(crate) fn parent(&self, el: El) -> Option<El> {
+        Some(self.parent[el as usize]).filter(|el| *el != NOTHING)
     }
 
     pub(crate) fn kids<'d>(&'d self, el: El, name: &'d str) -> impl Iterator<Item = El> + 'd {
@@ -139,15 +274,19 @@ impl<'t> Doc<'t> {
         self.children(el).find(|kid| self.name(*kid) == name)
     }
 
-    pub(crate) fn text(&self, el: El) -> String {
-        self.tree.text(el).trim().to_owned()
+    /// The character data of an element, without white space around it.
+    pub(crate) fn text(&self, el: El) -> Cow<'t, str> {
+        match self.tree.text(el) {
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+            Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+        }
     }
 
     /// Whether the element says by `xsi:type` that it is a formal expression.
     pub(crate) fn formal(&self, el: El) -> bool {
         let mut types =
             self.tree.attributes(el).iter().filter(|own| own.ns == Ns::Xsi && own.local == "type");
-        types.any(|own| own.value().ends_with("tFormalExpression"))
+        types.any(|own| local_name(own.value().trim()) == "tFormalExpression")
     }
 
     /// The element of an id, which may carry a prefix.
@@ -168,11 +307,11 @@ impl<'t> Doc<'t> {
     }
 
     pub(crate) fn incoming(&self, el: El) -> &[El] {
-        self.incoming.get(&el).map_or(&[], Vec::as_slice)
+        self.incoming.get(el)
     }
 
     pub(crate) fn outgoing(&self, el: El) -> &[El] {
-        self.outgoing.get(&el).map_or(&[], Vec::as_slice)
+        self.outgoing.get(el)
     }
 
     /// Whether message flows leave and reach the element.
@@ -198,36 +337,42 @@ impl<'t> Doc<'t> {
 
     /// All flow nodes.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = El> + '_ {
-        let groups = self.named.iter().filter(|(name, _)| {
-            element_row(name).is_some_and(|row| row.group.is_flow_node() && row.name != "implicitThrowEvent")
-        });
-        groups.flat_map(|(_, all)| all).copied()
+        self.each(NODE_NAMES)
+    }
+
+    /// All activities.
+    pub(crate) fn activities(&self) -> impl Iterator<Item = El> + '_ {
+        self.each(&NODE_NAMES[..ACTIVITIES])
     }
 
     /// The process around an element.
     pub(crate) fn process(&self, el: El) -> Option<El> {
-        self.around(el).find(|around| self.name(*around) == "process")
+        Some(self.process[el as usize]).filter(|process| *process != NOTHING)
     }
 
     pub(crate) fn executable(&self, el: El) -> bool {
-        let process = if self.name(el) == "process" { Some(el) } else { self.process(el) };
-        process.is_some_and(|process| self.truth(process, "isExecutable"))
+        self.process(el).is_some_and(|process| self.truth(process, "isExecutable"))
     }
 
     /// The event definitions of an event, its own and those it refers to.
-    pub(crate) fn definitions(&self, event: El) -> Vec<El> {
-        let own = self.children(event).filter(|kid| self.group(*kid) == Some(Group::EventDefinition));
-        let referred = self.referred(event, "eventDefinitionRef").flatten();
-        own.chain(referred.filter(|el| self.group(*el) == Some(Group::EventDefinition))).collect()
+    pub(crate) fn definitions(&self, event: El) -> impl Iterator<Item = El> + '_ {
+        let is_definition = |el: &El| self.group(*el) == Some(Group::EventDefinition);
+        let own = self.children(event).filter(is_definition);
+        own.chain(self.referred(event, "eventDefinitionRef").flatten().filter(is_definition))
     }
 
     /// Whether all event definitions of an event are of these names.
     pub(crate) fn defines_only(&self, event: El, names: &[&str]) -> bool {
-        self.definitions(event).iter().all(|definition| self.is(*definition, names))
+        self.definitions(event).all(|definition| self.is(definition, names))
     }
 
     pub(crate) fn defines(&self, event: El, name: &str) -> bool {
-        self.definitions(event).iter().any(|definition| self.name(*definition) == name)
+        self.definitions(event).any(|definition| self.name(definition) == name)
+    }
+
+    /// Whether the event has an event definition.
+    pub(crate) fn has_definition(&self, event: El) -> bool {
+        self.definitions(event).next().is_some()
     }
 
     /// What people call the element.

@@ -1,7 +1,9 @@
 //! Events, and what may start, catch, throw and end.
 
 use super::{Doc, Out};
+use crate::graph::{TimerDefinition, TimerKind};
 use crate::xml::tree::El;
+use heddle_feel::{Dialect, Expression};
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.all("startEvent").iter().for_each(|event| start(doc, *event, out));
@@ -15,7 +17,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
             "linkEventDefinition",
             "signalEventDefinition",
         ];
-        if !doc.defines_only(event, &allowed) || doc.definitions(event).is_empty() {
+        if !doc.defines_only(event, &allowed) || !doc.has_definition(event) {
             out.add("EXT148", event);
         }
         if doc.defines(event, "compensateEventDefinition") {
@@ -71,7 +73,7 @@ fn start(doc: &Doc<'_>, event: El, out: &mut Out) {
             }
         }
         "subProcess" | "transaction" | "adHocSubProcess"
-            if !doc.is_event_sub_process(container) && !doc.definitions(event).is_empty() =>
+            if !doc.is_event_sub_process(container) && doc.has_definition(event) =>
         {
             out.add("EXT100", event);
         }
@@ -93,8 +95,8 @@ fn end(doc: &Doc<'_>, event: El, out: &mut Out) {
     if source && !doc.defines(event, "messageEventDefinition") {
         out.add("EXT109", event);
     }
-    let inside = |name: &str| doc.around(event).any(|around| doc.name(around) == name);
-    if doc.defines(event, "cancelEventDefinition") && !inside("transaction") {
+    let in_transaction = || doc.parent(event).is_some_and(|around| doc.name(around) == "transaction");
+    if doc.defines(event, "cancelEventDefinition") && !in_transaction() {
         out.add("EXT106", event);
     }
     let allowed = [
@@ -112,8 +114,8 @@ fn end(doc: &Doc<'_>, event: El, out: &mut Out) {
 }
 
 fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
-    let definitions = doc.definitions(event);
-    let interrupting = doc.attr(event, "cancelActivity").is_none_or(|value| value.trim() != "false");
+    let defined = doc.has_definition(event);
+    let interrupting = !doc.untrue(event, "cancelActivity");
     let mut allowed = vec![
         "messageEventDefinition",
         "timerEventDefinition",
@@ -124,10 +126,10 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
     if interrupting {
         allowed.extend(["errorEventDefinition", "cancelEventDefinition", "compensateEventDefinition"]);
     }
-    if definitions.is_empty() {
+    if !defined {
         out.add("EXT130", event);
     }
-    if definitions.is_empty() || !doc.defines_only(event, &allowed) {
+    if !defined || !doc.defines_only(event, &allowed) {
         out.add("EXT110", event);
     }
     if doc.defines(event, "cancelEventDefinition") {
@@ -149,16 +151,17 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
     if !doc.outgoing(event).is_empty() {
         out.add("EXT114", event);
     }
-    let ends = |association: &El| {
-        let (source, target) = (doc.refers(*association, "sourceRef"), doc.refers(*association, "targetRef"));
-        if source == Some(event) { target } else { source.filter(|_| target == Some(event)) }
-    };
-    let handlers: Vec<El> = doc.all("association").iter().filter_map(ends).collect();
-    if !handlers.iter().any(|handler| doc.is_activity(*handler)) {
+    // A note may hang on the event as well.
+    let handlers = || doc.associated(event).iter().filter(|end| doc.is_flow_node(**end));
+    if !handlers().any(|handler| doc.is_activity(*handler)) {
         out.add("EXT143", event);
     }
-    let mut activities = handlers.iter().filter(|handler| doc.is_activity(**handler));
-    if activities.any(|handler| !doc.truth(*handler, "isForCompensation")) {
+    let fit = |handler: El| {
+        doc.is_activity(handler)
+            && doc.name(handler) != "callActivity"
+            && doc.truth(handler, "isForCompensation")
+    };
+    if handlers().any(|handler| !fit(*handler)) {
         out.add("EXT144", event);
     }
 }
@@ -212,18 +215,21 @@ fn definition_of(doc: &Doc<'_>, (event, throws): (El, bool), definition: El, out
         }
         "conditionalEventDefinition" if doc.executable(event) => {
             let condition = doc.kid(definition, "condition");
-            if condition.is_none_or(|condition| doc.text(condition).is_empty()) {
+            let formal = |condition: El| doc.formal(condition) && !doc.text(condition).is_empty();
+            if !condition.is_some_and(formal) {
                 out.add("EXT123", event);
             }
         }
         "timerEventDefinition" => {
-            for (name, rule, fits) in [
-                ("timeDate", "EXT132", is_date as fn(&str) -> bool),
-                ("timeCycle", "EXT133", is_cycle),
-                ("timeDuration", "EXT134", is_duration),
+            for (name, rule, kind) in [
+                ("timeDate", "EXT132", TimerKind::Date),
+                ("timeCycle", "EXT133", TimerKind::Cycle),
+                ("timeDuration", "EXT134", TimerKind::Duration),
             ] {
-                let told = doc.kid(definition, name).map(|time| doc.text(time)).unwrap_or_default();
-                if !told.is_empty() && !is_expression(&told) && !fits(&told) {
+                let Some(time) = doc.kid(definition, name) else { continue };
+                let language = doc.attr(time, "language").is_some_and(|own| !own.trim().is_empty());
+                let told = doc.text(time);
+                if !told.is_empty() && !language && !is_time(kind, &told) {
                     out.add(rule, event);
                 }
             }
@@ -232,27 +238,21 @@ fn definition_of(doc: &Doc<'_>, (event, throws): (El, bool), definition: El, out
     }
 }
 
-/// Whether a time is computed rather than written.
-fn is_expression(text: &str) -> bool {
-    text.starts_with(['=', '$', '#']) || text.contains('(')
+/// Whether a text is a time as the engine reads it, or says how one is computed.
+fn is_time(kind: TimerKind, text: &str) -> bool {
+    text.starts_with('=')
+        || text.contains("${")
+        || text.contains("#{")
+        || TimerDefinition::parse(kind, text).is_ok_and(|timer| timer.is_literal())
+        // The engine refuses to wait for no time at all, but the text is a duration.
+        || (kind == TimerKind::Duration && text.trim_start_matches('-').starts_with('P') && text.parse::<jiff::Span>().is_ok())
+        || (computes(text) && Expression::compile(text, Dialect::Heddle).is_ok())
 }
 
-fn is_date(text: &str) -> bool {
-    text.len() >= 10 && text.starts_with(|letter: char| letter.is_ascii_digit()) && text.contains('-')
-}
-
-fn is_duration(text: &str) -> bool {
-    let text = text.trim_start_matches('-');
-    text.len() > 1
-        && text.starts_with('P')
-        && text.bytes().all(|byte| byte.is_ascii_digit() || b"PYMWDTHS.,".contains(&byte))
-}
-
-/// An ISO 8601 recurrence, a duration, or the six or seven fields of a cron expression, which engines take too.
-fn is_cycle(text: &str) -> bool {
-    let recurrence = text.starts_with('R') && text.contains('/');
-    let fields = text.split_whitespace().count();
-    recurrence || is_duration(text) || is_date(text) || (5..=7).contains(&fields) || text.starts_with('@')
+/// Whether a text speaks of times as FEEL does: a plain word or two might be FEEL as well, and say nothing.
+fn computes(text: &str) -> bool {
+    let calls = ["duration(", "now(", "today(", "date(", "time("];
+    text.contains('"') || calls.iter().any(|call| text.contains(call))
 }
 
 fn event_sub_processes(doc: &Doc<'_>, out: &mut Out) {
@@ -263,11 +263,10 @@ fn event_sub_processes(doc: &Doc<'_>, out: &mut Out) {
         if !doc.incoming(sub).is_empty() || !doc.outgoing(sub).is_empty() {
             out.add("EXT057", sub);
         }
-        let starts: Vec<El> = doc.kids(sub, "startEvent").collect();
-        if starts.len() != 1 {
+        if doc.kids(sub, "startEvent").count() != 1 {
             out.add("EXT058", sub);
         }
-        for start in starts {
+        for start in doc.kids(sub, "startEvent") {
             let mut allowed = vec![
                 "messageEventDefinition",
                 "escalationEventDefinition",
@@ -276,10 +275,10 @@ fn event_sub_processes(doc: &Doc<'_>, out: &mut Out) {
                 "timerEventDefinition",
             ];
             // What is over can't be handled beside the scope.
-            if doc.attr(start, "isInterrupting").is_none_or(|value| value.trim() != "false") {
+            if !doc.untrue(start, "isInterrupting") {
                 allowed.extend(["errorEventDefinition", "compensateEventDefinition"]);
             }
-            if doc.definitions(start).is_empty() {
+            if !doc.has_definition(start) {
                 out.add("EXT059", start);
                 out.add("EXT129", start);
             } else if !doc.defines_only(start, &allowed) {

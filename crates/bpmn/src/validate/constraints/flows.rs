@@ -1,7 +1,10 @@
 //! Sequence flows, message flows, gateways and links.
 
+use super::doc::local_name;
 use super::{Doc, Out};
 use crate::xml::tree::El;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 const ARTIFACTS: &[&str] = &["textAnnotation", "group", "association"];
 const GATEWAYS: &[&str] =
@@ -27,42 +30,45 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     for container in doc.each(&["process", "subProcess", "transaction"]) {
         starts_and_ends(doc, container, out);
     }
-    for &link in doc.all("linkEventDefinition") {
-        self::link(doc, link, out);
-    }
+    links(doc, out);
 }
 
 fn sequence_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {
-    for (end, rules) in [("sourceRef", ["EXT007", "EXT021"]), ("targetRef", ["EXT006", "EXT022"])] {
-        let Some(node) = doc.refers(flow, end) else { continue };
+    let ends = doc.ends(flow);
+    let in_process = doc.process(flow).is_some();
+    for (end, rules) in ends.into_iter().zip([["EXT007", "EXT021"], ["EXT006", "EXT022"]]) {
+        let Some(node) = end else { continue };
         if doc.is(node, ARTIFACTS) {
             out.add(rules[0], flow);
         }
-        let in_process = doc.process(flow).is_some();
         if !doc.is_flow_node(node) || (in_process && doc.is_event_sub_process(node)) {
             out.add(rules[1], flow);
         }
     }
-    if let Some(target) = doc.refers(flow, "targetRef").filter(|target| doc.is_flow_node(*target)) {
-        let own = doc.id(flow);
-        let told =
-            own.is_some_and(|own| doc.kids(target, "incoming").any(|kid| doc.text(kid).ends_with(&*own)));
-        if !told {
-            out.add("EXT023", target);
-        }
+    if let Some(target) = ends[1].filter(|target| doc.is_flow_node(*target))
+        && !lists(doc, target, flow)
+    {
+        out.add("EXT023", target);
     }
-    if doc.executable(flow) && doc.attr(flow, "isImmediate").is_some_and(|value| value.trim() == "false") {
+    if doc.untrue(flow, "isImmediate") && doc.executable(flow) {
         out.add("EXT024", flow);
     }
-    let (Some(source), Some(target)) = (doc.refers(flow, "sourceRef"), doc.refers(flow, "targetRef")) else {
-        return;
-    };
+    let [Some(source), Some(target)] = ends else { return };
     if doc.process(source) != doc.process(target) {
         out.add("EXT028", flow);
     } else if doc.is_flow_node(source) && doc.is_flow_node(target) && doc.parent(source) != doc.parent(target)
     {
         out.add("EXT152", flow);
     }
+}
+
+/// Whether the flow stands among the incoming flows that its target lists.
+fn lists(doc: &Doc<'_>, target: El, flow: El) -> bool {
+    let Some(own) = doc.id(flow) else { return false };
+    doc.kids(target, "incoming").any(|kid| {
+        let text = doc.text(kid);
+        text == own || local_name(&text) == own
+    })
 }
 
 fn message_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {
@@ -111,15 +117,14 @@ fn event_based(doc: &Doc<'_>, gateway: El, out: &mut Out) {
         if doc.kid(flow, "conditionExpression").is_some() {
             out.add("EXT137", flow);
         }
-        let Some(target) = doc.refers(flow, "targetRef") else { continue };
+        let [_, Some(target)] = doc.ends(flow) else { continue };
         if doc.incoming(target).len() > 1 {
             out.add("EXT141", target);
         }
         match doc.name(target) {
             "receiveTask" => {
                 receives = true;
-                let attached = |event: &&El| doc.refers(**event, "attachedToRef") == Some(target);
-                if doc.all("boundaryEvent").iter().any(|event| attached(&event)) {
+                if !doc.attached(target).is_empty() {
                     out.add("EXT140", target);
                 }
             }
@@ -131,7 +136,7 @@ fn event_based(doc: &Doc<'_>, gateway: El, out: &mut Out) {
                     "timerEventDefinition",
                     "conditionalEventDefinition",
                 ];
-                if doc.definitions(target).is_empty() || !doc.defines_only(target, &allowed) {
+                if !doc.has_definition(target) || !doc.defines_only(target, &allowed) {
                     out.add("EXT138", target);
                 }
             }
@@ -146,7 +151,7 @@ fn event_based(doc: &Doc<'_>, gateway: El, out: &mut Out) {
 fn default_flow(doc: &Doc<'_>, node: El, out: &mut Out) {
     if let Some(flow) = doc.refers(node, "default")
         && doc.name(flow) == "sequenceFlow"
-        && doc.refers(flow, "sourceRef") != Some(node)
+        && doc.ends(flow)[0] != Some(node)
     {
         out.add("EXT026", node);
     }
@@ -165,28 +170,34 @@ fn connected(doc: &Doc<'_>, node: El, out: &mut Out) {
         return;
     }
     let Some(container) = doc.parent(node) else { return };
+    let [starts, ends] = doc.bounds(container);
+    let open_in = starts && doc.incoming(node).is_empty();
+    let open_out = ends && doc.outgoing(node).is_empty();
+    if !open_in && !open_out {
+        return;
+    }
+    let name = doc.name(node);
     let link = doc.defines(node, "linkEventDefinition");
-    let compensation = doc.name(node) == "boundaryEvent" && doc.defines(node, "compensateEventDefinition");
-    let (name, instantiates) = (doc.name(node), doc.truth(node, "instantiate"));
+    let compensation = name == "boundaryEvent" && doc.defines(node, "compensateEventDefinition");
     let begins = matches!(name, "startEvent" | "boundaryEvent")
-        || instantiates
+        || doc.truth(node, "instantiate")
         || (link && name == "intermediateCatchEvent");
-    if !begins && doc.incoming(node).is_empty() && doc.kid(container, "startEvent").is_some() {
+    if open_in && !begins {
         out.add("EXT150", node);
     }
-    let ends = name == "endEvent" || compensation || (link && name == "intermediateThrowEvent");
-    if !ends && doc.outgoing(node).is_empty() && doc.kid(container, "endEvent").is_some() {
+    if open_out && !(name == "endEvent" || compensation || (link && name == "intermediateThrowEvent")) {
         out.add("EXT151", node);
     }
 }
 
 fn starts_and_ends(doc: &Doc<'_>, container: El, out: &mut Out) {
-    let start = doc.kid(container, "startEvent").is_some();
-    let instantiates = ["receiveTask", "eventBasedGateway"]
-        .iter()
-        .any(|name| doc.kids(container, name).any(|node| doc.truth(node, "instantiate")));
-    let end = doc.kid(container, "endEvent").is_some();
-    if end && !start && !instantiates {
+    let [start, end] = doc.bounds(container);
+    let instantiates = || {
+        let mut nodes =
+            doc.children(container).filter(|node| doc.is(*node, &["receiveTask", "eventBasedGateway"]));
+        nodes.any(|node| doc.truth(node, "instantiate"))
+    };
+    if end && !start && !instantiates() {
         out.add("EXT097", container);
     }
     if start && !end {
@@ -194,39 +205,67 @@ fn starts_and_ends(doc: &Doc<'_>, container: El, out: &mut Out) {
     }
 }
 
-fn link(doc: &Doc<'_>, link: El, out: &mut Out) {
-    let Some(event) = doc.parent(link) else { return };
-    let throws = doc.name(event) == "intermediateThrowEvent";
-    if !throws && doc.name(event) != "intermediateCatchEvent" {
-        return;
+/// A link event, with what makes it one of a pair.
+struct Link<'t> {
+    definition: El,
+    event: El,
+    level: Option<El>,
+    throws: bool,
+    name: Cow<'t, str>,
+}
+
+impl<'t> Link<'t> {
+    fn new(doc: &Doc<'t>, definition: El) -> Option<Self> {
+        let event = doc.parent(definition)?;
+        let throws = match doc.name(event) {
+            "intermediateThrowEvent" => true,
+            "intermediateCatchEvent" => false,
+            _ => return None,
+        };
+        let name = doc.attr(definition, "name").unwrap_or_default();
+        Some(Self { definition, event, level: doc.parent(event), throws, name })
     }
+}
+
+/// Links are paired by their names, or by the references between them.
+fn links(doc: &Doc<'_>, out: &mut Out) {
+    let all = doc.all("linkEventDefinition").iter().filter_map(|el| Link::new(doc, *el));
+    let all: Vec<Link<'_>> = all.collect();
+    let mut near: HashMap<(bool, Option<El>, &str), usize> = HashMap::new();
+    let mut anywhere: HashMap<(bool, &str), usize> = HashMap::new();
+    for link in &all {
+        *near.entry((link.throws, link.level, &*link.name)).or_default() += 1;
+        *anywhere.entry((link.throws, &*link.name)).or_default() += 1;
+    }
+    for link in &all {
+        let refer = if link.throws { "target" } else { "source" };
+        let referred = || doc.referred(link.definition, refer).flatten();
+        let (here, elsewhere) = if referred().next().is_none() {
+            let here = near.get(&(!link.throws, link.level, &*link.name)).copied().unwrap_or_default();
+            (here, anywhere.get(&(!link.throws, &*link.name)).is_some_and(|count| *count > here))
+        } else {
+            let level = |one: El| doc.parent(one).and_then(|event| doc.parent(event));
+            let here = referred().filter(|one| level(*one) == link.level).count();
+            let is_link = |one: &El| doc.name(*one) == "linkEventDefinition";
+            (here, referred().filter(is_link).any(|one| level(one) != link.level))
+        };
+        self::link(doc, link, (here, elsewhere), out);
+    }
+}
+
+/// One link, with how many partners it has on its level, and whether it has one on another.
+fn link(doc: &Doc<'_>, link: &Link<'_>, (here, elsewhere): (usize, bool), out: &mut Out) {
+    let event = link.event;
     if !doc.incoming(event).is_empty() && !doc.outgoing(event).is_empty() {
         out.add("EXT117", event);
     }
-    let (other, refer) =
-        if throws { ("intermediateCatchEvent", "target") } else { ("intermediateThrowEvent", "source") };
-    let name = doc.attr(link, "name").unwrap_or_default();
-    let level = doc.parent(event);
-    let pairs = |candidate: &El| {
-        let Some(around) = doc.parent(*candidate) else { return false };
-        doc.name(around) == other && doc.attr(*candidate, "name").unwrap_or_default() == name
-    };
-    let named: Vec<El> = doc.all("linkEventDefinition").iter().copied().filter(pairs).collect();
-    let referred: Vec<El> = doc.referred(link, refer).flatten().collect();
-    let here = |one: &El| doc.parent(*one).and_then(|around| doc.parent(around)) == level;
-    let all: Vec<El> = if referred.is_empty() { named } else { referred };
-    let near = all.iter().filter(|one| here(one)).count();
-    if all.iter().any(|one| doc.name(*one) == "linkEventDefinition" && !here(one)) && near == 0 {
+    if elsewhere && here == 0 {
         out.add("EXT126", event);
     }
-    if throws {
-        if near != 1 {
-            out.add("EXT125", event);
-        }
-        if near == 0 {
-            out.add("EXT118", event);
-        }
-    } else if near == 0 {
-        out.add("EXT124", event);
+    if link.throws && here != 1 {
+        out.add("EXT125", event);
+    }
+    if here == 0 {
+        out.add(if link.throws { "EXT118" } else { "EXT124" }, event);
     }
 }

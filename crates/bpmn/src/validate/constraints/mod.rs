@@ -9,6 +9,7 @@ mod doc;
 mod events;
 mod flows;
 mod models;
+mod places;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -16,11 +17,13 @@ mod tests;
 pub use rules::{Rule, RuleProfile};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{WorkflowDefinition, graphs, join};
+use crate::model::WorkflowDefinition;
 use crate::xml;
 use crate::xml::tree::{El, Tree};
 use doc::Doc;
+use places::Places;
 use rules::RULES;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Most findings of one kind that are reported.
@@ -59,10 +62,16 @@ pub fn rules() -> &'static [Rule] {
 
 /// Breaches of the rules that bind in a profile, each an error with the rule's name.
 ///
-/// Nothing is found in a definition that can't be written as XML; the writer says why.
+/// A definition that can't be written as XML has one finding, `notExportable`, with the place that stands in the way.
 pub fn constraints(definition: &WorkflowDefinition, profile: Profile) -> Vec<Diagnostic> {
-    let Ok(written) = xml::write_undrawn(definition) else { return Vec::new() };
-    let Ok(tree) = Tree::parse(&written.xml, &[]) else { return Vec::new() };
+    let written = match xml::write_undrawn(definition) {
+        Ok(written) => written,
+        Err(error) => return vec![not_exportable(&error)],
+    };
+    let tree = match Tree::parse(&written.xml, &[]) {
+        Ok(tree) => tree,
+        Err(error) => return vec![Diagnostic::error("notExportable", error.to_string())],
+    };
     let doc = Doc::new(&tree);
     let mut out = Out::default();
     flows::check(&doc, &mut out);
@@ -71,6 +80,11 @@ pub fn constraints(definition: &WorkflowDefinition, profile: Profile) -> Vec<Dia
     data::check(&doc, &mut out);
     models::check(&doc, &mut out);
     out.finish(&doc, definition, profile)
+}
+
+fn not_exportable(error: &xml::WriteError) -> Diagnostic {
+    let (xml::WriteError::Fragment { path, .. } | xml::WriteError::Character { path }) = error;
+    Diagnostic::error("notExportable", error.to_string()).with_path(path)
 }
 
 /// What is found: the rule and the element.
@@ -100,32 +114,18 @@ impl Out {
         if bound.is_empty() {
             return Vec::new();
         }
-        let places = places(definition);
-        let diagnostic = |(rule, el): (&Rule, El)| {
-            let message = format!("{}: {}", doc.label(el), rule.constraint);
-            let mut found = Diagnostic::error(rule.code, message).with_rule(rule.rule);
-            found.element_id = doc.near_id(el);
-            found.path = found.element_id.as_deref().and_then(|id| places.get(id).cloned());
+        let around: Vec<Vec<Cow<'_, str>>> = bound.iter().map(|(_, el)| doc.ids_around(*el)).collect();
+        let places = Places::of(definition, around.iter().flatten().map(|id| &**id));
+        let diagnostic = |((rule, el), around): (&(&Rule, El), &Vec<Cow<'_, str>>)| {
+            let message = format!("{}: {}", doc.label(*el), rule.constraint);
+            let mut found =
+                Diagnostic::error(rule.code, message).with_clause(rule.clause).with_remedy(rule.remedy);
+            found.rule = rule.is_published().then(|| rule.rule.to_owned());
+            found.element_id = around.first().map(|id| id.clone().into_owned());
+            // What has no member of its own stands within what is around it.
+            found.path = around.iter().find_map(|id| places.get(id)).map(str::to_owned);
             found
         };
-        bound.into_iter().map(diagnostic).collect()
+        bound.iter().zip(&around).map(diagnostic).collect()
     }
-}
-
-/// The JSON paths of nodes and edges.
-fn places(definition: &WorkflowDefinition) -> HashMap<String, String> {
-    let mut places = HashMap::new();
-    for graph in graphs(definition) {
-        for (at, node) in graph.nodes.iter().enumerate() {
-            if let Some(id) = node.element_id() {
-                places.insert(id.to_owned(), join(&graph.path, &format!("nodes[{at}]")));
-            }
-        }
-        for (at, edge) in graph.edges.iter().enumerate() {
-            if let Some(id) = &edge.id {
-                places.insert(id.clone(), join(&graph.path, &format!("edges[{at}]")));
-            }
-        }
-    }
-    places
 }

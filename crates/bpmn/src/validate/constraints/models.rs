@@ -33,6 +33,7 @@ pub(super) fn is_uri(text: &str) -> bool {
     escapes && letters
 }
 
+/// What the schema makes an expression, formal only where it says so.
 const EXPRESSIONS: &[&str] = &[
     "conditionExpression",
     "condition",
@@ -43,31 +44,39 @@ const EXPRESSIONS: &[&str] = &[
     "timeDate",
     "timeCycle",
     "timeDuration",
+    "expression",
+    "from",
+    "to",
 ];
 
+/// What the schema makes a formal expression.
+const FORMAL: &[&str] = &["formalExpression", "transformation", "messagePath", "dataPath"];
+
+const EVENTS: &[&str] =
+    &["startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent"];
+
 fn expressions(doc: &Doc<'_>, out: &mut Out) {
-    for expression in doc.each(EXPRESSIONS) {
-        if !doc.executable(expression) {
-            continue;
+    for expression in doc.each(EXPRESSIONS).filter(|expression| doc.executable(*expression)) {
+        self::expression(doc, expression, out);
+    }
+    // A definition at the root is executed where an event refers to it.
+    for event in doc.each(EVENTS).filter(|event| doc.executable(*event)) {
+        for definition in doc.referred(event, "eventDefinitionRef").flatten() {
+            if doc.process(definition).is_none() {
+                let parts = doc.children(definition).filter(|part| doc.is(*part, EXPRESSIONS));
+                parts.for_each(|part| expression(doc, part, out));
+            }
         }
-        // The schema itself makes these formal.
-        let typed =
-            doc.parent(expression).is_some_and(|around| doc.name(around) == "complexBehaviorDefinition");
-        if !typed && !doc.formal(expression) {
-            out.add("EXT012", expression);
-        } else if doc.text(expression).is_empty() {
+    }
+    let executed = doc.all("process").iter().any(|process| doc.executable(*process));
+    for expression in doc.each(FORMAL) {
+        // What stands at the root is shared by all processes.
+        let binds = if doc.process(expression).is_some() { doc.executable(expression) } else { executed };
+        if binds && doc.text(expression).is_empty() {
             out.add("EXT013", expression);
         }
     }
-    for expression in
-        doc.each(&["formalExpression", "from", "to", "transformation", "messagePath", "dataPath"])
-    {
-        if doc.executable(expression) && doc.text(expression).is_empty() {
-            out.add("EXT013", expression);
-        }
-    }
-    let formal = ["formalExpression", "from", "to", "transformation", "messagePath", "dataPath"];
-    for expression in doc.each(EXPRESSIONS).chain(doc.each(&formal)) {
+    for expression in doc.each(EXPRESSIONS).chain(doc.each(FORMAL)) {
         if doc.attr(expression, "language").is_some_and(|language| !is_uri(&language)) {
             out.add("EXT014", expression);
         }
@@ -77,6 +86,16 @@ fn expressions(doc: &Doc<'_>, out: &mut Out) {
         if languages.iter().any(|name| doc.attr(root, name).is_some_and(|language| !is_uri(&language))) {
             out.add("EXT014", root);
         }
+    }
+}
+
+fn expression(doc: &Doc<'_>, expression: El, out: &mut Out) {
+    // The schema itself makes this condition formal.
+    let typed = doc.parent(expression).is_some_and(|around| doc.name(around) == "complexBehaviorDefinition");
+    if !typed && !doc.formal(expression) {
+        out.add("EXT012", expression);
+    } else if doc.text(expression).is_empty() {
+        out.add("EXT013", expression);
     }
 }
 
@@ -124,7 +143,7 @@ fn collaborations(doc: &Doc<'_>, out: &mut Out) {
 fn processes(doc: &Doc<'_>, out: &mut Out) {
     let choreography = ["choreographyTask", "subChoreography", "callChoreography"];
     for &process in doc.all("process") {
-        let public = doc.attr(process, "processType").is_some_and(|kind| kind == "Public");
+        let public = doc.attr(process, "processType").is_some_and(|kind| kind.trim() == "Public");
         if public && doc.truth(process, "isExecutable") {
             out.add("EXT035", process);
         }

@@ -117,7 +117,8 @@ impl Soundness {
         }
         for scope in &self.unjudged {
             let message = "The flow has too many states to judge all of them.";
-            let mut diagnostic = Diagnostic::info("soundnessUnknown", message).with_path(&scope.path);
+            let mut diagnostic =
+                Diagnostic::info("soundnessUnknown", message).with_path(&scope.path).with_clause("13.4");
             diagnostic.element_id.clone_from(&scope.element_id);
             found.push(
                 diagnostic
@@ -142,7 +143,9 @@ impl Soundness {
 
 impl Finding {
     fn diagnostic(&self, code: &str) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(Severity::Warning, code, &self.message);
+        // What is never reached is a matter of how a process is begun, the rest of how its gateways join.
+        let clause = if code == "unreachable" { "13.2" } else { "13.4" };
+        let mut diagnostic = Diagnostic::new(Severity::Warning, code, &self.message).with_clause(clause);
         diagnostic.element_id = self.element_ids.first().cloned();
         diagnostic.with_path(&self.path).with_remedy(&self.remedy)
     }

@@ -35,6 +35,16 @@ pub(crate) enum Op {
     Pow,
 }
 
+/// How a tree of operators is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Plain,
+    /// The upper part of a chain of operators that is too long to evaluate by recursion.
+    Long,
+    /// A few operators over variables, members and literals.
+    Quick,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Node {
     Null,
@@ -50,10 +60,9 @@ pub(crate) enum Node {
         base: NodeId,
         name: u32,
     },
-    /// `long` marks the upper part of a chain of operators that is too long to evaluate by recursion.
     Binary {
         op: Op,
-        long: bool,
+        shape: Shape,
         left: NodeId,
         right: NodeId,
     },

@@ -7,7 +7,8 @@ use crate::program::{Node, NodeId, Op, Run};
 use crate::scope::{Ref, View};
 use crate::{LimitError, Value};
 
-fn ordered(op: Op, order: Ordering) -> bool {
+#[inline]
+pub(super) fn ordered(op: Op, order: Ordering) -> bool {
     match op {
         Op::Lt => order == Ordering::Less,
         Op::Le => order != Ordering::Greater,

@@ -6,6 +6,7 @@ mod compare;
 mod iterate;
 mod machine;
 mod paths;
+mod quick;
 pub(crate) mod types;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub(crate) use machine::{Failure, Machine, Outcome, null};
 use crate::builtins::{self, Args, Builtin};
 use crate::expression::Dialect;
 use crate::function::{Closure, Function, Kind};
-use crate::program::{NONE, Node, NodeId, Op, Program, Run, Source};
+use crate::program::{NONE, Node, NodeId, Op, Program, Run, Shape, Source};
 use crate::scope::{Ref, Scope, View};
 use crate::{LimitError, Value};
 
@@ -51,11 +52,21 @@ impl<'a> Evaluator<'a, '_> {
             Node::Const(at) => Ok(self.constant(at)),
             Node::Local(slot) => Ok(self.local(slot).unwrap_or(Ref::NULL)),
             Node::Global(name) => Ok(self.global(id, name)),
-            Node::Binary { op, long, left, right } => self.binary(id, op, long, left, right),
+            Node::Binary { op, shape, left, right } => {
+                if shape == Shape::Quick
+                    && let Some(value) = self.quick(id, op)?
+                {
+                    return Ok(value);
+                }
+                self.binary(id, op, shape, left, right)
+            }
             Node::Path { base, name } => self.path(id, base, name),
             Node::If { condition, yes, no } => {
-                let condition = self.eval(condition)?;
-                if condition.as_bool() == Some(true) { self.eval(yes) } else { self.eval(no) }
+                if self.condition(condition)? == Some(true) {
+                    self.eval(yes)
+                } else {
+                    self.eval(no)
+                }
             }
             Node::Member(run) => self.member(run),
             Node::Filter { base, body, slot } => self.filter(id, base, body, slot),
@@ -173,8 +184,9 @@ impl<'a> Evaluator<'a, '_> {
         })
     }
 
-    fn binary(&mut self, id: NodeId, op: Op, long: bool, left: NodeId, right: NodeId) -> Evaluation<'a> {
-        if long {
+    #[inline(never)]
+    fn binary(&mut self, id: NodeId, op: Op, shape: Shape, left: NodeId, right: NodeId) -> Evaluation<'a> {
+        if shape == Shape::Long {
             return self.chain(id);
         }
         let left = self.operand(left)?;
@@ -240,7 +252,7 @@ impl<'a> Evaluator<'a, '_> {
     fn chain(&mut self, id: NodeId) -> Evaluation<'a> {
         let mut upper = Vec::new();
         let mut at = id;
-        while let Node::Binary { op, long: true, left, right } = self.program.node(at) {
+        while let Node::Binary { op, shape: Shape::Long, left, right } = self.program.node(at) {
             upper.push((at, op, right));
             at = left;
         }
@@ -255,9 +267,14 @@ impl<'a> Evaluator<'a, '_> {
     fn builtin(&mut self, id: NodeId, builtin: Builtin, named: bool, arguments: Run) -> Evaluation<'a> {
         let program = self.program;
         let nodes = program.run(arguments);
+        if let (Builtin::Sum, [argument]) = (builtin, nodes)
+            && let Some(sum) = self.sum_of_loop(*argument)?
+        {
+            return Ok(sum);
+        }
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
-            values.push(if *node == NONE { None } else { Some(self.eval(*node)?.into_value()) });
+            values.push(if *node == NONE { None } else { Some(self.value(*node)?) });
         }
         let outcome =
             builtins::call(builtin, self.machine, Args::new(values, named, program, program.offset(id)));

@@ -24,6 +24,24 @@ impl Context {
         Self::default()
     }
 
+    /// A context of entries whose names are known to differ.
+    pub(super) fn of_distinct(entries: impl Iterator<Item = (Arc<str>, Value)>) -> Self {
+        let mut context = Self { entries: entries.collect(), ..Self::default() };
+        for (_, value) in &context.entries {
+            context.depth = context.depth.max(value.depth());
+            context.weight = context.weight.saturating_add(value.weight());
+        }
+        context.build_index();
+        context
+    }
+
+    fn build_index(&mut self) {
+        if self.index.is_none() && self.entries.len() >= INDEXED {
+            let names = self.entries.iter().enumerate().map(|(at, (name, _))| (name.clone(), at));
+            self.index = Some(names.collect());
+        }
+    }
+
     fn position(&self, name: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(name).copied(),
@@ -49,10 +67,7 @@ impl Context {
                     index.insert(name.clone(), self.entries.len());
                 }
                 self.entries.push((name, value));
-                if self.index.is_none() && self.entries.len() >= INDEXED {
-                    let names = self.entries.iter().enumerate().map(|(at, (name, _))| (name.clone(), at));
-                    self.index = Some(names.collect());
-                }
+                self.build_index();
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Values read from and written as JSON.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
 
 use super::number::Number;
@@ -15,6 +17,15 @@ pub(crate) fn number(number: &serde_json::Number) -> Option<Number> {
         return Number::new(i128::from(whole), 0).ok();
     }
     number.as_f64().and_then(Number::from_f64)
+}
+
+/// As [`number`], with [`Number::ABSENT`] for none.
+#[inline]
+pub(crate) fn quick_number(number: &serde_json::Number) -> Number {
+    match number.as_i64() {
+        Some(whole) => Number::from_i64(whole),
+        None => self::number(number).unwrap_or(Number::ABSENT),
+    }
 }
 
 /// A JSON value as FEEL reads it: strings stay strings, whatever they look like.
@@ -33,7 +44,7 @@ pub fn from_json(json: &Json) -> Value {
 /// A JSON object as a context.
 #[must_use]
 pub fn object(members: &Map<String, Json>) -> Context {
-    members.iter().map(|(name, value)| (name.as_str(), from_json(value))).collect()
+    Context::of_distinct(members.iter().map(|(name, value)| (Arc::from(name.as_str()), from_json(value))))
 }
 
 /// The value as JSON. Dates, times, durations and ranges become their text, functions null; a number with more

@@ -152,7 +152,7 @@ impl<'a> Evaluator<'a, '_> {
             self.machine.charge(2)?;
             let Some(item) = domain.get(at) else { return Ok(None) };
             self.set(slot, Some(item));
-            let number = self.quick_number(result);
+            let number = self.reader().number(result);
             if number.is_absent() {
                 return Ok(None);
             }

@@ -160,11 +160,11 @@ impl Machine {
         &mut self,
         program: &Arc<Program>,
         scope: &dyn Scope,
-        input: Option<Value>,
+        input: Option<&Value>,
     ) -> Result<Value, LimitError> {
         let mut locals = if program.slots == 0 { Vec::new() } else { vec![None; program.slots as usize] };
         if let (Some(first), Some(input)) = (locals.first_mut(), input) {
-            *first = Some(Ref::Owned(input));
+            *first = Some(Ref::Borrowed(input));
         }
         let root = program.root;
         let mut evaluator = Evaluator { program, shared: program, scope, machine: self, locals };

@@ -6,7 +6,7 @@ mod compare;
 mod iterate;
 mod machine;
 mod paths;
-mod quick;
+pub(crate) mod quick;
 pub(crate) mod types;
 
 use std::sync::Arc;

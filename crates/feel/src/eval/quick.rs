@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::Evaluator;
 use super::compare::ordered;
-use crate::program::{Node, NodeId, Op, Shape};
-use crate::scope::Ref;
+use crate::program::{Node, NodeId, Op, Program, Run, Shape};
+use crate::scope::{Ref, Scope};
 use crate::value::json::quick_number;
 use crate::value::number::Number;
 use crate::{LimitError, Value};
@@ -64,60 +64,61 @@ impl<'s> Seen<'s> {
     }
 }
 
-impl<'a> Evaluator<'a, '_> {
-    /// The result of a node of the shape [`Shape::Quick`]; `None` when the general way must be taken.
+/// What quick trees are read from.
+pub(crate) struct Reader<'s, 'a> {
+    pub program: &'s Program,
+    pub scope: &'a dyn Scope,
+    pub locals: &'s [Option<Ref<'a>>],
+}
+
+/// What [`whole`] takes at most, in steps.
+#[inline]
+pub(crate) fn steps(program: &Program) -> u32 {
+    match program.node(program.root) {
+        Node::UnaryTests { tests, .. } => tests.len.saturating_mul(8),
+        _ => 16,
+    }
+}
+
+/// The value of a whole program that is one quick tree, or of unary tests that are; `None` when the general way must
+/// be taken. `input` is that of the tests.
+#[inline]
+pub(crate) fn whole(program: &Program, scope: &dyn Scope, input: Option<&Value>) -> Option<Value> {
+    match program.node(program.root) {
+        Node::Binary { op, shape: Shape::Quick, .. } if input.is_none() => {
+            Reader { program, scope, locals: &[] }.evaluate(program.root, op)
+        }
+        Node::UnaryTests { tests, negated } => {
+            let locals = [input.map(Ref::Borrowed)];
+            let passed = Reader { program, scope, locals: &locals }.tests(input?, tests)?;
+            Some(Value::Boolean(passed != negated))
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Reader<'_, 'a> {
     #[inline]
-    pub(super) fn quick(&mut self, id: NodeId, op: Op) -> Result<Option<Ref<'a>>, LimitError> {
-        let value = match op {
+    fn evaluate(&self, id: NodeId, op: Op) -> Option<Value> {
+        match op {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => {
-                let number = self.quick_number(id);
-                if number.is_absent() {
-                    return Ok(None);
-                }
-                Value::Number(number)
+                let number = self.number(id);
+                (!number.is_absent()).then_some(Value::Number(number))
             }
-            _ => match self.quick_truth(id) {
-                Some(truth) => Value::Boolean(truth),
-                None => return Ok(None),
-            },
-        };
-        self.machine.charge(2)?;
-        Ok(Some(Ref::Owned(value)))
-    }
-
-    /// The truth value of a node, or null.
-    #[inline]
-    pub(super) fn condition(&mut self, id: NodeId) -> Result<Option<bool>, LimitError> {
-        match self.quick_truth(id) {
-            Some(truth) => {
-                self.machine.charge(2)?;
-                Ok(Some(truth))
-            }
-            None => Ok(self.eval(id)?.as_bool()),
+            _ => self.truth(id).map(Value::Boolean),
         }
-    }
-
-    /// The value of a node.
-    #[inline]
-    pub(super) fn value(&mut self, id: NodeId) -> Result<Value, LimitError> {
-        let number = self.quick_number(id);
-        if number.is_absent() {
-            return self.eval(id).map(Ref::into_value);
-        }
-        self.machine.charge(2)?;
-        Ok(Value::Number(number))
     }
 
     fn leaf(&self, id: NodeId) -> Option<Seen<'_>> {
         match self.program.node(id) {
             Node::Const(at) => self.program.constants.get(at as usize).map(Seen::Value),
-            Node::Local(slot) => self.seen_local(slot),
-            Node::Global(name) => self.seen_global(name),
+            Node::Local(slot) => self.local(slot),
+            Node::Global(name) => self.global(name),
             Node::Path { base, name } => self.leaf(base)?.member(self.program.name(name)),
             Node::Member(run) => {
                 let [name, last, slots @ ..] = self.program.run(run) else { return None };
                 let name = self.program.name(*name);
-                let found = slots.iter().find_map(|slot| self.seen_local(*slot)?.member(name));
+                let found = slots.iter().find_map(|slot| self.local(*slot)?.member(name));
                 found.or_else(|| self.leaf(*last))
             }
             _ => None,
@@ -125,13 +126,13 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     #[inline]
-    fn seen_local(&self, slot: u32) -> Option<Seen<'_>> {
+    fn local(&self, slot: u32) -> Option<Seen<'_>> {
         self.locals.get(slot as usize)?.as_ref().map(Seen::of)
     }
 
     #[inline]
-    fn seen_global(&self, name: u32) -> Option<Seen<'_>> {
-        let scope: &'a dyn crate::Scope = self.scope;
+    fn global(&self, name: u32) -> Option<Seen<'_>> {
+        let scope: &'a dyn Scope = self.scope;
         match scope.get(self.program.name(name))? {
             Ref::Json(json) => Some(Seen::Json(json)),
             Ref::Borrowed(value) => Some(Seen::Value(value)),
@@ -141,15 +142,15 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     /// The number of a quick tree, or [`Number::ABSENT`].
-    pub(super) fn quick_number(&self, id: NodeId) -> Number {
+    pub(super) fn number(&self, id: NodeId) -> Number {
         let Node::Binary { op, shape: Shape::Quick, left, right } = self.program.node(id) else {
             return self.leaf(id).map_or(Number::ABSENT, Seen::number);
         };
-        let a = self.quick_number(left);
+        let a = self.number(left);
         if a.is_absent() {
             return a;
         }
-        let b = self.quick_number(right);
+        let b = self.number(right);
         if b.is_absent() {
             return b;
         }
@@ -164,7 +165,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     /// The truth value of a quick tree; `None` also for null.
-    pub(super) fn quick_truth(&self, id: NodeId) -> Option<bool> {
+    pub(super) fn truth(&self, id: NodeId) -> Option<bool> {
         let Node::Binary { op, shape: Shape::Quick, left, right } = self.program.node(id) else {
             return match self.program.node(id) {
                 Node::Boolean(value) => Some(value),
@@ -172,39 +173,111 @@ impl<'a> Evaluator<'a, '_> {
             };
         };
         match op {
-            Op::And => Some(self.quick_truth(left)? && self.quick_truth(right)?),
-            Op::Or => Some(self.quick_truth(left)? || self.quick_truth(right)?),
-            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => self.quick_comparison(op, left, right),
+            Op::And => Some(self.truth(left)? && self.truth(right)?),
+            Op::Or => Some(self.truth(left)? || self.truth(right)?),
+            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => self.comparison(op, left, right),
             _ => None,
         }
     }
 
     #[inline]
-    fn quick_comparison(&self, op: Op, left: NodeId, right: NodeId) -> Option<bool> {
+    fn comparison(&self, op: Op, left: NodeId, right: NodeId) -> Option<bool> {
         let arithmetic = |id: NodeId| matches!(self.program.node(id), Node::Binary { .. });
         if arithmetic(left) || arithmetic(right) {
-            let (a, b) = (self.quick_number(left), self.quick_number(right));
+            let (a, b) = (self.number(left), self.number(right));
             return (!a.is_absent() && !b.is_absent()).then(|| ordered(op, a.cmp(&b)));
         }
-        let (a, b) = (self.leaf(left)?, self.leaf(right)?);
-        let number = a.number();
-        if !number.is_absent() {
-            let other = b.number();
-            return (!other.is_absent()).then(|| ordered(op, number.cmp(&other)));
+        compared(op, self.leaf(left)?, self.leaf(right)?)
+    }
+
+    /// Whether the input passes one of the tests.
+    fn tests(&self, input: &Value, tests: Run) -> Option<bool> {
+        for test in self.program.run(tests).chunks_exact(2) {
+            let [node, uses_input] = test else { continue };
+            if self.test(Seen::Value(input), *node, *uses_input == 1)? {
+                return Some(true);
+            }
         }
-        if let Some(text) = a.text() {
-            let other = b.text()?;
-            return Some(match op {
-                Op::Eq => text == other,
-                Op::Ne => text != other,
-                _ => ordered(op, text.cmp(other)),
-            });
-        }
-        let (a, b) = (a.truth()?, b.truth()?);
-        match op {
-            Op::Eq => Some(a == b),
-            Op::Ne => Some(a != b),
+        Some(false)
+    }
+
+    fn test(&self, input: Seen<'_>, node: NodeId, uses_input: bool) -> Option<bool> {
+        match self.program.node(node) {
+            Node::Const(_) => compared(Op::Eq, input, self.leaf(node)?),
+            Node::Test { op, end } => compared(op, input, self.leaf(end)?),
+            Node::Range { low, high, low_included, high_included } => {
+                let (low, high) = (self.leaf(low)?, self.leaf(high)?);
+                if !compared(Op::Le, low, high)? {
+                    return None;
+                }
+                let above = if low_included { Op::Ge } else { Op::Gt };
+                let below = if high_included { Op::Le } else { Op::Lt };
+                Some(compared(above, input, low)? && compared(below, input, high)?)
+            }
+            Node::Binary { shape: Shape::Quick, .. } if uses_input => self.truth(node),
             _ => None,
         }
+    }
+}
+
+/// The comparison of two numbers, strings or truth values; `None` of any others.
+#[inline]
+fn compared(op: Op, a: Seen<'_>, b: Seen<'_>) -> Option<bool> {
+    let number = a.number();
+    if !number.is_absent() {
+        let other = b.number();
+        return (!other.is_absent()).then(|| ordered(op, number.cmp(&other)));
+    }
+    if let Some(text) = a.text() {
+        let other = b.text()?;
+        return Some(match op {
+            Op::Eq => text == other,
+            Op::Ne => text != other,
+            _ => ordered(op, text.cmp(other)),
+        });
+    }
+    let (a, b) = (a.truth()?, b.truth()?);
+    match op {
+        Op::Eq => Some(a == b),
+        Op::Ne => Some(a != b),
+        _ => None,
+    }
+}
+
+impl<'a> Evaluator<'a, '_> {
+    #[inline]
+    pub(super) fn reader(&self) -> Reader<'_, 'a> {
+        Reader { program: self.program, scope: self.scope, locals: &self.locals }
+    }
+
+    /// The result of a node of the shape [`Shape::Quick`]; `None` when the general way must be taken.
+    #[inline]
+    pub(super) fn quick(&mut self, id: NodeId, op: Op) -> Result<Option<Ref<'a>>, LimitError> {
+        let Some(value) = self.reader().evaluate(id, op) else { return Ok(None) };
+        self.machine.charge(2)?;
+        Ok(Some(Ref::Owned(value)))
+    }
+
+    /// The truth value of a node, or null.
+    #[inline]
+    pub(super) fn condition(&mut self, id: NodeId) -> Result<Option<bool>, LimitError> {
+        match self.reader().truth(id) {
+            Some(truth) => {
+                self.machine.charge(2)?;
+                Ok(Some(truth))
+            }
+            None => Ok(self.eval(id)?.as_bool()),
+        }
+    }
+
+    /// The value of a node.
+    #[inline]
+    pub(super) fn value(&mut self, id: NodeId) -> Result<Value, LimitError> {
+        let number = self.reader().number(id);
+        if number.is_absent() {
+            return self.eval(id).map(Ref::into_value);
+        }
+        self.machine.charge(2)?;
+        Ok(Value::Number(number))
     }
 }

@@ -1,6 +1,5 @@
 //! The compiled form: nodes in one array, variables as slots, names and constants in tables.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use crate::builtins::Builtin;
@@ -208,32 +207,39 @@ impl Program {
     }
 }
 
+/// A regular expression with its text and flags; none when it is not of XPath.
+#[derive(Debug)]
+struct Pattern {
+    text: Box<str>,
+    flags: Box<str>,
+    regex: Option<Arc<regex::Regex>>,
+}
+
 /// Regular expressions that this program has compiled, since that takes far longer than to match them.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(Mutex<HashMap<(String, String), Option<regex::Regex>>>);
+pub(crate) struct Patterns(Mutex<Vec<Pattern>>);
 
 impl Patterns {
     const KEPT: usize = 32;
 
     pub fn get(
         &self,
-        pattern: &str,
+        text: &str,
         flags: &str,
         make: impl FnOnce() -> Option<regex::Regex>,
-    ) -> Option<regex::Regex> {
-        let key = (pattern.to_owned(), flags.to_owned());
+    ) -> Option<Arc<regex::Regex>> {
         let mut known = match self.0.lock() {
             Ok(known) => known,
             Err(poisoned) => poisoned.into_inner(),
         };
-        if let Some(found) = known.get(&key) {
-            return found.clone();
+        if let Some(found) = known.iter().find(|known| &*known.text == text && &*known.flags == flags) {
+            return found.regex.clone();
         }
         if known.len() >= Self::KEPT {
             known.clear();
         }
-        let made = make();
-        known.insert(key, made.clone());
-        made
+        let regex = make().map(Arc::new);
+        known.push(Pattern { text: text.into(), flags: flags.into(), regex: regex.clone() });
+        regex
     }
 }

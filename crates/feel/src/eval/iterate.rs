@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::paths::Picked;
 use super::{Evaluation, Evaluator, truth};
 use crate::builtins::{self, Args, Builtin};
 use crate::program::{NONE, Node, NodeId, Run};
@@ -112,10 +113,31 @@ impl<'a> Evaluator<'a, '_> {
         Ok(outcome)
     }
 
+    /// `sum` of a loop and `count` of a filter, without the list between them.
+    #[inline(never)]
+    pub(super) fn aggregate(&mut self, builtin: Builtin, id: NodeId) -> Result<Option<Ref<'a>>, LimitError> {
+        if builtin == Builtin::Sum {
+            return self.sum_of_loop(id);
+        }
+        let items = match self.picked(id)? {
+            Some(Picked::Many(items)) => items,
+            Some(Picked::One(item)) => match (item.is_null(), item.clone().items()) {
+                (true, _) => {
+                    return Ok(Some(self.null(id, || "argument 1 is a null, not a list".to_owned())));
+                }
+                (false, Some(items)) => {
+                    return Ok(Some(Ref::Owned(Value::Number(Number::from(items.len())))));
+                }
+                (false, None) => return Ok(Some(Ref::Owned(Value::Number(Number::ONE)))),
+            },
+            None => return Ok(None),
+        };
+        Ok(Some(Ref::Owned(Value::Number(Number::from(items.len())))))
+    }
+
     /// The sum of a loop's results without the list of them; none when the argument is no such loop. Results that are
     /// no numbers end the short way, and the loop runs again over the same domain.
-    #[inline(never)]
-    pub(super) fn sum_of_loop(&mut self, id: NodeId) -> Result<Option<Ref<'a>>, LimitError> {
+    fn sum_of_loop(&mut self, id: NodeId) -> Result<Option<Ref<'a>>, LimitError> {
         let program = self.program;
         let Node::For(run) = program.node(id) else { return Ok(None) };
         let [result, NONE, slot, first, last] = program.run(run) else { return Ok(None) };
@@ -204,7 +226,15 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn domain(&mut self, id: NodeId, first: NodeId, last: NodeId) -> Result<Option<Domain<'a>>, LimitError> {
-        let value = self.eval(first)?;
+        let value = match self.picked(first)? {
+            Some(Picked::Many(items)) if last == NONE => {
+                return Ok(Some(Domain::Items(Items::Picked(items))));
+            }
+            // The list of them is no end of a range either.
+            Some(Picked::Many(_)) => Ref::Owned(Value::list(Vec::new())),
+            Some(Picked::One(item)) => item,
+            None => self.eval(first)?,
+        };
         if last != NONE {
             let (a, b) = (value.into_value(), self.eval(last)?.into_value());
             let ends = ends(&a, &b);

@@ -267,10 +267,10 @@ impl<'a> Evaluator<'a, '_> {
     fn builtin(&mut self, id: NodeId, builtin: Builtin, named: bool, arguments: Run) -> Evaluation<'a> {
         let program = self.program;
         let nodes = program.run(arguments);
-        if let (Builtin::Sum, [argument]) = (builtin, nodes)
-            && let Some(sum) = self.sum_of_loop(*argument)?
+        if let (Builtin::Sum | Builtin::Count, [argument]) = (builtin, nodes)
+            && let Some(value) = self.aggregate(builtin, *argument)?
         {
-            return Ok(sum);
+            return Ok(value);
         }
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {

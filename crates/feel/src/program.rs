@@ -1,8 +1,8 @@
 //! The compiled form: nodes in one array, variables as slots, names and constants in tables.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::builtins::Builtin;
+use crate::builtins::{Builtin, Regex};
 use crate::value::Value;
 
 pub(crate) type NodeId = u32;
@@ -212,7 +212,7 @@ impl Program {
 struct Pattern {
     text: Box<str>,
     flags: Box<str>,
-    regex: Option<Arc<regex::Regex>>,
+    regex: Option<Arc<Regex>>,
 }
 
 /// Regular expressions that this program has compiled, since that takes far longer than to match them.
@@ -220,26 +220,27 @@ struct Pattern {
 pub(crate) struct Patterns(Mutex<Vec<Pattern>>);
 
 impl Patterns {
-    const KEPT: usize = 32;
+    const KEPT: usize = 16;
 
-    pub fn get(
-        &self,
-        text: &str,
-        flags: &str,
-        make: impl FnOnce() -> Option<regex::Regex>,
-    ) -> Option<Arc<regex::Regex>> {
-        let mut known = match self.0.lock() {
+    fn known(&self) -> MutexGuard<'_, Vec<Pattern>> {
+        match self.0.lock() {
             Ok(known) => known,
             Err(poisoned) => poisoned.into_inner(),
-        };
-        if let Some(found) = known.iter().find(|known| &*known.text == text && &*known.flags == flags) {
-            return found.regex.clone();
         }
+    }
+
+    /// What is known of the pattern; nothing when it was not compiled yet.
+    pub fn find(&self, text: &str, flags: &str) -> Option<Option<Arc<Regex>>> {
+        let known = self.known();
+        let found = known.iter().find(|known| &*known.text == text && &*known.flags == flags);
+        found.map(|found| found.regex.clone())
+    }
+
+    pub fn keep(&self, text: &str, flags: &str, regex: Option<Arc<Regex>>) {
+        let mut known = self.known();
         if known.len() >= Self::KEPT {
             known.clear();
         }
-        let regex = make().map(Arc::new);
-        known.push(Pattern { text: text.into(), flags: flags.into(), regex: regex.clone() });
-        regex
+        known.push(Pattern { text: text.into(), flags: flags.into(), regex });
     }
 }

@@ -15,6 +15,7 @@ mod temporal;
 use std::sync::{Arc, LazyLock};
 
 pub(crate) use args::Args;
+pub(crate) use patterns::Regex;
 pub(crate) use table::Builtin;
 pub(crate) use temporal::property;
 
@@ -114,7 +115,7 @@ fn call_more(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcom
         | Builtin::Log
         | Builtin::Exp
         | Builtin::Odd
-        | Builtin::Even => numbers::call(builtin, args),
+        | Builtin::Even => numbers::call(builtin, machine, args),
         Builtin::GetValue
         | Builtin::GetEntries
         | Builtin::Context

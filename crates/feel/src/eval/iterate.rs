@@ -171,13 +171,13 @@ impl<'a> Evaluator<'a, '_> {
         self.machine.room(usize::try_from(len).unwrap_or(usize::MAX))?;
         let mut sum = Number::ZERO;
         for at in 0..len {
-            self.machine.charge(2)?;
             let Some(item) = domain.get(at) else { return Ok(None) };
             self.set(slot, Some(item));
             let number = self.reader().number(result);
             if number.is_absent() {
                 return Ok(None);
             }
+            self.machine.charge(number.steps() + 1)?;
             match sum.plus(number) {
                 Ok(more) => sum = more,
                 Err(_) => return Ok(None),
@@ -236,7 +236,8 @@ impl<'a> Evaluator<'a, '_> {
             None => self.eval(first)?,
         };
         if last != NONE {
-            let (a, b) = (value.into_value(), self.eval(last)?.into_value());
+            let a = self.machine.own(value)?;
+            let b = self.value(last)?;
             let ends = ends(&a, &b);
             if ends.is_none() {
                 self.null(id, || {
@@ -272,7 +273,7 @@ impl<'a> Evaluator<'a, '_> {
         match value.clone().items() {
             Some(items) => Ok(Some(Domain::Items(items))),
             // A single value reads as the list of it.
-            None => Ok(Value::list(vec![value.into_value()]).items()),
+            None => Ok(Value::list(vec![self.machine.own(value)?]).items()),
         }
     }
 }

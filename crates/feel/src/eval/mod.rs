@@ -99,7 +99,7 @@ impl<'a> Evaluator<'a, '_> {
             Node::Function(definition) => self.closure(definition),
             Node::CallNamed(run) => self.call_named(id, run),
             Node::InstanceOf { value, kind } => {
-                let value = self.eval(value)?.into_value();
+                let value = self.value(value)?;
                 Ok(truth(types::instance_of(&value, self.program.types.get(kind as usize))))
             }
             Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
@@ -287,7 +287,7 @@ impl<'a> Evaluator<'a, '_> {
         let callee = self.eval(*callee)?;
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
-            values.push(self.eval(*node)?.into_value());
+            values.push(self.value(*node)?);
         }
         match callee.view() {
             View::Other(Value::Function(function)) => {
@@ -301,7 +301,7 @@ impl<'a> Evaluator<'a, '_> {
     fn call_named(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
         let program = self.program;
         let [callee, pairs @ ..] = program.run(run) else { return Ok(Ref::NULL) };
-        let callee = self.eval(*callee)?.into_value();
+        let callee = self.value(*callee)?;
         let Value::Function(function) = callee else {
             return Ok(self.null(id, || format!("a {} cannot be called", callee.type_name())));
         };
@@ -309,7 +309,7 @@ impl<'a> Evaluator<'a, '_> {
         let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
         for pair in pairs.chunks_exact(2) {
             let [name, node] = pair else { continue };
-            let value = self.eval(*node)?.into_value();
+            let value = self.value(*node)?;
             let name = program.name(*name);
             match parameters.iter().position(|known| known == name).and_then(|at| values.get_mut(at)) {
                 Some(slot) => *slot = Some(value),
@@ -341,7 +341,10 @@ impl<'a> Evaluator<'a, '_> {
                     })
                 }
             };
-            let value = value.map(Ref::into_value);
+            let value = match value {
+                Some(value) => Some(self.machine.own(value)?),
+                None => None,
+            };
             depth = depth.max(value.as_ref().map_or(0, Value::depth));
             captured.push(value);
         }

@@ -43,8 +43,8 @@ impl<'a> Evaluator<'a, '_> {
         for at in 0..items.len() {
             let item = items.get(at).unwrap_or(Ref::NULL);
             let value = match item.member(name) {
-                Some(value) => value.into_value(),
-                None => property(&item.into_value(), name).unwrap_or_default(),
+                Some(value) => self.machine.own(value)?,
+                None => property(&self.machine.own(item)?, name).unwrap_or_default(),
             };
             values.push(value);
         }
@@ -73,8 +73,9 @@ impl<'a> Evaluator<'a, '_> {
         match self.pick(id, base, body, slot)? {
             Picked::One(item) => Ok(item),
             Picked::Many(items) => {
-                let items = items.into_iter().map(Ref::into_value).collect();
-                self.machine.admit(Value::list(items)).map(Ref::Owned)
+                let items: Result<Vec<Value>, LimitError> =
+                    items.into_iter().map(|item| self.machine.own(item)).collect();
+                self.machine.admit(Value::list(items?)).map(Ref::Owned)
             }
         }
     }

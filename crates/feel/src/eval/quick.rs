@@ -15,6 +15,9 @@ use crate::value::json::quick_number;
 use crate::value::number::Number;
 use crate::{LimitError, Value};
 
+/// Longer strings are compared the general way, which counts the work.
+const LONG_TEXT: usize = 1024;
+
 /// A value where it lies.
 #[derive(Clone, Copy)]
 enum Seen<'s> {
@@ -230,6 +233,9 @@ fn compared(op: Op, a: Seen<'_>, b: Seen<'_>) -> Option<bool> {
     }
     if let Some(text) = a.text() {
         let other = b.text()?;
+        if text.len().min(other.len()) > LONG_TEXT {
+            return None;
+        }
         return Some(match op {
             Op::Eq => text == other,
             Op::Ne => text != other,
@@ -254,7 +260,7 @@ impl<'a> Evaluator<'a, '_> {
     #[inline]
     pub(super) fn quick(&mut self, id: NodeId, op: Op) -> Result<Option<Ref<'a>>, LimitError> {
         let Some(value) = self.reader().evaluate(id, op) else { return Ok(None) };
-        self.machine.charge(2)?;
+        self.machine.charge(value.as_number().map_or(2, Number::steps) + 1)?;
         Ok(Some(Ref::Owned(value)))
     }
 
@@ -275,9 +281,10 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn value(&mut self, id: NodeId) -> Result<Value, LimitError> {
         let number = self.reader().number(id);
         if number.is_absent() {
-            return self.eval(id).map(Ref::into_value);
+            let value = self.eval(id)?;
+            return self.machine.own(value);
         }
-        self.machine.charge(2)?;
+        self.machine.charge(number.steps() + 1)?;
         Ok(Value::Number(number))
     }
 }

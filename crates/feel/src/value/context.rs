@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Value;
+use super::{MAX_VALUE_DEPTH, Value};
 
 /// From this many entries on names are found by hash instead of by looking through them.
 const INDEXED: usize = 12;
@@ -26,7 +26,8 @@ impl Context {
 
     /// A context of entries whose names are known to differ.
     pub(super) fn of_distinct(entries: impl Iterator<Item = (Arc<str>, Value)>) -> Self {
-        let mut context = Self { entries: entries.collect(), ..Self::default() };
+        let mut context = Self::default();
+        context.entries = entries.collect();
         for (_, value) in &context.entries {
             context.depth = context.depth.max(value.depth());
             context.weight = context.weight.saturating_add(value.weight());
@@ -72,6 +73,11 @@ impl Context {
         }
     }
 
+    pub(super) fn into_values(mut self) -> Vec<Value> {
+        self.index = None;
+        std::mem::take(&mut self.entries).into_iter().map(|(_, value)| value).collect()
+    }
+
     /// The entries in order.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Value)> {
         self.entries.iter().map(|(name, value)| (name, value))
@@ -95,6 +101,16 @@ impl Context {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+}
+
+/// As for lists, deep values are freed level by level.
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.depth > MAX_VALUE_DEPTH {
+            let entries = std::mem::take(&mut self.entries);
+            super::free(entries.into_iter().map(|(_, value)| value).collect());
+        }
     }
 }
 

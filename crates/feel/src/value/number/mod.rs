@@ -322,6 +322,17 @@ impl Number {
         let room = 38 - digits(a.unsigned_abs()).min(38);
         let Some(scaled) = power(room).and_then(|p| a.checked_mul(p)) else { return slow::div(self, other) };
         let (quotient, rest) = (scaled / b, scaled % b);
+        let more = (PRECISION + 1).saturating_sub(digits(quotient.unsigned_abs()));
+        if rest != 0
+            && more > 0
+            && digits(b.unsigned_abs()) <= 19
+            && let Some(up) = power(more)
+        {
+            // The digits still missing come from the rest, which is less than the divisor.
+            let (tail, rest) = (rest * up / b, rest * up % b);
+            let exponent = ea - eb - (room + more).cast_signed();
+            return Self::rounded(quotient * up + tail, exponent, rest != 0);
+        }
         if rest != 0 && digits(quotient.unsigned_abs()) <= PRECISION {
             return slow::div(self, other);
         }
@@ -339,6 +350,21 @@ impl Number {
             return Ok(Self::from_i64(power));
         }
         slow::pow(self, exponent)
+    }
+
+    /// What an operation with this result costs, in steps of an evaluation.
+    #[inline]
+    pub(crate) const fn steps(self) -> u64 {
+        if self.to_i64().is_some() { 1 } else { 8 }
+    }
+
+    /// What the power costs, in steps of an evaluation.
+    pub(crate) fn pow_steps(self, exponent: Self) -> u64 {
+        match exponent.to_i64() {
+            Some(0..=64) if self.to_i64().is_some() => 4,
+            Some(n) => 64 + 64 * u64::from(n.unsigned_abs().checked_ilog2().unwrap_or(0)),
+            None => 12_000,
+        }
     }
 
     /// The square root; `None` of a negative number.
@@ -520,6 +546,10 @@ mod tests {
             ("1234567890123456789012345678901234", '*', "10.1", "12469135690246913569024691356902460"),
             ("1e6000", '+', "1", "1E+6000"),
             ("1", '-', "1e-40", "1"),
+            ("-7", '/', "3", "-2.333333333333333333333333333333333"),
+            ("7", '/', "1.1", "6.363636363636363636363636363636364"),
+            ("1e-30", '/', "9999999999999999999", "1.000000000000000000100000000000000E-49"),
+            ("12345678901234567890123456789012", '/', "7", "1763668414462081127160493827001.714"),
             ("10", '%', "-3", "-2"),
             ("-10", '%', "3", "2"),
             ("10.1", '%', "4.5", "1.1"),

@@ -127,7 +127,7 @@ pub(crate) enum Node {
 }
 
 /// Where a function's body gets an outer value from when the function is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Local(u32),
     Global(u32),

@@ -13,7 +13,7 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
                 Value::context(pair.into_iter().collect())
             };
             let context = args.context(0)?;
-            machine.charge(context.len() as u64)?;
+            machine.charge(context.len() as u64 * 4)?;
             Ok(Value::list(context.iter().map(entry).collect()))
         }
         Builtin::Context => from_entries(machine, args),
@@ -56,7 +56,7 @@ fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
         };
         match (entry.get("key"), entry.get("value")) {
             (Some(Value::String(key)), Some(value)) => {
-                machine.charge(1 + key.len() as u64 / 32)?;
+                machine.charge(4 + key.len() as u64 / 32)?;
                 if context.get(key).is_some() {
                     return null(format!("the key `{key}` is there twice"));
                 }
@@ -70,7 +70,7 @@ fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
 
 fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let context = args.context(0)?;
-    machine.charge(context.len() as u64)?;
+    machine.charge(context.len() as u64 * 3)?;
     if !args.given(2) {
         return null("a value is needed");
     }
@@ -91,7 +91,7 @@ fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
 fn put_at(machine: &mut Machine, context: Option<&Context>, keys: &[Value], value: &Value) -> Outcome {
     let [Value::String(key), rest @ ..] = keys else { return null("keys are strings") };
     machine.enter()?;
-    machine.charge(context.map_or(0, Context::len) as u64 + key.len() as u64 / 32)?;
+    machine.charge(context.map_or(0, Context::len) as u64 * 3 + key.len() as u64 / 32)?;
     let mut changed = context.cloned().unwrap_or_default();
     let inner = if rest.is_empty() {
         value.clone()
@@ -113,7 +113,7 @@ fn merge(machine: &mut Machine, contexts: &[Value]) -> Outcome {
         let Value::Context(context) = context else {
             return null(format!("only contexts are merged, not a {}", context.type_name()));
         };
-        machine.charge(context.len() as u64)?;
+        machine.charge(context.len() as u64 * 2)?;
         for (name, value) in context.iter() {
             merged.put(name.clone(), value.clone());
         }

@@ -78,6 +78,7 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
             if size == 0 {
                 return null("a size is at least 1");
             }
+            machine.charge(items.len() as u64 / size as u64 * 4)?;
             Value::list(items.chunks(size).map(|part| Value::list(part.to_vec())).collect())
         }
         _ => return sort(machine, items.into_owned(), args),

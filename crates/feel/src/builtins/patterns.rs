@@ -164,8 +164,8 @@ pub(crate) struct Regex {
 
 /// Bytes of the longest pattern.
 const MAX_PATTERN: usize = 4096;
-/// Ranges of characters in the largest pattern with its repetitions written out. It takes about 10 ms to compile.
-const MAX_RANGES: u64 = 200_000;
+/// Ranges of characters in the largest pattern with its repetitions written out. It takes about 30 ms to compile.
+const MAX_RANGES: u64 = 110_000;
 
 /// How many ranges of characters a pattern has with its repetitions written out, and how many places.
 fn size(hir: &Hir) -> (u64, u64) {
@@ -221,7 +221,7 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
         .case_insensitive(flags.contains('i'))
         .multi_line(flags.contains('m'))
         .dot_matches_new_line(flags.contains('s'))
-        .size_limit(4 << 20)
+        .size_limit(8 << 20)
         .dfa_size_limit(1 << 20)
         .nest_limit(100)
         .build()
@@ -242,7 +242,7 @@ fn prepared(
     // A class of two letters can stand for hundreds of ranges, be there ever so few places.
     machine.charge(200 + pattern.len() as u64 * 64)?;
     if let Some((_, hir)) = read(pattern, flags) {
-        machine.charge(size(&hir).0.min(MAX_RANGES))?;
+        machine.charge(size(&hir).0.min(MAX_RANGES) * 8)?;
     }
     let regex = compile(pattern, flags).map(Arc::new);
     program.patterns.keep(pattern, flags, regex.clone());
@@ -259,7 +259,7 @@ impl Regex {
     /// of them before it takes the match.
     fn charge_match(&self, machine: &mut Machine, left: usize) -> Result<(), LimitError> {
         let ahead = if self.bounded { 0 } else { left as u64 };
-        machine.charge(ahead.saturating_mul(self.places.max(16) / 16) / 32 + 2)
+        machine.charge(ahead.saturating_mul(self.places.max(16) / 16) / 16 + 2)
     }
 }
 

@@ -43,6 +43,7 @@ impl<'a> Evaluator<'a, '_> {
             return Ok(Ref::Owned(Value::string([a, b].concat())));
         }
         let (a, b) = (self.machine.own(left)?, self.machine.own(right)?);
+        self.machine.charge(4)?;
         let outcome = match op {
             Op::Add => add(&a, &b),
             Op::Sub => subtract(&a, &b),

@@ -37,6 +37,7 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn context(&mut self, run: Run) -> Evaluation<'a> {
         let program = self.program;
         let mut context = Context::new();
+        self.machine.charge(u64::from(run.len))?;
         for entry in program.run(run).chunks_exact(3) {
             let [name, node, slot] = entry else { continue };
             let value = self.value(*node)?;

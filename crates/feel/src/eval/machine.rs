@@ -240,6 +240,7 @@ impl Machine {
             self.note(at, || format!("the function takes {} arguments", definition.parameters.len()));
             return Ok(Value::Null);
         }
+        self.charge(u64::from(definition.slots) + 3)?;
         let mut locals: Vec<Option<Ref<'_>>> = vec![None; definition.slots as usize];
         let own = Value::Function(Function(Kind::Closure(closure.clone())));
         let slot = definition.self_slot as usize;
@@ -250,6 +251,9 @@ impl Machine {
             arguments.into_iter().zip(&definition.parameters).zip(locals.iter_mut().skip(slot + 1))
         {
             let kind = parameter.kind.and_then(|kind| closure.program.types.get(kind as usize));
+            if kind.is_some() {
+                self.charge(u64::from(argument.weight()))?;
+            }
             let Some(value) = types::coerce(argument, kind) else {
                 self.note(at, || format!("the argument `{}` is not of the parameter's type", parameter.name));
                 return Ok(Value::Null);

@@ -100,6 +100,7 @@ impl<'a> Evaluator<'a, '_> {
             Node::CallNamed(run) => self.call_named(id, run),
             Node::InstanceOf { value, kind } => {
                 let value = self.value(value)?;
+                self.machine.charge(u64::from(value.weight()))?;
                 Ok(truth(types::instance_of(&value, self.program.types.get(kind as usize))))
             }
             Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
@@ -311,6 +312,7 @@ impl<'a> Evaluator<'a, '_> {
             let [name, node] = pair else { continue };
             let value = self.value(*node)?;
             let name = program.name(*name);
+            self.machine.charge(parameters.len() as u64)?;
             match parameters.iter().position(|known| known == name).and_then(|at| values.get_mut(at)) {
                 Some(slot) => *slot = Some(value),
                 None => return Ok(self.null(id, || format!("the function has no parameter `{name}`"))),

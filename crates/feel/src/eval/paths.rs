@@ -59,6 +59,8 @@ impl<'a> Evaluator<'a, '_> {
                 return self.members(&items, name);
             }
             View::Other(value) => {
+                // The offset of a region is looked up.
+                self.machine.charge(8)?;
                 if let Some(value) = property(value, name) {
                     return Ok(Ref::Owned(value));
                 }

@@ -284,7 +284,7 @@ impl<'a> Evaluator<'a, '_> {
             let value = self.eval(id)?;
             return self.machine.own(value);
         }
-        self.machine.charge(number.steps() + 1)?;
+        self.machine.charge(number.steps())?;
         Ok(Value::Number(number))
     }
 }

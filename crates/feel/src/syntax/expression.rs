@@ -248,7 +248,9 @@ impl Parser<'_> {
         self.bracketed(|p| {
             p.scoped(|p| {
                 let slot = p.declare_items();
+                p.filters += 1;
                 let body = p.expression()?;
+                p.filters -= 1;
                 p.expect(Kind::CloseBracket, "`]`")?;
                 p.push(Node::Filter { base, body, slot }, at)
             })

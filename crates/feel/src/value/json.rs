@@ -49,15 +49,14 @@ fn at_level(json: &Json, levels: u32) -> Value {
 }
 
 fn members_at_level(members: &Map<String, Json>, levels: u32) -> Context {
-    let entries =
-        members.iter().map(|(name, value)| (Arc::from(name.as_str()), at_level(value, levels)));
+    let entries = members.iter().map(|(name, value)| (Arc::from(name.as_str()), at_level(value, levels)));
     Context::of_distinct(entries)
 }
 
 /// A JSON object as a context, as [`from_json`] reads it.
 #[must_use]
 pub fn object(members: &Map<String, Json>) -> Context {
-    members_at_level(members, MAX_VALUE_DEPTH)
+    members_at_level(members, MAX_VALUE_DEPTH + 1)
 }
 
 /// The value as JSON. Dates, times, durations and ranges become their text, functions null; a number with more

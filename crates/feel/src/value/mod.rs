@@ -106,7 +106,9 @@ impl Drop for List {
 fn free(mut values: Vec<Value>) {
     while let Some(value) = values.pop() {
         match value {
-            Value::List(list) => values.extend(Arc::into_inner(list).map(List::into_items).unwrap_or_default()),
+            Value::List(list) => {
+                values.extend(Arc::into_inner(list).map(List::into_items).unwrap_or_default())
+            }
             Value::Context(context) => {
                 values.extend(Arc::into_inner(context).map(Context::into_values).unwrap_or_default());
             }

@@ -355,15 +355,15 @@ impl Number {
     /// What an operation with this result costs, in steps of an evaluation.
     #[inline]
     pub(crate) const fn steps(self) -> u64 {
-        if self.to_i64().is_some() { 1 } else { 8 }
+        if self.to_i64().is_some() { 1 } else { 12 }
     }
 
     /// What the power costs, in steps of an evaluation.
     pub(crate) fn pow_steps(self, exponent: Self) -> u64 {
         match exponent.to_i64() {
             Some(0..=64) if self.to_i64().is_some() => 4,
-            Some(n) => 64 + 64 * u64::from(n.unsigned_abs().checked_ilog2().unwrap_or(0)),
-            None => 12_000,
+            Some(n) => 64 + 140 * u64::from(n.unsigned_abs().checked_ilog2().unwrap_or(0)),
+            None => 15_000,
         }
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
 
 mod guards;
+mod suite;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -6,7 +6,7 @@ use heddle_kernel::Timestamp;
 
 use crate::eval::{Machine, quick};
 use crate::program::Program;
-use crate::{LimitError, Limits, Note, Scope, SyntaxError, Value, syntax};
+use crate::{LimitError, Limits, Note, Scope, SyntaxError, Types, Value, syntax};
 
 /// Which functions and notations an expression may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,7 +99,15 @@ impl Expression {
     /// # Errors
     /// As [`Expression::compile`].
     pub fn compile_with(source: &str, options: &Options) -> Result<Self, SyntaxError> {
-        syntax::expression(source, options).map(|program| Self { program: Arc::new(program) })
+        Self::compile_typed(source, options, &Types::default())
+    }
+
+    /// Compiles an expression over declared names and types, which `instance of` and parameters may name.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn compile_typed(source: &str, options: &Options, types: &Types) -> Result<Self, SyntaxError> {
+        syntax::expression(source, options, types).map(|program| Self { program: Arc::new(program) })
     }
 
     /// The text as given.
@@ -144,7 +152,15 @@ impl UnaryTests {
     /// # Errors
     /// As [`Expression::compile`].
     pub fn compile_with(source: &str, options: &Options) -> Result<Self, SyntaxError> {
-        syntax::unary_tests(source, options).map(|program| Self { program: Arc::new(program) })
+        Self::compile_typed(source, options, &Types::default())
+    }
+
+    /// Compiles unary tests over declared names and types.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn compile_typed(source: &str, options: &Options, types: &Types) -> Result<Self, SyntaxError> {
+        syntax::unary_tests(source, options, types).map(|program| Self { program: Arc::new(program) })
     }
 
     /// The text as given.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::builtins::{Builtin, Regex};
+use crate::types::{Type, Types};
 use crate::value::Value;
 
 pub(crate) type NodeId = u32;
@@ -149,29 +150,6 @@ pub(crate) struct Definition {
     pub slots: u32,
 }
 
-/// The parameters' types and the result's.
-pub(crate) type Signature = (Vec<Type>, Box<Type>);
-
-/// A type expression (DMN 1.5, grammar rules 54 and 55).
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Type {
-    Any,
-    Null,
-    Boolean,
-    Number,
-    String,
-    Date,
-    Time,
-    DateTime,
-    DaysAndTimeDuration,
-    YearsAndMonthsDuration,
-    List(Option<Box<Type>>),
-    Context(Vec<(Arc<str>, Type)>),
-    Range(Option<Box<Type>>),
-    Function(Option<Signature>),
-    Named(Arc<str>),
-}
-
 /// A compiled expression or set of unary tests.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -183,6 +161,8 @@ pub(crate) struct Program {
     pub names: Vec<Arc<str>>,
     pub definitions: Vec<Definition>,
     pub types: Vec<Type>,
+    /// The declared types that [`Type::Named`] means.
+    pub declared: Types,
     pub root: NodeId,
     pub slots: u32,
     pub patterns: Patterns,

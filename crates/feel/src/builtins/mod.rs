@@ -36,6 +36,7 @@ pub(crate) fn no_program() -> &'static Program {
             names: Vec::new(),
             definitions: Vec::new(),
             types: Vec::new(),
+            declared: crate::Types::default(),
             root: 0,
             slots: 0,
             patterns: Patterns::default(),

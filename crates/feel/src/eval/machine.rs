@@ -161,6 +161,11 @@ impl Machine {
         }
     }
 
+    /// How many reasons have been recorded.
+    pub const fn noted(&self) -> usize {
+        self.notes.len()
+    }
+
     /// Does something whose notes don't matter.
     pub fn quiet(&mut self, on: bool) {
         self.quiet = if on { self.quiet + 1 } else { self.quiet.saturating_sub(1) };
@@ -254,7 +259,7 @@ impl Machine {
             if kind.is_some() {
                 self.charge(u64::from(argument.weight()))?;
             }
-            let Some(value) = types::coerce(argument, kind) else {
+            let Some(value) = types::coerce(argument, kind, &closure.program.declared) else {
                 self.note(at, || format!("the argument `{}` is not of the parameter's type", parameter.name));
                 return Ok(Value::Null);
             };

@@ -101,7 +101,14 @@ impl<'a> Evaluator<'a, '_> {
             Node::InstanceOf { value, kind } => {
                 let value = self.value(value)?;
                 self.machine.charge(u64::from(value.weight()))?;
-                Ok(truth(types::instance_of(&value, self.program.types.get(kind as usize))))
+                let kind = self.program.types.get(kind as usize);
+                let result = types::instance_of(&value, kind, &self.program.declared);
+                if result.is_none() {
+                    return Ok(
+                        self.null(id, || "the type, or one that it is made of, is not declared".to_owned())
+                    );
+                }
+                Ok(truth(result))
             }
             Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
             Node::IsDefined(inner) => Ok(truth(Some(self.is_defined(inner)?))),
@@ -230,16 +237,17 @@ impl<'a> Evaluator<'a, '_> {
         if matches!(op, Op::And | Op::Or) {
             // `false and x` is false and `true or x` true whatever x is (Table 48).
             let deciding = op == Op::Or;
-            let left = left.as_bool();
+            let (kind, left) = (left.type_name(), left.as_bool());
             if left == Some(deciding) {
                 return Ok(truth(left));
             }
-            let right = self.operand(right)?.as_bool();
-            return Ok(truth(match (left, right) {
-                (_, Some(value)) if value == deciding => Some(deciding),
-                (Some(_), Some(_)) => Some(!deciding),
-                _ => None,
-            }));
+            let right = self.operand(right)?;
+            return Ok(match (left, right.as_bool()) {
+                (_, Some(value)) if value == deciding => truth(Some(deciding)),
+                (Some(_), Some(_)) => truth(Some(!deciding)),
+                (None, _) => self.null(id, || format!("a {kind} is no truth value")),
+                (_, None) => self.null(id, || format!("a {} is no truth value", right.type_name())),
+            });
         }
         let right = self.operand(right)?;
         match op {
@@ -277,8 +285,12 @@ impl<'a> Evaluator<'a, '_> {
         for node in nodes {
             values.push(if *node == NONE { None } else { Some(self.value(*node)?) });
         }
+        let known = self.machine.noted();
         let outcome =
             builtins::call(builtin, self.machine, Args::new(values, named, program, program.offset(id)));
+        if matches!(outcome, Ok(Value::Null)) && self.machine.noted() == known {
+            return Ok(self.null(id, || format!("{}() gives null for these arguments", builtin.name())));
+        }
         self.settle(id, outcome)
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::Parser;
 use super::index::{Seen, SpacedNames};
 use super::lexer::{self, Kind, Token};
-use crate::SyntaxError;
 use crate::program::{Node, NodeId, Source};
+use crate::{SyntaxError, Types};
 
 /// One function's variables (or the expression's own).
 #[derive(Default)]
@@ -78,13 +78,18 @@ pub(super) struct Known {
     keys: SpacedNames,
     seen: Seen,
     plain: Vec<String>,
+    /// Names of declared types.
+    types: SpacedNames,
 }
 
 impl Known {
-    pub(super) fn new(names: &[String]) -> Self {
+    pub(super) fn new(names: &[String], types: &Types) -> Self {
         let mut known = Self { plain: names.to_vec(), ..Self::default() };
         for name in names {
             known.names.push(name);
+        }
+        for name in types.names() {
+            known.types.push(name);
         }
         known
     }
@@ -136,6 +141,12 @@ impl Parser<'_> {
             (None, b) => b?,
         };
         Some(Found { name, end })
+    }
+
+    /// The longest name of a declared type that begins at this token, of more than one word.
+    pub(super) fn spaced_type(&self) -> Option<Found> {
+        let found = self.known.types.longest(self.source, self.token.start);
+        found.map(|(name, end)| Found { name, end })
     }
 
     /// Whether the declaration list has the name.

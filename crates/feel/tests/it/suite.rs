@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use heddle_feel::{
-    Context, Dialect, Expression, Options, Value, parse_date, parse_date_time, parse_duration, parse_time,
+    Context, Dialect, Expression, Options, Type, Types, Value, parse_date, parse_date_time, parse_duration,
+    parse_time,
 };
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -134,6 +135,34 @@ fn alike(got: &Value, want: &Value) -> bool {
     }
 }
 
+/// The type that an item definition or one of its components declares.
+fn item_type(item: &Element) -> Option<Type> {
+    let is_list = item.attribute("isCollection") == Some("true");
+    let single = match item.child("typeRef") {
+        Some(name) => {
+            let name = name.text.trim();
+            match name.strip_prefix("feel:").unwrap_or(name) {
+                "Any" => Type::Any,
+                "boolean" => Type::Boolean,
+                "number" => Type::Number,
+                "string" => Type::String,
+                "date" => Type::Date,
+                "time" => Type::Time,
+                "dateTime" | "date and time" => Type::DateTime,
+                "dayTimeDuration" | "days and time duration" => Type::DaysAndTimeDuration,
+                "yearMonthDuration" | "years and months duration" => Type::YearsAndMonthsDuration,
+                other => Type::Named(other.into()),
+            }
+        }
+        None => Type::Context(
+            item.all("itemComponent")
+                .map(|part| Some((part.attribute("name")?.into(), item_type(part)?)))
+                .collect::<Option<_>>()?,
+        ),
+    };
+    Some(if is_list { Type::List(Some(Box::new(single))) } else { single })
+}
+
 struct Tally {
     right: u32,
     wrong: Vec<String>,
@@ -150,6 +179,10 @@ fn run_tests(tests: &Path, tally: &mut Tally) -> Option<()> {
             item.all("itemComponent").filter_map(|part| part.attribute("name").map(str::to_owned))
         }))
         .collect();
+    let types: Types = model
+        .all("itemDefinition")
+        .filter_map(|item| Some((item.attribute("name")?.to_owned(), item_type(item)?)))
+        .collect();
     for case in cases.all("testCase") {
         let mut scope = Context::new();
         for input in case.all("inputNode") {
@@ -160,8 +193,8 @@ fn run_tests(tests: &Path, tally: &mut Tally) -> Option<()> {
             let decision = model.all("decision").find(|d| d.attribute("name") == Some(name));
             let Some(text) = decision.and_then(literal) else { continue };
             let Some(want) = node.child("expected").and_then(value) else { continue };
-            let options = Options { dialect: Dialect::Standard, names: names.clone(), ..Options::default() };
-            let got = Expression::compile_with(text, &options)
+            let options = Options { dialect: Dialect::Standard, names: names.clone() };
+            let got = Expression::compile_typed(text, &options, &types)
                 .map_or(Value::Null, |e| e.evaluate(&scope, &NOW).map_or(Value::Null, |e| e.value));
             if alike(&got, &want) {
                 tally.right += 1;

@@ -7,6 +7,7 @@ use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
 use crate::program::{Node, NodeId, Program};
 use crate::value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone};
+use crate::value::json::{from_json, to_json};
 use crate::value::number::{Number, Rounding};
 use crate::value::text::{Duration, parse_date, parse_date_time, parse_duration, parse_time};
 use crate::{LimitError, Value, syntax};
@@ -235,6 +236,34 @@ pub(super) fn string(args: &Args<'_>, machine: &mut Machine) -> Outcome {
             Ok(Value::string(bounded.text))
         }
     }
+}
+
+/// The value when the condition holds, else null for the cause given.
+pub(super) fn assert(args: &Args<'_>) -> Outcome {
+    match (args.any(1), args.any(2)) {
+        (Value::Boolean(true), _) => Ok(args.any(0).clone()),
+        (_, Value::String(cause)) => null(cause.to_string()),
+        _ => null("the condition of assert() is not fulfilled"),
+    }
+}
+
+pub(super) fn read_json(args: &Args<'_>, machine: &mut Machine) -> Outcome {
+    let text = args.string(0)?;
+    machine.charge(text.len() as u64)?;
+    match serde_json::from_str(text) {
+        Ok(json) => Ok(from_json(&json)),
+        Err(error) => null(format!("this text is no JSON: {error}")),
+    }
+}
+
+pub(super) fn write_json(args: &Args<'_>, machine: &mut Machine) -> Outcome {
+    let value = args.any(0);
+    machine.charge(u64::from(value.weight()) * 8)?;
+    let mut bounded = Bounded { text: String::new(), room: machine.string_size() };
+    if write!(bounded, "{}", to_json(value)).is_err() {
+        return Err(LimitError::StringSize(machine.string_size()).into());
+    }
+    Ok(Value::string(bounded.text))
 }
 
 /// Whether the node is a literal, as the ends of a range in a text must be.

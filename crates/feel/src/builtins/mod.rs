@@ -1,6 +1,7 @@
 //! The built-in functions.
 
 mod args;
+mod backtrack;
 mod contexts;
 mod convert;
 mod lists;
@@ -71,6 +72,7 @@ pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> O
         | Builtin::EndsWith
         | Builtin::StringJoin
         | Builtin::Trim
+        | Builtin::ToBase64
         | Builtin::IsBlank => strings::call(builtin, machine, &args),
         Builtin::Replace | Builtin::Matches | Builtin::Split | Builtin::Extract => {
             patterns::call(builtin, machine, &args)
@@ -130,6 +132,9 @@ fn call_more(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcom
         | Builtin::ContextMerge
         | Builtin::PutAll => contexts::call(builtin, machine, args),
         Builtin::IsDefined => Ok(Value::Boolean(!args.any(0).is_null())),
+        Builtin::Assert => convert::assert(args),
+        Builtin::FromJson => convert::read_json(args, machine),
+        Builtin::ToJson => convert::write_json(args, machine),
         Builtin::GetOrElse => {
             Ok(if args.any(0).is_null() { args.any(1).clone() } else { args.any(0).clone() })
         }

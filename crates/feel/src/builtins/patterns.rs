@@ -1,11 +1,14 @@
-//! Regular expressions: XPath's (XML Schema's with anchors), matched in time linear in the text.
+//! Regular expressions: XPath's (XML Schema's with anchors), matched in time linear in the text unless they have back
+//! references.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use regex::RegexBuilder;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use super::backtrack::{Backtracking, has_references, reference};
 use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
 use crate::program::Program;
@@ -46,9 +49,25 @@ fn translate(pattern: &str, all: bool) -> Option<String> {
     let mut chars = pattern.chars().peekable();
     let mut class = 0u32;
     let mut class_start = false;
+    // The capturing groups begun, and those still open.
+    let (mut groups, mut open) = (0u32, Vec::new());
     while let Some(c) = chars.next() {
         let at_start = std::mem::take(&mut class_start);
         match c {
+            '\\' if class == 0 && chars.peek().is_some_and(|c| matches!(c, '1'..='9')) => {
+                let mut group = chars.next()?.to_digit(10)?;
+                // As many digits as still name a group.
+                while let Some(digit) =
+                    chars.peek().and_then(|c| c.to_digit(10)).filter(|d| group * 10 + d <= groups)
+                {
+                    group = group * 10 + digit;
+                    chars.next();
+                }
+                if group > groups || open.contains(&Some(group)) {
+                    return None;
+                }
+                out.push(reference(group)?);
+            }
             '\\' => escape(chars.next()?, &mut chars, class > 0, &mut out)?,
             '[' if class == 0 => {
                 class = 1;
@@ -82,6 +101,16 @@ fn translate(pattern: &str, all: bool) -> Option<String> {
                     return None;
                 }
                 out.push_str("(?:");
+                open.push(None);
+            }
+            '(' if class == 0 => {
+                groups += 1;
+                open.push(Some(groups));
+                out.push(c);
+            }
+            ')' if class == 0 => {
+                open.pop();
+                out.push(c);
             }
             c => out.push(c),
         }
@@ -146,7 +175,7 @@ fn escape(
         '\\' | '|' | '.' | '-' | '^' | '?' | '*' | '+' | '{' | '}' | '(' | ')' | '[' | ']' | '$' => {
             out.extend(['\\', c]);
         }
-        // Back references can't be matched in linear time, and the rest is no escape of XPath.
+        // The rest is no escape of XPath.
         _ => return None,
     }
     Some(())
@@ -155,12 +184,22 @@ fn escape(
 /// A compiled pattern and what matching costs.
 #[derive(Debug)]
 pub(crate) struct Regex {
-    regex: regex::Regex,
+    matcher: Matcher,
     /// Places in the pattern where a match can stand: each byte of a text is held against each of them at worst.
     places: u64,
     /// Whether every match has a greatest length, so that the search for one looks no further.
     bounded: bool,
 }
+
+#[derive(Debug)]
+enum Matcher {
+    Linear(regex::Regex),
+    /// Of a pattern with back references.
+    Backtracking(Backtracking),
+}
+
+/// Where the group of that number lies in a match; 0 is the match itself.
+type Groups<'g> = &'g dyn Fn(usize) -> Option<Range<usize>>;
 
 /// Bytes of the longest pattern.
 const MAX_PATTERN: usize = 4096;
@@ -189,7 +228,10 @@ fn size(hir: &Hir) -> (u64, u64) {
 
 /// The pattern in the notation of the crate, with its size; none when it is not of XPath or too large.
 fn read(pattern: &str, flags: &str) -> Option<(String, Hir)> {
-    if pattern.len() > MAX_PATTERN || !flags.chars().all(|flag| "smixq".contains(flag)) {
+    if pattern.len() > MAX_PATTERN
+        || has_references(pattern)
+        || !flags.chars().all(|flag| "smixq".contains(flag))
+    {
         return None;
     }
     let all = flags.contains('s');
@@ -217,6 +259,11 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
     if ranges > MAX_RANGES {
         return None;
     }
+    let bounded = hir.properties().maximum_len().is_some();
+    if has_references(&translated) {
+        let matcher = Matcher::Backtracking(Backtracking::new(&hir, flags.contains('i'))?);
+        return Some(Regex { matcher, places: 1, bounded });
+    }
     let regex = RegexBuilder::new(&translated)
         .case_insensitive(flags.contains('i'))
         .multi_line(flags.contains('m'))
@@ -226,7 +273,7 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
         .nest_limit(100)
         .build()
         .ok()?;
-    Some(Regex { regex, places, bounded: hir.properties().maximum_len().is_some() })
+    Some(Regex { matcher: Matcher::Linear(regex), places, bounded })
 }
 
 /// The compiled pattern, counting the work of compiling it when it is new.
@@ -315,6 +362,65 @@ fn flags<'a>(args: &'a Args<'_>, at: usize) -> Outcome<&'a str> {
     }
 }
 
+impl Regex {
+    fn groups(&self) -> usize {
+        match &self.matcher {
+            Matcher::Linear(regex) => regex.captures_len(),
+            Matcher::Backtracking(pattern) => pattern.groups,
+        }
+    }
+
+    fn is_match(&self, machine: &mut Machine, text: &str) -> Result<bool, LimitError> {
+        match &self.matcher {
+            Matcher::Linear(regex) => Ok(regex.is_match(text)),
+            Matcher::Backtracking(pattern) => Ok(pattern.find(machine, text, 0)?.is_some()),
+        }
+    }
+
+    /// Does something for each match in order.
+    fn each(
+        &self,
+        machine: &mut Machine,
+        text: &str,
+        with_groups: bool,
+        mut work: impl FnMut(&mut Machine, Groups<'_>) -> Result<(), LimitError>,
+    ) -> Result<(), LimitError> {
+        match &self.matcher {
+            Matcher::Linear(regex) if with_groups => {
+                for found in regex.captures_iter(text) {
+                    let end = found.get(0).map_or(text.len(), |whole| whole.end());
+                    self.charge_match(machine, text.len() - end)?;
+                    work(machine, &|group| found.get(group).map(|part| part.range()))?;
+                }
+            }
+            Matcher::Linear(regex) => {
+                for found in regex.find_iter(text) {
+                    self.charge_match(machine, text.len() - found.end())?;
+                    work(machine, &|group| (group == 0).then(|| found.range()))?;
+                }
+            }
+            Matcher::Backtracking(pattern) => {
+                let (mut from, mut last) = (0, None);
+                while let Some(found) = pattern.find(machine, text, from)? {
+                    let Some(Some(whole)) = found.first().cloned() else { break };
+                    // An empty match right after another is none.
+                    let counts = !whole.is_empty() || last != Some(whole.end);
+                    if counts {
+                        work(machine, &|group| found.get(group).cloned().flatten())?;
+                    }
+                    last = Some(whole.end);
+                    from = whole.end;
+                    if whole.is_empty() {
+                        let Some(next) = text.get(from..).and_then(|rest| rest.chars().next()) else { break };
+                        from += next.len_utf8();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let (text, pattern) = (args.string(0)?, args.string(1)?);
     let flags = match builtin {
@@ -323,36 +429,35 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
         _ => "",
     };
     let Some(regex) = prepared(machine, args.program, pattern, flags)? else {
-        return null("the pattern is no regular expression of XPath that can be matched in linear time");
+        return null("the pattern is no regular expression of XPath, or too large");
     };
     regex.charge(machine, text.len())?;
+    let mut parts = Vec::new();
+    let part = |range: Range<usize>| Value::string(text.get(range).unwrap_or_default());
     match builtin {
-        Builtin::Matches => Ok(Value::Boolean(regex.regex.is_match(text))),
-        Builtin::Replace => replace(machine, &regex, args, flags.contains('q')),
+        Builtin::Matches => return Ok(Value::Boolean(regex.is_match(machine, text)?)),
+        Builtin::Replace => return replace(machine, &regex, args, flags.contains('q')),
         Builtin::Split => {
-            let (mut parts, mut last) = (Vec::new(), 0);
-            for found in regex.regex.find_iter(text) {
-                regex.charge_match(machine, text.len() - found.end())?;
-                parts.push(Value::string(text.get(last..found.start()).unwrap_or_default()));
-                last = found.end();
-            }
-            parts.push(Value::string(text.get(last..).unwrap_or_default()));
-            Ok(Value::list(parts))
+            let mut last = 0;
+            regex.each(machine, text, false, |_, groups| {
+                let whole = groups(0).unwrap_or_default();
+                parts.push(part(last..whole.start));
+                last = whole.end;
+                Ok(())
+            })?;
+            parts.push(part(last..text.len()));
         }
-        _ => {
-            let mut parts = Vec::new();
-            for found in regex.regex.find_iter(text) {
-                regex.charge_match(machine, text.len() - found.end())?;
-                parts.push(Value::string(found.as_str()));
-            }
-            Ok(Value::list(parts))
-        }
+        _ => regex.each(machine, text, false, |_, groups| {
+            parts.push(part(groups(0).unwrap_or_default()));
+            Ok(())
+        })?,
     }
+    Ok(Value::list(parts))
 }
 
 fn replace(machine: &mut Machine, regex: &Regex, args: &Args<'_>, literal: bool) -> Outcome {
     let text = args.string(0)?;
-    let Some(pieces) = replacement(args.string(2)?, literal, regex.regex.captures_len()) else {
+    let Some(pieces) = replacement(args.string(2)?, literal, regex.groups()) else {
         return null("`$` in a replacement is followed by a group's number");
     };
     let room = machine.string_size();
@@ -362,20 +467,22 @@ fn replace(machine: &mut Machine, regex: &Regex, args: &Args<'_>, literal: bool)
         if out.len() > room { Err(LimitError::StringSize(room)) } else { Ok(()) }
     };
     let mut last = 0;
-    for found in regex.regex.captures_iter(text) {
-        let Some(whole) = found.get(0) else { continue };
-        regex.charge_match(machine, text.len() - whole.end())?;
+    regex.each(machine, text, true, |machine, groups| {
+        let whole = groups(0).unwrap_or_default();
         // Groups are found by a slower search than whole matches.
         machine.charge((whole.len() / 8 + pieces.len() + 8) as u64)?;
-        add(text.get(last..whole.start()).unwrap_or_default())?;
+        add(text.get(last..whole.start).unwrap_or_default())?;
         for piece in &pieces {
             match piece {
                 Piece::Text(plain) => add(plain)?,
-                Piece::Group(group) => add(found.get(*group).map_or("", |group| group.as_str()))?,
+                Piece::Group(group) => {
+                    add(groups(*group).and_then(|range| text.get(range)).unwrap_or_default())?
+                }
             }
         }
-        last = whole.end();
-    }
+        last = whole.end;
+        Ok(())
+    })?;
     add(text.get(last..).unwrap_or_default())?;
     Ok(Value::string(out))
 }
@@ -398,11 +505,21 @@ mod tests {
             (r"a.b", "q", "axb", false),
             (r"^b$", "m", "a\nb\nc", true),
             (r"[&&a]", "", "&", true),
+            (r"^(a)\1$", "i", "aA", true),
+            (r"^(a)\1$", "", "aA", false),
+            (r"^(a+)b\1$", "", "aabaa", true),
+            (r"^(a+)b\1$", "", "aaba", false),
+            (r"(a*)*\1$", "", "b", true),
+            (r"^(?:(x)|(y))(\1|\2)$", "", "yy", true),
+            (r"^(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)\10\11$", "", "abcdefghijja1", true),
+            (r"(\w+) \1", "", "the the", true),
         ] {
             let regex = compile(pattern, flags).expect(pattern);
-            assert_eq!(regex.regex.is_match(text), want, "{pattern} {text}");
+            let mut machine =
+                Machine::new(heddle_kernel::Timestamp::from_micros(0), crate::Limits::default());
+            assert_eq!(regex.is_match(&mut machine, text), Ok(want), "{pattern} {text}");
         }
-        for bad in [r"(a)\1", "[a", "(?i)a", r"\q", "(?P<n>a)", "(((("] {
+        for bad in [r"\1", r"(a\1)", r"(a)\2", r"(a)[\1]", "[a", "(?i)a", r"\q", "(?P<n>a)", "(((("] {
             assert!(compile(bad, "").is_none(), "{bad}");
         }
         assert!(compile("a", "z").is_none());

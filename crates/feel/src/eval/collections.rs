@@ -91,7 +91,7 @@ pub(crate) fn make_range(low: (Value, bool), high: (Value, bool)) -> Option<Valu
 pub(crate) fn test_value(op: Op, end: Value) -> Result<Option<Value>, LimitError> {
     let equality = matches!(op, Op::Eq | Op::Ne);
     // Not even for equality an end is a list or the like: ranges would come to lie within ranges.
-    if !can_bound(&end) && !(equality && matches!(end, Value::Boolean(_))) {
+    if !(can_bound(&end) || equality && matches!(end, Value::Boolean(_))) {
         return Ok(None);
     }
     let form = match op {

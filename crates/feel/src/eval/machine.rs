@@ -99,6 +99,11 @@ impl Machine {
         Ok(())
     }
 
+    /// The error of too many steps, for work that is bounded otherwise.
+    pub const fn exhausted(&self) -> LimitError {
+        LimitError::Steps(self.limits.steps)
+    }
+
     pub const fn string_size(&self) -> usize {
         self.limits.string_size
     }

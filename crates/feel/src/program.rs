@@ -1,9 +1,9 @@
 //! The compiled form: nodes in one array, variables as slots, names and constants in tables.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::builtins::Builtin;
+use crate::builtins::{Builtin, Regex};
+use crate::types::{Type, Types};
 use crate::value::Value;
 
 pub(crate) type NodeId = u32;
@@ -35,6 +35,16 @@ pub(crate) enum Op {
     Pow,
 }
 
+/// How a tree of operators is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Plain,
+    /// The upper part of a chain of operators that is too long to evaluate by recursion.
+    Long,
+    /// A few operators over variables, members and literals.
+    Quick,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Node {
     Null,
@@ -50,10 +60,9 @@ pub(crate) enum Node {
         base: NodeId,
         name: u32,
     },
-    /// `long` marks the upper part of a chain of operators that is too long to evaluate by recursion.
     Binary {
         op: Op,
-        long: bool,
+        shape: Shape,
         left: NodeId,
         right: NodeId,
     },
@@ -119,7 +128,7 @@ pub(crate) enum Node {
 }
 
 /// Where a function's body gets an outer value from when the function is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Local(u32),
     Global(u32),
@@ -141,29 +150,6 @@ pub(crate) struct Definition {
     pub slots: u32,
 }
 
-/// The parameters' types and the result's.
-pub(crate) type Signature = (Vec<Type>, Box<Type>);
-
-/// A type expression (DMN 1.5, grammar rules 54 and 55).
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Type {
-    Any,
-    Null,
-    Boolean,
-    Number,
-    String,
-    Date,
-    Time,
-    DateTime,
-    DaysAndTimeDuration,
-    YearsAndMonthsDuration,
-    List(Option<Box<Type>>),
-    Context(Vec<(Arc<str>, Type)>),
-    Range(Option<Box<Type>>),
-    Function(Option<Signature>),
-    Named(Arc<str>),
-}
-
 /// A compiled expression or set of unary tests.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -175,6 +161,8 @@ pub(crate) struct Program {
     pub names: Vec<Arc<str>>,
     pub definitions: Vec<Definition>,
     pub types: Vec<Type>,
+    /// The declared types that [`Type::Named`] means.
+    pub declared: Types,
     pub root: NodeId,
     pub slots: u32,
     pub patterns: Patterns,
@@ -199,32 +187,40 @@ impl Program {
     }
 }
 
+/// A regular expression with its text and flags; none when it is not of XPath.
+#[derive(Debug)]
+struct Pattern {
+    text: Box<str>,
+    flags: Box<str>,
+    regex: Option<Arc<Regex>>,
+}
+
 /// Regular expressions that this program has compiled, since that takes far longer than to match them.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(Mutex<HashMap<(String, String), Option<regex::Regex>>>);
+pub(crate) struct Patterns(Mutex<Vec<Pattern>>);
 
 impl Patterns {
-    const KEPT: usize = 32;
+    const KEPT: usize = 16;
 
-    pub fn get(
-        &self,
-        pattern: &str,
-        flags: &str,
-        make: impl FnOnce() -> Option<regex::Regex>,
-    ) -> Option<regex::Regex> {
-        let key = (pattern.to_owned(), flags.to_owned());
-        let mut known = match self.0.lock() {
+    fn known(&self) -> MutexGuard<'_, Vec<Pattern>> {
+        match self.0.lock() {
             Ok(known) => known,
             Err(poisoned) => poisoned.into_inner(),
-        };
-        if let Some(found) = known.get(&key) {
-            return found.clone();
         }
+    }
+
+    /// What is known of the pattern; nothing when it was not compiled yet.
+    pub fn find(&self, text: &str, flags: &str) -> Option<Option<Arc<Regex>>> {
+        let known = self.known();
+        let found = known.iter().find(|known| &*known.text == text && &*known.flags == flags);
+        found.map(|found| found.regex.clone())
+    }
+
+    pub fn keep(&self, text: &str, flags: &str, regex: Option<Arc<Regex>>) {
+        let mut known = self.known();
         if known.len() >= Self::KEPT {
             known.clear();
         }
-        let made = make();
-        known.insert(key, made.clone());
-        made
+        known.push(Pattern { text: text.into(), flags: flags.into(), regex });
     }
 }

@@ -7,6 +7,7 @@ use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
 use crate::program::{Node, NodeId, Program};
 use crate::value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone};
+use crate::value::json::{from_json, to_json};
 use crate::value::number::{Number, Rounding};
 use crate::value::text::{Duration, parse_date, parse_date_time, parse_duration, parse_time};
 use crate::{LimitError, Value, syntax};
@@ -180,11 +181,12 @@ fn separator(args: &Args<'_>, at: usize, allowed: &[&str]) -> Outcome<Option<Str
     }
 }
 
-pub(super) fn number(args: &Args<'_>) -> Outcome {
+pub(super) fn number(args: &Args<'_>, machine: &mut Machine) -> Outcome {
     if let (1, Value::Number(number)) = (args.len(), args.single(0)) {
         return Ok(Value::Number(*number));
     }
     let mut text = args.string(0)?.to_string();
+    machine.charge(text.len() as u64 / 16)?;
     let grouping = separator(args, 1, &[" ", ",", "."])?;
     let decimal = separator(args, 2, &[",", "."])?;
     if grouping.is_some() && grouping == decimal {
@@ -226,7 +228,7 @@ pub(super) fn string(args: &Args<'_>, machine: &mut Machine) -> Outcome {
         Value::Null => Ok(Value::Null),
         Value::String(text) => Ok(Value::String(text.clone())),
         value => {
-            machine.charge(u64::from(value.weight()))?;
+            machine.charge(u64::from(value.weight()) + 4)?;
             let mut bounded = Bounded { text: String::new(), room: machine.string_size() };
             if write!(bounded, "{value}").is_err() {
                 return Err(LimitError::StringSize(machine.string_size()).into());
@@ -234,6 +236,34 @@ pub(super) fn string(args: &Args<'_>, machine: &mut Machine) -> Outcome {
             Ok(Value::string(bounded.text))
         }
     }
+}
+
+/// The value when the condition holds, else null for the cause given.
+pub(super) fn assert(args: &Args<'_>) -> Outcome {
+    match (args.any(1), args.any(2)) {
+        (Value::Boolean(true), _) => Ok(args.any(0).clone()),
+        (_, Value::String(cause)) => null(cause.to_string()),
+        _ => null("the condition of assert() is not fulfilled"),
+    }
+}
+
+pub(super) fn read_json(args: &Args<'_>, machine: &mut Machine) -> Outcome {
+    let text = args.string(0)?;
+    machine.charge(text.len() as u64)?;
+    match serde_json::from_str(text) {
+        Ok(json) => Ok(from_json(&json)),
+        Err(error) => null(format!("this text is no JSON: {error}")),
+    }
+}
+
+pub(super) fn write_json(args: &Args<'_>, machine: &mut Machine) -> Outcome {
+    let value = args.any(0);
+    machine.charge(u64::from(value.weight()) * 8)?;
+    let mut bounded = Bounded { text: String::new(), room: machine.string_size() };
+    if write!(bounded, "{}", to_json(value)).is_err() {
+        return Err(LimitError::StringSize(machine.string_size()).into());
+    }
+    Ok(Value::string(bounded.text))
 }
 
 /// Whether the node is a literal, as the ends of a range in a text must be.
@@ -254,6 +284,7 @@ fn is_literal(program: &Program, node: NodeId) -> bool {
 
 pub(super) fn range(args: &Args<'_>, machine: &mut Machine) -> Outcome {
     let text = args.string(0)?;
+    machine.charge(text.len() as u64 / 4 + 32)?;
     let Ok(program) = syntax::shallow(text) else {
         return null("this text is no range");
     };

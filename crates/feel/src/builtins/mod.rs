@@ -1,6 +1,7 @@
 //! The built-in functions.
 
 mod args;
+mod backtrack;
 mod contexts;
 mod convert;
 mod lists;
@@ -15,6 +16,7 @@ mod temporal;
 use std::sync::{Arc, LazyLock};
 
 pub(crate) use args::Args;
+pub(crate) use patterns::Regex;
 pub(crate) use table::Builtin;
 pub(crate) use temporal::property;
 
@@ -35,6 +37,7 @@ pub(crate) fn no_program() -> &'static Program {
             names: Vec::new(),
             definitions: Vec::new(),
             types: Vec::new(),
+            declared: crate::Types::default(),
             root: 0,
             slots: 0,
             patterns: Patterns::default(),
@@ -45,11 +48,16 @@ pub(crate) fn no_program() -> &'static Program {
 
 /// Calls the function; how many arguments there are has been checked.
 pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> Outcome {
+    // Every function reads its strings, and some copy them.
+    for text in args.iter().filter_map(Value::as_str) {
+        machine.charge(text.len() as u64 / 64)?;
+    }
     match builtin {
         Builtin::Date | Builtin::DateAndTime | Builtin::Time | Builtin::Duration => {
+            machine.charge(6)?;
             convert::temporal(builtin, &args)
         }
-        Builtin::Number => convert::number(&args),
+        Builtin::Number => convert::number(&args, machine),
         Builtin::String => convert::string(&args, machine),
         Builtin::Range => convert::range(&args, machine),
         Builtin::Not => Ok(args.any(0).as_bool().map_or(Value::Null, |value| Value::Boolean(!value))),
@@ -64,6 +72,7 @@ pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> O
         | Builtin::EndsWith
         | Builtin::StringJoin
         | Builtin::Trim
+        | Builtin::ToBase64
         | Builtin::IsBlank => strings::call(builtin, machine, &args),
         Builtin::Replace | Builtin::Matches | Builtin::Split | Builtin::Extract => {
             patterns::call(builtin, machine, &args)
@@ -114,7 +123,7 @@ fn call_more(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcom
         | Builtin::Log
         | Builtin::Exp
         | Builtin::Odd
-        | Builtin::Even => numbers::call(builtin, args),
+        | Builtin::Even => numbers::call(builtin, machine, args),
         Builtin::GetValue
         | Builtin::GetEntries
         | Builtin::Context
@@ -123,6 +132,9 @@ fn call_more(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcom
         | Builtin::ContextMerge
         | Builtin::PutAll => contexts::call(builtin, machine, args),
         Builtin::IsDefined => Ok(Value::Boolean(!args.any(0).is_null())),
+        Builtin::Assert => convert::assert(args),
+        Builtin::FromJson => convert::read_json(args, machine),
+        Builtin::ToJson => convert::write_json(args, machine),
         Builtin::GetOrElse => {
             Ok(if args.any(0).is_null() { args.any(1).clone() } else { args.any(0).clone() })
         }

@@ -1,9 +1,17 @@
-//! Regular expressions: XPath's (XML Schema's with anchors), matched in time linear in the text.
+//! Regular expressions: XPath's (XML Schema's with anchors), matched in time linear in the text unless they have back
+//! references.
 
-use regex::{Regex, RegexBuilder};
+use std::ops::Range;
+use std::sync::Arc;
 
+use regex::RegexBuilder;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::backtrack::{Backtracking, has_references, reference};
 use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
+use crate::program::Program;
 use crate::{LimitError, Value};
 
 const NAME_START: &str = r":A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}";
@@ -41,9 +49,25 @@ fn translate(pattern: &str, all: bool) -> Option<String> {
     let mut chars = pattern.chars().peekable();
     let mut class = 0u32;
     let mut class_start = false;
+    // The capturing groups begun, and those still open.
+    let (mut groups, mut open) = (0u32, Vec::new());
     while let Some(c) = chars.next() {
         let at_start = std::mem::take(&mut class_start);
         match c {
+            '\\' if class == 0 && chars.peek().is_some_and(|c| matches!(c, '1'..='9')) => {
+                let mut group = chars.next()?.to_digit(10)?;
+                // As many digits as still name a group.
+                while let Some(digit) =
+                    chars.peek().and_then(|c| c.to_digit(10)).filter(|d| group * 10 + d <= groups)
+                {
+                    group = group * 10 + digit;
+                    chars.next();
+                }
+                if group > groups || open.contains(&Some(group)) {
+                    return None;
+                }
+                out.push(reference(group)?);
+            }
             '\\' => escape(chars.next()?, &mut chars, class > 0, &mut out)?,
             '[' if class == 0 => {
                 class = 1;
@@ -77,6 +101,16 @@ fn translate(pattern: &str, all: bool) -> Option<String> {
                     return None;
                 }
                 out.push_str("(?:");
+                open.push(None);
+            }
+            '(' if class == 0 => {
+                groups += 1;
+                open.push(Some(groups));
+                out.push(c);
+            }
+            ')' if class == 0 => {
+                open.pop();
+                out.push(c);
             }
             c => out.push(c),
         }
@@ -141,14 +175,63 @@ fn escape(
         '\\' | '|' | '.' | '-' | '^' | '?' | '*' | '+' | '{' | '}' | '(' | ')' | '[' | ']' | '$' => {
             out.extend(['\\', c]);
         }
-        // Back references can't be matched in linear time, and the rest is no escape of XPath.
+        // The rest is no escape of XPath.
         _ => return None,
     }
     Some(())
 }
 
-fn compile(pattern: &str, flags: &str) -> Option<Regex> {
-    if !flags.chars().all(|flag| "smixq".contains(flag)) {
+/// A compiled pattern and what matching costs.
+#[derive(Debug)]
+pub(crate) struct Regex {
+    matcher: Matcher,
+    /// Places in the pattern where a match can stand: each byte of a text is held against each of them at worst.
+    places: u64,
+    /// Whether every match has a greatest length, so that the search for one looks no further.
+    bounded: bool,
+}
+
+#[derive(Debug)]
+enum Matcher {
+    Linear(regex::Regex),
+    /// Of a pattern with back references.
+    Backtracking(Backtracking),
+}
+
+/// Where the group of that number lies in a match; 0 is the match itself.
+type Groups<'g> = &'g dyn Fn(usize) -> Option<Range<usize>>;
+
+/// Bytes of the longest pattern.
+const MAX_PATTERN: usize = 4096;
+/// Ranges of characters in the largest pattern with its repetitions written out. It takes about 30 ms to compile.
+const MAX_RANGES: u64 = 110_000;
+
+/// How many ranges of characters a pattern has with its repetitions written out, and how many places.
+fn size(hir: &Hir) -> (u64, u64) {
+    let sum = |parts: &[Hir]| {
+        parts.iter().map(size).fold((0u64, 0u64), |(r, p), (x, y)| (r.saturating_add(x), p.saturating_add(y)))
+    };
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => (1, 1),
+        HirKind::Literal(literal) => (literal.0.len() as u64, literal.0.len() as u64),
+        HirKind::Class(Class::Unicode(class)) => (class.ranges().len() as u64 + 1, 1),
+        HirKind::Class(Class::Bytes(class)) => (class.ranges().len() as u64 + 1, 1),
+        HirKind::Repetition(repetition) => {
+            let times = u64::from(repetition.max.unwrap_or(repetition.min).max(1));
+            let (ranges, places) = size(&repetition.sub);
+            (ranges.saturating_mul(times), places.saturating_mul(times))
+        }
+        HirKind::Capture(capture) => size(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+    }
+}
+
+/// The pattern in the notation of the crate, with its size; none when it is not of XPath or too large.
+fn read(pattern: &str, flags: &str) -> Option<(String, Hir)> {
+    if pattern.len() > MAX_PATTERN
+        || has_references(pattern)
+        || !flags.chars().all(|flag| "smixq".contains(flag))
+    {
         return None;
     }
     let all = flags.contains('s');
@@ -159,29 +242,91 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
     } else {
         translate(pattern, all)?
     };
-    RegexBuilder::new(&translated)
+    let hir = ParserBuilder::new()
+        .case_insensitive(flags.contains('i'))
+        .multi_line(flags.contains('m'))
+        .dot_matches_new_line(all)
+        .nest_limit(100)
+        .build()
+        .parse(&translated)
+        .ok()?;
+    Some((translated, hir))
+}
+
+fn compile(pattern: &str, flags: &str) -> Option<Regex> {
+    let (translated, hir) = read(pattern, flags)?;
+    let (ranges, places) = size(&hir);
+    if ranges > MAX_RANGES {
+        return None;
+    }
+    let bounded = hir.properties().maximum_len().is_some();
+    if has_references(&translated) {
+        let matcher = Matcher::Backtracking(Backtracking::new(&hir, flags.contains('i'))?);
+        return Some(Regex { matcher, places: 1, bounded });
+    }
+    let regex = RegexBuilder::new(&translated)
         .case_insensitive(flags.contains('i'))
         .multi_line(flags.contains('m'))
         .dot_matches_new_line(flags.contains('s'))
-        .size_limit(1 << 20)
+        .size_limit(8 << 20)
         .dfa_size_limit(1 << 20)
         .nest_limit(100)
         .build()
-        .ok()
+        .ok()?;
+    Some(Regex { matcher: Matcher::Linear(regex), places, bounded })
 }
 
-/// `$1` and `\$` of XPath in the notation of the crate.
-fn replacement(text: &str, literal: bool, groups: usize) -> Option<String> {
-    if literal {
-        return Some(text.replace('$', "$$"));
+/// The compiled pattern, counting the work of compiling it when it is new.
+fn prepared(
+    machine: &mut Machine,
+    program: &Program,
+    pattern: &str,
+    flags: &str,
+) -> Result<Option<Arc<Regex>>, LimitError> {
+    if let Some(known) = program.patterns.find(pattern, flags) {
+        return Ok(known);
     }
-    let mut out = String::with_capacity(text.len());
+    // A class of two letters can stand for hundreds of ranges, be there ever so few places.
+    machine.charge(200 + pattern.len() as u64 * 64)?;
+    if let Some((_, hir)) = read(pattern, flags) {
+        machine.charge(size(&hir).0.min(MAX_RANGES) * 8)?;
+    }
+    let regex = compile(pattern, flags).map(Arc::new);
+    program.patterns.keep(pattern, flags, regex.clone());
+    Ok(regex)
+}
+
+impl Regex {
+    /// Counts the work of searching these bytes once.
+    fn charge(&self, machine: &mut Machine, bytes: usize) -> Result<(), LimitError> {
+        machine.charge((bytes as u64).saturating_mul(self.places) / 8 + 1)
+    }
+
+    /// Counts the work of finding a match up to `end` after which `left` bytes remain: a search can look through all
+    /// of them before it takes the match.
+    fn charge_match(&self, machine: &mut Machine, left: usize) -> Result<(), LimitError> {
+        let ahead = if self.bounded { 0 } else { left as u64 };
+        machine.charge(ahead.saturating_mul(self.places.max(16) / 16) / 16 + 2)
+    }
+}
+
+/// A part of a replacement.
+enum Piece {
+    Text(String),
+    Group(usize),
+}
+
+/// A replacement with its `$1` and `\$` resolved; none when it is not of XPath.
+fn replacement(text: &str, literal: bool, groups: usize) -> Option<Vec<Piece>> {
+    if literal {
+        return Some(vec![Piece::Text(text.to_owned())]);
+    }
+    let (mut pieces, mut plain) = (Vec::new(), String::new());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next()? {
-                '\\' => out.push('\\'),
-                '$' => out.push_str("$$"),
+                escaped @ ('\\' | '$') => plain.push(escaped),
                 _ => return None,
             },
             '$' => {
@@ -195,12 +340,18 @@ fn replacement(text: &str, literal: bool, groups: usize) -> Option<String> {
                     group = longer;
                     chars.next();
                 }
-                out.push_str(&format!("${{{group}}}"));
+                if !plain.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                }
+                pieces.push(Piece::Group(group));
             }
-            c => out.push(c),
+            c => plain.push(c),
         }
     }
-    Some(out)
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Some(pieces)
 }
 
 fn flags<'a>(args: &'a Args<'_>, at: usize) -> Outcome<&'a str> {
@@ -211,46 +362,128 @@ fn flags<'a>(args: &'a Args<'_>, at: usize) -> Outcome<&'a str> {
     }
 }
 
+impl Regex {
+    fn groups(&self) -> usize {
+        match &self.matcher {
+            Matcher::Linear(regex) => regex.captures_len(),
+            Matcher::Backtracking(pattern) => pattern.groups,
+        }
+    }
+
+    fn is_match(&self, machine: &mut Machine, text: &str) -> Result<bool, LimitError> {
+        match &self.matcher {
+            Matcher::Linear(regex) => Ok(regex.is_match(text)),
+            Matcher::Backtracking(pattern) => Ok(pattern.find(machine, text, 0)?.is_some()),
+        }
+    }
+
+    /// Does something for each match in order.
+    fn each(
+        &self,
+        machine: &mut Machine,
+        text: &str,
+        with_groups: bool,
+        mut work: impl FnMut(&mut Machine, Groups<'_>) -> Result<(), LimitError>,
+    ) -> Result<(), LimitError> {
+        match &self.matcher {
+            Matcher::Linear(regex) if with_groups => {
+                for found in regex.captures_iter(text) {
+                    let end = found.get(0).map_or(text.len(), |whole| whole.end());
+                    self.charge_match(machine, text.len() - end)?;
+                    work(machine, &|group| found.get(group).map(|part| part.range()))?;
+                }
+            }
+            Matcher::Linear(regex) => {
+                for found in regex.find_iter(text) {
+                    self.charge_match(machine, text.len() - found.end())?;
+                    work(machine, &|group| (group == 0).then(|| found.range()))?;
+                }
+            }
+            Matcher::Backtracking(pattern) => {
+                let (mut from, mut last) = (0, None);
+                while let Some(found) = pattern.find(machine, text, from)? {
+                    let Some(Some(whole)) = found.first().cloned() else { break };
+                    // An empty match right after another is none.
+                    let counts = !whole.is_empty() || last != Some(whole.end);
+                    if counts {
+                        work(machine, &|group| found.get(group).cloned().flatten())?;
+                    }
+                    last = Some(whole.end);
+                    from = whole.end;
+                    if whole.is_empty() {
+                        let Some(next) = text.get(from..).and_then(|rest| rest.chars().next()) else { break };
+                        from += next.len_utf8();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let (text, pattern) = (args.string(0)?, args.string(1)?);
-    machine.charge((text.len() + pattern.len()) as u64 / 8)?;
     let flags = match builtin {
         Builtin::Replace => flags(args, 3)?,
         Builtin::Matches => flags(args, 2)?,
         _ => "",
     };
-    let Some(regex) = args.program.patterns.get(pattern, flags, || compile(pattern, flags)) else {
-        return null("the pattern is no regular expression of XPath that can be matched in linear time");
+    let Some(regex) = prepared(machine, args.program, pattern, flags)? else {
+        return null("the pattern is no regular expression of XPath, or too large");
     };
-    Ok(match builtin {
-        Builtin::Matches => Value::Boolean(regex.is_match(text)),
+    regex.charge(machine, text.len())?;
+    let mut parts = Vec::new();
+    let part = |range: Range<usize>| Value::string(text.get(range).unwrap_or_default());
+    match builtin {
+        Builtin::Matches => return Ok(Value::Boolean(regex.is_match(machine, text)?)),
         Builtin::Replace => return replace(machine, &regex, args, flags.contains('q')),
         Builtin::Split => {
-            let parts: Vec<Value> = regex.split(text).map(Value::string).collect();
-            machine.charge(parts.len() as u64)?;
-            Value::list(parts)
+            let mut last = 0;
+            regex.each(machine, text, false, |_, groups| {
+                let whole = groups(0).unwrap_or_default();
+                parts.push(part(last..whole.start));
+                last = whole.end;
+                Ok(())
+            })?;
+            parts.push(part(last..text.len()));
         }
-        _ => Value::list(regex.find_iter(text).map(|found| Value::string(found.as_str())).collect()),
-    })
+        _ => regex.each(machine, text, false, |_, groups| {
+            parts.push(part(groups(0).unwrap_or_default()));
+            Ok(())
+        })?,
+    }
+    Ok(Value::list(parts))
 }
 
 fn replace(machine: &mut Machine, regex: &Regex, args: &Args<'_>, literal: bool) -> Outcome {
     let text = args.string(0)?;
-    let Some(new) = replacement(args.string(2)?, literal, regex.captures_len()) else {
+    let Some(pieces) = replacement(args.string(2)?, literal, regex.groups()) else {
         return null("`$` in a replacement is followed by a group's number");
     };
-    let mut out = String::with_capacity(text.len());
+    let room = machine.string_size();
+    let mut out = String::new();
+    let mut add = |part: &str| -> Result<(), LimitError> {
+        out.push_str(part);
+        if out.len() > room { Err(LimitError::StringSize(room)) } else { Ok(()) }
+    };
     let mut last = 0;
-    for found in regex.captures_iter(text) {
-        let Some(whole) = found.get(0) else { continue };
-        out.push_str(text.get(last..whole.start()).unwrap_or_default());
-        found.expand(&new, &mut out);
-        last = whole.end();
-        if out.len() > machine.string_size() {
-            return Err(LimitError::StringSize(machine.string_size()).into());
+    regex.each(machine, text, true, |machine, groups| {
+        let whole = groups(0).unwrap_or_default();
+        // Groups are found by a slower search than whole matches.
+        machine.charge((whole.len() / 8 + pieces.len() + 8) as u64)?;
+        add(text.get(last..whole.start).unwrap_or_default())?;
+        for piece in &pieces {
+            match piece {
+                Piece::Text(plain) => add(plain)?,
+                Piece::Group(group) => {
+                    add(groups(*group).and_then(|range| text.get(range)).unwrap_or_default())?
+                }
+            }
         }
-    }
-    out.push_str(text.get(last..).unwrap_or_default());
+        last = whole.end;
+        Ok(())
+    })?;
+    add(text.get(last..).unwrap_or_default())?;
     Ok(Value::string(out))
 }
 
@@ -272,11 +505,21 @@ mod tests {
             (r"a.b", "q", "axb", false),
             (r"^b$", "m", "a\nb\nc", true),
             (r"[&&a]", "", "&", true),
+            (r"^(a)\1$", "i", "aA", true),
+            (r"^(a)\1$", "", "aA", false),
+            (r"^(a+)b\1$", "", "aabaa", true),
+            (r"^(a+)b\1$", "", "aaba", false),
+            (r"(a*)*\1$", "", "b", true),
+            (r"^(?:(x)|(y))(\1|\2)$", "", "yy", true),
+            (r"^(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)\10\11$", "", "abcdefghijja1", true),
+            (r"(\w+) \1", "", "the the", true),
         ] {
             let regex = compile(pattern, flags).expect(pattern);
-            assert_eq!(regex.is_match(text), want, "{pattern} {text}");
+            let mut machine =
+                Machine::new(heddle_kernel::Timestamp::from_micros(0), crate::Limits::default());
+            assert_eq!(regex.is_match(&mut machine, text), Ok(want), "{pattern} {text}");
         }
-        for bad in [r"(a)\1", "[a", "(?i)a", r"\q", "(?P<n>a)", "(((("] {
+        for bad in [r"\1", r"(a\1)", r"(a)\2", r"(a)[\1]", "[a", "(?i)a", r"\q", "(?P<n>a)", "(((("] {
             assert!(compile(bad, "").is_none(), "{bad}");
         }
         assert!(compile("a", "z").is_none());

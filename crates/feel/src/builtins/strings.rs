@@ -1,5 +1,8 @@
 //! Functions on strings (DMN 1.5, 10.3.4.3). Positions count characters, from 1, or from the end when negative.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
 use crate::value::number::Number;
@@ -29,6 +32,10 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
         Builtin::StartsWith => Value::Boolean(text.starts_with(&**args.string(1)?)),
         Builtin::EndsWith => Value::Boolean(text.ends_with(&**args.string(1)?)),
         Builtin::Trim => Value::string(text.trim()),
+        Builtin::ToBase64 => {
+            machine.text(text.len() / 3 * 4 + 4)?;
+            Value::string(STANDARD.encode(text.as_bytes()))
+        }
         _ => Value::Boolean(text.trim().is_empty()),
     })
 }

@@ -4,26 +4,23 @@ use std::sync::Arc;
 
 use crate::Value;
 use crate::function::{Function, Kind};
-use crate::program::Type;
+use crate::{Type, Types};
 
 /// Whether the value is of the type; `None` for a type that is not known.
-pub(crate) fn instance_of(value: &Value, kind: Option<&Type>) -> Option<bool> {
-    let kind = kind?;
+pub(crate) fn instance_of(value: &Value, kind: Option<&Type>, types: &Types) -> Option<bool> {
+    let kind = types.resolve(kind?)?;
     match (value, kind) {
         (Value::Null, Type::Null) => Some(true),
-        (Value::Null, known) if is_known(known) => Some(false),
-        _ => conforms(value, kind),
+        (Value::Null, _) => Some(false),
+        _ => conforms(value, kind, types),
     }
 }
 
-fn is_known(kind: &Type) -> bool {
-    !matches!(kind, Type::Named(_))
-}
-
 /// Conformance (DMN 1.5, 10.3.2.9.1); null conforms to every type.
-fn conforms(value: &Value, kind: &Type) -> Option<bool> {
+fn conforms(value: &Value, kind: &Type, types: &Types) -> Option<bool> {
+    let kind = types.resolve(kind)?;
     if value.is_null() {
-        return Some(!matches!(kind, Type::Named(_)));
+        return Some(true);
     }
     Some(match (kind, value) {
         (Type::Any, _)
@@ -40,7 +37,7 @@ fn conforms(value: &Value, kind: &Type) -> Option<bool> {
         | (Type::Function(None), Value::Function(_)) => true,
         (Type::List(Some(item)), Value::List(items)) => {
             for value in items.iter() {
-                if !conforms(value, item)? {
+                if !conforms(value, item, types)? {
                     return Some(false);
                 }
             }
@@ -48,7 +45,7 @@ fn conforms(value: &Value, kind: &Type) -> Option<bool> {
         }
         (Type::Range(Some(end)), Value::Range(range)) => {
             for value in [&range.low, &range.high].into_iter().flatten() {
-                if !conforms(value, end)? {
+                if !conforms(value, end, types)? {
                     return Some(false);
                 }
             }
@@ -57,22 +54,21 @@ fn conforms(value: &Value, kind: &Type) -> Option<bool> {
         (Type::Context(members), Value::Context(context)) => {
             for (name, kind) in members {
                 match context.get(name) {
-                    Some(value) if conforms(value, kind)? => {}
+                    Some(value) if conforms(value, kind, types)? => {}
                     _ => return Some(false),
                 }
             }
             true
         }
         (Type::Function(Some((parameters, result))), Value::Function(function)) => {
-            function_conforms(function, parameters, result)
+            function_conforms(function, parameters, result, types)
         }
-        (Type::Named(_), _) => return None,
         _ => false,
     })
 }
 
 /// A function conforms when its parameters take at least what the type's do and its result gives no more.
-fn function_conforms(function: &Function, parameters: &[Type], result: &Type) -> bool {
+fn function_conforms(function: &Function, parameters: &[Type], result: &Type, types: &Types) -> bool {
     if function.parameters().len() != parameters.len() {
         return false;
     }
@@ -80,9 +76,9 @@ fn function_conforms(function: &Function, parameters: &[Type], result: &Type) ->
     let Some(definition) = closure.definition() else { return false };
     let taken = definition.parameters.iter().zip(parameters).all(|(own, wanted)| {
         let own = own.kind.and_then(|kind| closure.program.types.get(kind as usize));
-        own.is_none_or(|own| subtype(wanted, own))
+        own.is_none_or(|own| subtype(wanted, own, types))
     });
-    taken && (*result == Type::Any || body_type(function).is_some_and(|kind| subtype(&kind, result)))
+    taken && (*result == Type::Any || body_type(function).is_some_and(|kind| subtype(&kind, result, types)))
 }
 
 /// The type of a body that is a literal; any other is not known before it is evaluated.
@@ -105,29 +101,41 @@ fn body_type(function: &Function) -> Option<Type> {
     }
 }
 
-fn subtype(narrow: &Type, wide: &Type) -> bool {
-    match (narrow, wide) {
+/// Names that mean each other in lists and the like are compared as they are written, so that this ends.
+fn subtype(narrow: &Type, wide: &Type, types: &Types) -> bool {
+    fn resolved<'t>(types: &'t Types, kind: &'t Type) -> &'t Type {
+        types.resolve(kind).unwrap_or(kind)
+    }
+    if narrow == wide {
+        return true;
+    }
+    let inner = |a: &Type, b: &Type| match (a, b) {
+        (Type::Named(_), _) | (_, Type::Named(_)) => a == b || resolved(types, a) == resolved(types, b),
+        _ => subtype(a, b, types),
+    };
+    match (resolved(types, narrow), resolved(types, wide)) {
         (_, Type::Any) | (Type::Null, _) => true,
         (Type::List(_), Type::List(None)) | (Type::Range(_), Type::Range(None)) => true,
         (Type::List(Some(a)), Type::List(Some(b))) | (Type::Range(Some(a)), Type::Range(Some(b))) => {
-            subtype(a, b)
+            inner(a, b)
         }
-        (Type::Context(a), Type::Context(b)) => b
-            .iter()
-            .all(|(name, wide)| a.iter().any(|(known, narrow)| known == name && subtype(narrow, wide))),
+        (Type::Context(a), Type::Context(b)) => {
+            b.iter().all(|(name, wide)| a.iter().any(|(known, narrow)| known == name && inner(narrow, wide)))
+        }
         (a, b) => a == b,
     }
 }
 
 /// The argument as the parameter's type takes it: as it is, as the only item of a list, or out of one.
-pub(crate) fn coerce(value: Value, kind: Option<&Type>) -> Option<Value> {
-    let Some(kind) = kind else { return Some(value) };
-    if conforms(&value, kind) != Some(false) {
+pub(crate) fn coerce(value: Value, kind: Option<&Type>, types: &Types) -> Option<Value> {
+    // A type that nobody declared asks for nothing.
+    let Some(kind) = kind.and_then(|kind| types.resolve(kind)) else { return Some(value) };
+    if conforms(&value, kind, types) != Some(false) {
         return Some(value);
     }
     match (&value, kind) {
         (Value::List(items), _) if items.len() == 1 => {
-            items.first().cloned().filter(|item| conforms(item, kind) == Some(true))
+            items.first().cloned().filter(|item| conforms(item, kind, types) == Some(true))
         }
         (Value::Date(date), Type::DateTime) => Some(Value::DateTime(Arc::new(crate::DateTime {
             date: *date,
@@ -136,7 +144,7 @@ pub(crate) fn coerce(value: Value, kind: Option<&Type>) -> Option<Value> {
         }))),
         (_, Type::List(_)) if !matches!(value, Value::List(_)) => {
             let list = Value::list(vec![value]);
-            (conforms(&list, kind) == Some(true)).then_some(list)
+            (conforms(&list, kind, types) == Some(true)).then_some(list)
         }
         _ => None,
     }

@@ -4,16 +4,18 @@ mod build;
 mod calls;
 mod compound;
 mod expression;
+mod index;
 mod lexer;
 mod names;
 mod types;
 
 use std::sync::Arc;
 
-use crate::SyntaxError;
 use crate::expression::{Dialect, Options};
 use crate::program::{Node, NodeId, Patterns, Program, Run};
+use crate::{SyntaxError, Type, Types};
 
+use index::Names;
 use lexer::{Kind, Token};
 use names::{Frame, Known};
 
@@ -42,14 +44,17 @@ pub(crate) struct Parser<'s> {
     offsets: Vec<u32>,
     extra: Vec<u32>,
     constants: Vec<crate::Value>,
-    names: Vec<Arc<str>>,
+    names: Names,
+    /// Filters around the token.
+    filters: u32,
     definitions: Vec<crate::program::Definition>,
-    types: Vec<crate::program::Type>,
+    types: Vec<Type>,
+    declared: Types,
 }
 
 /// Reads an expression.
-pub(crate) fn expression(source: &str, options: &Options) -> Result<Program, SyntaxError> {
-    let mut parser = Parser::new(source, options)?;
+pub(crate) fn expression(source: &str, options: &Options, types: &Types) -> Result<Program, SyntaxError> {
+    let mut parser = Parser::new(source, options, types)?;
     let root = parser.expression()?;
     parser.end()?;
     Ok(parser.finish(root))
@@ -57,7 +62,7 @@ pub(crate) fn expression(source: &str, options: &Options) -> Result<Program, Syn
 
 /// Reads a range's text during an evaluation, which may have used up much of the stack: few levels are enough.
 pub(crate) fn shallow(source: &str) -> Result<Program, SyntaxError> {
-    let mut parser = Parser::new(source, &Options::default())?;
+    let mut parser = Parser::new(source, &Options::default(), &Types::default())?;
     parser.nesting = MAX_NESTING - 12;
     let root = parser.expression()?;
     parser.end()?;
@@ -65,8 +70,8 @@ pub(crate) fn shallow(source: &str) -> Result<Program, SyntaxError> {
 }
 
 /// Reads unary tests (grammar rules 12 to 17).
-pub(crate) fn unary_tests(source: &str, options: &Options) -> Result<Program, SyntaxError> {
-    let mut parser = Parser::new(source, options)?;
+pub(crate) fn unary_tests(source: &str, options: &Options, types: &Types) -> Result<Program, SyntaxError> {
+    let mut parser = Parser::new(source, options, types)?;
     parser.declare("?".into());
     let root = parser.unary_tests()?;
     parser.end()?;
@@ -74,7 +79,7 @@ pub(crate) fn unary_tests(source: &str, options: &Options) -> Result<Program, Sy
 }
 
 impl<'s> Parser<'s> {
-    fn new(source: &'s str, options: &Options) -> Result<Self, SyntaxError> {
+    fn new(source: &'s str, options: &Options, types: &Types) -> Result<Self, SyntaxError> {
         if source.len() > MAX_SOURCE {
             return Err(SyntaxError::at(
                 source,
@@ -93,15 +98,17 @@ impl<'s> Parser<'s> {
             range_end: false,
             input_uses: 0,
             own_name: None,
-            known: Known::new(&options.names),
+            known: Known::new(&options.names, types),
             frames: vec![Frame::default()],
             nodes: Vec::with_capacity(16),
             offsets: Vec::with_capacity(16),
             extra: Vec::new(),
             constants: Vec::new(),
-            names: Vec::new(),
+            names: Names::default(),
+            filters: 0,
             definitions: Vec::new(),
             types: Vec::new(),
+            declared: types.clone(),
         })
     }
 
@@ -112,9 +119,10 @@ impl<'s> Parser<'s> {
             offsets: self.offsets,
             extra: self.extra,
             constants: self.constants,
-            names: self.names,
+            names: self.names.into_list(),
             definitions: self.definitions,
             types: self.types,
+            declared: self.declared,
             root,
             slots: self.frames.first().map_or(0, |frame| frame.slots),
             patterns: Patterns::default(),

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::lexer::Kind;
 use crate::SyntaxError;
-use crate::program::{Signature, Type};
+use crate::{Signature, Type};
 
 impl Parser<'_> {
     fn words(&mut self, words: &[&str]) -> Result<(), SyntaxError> {
@@ -18,6 +18,10 @@ impl Parser<'_> {
     }
 
     fn type_here(&mut self) -> Result<Type, SyntaxError> {
+        if let Some(found) = self.spaced_type() {
+            self.advance_to(found.end)?;
+            return Ok(Type::Named(found.name));
+        }
         if let Some(found) = self.spaced_name(false)
             && self.is_declared(&found.name)
         {

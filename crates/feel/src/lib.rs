@@ -11,6 +11,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! `docs/feel.md` of the crate tells of the dialect's functions and of all limits.
+//!
 //! An expression never fails for what it meets: a part without a meaning is null, and a [`Note`] says why. Only an
 //! exceeded limit ends an evaluation with an error.
 

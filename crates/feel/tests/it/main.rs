@@ -556,3 +556,10 @@ fn shared_between_threads() {
         assert_eq!(thread.join().expect("a result"), Ok(Value::integer(5050 * n)));
     }
 }
+
+#[test]
+fn the_example_of_the_documentation_is_one_that_runs() {
+    let example = include_str!("../../examples/evaluate.rs");
+    let code = example.split_once("\n\n").map_or(example, |(_, code)| code);
+    assert!(include_str!("../../docs/feel.md").contains(&format!("```rust\n{code}```")));
+}

@@ -26,6 +26,7 @@ mod program;
 mod scope;
 mod syntax;
 mod types;
+mod typing;
 mod value;
 
 pub use error::{LimitError, Note, SyntaxError};
@@ -34,6 +35,7 @@ pub use function::{Function, Host, HostFunction};
 pub use limits::Limits;
 pub use scope::{Layers, Ref, Scope};
 pub use types::{Signature, Type, Types};
+pub use typing::{Declared, TestType};
 pub use value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone, days_in_month};
 pub use value::json::{from_json, object as context_from_json, to_json};
 pub use value::number::{Number, NumberError, PRECISION, Rounding};

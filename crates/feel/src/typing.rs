@@ -128,15 +128,21 @@ impl<'p> Typing<'p> {
             Node::Null | Node::Invalid(_) => Type::Null,
             Node::Const(at) => self.program.constants.get(at as usize).map_or(Type::Any, value_type),
             Node::Local(slot) => {
-                let Some(kind) = self.slots.get(slot as usize) else { return Type::Any };
+                let Some(kind) = self.slots.get(slot as usize).filter(|_| self.left > 0) else {
+                    return Type::Any;
+                };
                 match self.left.checked_sub(size(kind)) {
                     Some(left) => {
                         self.left = left;
                         kind.clone()
                     }
-                    None => Type::Any,
+                    None => {
+                        self.left = 0;
+                        Type::Any
+                    }
                 }
             }
+            Node::Global(_) if self.left == 0 => Type::Any,
             Node::Global(name) => {
                 let declared =
                     (self.variable)(self.program.name(name)).map_or(Type::Any, |kind| self.resolved(kind));
@@ -145,7 +151,10 @@ impl<'p> Typing<'p> {
                         self.left = left;
                         declared
                     }
-                    None => Type::Any,
+                    None => {
+                        self.left = 0;
+                        Type::Any
+                    }
                 }
             }
             Node::Member(run) => self.filtered_member(run),

@@ -302,104 +302,108 @@ impl<'p> Typing<'p> {
     }
 
     fn builtin(&mut self, builtin: Builtin, arguments: Run) -> Type {
-        use Builtin as B;
         let first = self.program.run(arguments).first().copied().filter(|node| *node != NONE);
         let first = first.map_or(Type::Any, |node| self.of(node));
-        match builtin {
-            B::Date | B::Today | B::LastDayOfMonth => Type::Date,
-            B::DateAndTime | B::Now => Type::DateTime,
-            B::Time => Type::Time,
-            B::YearsAndMonthsDuration => Type::YearsAndMonthsDuration,
-            B::Number
-            | B::StringLength
-            | B::Count
-            | B::Product
-            | B::Median
-            | B::Stddev
-            | B::Decimal
-            | B::Floor
-            | B::Ceiling
-            | B::RoundUp
-            | B::RoundDown
-            | B::RoundHalfUp
-            | B::RoundHalfDown
-            | B::Modulo
-            | B::Sqrt
-            | B::Log
-            | B::Exp
-            | B::DayOfYear
-            | B::WeekOfYear => Type::Number,
-            B::String
-            | B::Substring
-            | B::UpperCase
-            | B::LowerCase
-            | B::SubstringBefore
-            | B::SubstringAfter
-            | B::Replace
-            | B::StringJoin
-            | B::DayOfWeek
-            | B::MonthOfYear
-            | B::Trim
-            | B::ToBase64
-            | B::ToJson => Type::String,
-            B::Not
-            | B::Contains
-            | B::StartsWith
-            | B::EndsWith
-            | B::Matches
-            | B::ListContains
-            | B::All
-            | B::Any
-            | B::Odd
-            | B::Even
-            | B::Is
-            | B::Before
-            | B::After
-            | B::Meets
-            | B::MetBy
-            | B::Overlaps
-            | B::OverlapsBefore
-            | B::OverlapsAfter
-            | B::Finishes
-            | B::FinishedBy
-            | B::Includes
-            | B::During
-            | B::Starts
-            | B::StartedBy
-            | B::Coincides
-            | B::IsDefined
-            | B::IsBlank
-            | B::IsEmpty => Type::Boolean,
-            B::Split | B::Extract => list(Type::String),
-            B::IndexOf | B::Mode => list(Type::Number),
-            B::Sublist | B::Remove | B::Reverse | B::DistinctValues | B::DuplicateValues | B::Sort => {
-                list(self.item(first))
-            }
-            B::Append
-            | B::Concatenate
-            | B::InsertBefore
-            | B::Union
-            | B::Flatten
-            | B::ListReplace
-            | B::Partition
-            | B::GetEntries => Type::List(None),
-            B::Min | B::Max | B::Sum | B::Mean => match first {
-                Type::List(Some(item)) => *item,
-                Type::List(None) => Type::Any,
-                kind => kind,
-            },
-            B::Abs | B::Assert => first,
-            B::Range => Type::Range(None),
-            B::Duration
-            | B::GetValue
-            | B::Context
-            | B::ContextPut
-            | B::ContextMerge
-            | B::GetOrElse
-            | B::FromJson
-            | B::Put
-            | B::PutAll => Type::Any,
-        }
+        let item = self.item(first.clone());
+        builtin_type(builtin, first, item)
+    }
+}
+
+/// The type of a built-in function's result; `first` is that of its first argument, and `item` what that holds.
+fn builtin_type(builtin: Builtin, first: Type, item: Type) -> Type {
+    use Builtin as B;
+    match builtin {
+        B::Date | B::Today | B::LastDayOfMonth => Type::Date,
+        B::DateAndTime | B::Now => Type::DateTime,
+        B::Time => Type::Time,
+        B::YearsAndMonthsDuration => Type::YearsAndMonthsDuration,
+        B::Number
+        | B::StringLength
+        | B::Count
+        | B::Product
+        | B::Median
+        | B::Stddev
+        | B::Decimal
+        | B::Floor
+        | B::Ceiling
+        | B::RoundUp
+        | B::RoundDown
+        | B::RoundHalfUp
+        | B::RoundHalfDown
+        | B::Modulo
+        | B::Sqrt
+        | B::Log
+        | B::Exp
+        | B::DayOfYear
+        | B::WeekOfYear => Type::Number,
+        B::String
+        | B::Substring
+        | B::UpperCase
+        | B::LowerCase
+        | B::SubstringBefore
+        | B::SubstringAfter
+        | B::Replace
+        | B::StringJoin
+        | B::DayOfWeek
+        | B::MonthOfYear
+        | B::Trim
+        | B::ToBase64
+        | B::ToJson => Type::String,
+        B::Not
+        | B::Contains
+        | B::StartsWith
+        | B::EndsWith
+        | B::Matches
+        | B::ListContains
+        | B::All
+        | B::Any
+        | B::Odd
+        | B::Even
+        | B::Is
+        | B::Before
+        | B::After
+        | B::Meets
+        | B::MetBy
+        | B::Overlaps
+        | B::OverlapsBefore
+        | B::OverlapsAfter
+        | B::Finishes
+        | B::FinishedBy
+        | B::Includes
+        | B::During
+        | B::Starts
+        | B::StartedBy
+        | B::Coincides
+        | B::IsDefined
+        | B::IsBlank
+        | B::IsEmpty => Type::Boolean,
+        B::Split | B::Extract => list(Type::String),
+        B::IndexOf | B::Mode => list(Type::Number),
+        B::Sublist | B::Remove | B::Reverse | B::DistinctValues | B::DuplicateValues | B::Sort => list(item),
+        B::Append
+        | B::Concatenate
+        | B::InsertBefore
+        | B::Union
+        | B::Flatten
+        | B::ListReplace
+        | B::Partition
+        | B::GetEntries => Type::List(None),
+        B::Min | B::Max | B::Sum | B::Mean => match first {
+            Type::List(Some(item)) => *item,
+            Type::List(None) => Type::Any,
+            kind => kind,
+        },
+        B::Abs | B::Assert => first,
+        B::Range => Type::Range(None),
+        B::Duration
+        | B::GetValue
+        | B::Context
+        | B::ContextPut
+        | B::ContextMerge
+        | B::GetOrElse
+        | B::FromJson
+        | B::Put
+        | B::PutAll => Type::Any,
     }
 }
 

@@ -43,6 +43,16 @@ fn block(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The number of a back reference: as many digits as still name one of the groups begun.
+fn group_number(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, groups: u32) -> Option<u32> {
+    let mut group = chars.next()?.to_digit(10)?;
+    while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)).filter(|d| group * 10 + d <= groups) {
+        group = group * 10 + digit;
+        chars.next();
+    }
+    Some(group)
+}
+
 /// The pattern in the notation of the `regex` crate.
 fn translate(pattern: &str, all: bool) -> Option<String> {
     let mut out = String::with_capacity(pattern.len() + 8);
@@ -55,14 +65,7 @@ fn translate(pattern: &str, all: bool) -> Option<String> {
         let at_start = std::mem::take(&mut class_start);
         match c {
             '\\' if class == 0 && chars.peek().is_some_and(|c| matches!(c, '1'..='9')) => {
-                let mut group = chars.next()?.to_digit(10)?;
-                // As many digits as still name a group.
-                while let Some(digit) =
-                    chars.peek().and_then(|c| c.to_digit(10)).filter(|d| group * 10 + d <= groups)
-                {
-                    group = group * 10 + digit;
-                    chars.next();
-                }
+                let group = group_number(&mut chars, groups)?;
                 if group > groups || open.contains(&Some(group)) {
                     return None;
                 }

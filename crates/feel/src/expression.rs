@@ -169,6 +169,10 @@ impl UnaryTests {
         &self.program.source
     }
 
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// Whether the input passes: true, false or null.
     ///
     /// # Errors

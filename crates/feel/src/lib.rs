@@ -11,6 +11,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! `docs/feel.md` of the crate tells of the dialect's functions and of all limits.
+//!
 //! An expression never fails for what it meets: a part without a meaning is null, and a [`Note`] says why. Only an
 //! exceeded limit ends an evaluation with an error.
 
@@ -24,6 +26,7 @@ mod program;
 mod scope;
 mod syntax;
 mod types;
+mod typing;
 mod value;
 
 pub use error::{LimitError, Note, SyntaxError};
@@ -32,6 +35,7 @@ pub use function::{Function, Host, HostFunction};
 pub use limits::Limits;
 pub use scope::{Layers, Ref, Scope};
 pub use types::{Signature, Type, Types};
+pub use typing::{Declared, TestType};
 pub use value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone, days_in_month};
 pub use value::json::{from_json, object as context_from_json, to_json};
 pub use value::number::{Number, NumberError, PRECISION, Rounding};

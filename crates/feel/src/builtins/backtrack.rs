@@ -282,15 +282,7 @@ impl Backtracking {
                     }
                     Instruction::Character(_) | Instruction::Class(_) => {
                         let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
-                        let fits = match instruction {
-                            Instruction::Character(wanted) => c == *wanted,
-                            Instruction::Class(ranges) => {
-                                let found = ranges.partition_point(|(_, high)| *high < c);
-                                ranges.get(found).is_some_and(|(low, _)| *low <= c)
-                            }
-                            _ => false,
-                        };
-                        if !fits {
+                        if !takes(instruction, c) {
                             break;
                         }
                         at += c.len_utf8();
@@ -311,6 +303,18 @@ impl Backtracking {
             }
         }
         Some(text.len() - chars.as_str().len())
+    }
+}
+
+/// Whether the instruction takes the character.
+fn takes(instruction: &Instruction, c: char) -> bool {
+    match instruction {
+        Instruction::Character(wanted) => c == *wanted,
+        Instruction::Class(ranges) => {
+            let found = ranges.partition_point(|(_, high)| *high < c);
+            ranges.get(found).is_some_and(|(low, _)| *low <= c)
+        }
+        _ => false,
     }
 }
 

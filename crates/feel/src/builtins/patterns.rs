@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regex::RegexBuilder;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use super::backtrack::{Backtracking, has_references, reference};
 use super::{Args, Builtin};
@@ -43,6 +43,16 @@ fn block(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The number of a back reference: as many digits as still name one of the groups begun.
+fn group_number(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, groups: u32) -> Option<u32> {
+    let mut group = chars.next()?.to_digit(10)?;
+    while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)).filter(|d| group * 10 + d <= groups) {
+        group = group * 10 + digit;
+        chars.next();
+    }
+    Some(group)
+}
+
 /// The pattern in the notation of the `regex` crate.
 fn translate(pattern: &str, all: bool) -> Option<String> {
     let mut out = String::with_capacity(pattern.len() + 8);
@@ -55,14 +65,7 @@ fn translate(pattern: &str, all: bool) -> Option<String> {
         let at_start = std::mem::take(&mut class_start);
         match c {
             '\\' if class == 0 && chars.peek().is_some_and(|c| matches!(c, '1'..='9')) => {
-                let mut group = chars.next()?.to_digit(10)?;
-                // As many digits as still name a group.
-                while let Some(digit) =
-                    chars.peek().and_then(|c| c.to_digit(10)).filter(|d| group * 10 + d <= groups)
-                {
-                    group = group * 10 + digit;
-                    chars.next();
-                }
+                let group = group_number(&mut chars, groups)?;
                 if group > groups || open.contains(&Some(group)) {
                     return None;
                 }
@@ -187,8 +190,9 @@ pub(crate) struct Regex {
     matcher: Matcher,
     /// Places in the pattern where a match can stand: each byte of a text is held against each of them at worst.
     places: u64,
-    /// Whether every match has a greatest length, so that the search for one looks no further.
-    bounded: bool,
+    /// What stands in repetitions without an end; none when every match has a greatest length. The search for a match
+    /// can look beyond its end only over such characters and as many others as there are places.
+    loops: Option<ClassUnicode>,
 }
 
 #[derive(Debug)]
@@ -259,10 +263,14 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
     if ranges > MAX_RANGES {
         return None;
     }
-    let bounded = hir.properties().maximum_len().is_some();
+    let loops = hir.properties().maximum_len().is_none().then(|| {
+        let mut loops = ClassUnicode::empty();
+        looped(&hir, false, &mut loops);
+        loops
+    });
     if has_references(&translated) {
         let matcher = Matcher::Backtracking(Backtracking::new(&hir, flags.contains('i'))?);
-        return Some(Regex { matcher, places: 1, bounded });
+        return Some(Regex { matcher, places: 1, loops });
     }
     let regex = RegexBuilder::new(&translated)
         .case_insensitive(flags.contains('i'))
@@ -273,7 +281,7 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
         .nest_limit(100)
         .build()
         .ok()?;
-    Some(Regex { matcher: Matcher::Linear(regex), places, bounded })
+    Some(Regex { matcher: Matcher::Linear(regex), places, loops })
 }
 
 /// The compiled pattern, counting the work of compiling it when it is new.
@@ -302,11 +310,47 @@ impl Regex {
         machine.charge((bytes as u64).saturating_mul(self.places) / 8 + 1)
     }
 
-    /// Counts the work of finding a match up to `end` after which `left` bytes remain: a search can look through all
-    /// of them before it takes the match.
-    fn charge_match(&self, machine: &mut Machine, left: usize) -> Result<(), LimitError> {
-        let ahead = if self.bounded { 0 } else { left as u64 };
-        machine.charge(ahead.saturating_mul(self.places.max(16) / 16) / 16 + 2)
+    /// Counts the work of finding a match: a search can look beyond its end before it takes the match.
+    fn charge_match(
+        &self,
+        machine: &mut Machine,
+        text: &str,
+        found: &Range<usize>,
+    ) -> Result<(), LimitError> {
+        let mut ahead = 0u64;
+        if let Some(loops) = &self.loops {
+            let mut others = 0;
+            for c in text.get(found.start..).unwrap_or_default().chars() {
+                let at = loops.ranges().partition_point(|range| range.end() < c);
+                others += u64::from(loops.ranges().get(at).is_none_or(|range| range.start() > c));
+                if others > self.places {
+                    break;
+                }
+                ahead += 1;
+            }
+        }
+        machine.charge(ahead.saturating_mul(self.places.max(16) / 16) / 4 + 2)
+    }
+}
+
+/// Adds what stands in repetitions without an end.
+fn looped(hir: &Hir, within: bool, loops: &mut ClassUnicode) {
+    match hir.kind() {
+        HirKind::Repetition(repetition) => looped(&repetition.sub, within || repetition.max.is_none(), loops),
+        HirKind::Capture(capture) => looped(&capture.sub, within, loops),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().for_each(|part| looped(part, within, loops));
+        }
+        HirKind::Literal(literal) if within => {
+            let text = String::from_utf8_lossy(&literal.0);
+            loops.union(&ClassUnicode::new(text.chars().map(|c| ClassUnicodeRange::new(c, c))));
+        }
+        HirKind::Class(Class::Unicode(class)) if within => loops.union(class),
+        HirKind::Class(Class::Bytes(class)) if within => {
+            let ranges = class.ranges().iter().map(|r| (char::from(r.start()), char::from(r.end())));
+            loops.union(&ClassUnicode::new(ranges.map(|(low, high)| ClassUnicodeRange::new(low, high))));
+        }
+        _ => {}
     }
 }
 
@@ -388,14 +432,14 @@ impl Regex {
         match &self.matcher {
             Matcher::Linear(regex) if with_groups => {
                 for found in regex.captures_iter(text) {
-                    let end = found.get(0).map_or(text.len(), |whole| whole.end());
-                    self.charge_match(machine, text.len() - end)?;
+                    let whole = found.get(0).map(|whole| whole.range()).unwrap_or_default();
+                    self.charge_match(machine, text, &whole)?;
                     work(machine, &|group| found.get(group).map(|part| part.range()))?;
                 }
             }
             Matcher::Linear(regex) => {
                 for found in regex.find_iter(text) {
-                    self.charge_match(machine, text.len() - found.end())?;
+                    self.charge_match(machine, text, &found.range())?;
                     work(machine, &|group| (group == 0).then(|| found.range()))?;
                 }
             }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use heddle_feel::{
     Context, Dialect, EvalContext, Evaluated, Expression, Function, Host, HostFunction, Layers, LimitError,
-    Limits, Options, Ref, Scope, UnaryTests, Value, from_json, to_json,
+    Limits, Options, Ref, Scope, Type, UnaryTests, Value, from_json, to_json,
 };
 use heddle_kernel::Timestamp;
 use serde_json::json;
@@ -555,4 +555,66 @@ fn shared_between_threads() {
     for (n, thread) in (1..=4).zip(threads) {
         assert_eq!(thread.join().expect("a result"), Ok(Value::integer(5050 * n)));
     }
+}
+
+#[test]
+fn the_example_of_the_documentation_is_one_that_runs() {
+    let example = include_str!("../../examples/evaluate.rs");
+    let code = example.split_once("\n\n").map_or(example, |(_, code)| code);
+    assert!(include_str!("../../docs/feel.md").contains(&format!("```rust\n{code}```")));
+}
+
+#[test]
+fn types_are_told_without_evaluating() {
+    let customer = Type::Context(vec![("age".into(), Type::Number), ("name".into(), Type::String)]);
+    let variable = |name: &str| match name {
+        "a" => Some(Type::Number),
+        "s" => Some(Type::String),
+        "customer" => Some(customer.clone()),
+        "customers" => Some(Type::List(Some(Box::new(customer.clone())))),
+        "since" => Some(Type::Date),
+        _ => None,
+    };
+    let list = |item: Type| Type::List(Some(Box::new(item)));
+    for (source, want) in [
+        ("a + 1", Type::Number),
+        ("s + \"x\"", Type::String),
+        ("a + s", Type::Any),
+        ("a > 1 and unknown", Type::Boolean),
+        ("unknown", Type::Any),
+        ("customer.age * 2", Type::Number),
+        ("customer.missing", Type::Any),
+        ("customers.name", list(Type::String)),
+        ("customers[age > 18]", list(customer.clone())),
+        ("customers[1].name", Type::String),
+        ("customers[age > 18].age", list(Type::Number)),
+        ("for c in customers return c.age + 1", list(Type::Number)),
+        ("for i in 1..3 return i", list(Type::Number)),
+        ("sum(for c in customers return c.age)", Type::Number),
+        ("if a > 1 then \"x\" else null", Type::String),
+        ("if a > 1 then \"x\" else 1", Type::Any),
+        ("since + @\"P1D\"", Type::Date),
+        ("since - since", Type::DaysAndTimeDuration),
+        ("since.year", Type::Number),
+        ("[1, 2]", list(Type::Number)),
+        ("[1, \"x\"]", list(Type::Any)),
+        ("{x: a, y: x > 1}.y", Type::Boolean),
+        ("[1..5]", Type::Range(Some(Box::new(Type::Number)))),
+        ("upper case(s)", Type::String),
+        ("some c in customers satisfies c.age > 1", Type::Boolean),
+        (&format!("a{}", " + a".repeat(30_000)), Type::Number),
+    ] {
+        let expression = Expression::compile(source, Dialect::Standard).expect("an expression");
+        assert_eq!(expression.type_of(&variable), want, "{}", source.get(..40).unwrap_or(source));
+    }
+    let types = |source: &str| {
+        let tests = UnaryTests::compile(source, Dialect::Standard).expect("tests");
+        let types = tests.types_of(&Type::Number, &variable);
+        types.into_iter().map(|test| (test.against, test.decides, test.offset)).collect::<Vec<_>>()
+    };
+    assert_eq!(types("-"), vec![]);
+    assert_eq!(types("1, < a"), vec![(Type::Number, false, 0), (Type::Number, false, 3)]);
+    assert_eq!(types("[1..5], \"x\""), vec![(Type::Number, false, 0), (Type::String, false, 8)]);
+    assert_eq!(types("? > 1"), vec![(Type::Boolean, true, 2)]);
+    assert_eq!(types("? + 1, customers.age"), vec![(Type::Number, false, 2), (Type::Number, false, 16)]);
 }

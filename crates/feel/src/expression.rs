@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heddle_kernel::Timestamp;
 
-use crate::eval::Machine;
+use crate::eval::{Machine, quick};
 use crate::program::Program;
 use crate::{LimitError, Limits, Note, Scope, SyntaxError, Value, syntax};
 
@@ -60,11 +60,27 @@ pub struct UnaryTests {
 fn evaluate(
     program: &Arc<Program>,
     scope: &dyn Scope,
-    input: Option<Value>,
+    input: Option<&Value>,
     ctx: &EvalContext,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<Evaluated, LimitError> {
-    let mut machine = Machine::new(ctx.now, limits);
+    if limits.allow(quick::steps(program))
+        && let Some(value) = quick::whole(program, scope, input)
+    {
+        return Ok(Evaluated { value, notes: Vec::new() });
+    }
+    evaluate_any(program, scope, input, ctx, limits)
+}
+
+#[inline(never)]
+fn evaluate_any(
+    program: &Arc<Program>,
+    scope: &dyn Scope,
+    input: Option<&Value>,
+    ctx: &EvalContext,
+    limits: &Limits,
+) -> Result<Evaluated, LimitError> {
+    let mut machine = Machine::new(ctx.now, limits.clone());
     let value = machine.run(program, scope, input)?;
     Ok(Evaluated { value, notes: machine.into_notes() })
 }
@@ -97,7 +113,7 @@ impl Expression {
     /// # Errors
     /// When a limit is exceeded; nothing else fails.
     pub fn evaluate(&self, scope: &dyn Scope, ctx: &EvalContext) -> Result<Evaluated, LimitError> {
-        evaluate(&self.program, scope, None, ctx, Limits::default())
+        evaluate(&self.program, scope, None, ctx, &Limits::DEFAULT)
     }
 
     /// Evaluates within these limits.
@@ -110,7 +126,7 @@ impl Expression {
         ctx: &EvalContext,
         limits: &Limits,
     ) -> Result<Evaluated, LimitError> {
-        evaluate(&self.program, scope, None, ctx, limits.clone())
+        evaluate(&self.program, scope, None, ctx, limits)
     }
 }
 
@@ -147,7 +163,7 @@ impl UnaryTests {
         scope: &dyn Scope,
         ctx: &EvalContext,
     ) -> Result<Evaluated, LimitError> {
-        evaluate(&self.program, scope, Some(input.clone()), ctx, Limits::default())
+        evaluate(&self.program, scope, Some(input), ctx, &Limits::DEFAULT)
     }
 
     /// Whether the input passes, decided within these limits.
@@ -161,6 +177,6 @@ impl UnaryTests {
         ctx: &EvalContext,
         limits: &Limits,
     ) -> Result<Evaluated, LimitError> {
-        evaluate(&self.program, scope, Some(input.clone()), ctx, limits.clone())
+        evaluate(&self.program, scope, Some(input), ctx, limits)
     }
 }

@@ -21,15 +21,25 @@ pub struct Limits {
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
+impl Limits {
+    pub(crate) const DEFAULT: Self = Self {
+        steps: 3_000_000,
+        depth: 320,
+        list_size: 1_000_000,
+        string_size: 1 << 20,
+        notes: 50,
+        cancel: None,
+    };
+
+    /// Whether so many steps, none of which makes anything large, stay within these limits.
+    #[inline]
+    pub(crate) const fn allow(&self, steps: u32) -> bool {
+        self.steps >= steps as u64 && self.depth > 0 && self.cancel.is_none()
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            steps: 3_000_000,
-            depth: 320,
-            list_size: 1_000_000,
-            string_size: 1 << 20,
-            notes: 50,
-            cancel: None,
-        }
+        Self::DEFAULT
     }
 }

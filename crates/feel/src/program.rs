@@ -1,9 +1,8 @@
 //! The compiled form: nodes in one array, variables as slots, names and constants in tables.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::builtins::Builtin;
+use crate::builtins::{Builtin, Regex};
 use crate::value::Value;
 
 pub(crate) type NodeId = u32;
@@ -35,6 +34,16 @@ pub(crate) enum Op {
     Pow,
 }
 
+/// How a tree of operators is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Plain,
+    /// The upper part of a chain of operators that is too long to evaluate by recursion.
+    Long,
+    /// A few operators over variables, members and literals.
+    Quick,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Node {
     Null,
@@ -50,10 +59,9 @@ pub(crate) enum Node {
         base: NodeId,
         name: u32,
     },
-    /// `long` marks the upper part of a chain of operators that is too long to evaluate by recursion.
     Binary {
         op: Op,
-        long: bool,
+        shape: Shape,
         left: NodeId,
         right: NodeId,
     },
@@ -119,7 +127,7 @@ pub(crate) enum Node {
 }
 
 /// Where a function's body gets an outer value from when the function is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Local(u32),
     Global(u32),
@@ -199,32 +207,40 @@ impl Program {
     }
 }
 
+/// A regular expression with its text and flags; none when it is not of XPath.
+#[derive(Debug)]
+struct Pattern {
+    text: Box<str>,
+    flags: Box<str>,
+    regex: Option<Arc<Regex>>,
+}
+
 /// Regular expressions that this program has compiled, since that takes far longer than to match them.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(Mutex<HashMap<(String, String), Option<regex::Regex>>>);
+pub(crate) struct Patterns(Mutex<Vec<Pattern>>);
 
 impl Patterns {
-    const KEPT: usize = 32;
+    const KEPT: usize = 16;
 
-    pub fn get(
-        &self,
-        pattern: &str,
-        flags: &str,
-        make: impl FnOnce() -> Option<regex::Regex>,
-    ) -> Option<regex::Regex> {
-        let key = (pattern.to_owned(), flags.to_owned());
-        let mut known = match self.0.lock() {
+    fn known(&self) -> MutexGuard<'_, Vec<Pattern>> {
+        match self.0.lock() {
             Ok(known) => known,
             Err(poisoned) => poisoned.into_inner(),
-        };
-        if let Some(found) = known.get(&key) {
-            return found.clone();
         }
+    }
+
+    /// What is known of the pattern; nothing when it was not compiled yet.
+    pub fn find(&self, text: &str, flags: &str) -> Option<Option<Arc<Regex>>> {
+        let known = self.known();
+        let found = known.iter().find(|known| &*known.text == text && &*known.flags == flags);
+        found.map(|found| found.regex.clone())
+    }
+
+    pub fn keep(&self, text: &str, flags: &str, regex: Option<Arc<Regex>>) {
+        let mut known = self.known();
         if known.len() >= Self::KEPT {
             known.clear();
         }
-        let made = make();
-        known.insert(key, made.clone());
-        made
+        known.push(Pattern { text: text.into(), flags: flags.into(), regex });
     }
 }

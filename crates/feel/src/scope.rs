@@ -158,6 +158,8 @@ pub(crate) enum Items<'a> {
     Json(&'a [Json]),
     Borrowed(&'a [Value]),
     Owned(std::sync::Arc<List>),
+    /// Some of the items of a list, each where it lies.
+    Picked(Vec<Ref<'a>>),
 }
 
 impl<'a> Items<'a> {
@@ -166,6 +168,7 @@ impl<'a> Items<'a> {
             Self::Json(items) => items.len(),
             Self::Borrowed(items) => items.len(),
             Self::Owned(items) => items.len(),
+            Self::Picked(items) => items.len(),
         }
     }
 
@@ -174,6 +177,7 @@ impl<'a> Items<'a> {
             Self::Json(items) => items.get(at).map(Ref::Json),
             Self::Borrowed(items) => items.get(at).map(Ref::Borrowed),
             Self::Owned(items) => items.get(at).cloned().map(Ref::Owned),
+            Self::Picked(items) => items.get(at).cloned(),
         }
     }
 }

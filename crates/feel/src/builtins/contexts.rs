@@ -6,25 +6,26 @@ use crate::{Context, Value};
 
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
     match builtin {
-        Builtin::GetValue => get_value(args),
+        Builtin::GetValue => get_value(machine, args),
         Builtin::GetEntries => {
             let entry = |(name, value): (&std::sync::Arc<str>, &Value)| {
                 let pair = [("key", Value::String(name.clone())), ("value", value.clone())];
                 Value::context(pair.into_iter().collect())
             };
             let context = args.context(0)?;
-            machine.charge(context.len() as u64)?;
+            machine.charge(context.len() as u64 * 4)?;
             Ok(Value::list(context.iter().map(entry).collect()))
         }
-        Builtin::Context => from_entries(args),
+        Builtin::Context => from_entries(machine, args),
         Builtin::ContextPut | Builtin::Put => put(machine, args),
         Builtin::ContextMerge => merge(machine, &args.list(0)?),
         _ => merge(machine, &args.items()?),
     }
 }
 
-fn get_value(args: &Args<'_>) -> Outcome {
+fn get_value(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let context = args.context(0)?;
+    machine.charge(u64::from(args.any(1).weight()))?;
     match args.any(1) {
         Value::String(key) => match context.get(key) {
             Some(value) => Ok(value.clone()),
@@ -47,7 +48,7 @@ fn get_value(args: &Args<'_>) -> Outcome {
     }
 }
 
-fn from_entries(args: &Args<'_>) -> Outcome {
+fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let mut context = Context::new();
     for entry in args.list(0)?.iter() {
         let Value::Context(entry) = entry else {
@@ -55,6 +56,7 @@ fn from_entries(args: &Args<'_>) -> Outcome {
         };
         match (entry.get("key"), entry.get("value")) {
             (Some(Value::String(key)), Some(value)) => {
+                machine.charge(4 + key.len() as u64 / 32)?;
                 if context.get(key).is_some() {
                     return null(format!("the key `{key}` is there twice"));
                 }
@@ -68,7 +70,7 @@ fn from_entries(args: &Args<'_>) -> Outcome {
 
 fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let context = args.context(0)?;
-    machine.charge(context.len() as u64)?;
+    machine.charge(context.len() as u64 * 3)?;
     if !args.given(2) {
         return null("a value is needed");
     }
@@ -76,6 +78,7 @@ fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let (key, path) = if args.given(3) { (args.any(3), true) } else { (args.any(1), args.positional()) };
     match key {
         Value::String(key) if !args.given(3) => {
+            machine.charge(key.len() as u64 / 32)?;
             let mut context = context.clone();
             context.put(key.clone(), args.any(2).clone());
             Ok(Value::context(context))
@@ -88,6 +91,7 @@ fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
 fn put_at(machine: &mut Machine, context: Option<&Context>, keys: &[Value], value: &Value) -> Outcome {
     let [Value::String(key), rest @ ..] = keys else { return null("keys are strings") };
     machine.enter()?;
+    machine.charge(context.map_or(0, Context::len) as u64 * 3 + key.len() as u64 / 32)?;
     let mut changed = context.cloned().unwrap_or_default();
     let inner = if rest.is_empty() {
         value.clone()
@@ -109,7 +113,7 @@ fn merge(machine: &mut Machine, contexts: &[Value]) -> Outcome {
         let Value::Context(context) = context else {
             return null(format!("only contexts are merged, not a {}", context.type_name()));
         };
-        machine.charge(context.len() as u64)?;
+        machine.charge(context.len() as u64 * 2)?;
         for (name, value) in context.iter() {
             merged.put(name.clone(), value.clone());
         }

@@ -180,11 +180,12 @@ fn separator(args: &Args<'_>, at: usize, allowed: &[&str]) -> Outcome<Option<Str
     }
 }
 
-pub(super) fn number(args: &Args<'_>) -> Outcome {
+pub(super) fn number(args: &Args<'_>, machine: &mut Machine) -> Outcome {
     if let (1, Value::Number(number)) = (args.len(), args.single(0)) {
         return Ok(Value::Number(*number));
     }
     let mut text = args.string(0)?.to_string();
+    machine.charge(text.len() as u64 / 16)?;
     let grouping = separator(args, 1, &[" ", ",", "."])?;
     let decimal = separator(args, 2, &[",", "."])?;
     if grouping.is_some() && grouping == decimal {
@@ -226,7 +227,7 @@ pub(super) fn string(args: &Args<'_>, machine: &mut Machine) -> Outcome {
         Value::Null => Ok(Value::Null),
         Value::String(text) => Ok(Value::String(text.clone())),
         value => {
-            machine.charge(u64::from(value.weight()))?;
+            machine.charge(u64::from(value.weight()) + 4)?;
             let mut bounded = Bounded { text: String::new(), room: machine.string_size() };
             if write!(bounded, "{value}").is_err() {
                 return Err(LimitError::StringSize(machine.string_size()).into());
@@ -254,6 +255,7 @@ fn is_literal(program: &Program, node: NodeId) -> bool {
 
 pub(super) fn range(args: &Args<'_>, machine: &mut Machine) -> Outcome {
     let text = args.string(0)?;
+    machine.charge(text.len() as u64 / 4 + 32)?;
     let Ok(program) = syntax::shallow(text) else {
         return null("this text is no range");
     };

@@ -37,10 +37,12 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
         return joined(builtin, machine, args);
     }
     let items = args.list(0)?;
-    charge(machine, &items)?;
+    match builtin {
+        Builtin::Count => return Ok(Value::Number(Number::from(items.len()))),
+        Builtin::IsEmpty => return Ok(Value::Boolean(items.is_empty())),
+        _ => charge(machine, &items)?,
+    }
     Ok(match builtin {
-        Builtin::Count => Value::Number(Number::from(items.len())),
-        Builtin::IsEmpty => Value::Boolean(items.is_empty()),
         Builtin::ListContains => {
             Value::Boolean(items.iter().any(|item| item.equals(args.any(1)) == Some(true)))
         }
@@ -76,6 +78,7 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
             if size == 0 {
                 return null("a size is at least 1");
             }
+            machine.charge(items.len() as u64 / size as u64 * 4)?;
             Value::list(items.chunks(size).map(|part| Value::list(part.to_vec())).collect())
         }
         _ => return sort(machine, items.into_owned(), args),
@@ -219,7 +222,7 @@ fn merge(
     out: &mut Vec<Value>,
 ) -> Outcome<()> {
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
-        machine.charge(1)?;
+        machine.charge(1 + u64::from(a.weight().min(b.weight())) / 2)?;
         // The right one goes first only when it must, which keeps equal items in their order.
         if precedes(machine, b, a, precedence, at)?
             && !(precedence.is_some() && precedes(machine, a, b, precedence, at)?)

@@ -15,6 +15,7 @@ mod temporal;
 use std::sync::{Arc, LazyLock};
 
 pub(crate) use args::Args;
+pub(crate) use patterns::Regex;
 pub(crate) use table::Builtin;
 pub(crate) use temporal::property;
 
@@ -45,11 +46,16 @@ pub(crate) fn no_program() -> &'static Program {
 
 /// Calls the function; how many arguments there are has been checked.
 pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> Outcome {
+    // Every function reads its strings, and some copy them.
+    for text in args.iter().filter_map(Value::as_str) {
+        machine.charge(text.len() as u64 / 64)?;
+    }
     match builtin {
         Builtin::Date | Builtin::DateAndTime | Builtin::Time | Builtin::Duration => {
+            machine.charge(6)?;
             convert::temporal(builtin, &args)
         }
-        Builtin::Number => convert::number(&args),
+        Builtin::Number => convert::number(&args, machine),
         Builtin::String => convert::string(&args, machine),
         Builtin::Range => convert::range(&args, machine),
         Builtin::Not => Ok(args.any(0).as_bool().map_or(Value::Null, |value| Value::Boolean(!value))),
@@ -114,7 +120,7 @@ fn call_more(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcom
         | Builtin::Log
         | Builtin::Exp
         | Builtin::Odd
-        | Builtin::Even => numbers::call(builtin, args),
+        | Builtin::Even => numbers::call(builtin, machine, args),
         Builtin::GetValue
         | Builtin::GetEntries
         | Builtin::Context

@@ -3,7 +3,7 @@
 use super::convert::scale;
 use super::{Args, Builtin};
 use crate::Value;
-use crate::eval::{Outcome, null};
+use crate::eval::{Machine, Outcome, null};
 use crate::value::date::DaysAndTimeDuration;
 use crate::value::number::{Number, Rounding};
 
@@ -19,7 +19,18 @@ fn is_odd(number: Number) -> Outcome<Option<bool>> {
     Ok(Some(number.modulo(Number::from_i64(2))? == Number::ONE))
 }
 
-pub(super) fn call(builtin: Builtin, args: &Args<'_>) -> Outcome {
+/// What the function costs beyond a call, in steps.
+const fn steps(builtin: Builtin) -> u64 {
+    match builtin {
+        Builtin::Exp | Builtin::Log => 2700,
+        Builtin::Sqrt => 200,
+        Builtin::Modulo => 60,
+        _ => 1,
+    }
+}
+
+pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    machine.charge(steps(builtin))?;
     if builtin == Builtin::Abs {
         match args.single(0) {
             Value::DaysAndTimeDuration(duration) => {

@@ -1,9 +1,14 @@
 //! Regular expressions: XPath's (XML Schema's with anchors), matched in time linear in the text.
 
-use regex::{Regex, RegexBuilder};
+use std::sync::Arc;
+
+use regex::RegexBuilder;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::{Args, Builtin};
 use crate::eval::{Machine, Outcome, null};
+use crate::program::Program;
 use crate::{LimitError, Value};
 
 const NAME_START: &str = r":A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}";
@@ -147,8 +152,44 @@ fn escape(
     Some(())
 }
 
-fn compile(pattern: &str, flags: &str) -> Option<Regex> {
-    if !flags.chars().all(|flag| "smixq".contains(flag)) {
+/// A compiled pattern and what matching costs.
+#[derive(Debug)]
+pub(crate) struct Regex {
+    regex: regex::Regex,
+    /// Places in the pattern where a match can stand: each byte of a text is held against each of them at worst.
+    places: u64,
+    /// Whether every match has a greatest length, so that the search for one looks no further.
+    bounded: bool,
+}
+
+/// Bytes of the longest pattern.
+const MAX_PATTERN: usize = 4096;
+/// Ranges of characters in the largest pattern with its repetitions written out. It takes about 30 ms to compile.
+const MAX_RANGES: u64 = 110_000;
+
+/// How many ranges of characters a pattern has with its repetitions written out, and how many places.
+fn size(hir: &Hir) -> (u64, u64) {
+    let sum = |parts: &[Hir]| {
+        parts.iter().map(size).fold((0u64, 0u64), |(r, p), (x, y)| (r.saturating_add(x), p.saturating_add(y)))
+    };
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => (1, 1),
+        HirKind::Literal(literal) => (literal.0.len() as u64, literal.0.len() as u64),
+        HirKind::Class(Class::Unicode(class)) => (class.ranges().len() as u64 + 1, 1),
+        HirKind::Class(Class::Bytes(class)) => (class.ranges().len() as u64 + 1, 1),
+        HirKind::Repetition(repetition) => {
+            let times = u64::from(repetition.max.unwrap_or(repetition.min).max(1));
+            let (ranges, places) = size(&repetition.sub);
+            (ranges.saturating_mul(times), places.saturating_mul(times))
+        }
+        HirKind::Capture(capture) => size(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+    }
+}
+
+/// The pattern in the notation of the crate, with its size; none when it is not of XPath or too large.
+fn read(pattern: &str, flags: &str) -> Option<(String, Hir)> {
+    if pattern.len() > MAX_PATTERN || !flags.chars().all(|flag| "smixq".contains(flag)) {
         return None;
     }
     let all = flags.contains('s');
@@ -159,29 +200,86 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
     } else {
         translate(pattern, all)?
     };
-    RegexBuilder::new(&translated)
+    let hir = ParserBuilder::new()
+        .case_insensitive(flags.contains('i'))
+        .multi_line(flags.contains('m'))
+        .dot_matches_new_line(all)
+        .nest_limit(100)
+        .build()
+        .parse(&translated)
+        .ok()?;
+    Some((translated, hir))
+}
+
+fn compile(pattern: &str, flags: &str) -> Option<Regex> {
+    let (translated, hir) = read(pattern, flags)?;
+    let (ranges, places) = size(&hir);
+    if ranges > MAX_RANGES {
+        return None;
+    }
+    let regex = RegexBuilder::new(&translated)
         .case_insensitive(flags.contains('i'))
         .multi_line(flags.contains('m'))
         .dot_matches_new_line(flags.contains('s'))
-        .size_limit(1 << 20)
+        .size_limit(8 << 20)
         .dfa_size_limit(1 << 20)
         .nest_limit(100)
         .build()
-        .ok()
+        .ok()?;
+    Some(Regex { regex, places, bounded: hir.properties().maximum_len().is_some() })
 }
 
-/// `$1` and `\$` of XPath in the notation of the crate.
-fn replacement(text: &str, literal: bool, groups: usize) -> Option<String> {
-    if literal {
-        return Some(text.replace('$', "$$"));
+/// The compiled pattern, counting the work of compiling it when it is new.
+fn prepared(
+    machine: &mut Machine,
+    program: &Program,
+    pattern: &str,
+    flags: &str,
+) -> Result<Option<Arc<Regex>>, LimitError> {
+    if let Some(known) = program.patterns.find(pattern, flags) {
+        return Ok(known);
     }
-    let mut out = String::with_capacity(text.len());
+    // A class of two letters can stand for hundreds of ranges, be there ever so few places.
+    machine.charge(200 + pattern.len() as u64 * 64)?;
+    if let Some((_, hir)) = read(pattern, flags) {
+        machine.charge(size(&hir).0.min(MAX_RANGES) * 8)?;
+    }
+    let regex = compile(pattern, flags).map(Arc::new);
+    program.patterns.keep(pattern, flags, regex.clone());
+    Ok(regex)
+}
+
+impl Regex {
+    /// Counts the work of searching these bytes once.
+    fn charge(&self, machine: &mut Machine, bytes: usize) -> Result<(), LimitError> {
+        machine.charge((bytes as u64).saturating_mul(self.places) / 8 + 1)
+    }
+
+    /// Counts the work of finding a match up to `end` after which `left` bytes remain: a search can look through all
+    /// of them before it takes the match.
+    fn charge_match(&self, machine: &mut Machine, left: usize) -> Result<(), LimitError> {
+        let ahead = if self.bounded { 0 } else { left as u64 };
+        machine.charge(ahead.saturating_mul(self.places.max(16) / 16) / 16 + 2)
+    }
+}
+
+/// A part of a replacement.
+enum Piece {
+    Text(String),
+    Group(usize),
+}
+
+/// A replacement with its `$1` and `\$` resolved; none when it is not of XPath.
+fn replacement(text: &str, literal: bool, groups: usize) -> Option<Vec<Piece>> {
+    if literal {
+        return Some(vec![Piece::Text(text.to_owned())]);
+    }
+    let (mut pieces, mut plain) = (Vec::new(), String::new());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next()? {
-                '\\' => out.push('\\'),
-                '$' => out.push_str("$$"),
+                escaped @ ('\\' | '$') => plain.push(escaped),
                 _ => return None,
             },
             '$' => {
@@ -195,12 +293,18 @@ fn replacement(text: &str, literal: bool, groups: usize) -> Option<String> {
                     group = longer;
                     chars.next();
                 }
-                out.push_str(&format!("${{{group}}}"));
+                if !plain.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                }
+                pieces.push(Piece::Group(group));
             }
-            c => out.push(c),
+            c => plain.push(c),
         }
     }
-    Some(out)
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Some(pieces)
 }
 
 fn flags<'a>(args: &'a Args<'_>, at: usize) -> Outcome<&'a str> {
@@ -213,44 +317,66 @@ fn flags<'a>(args: &'a Args<'_>, at: usize) -> Outcome<&'a str> {
 
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let (text, pattern) = (args.string(0)?, args.string(1)?);
-    machine.charge((text.len() + pattern.len()) as u64 / 8)?;
     let flags = match builtin {
         Builtin::Replace => flags(args, 3)?,
         Builtin::Matches => flags(args, 2)?,
         _ => "",
     };
-    let Some(regex) = args.program.patterns.get(pattern, flags, || compile(pattern, flags)) else {
+    let Some(regex) = prepared(machine, args.program, pattern, flags)? else {
         return null("the pattern is no regular expression of XPath that can be matched in linear time");
     };
-    Ok(match builtin {
-        Builtin::Matches => Value::Boolean(regex.is_match(text)),
-        Builtin::Replace => return replace(machine, &regex, args, flags.contains('q')),
+    regex.charge(machine, text.len())?;
+    match builtin {
+        Builtin::Matches => Ok(Value::Boolean(regex.regex.is_match(text))),
+        Builtin::Replace => replace(machine, &regex, args, flags.contains('q')),
         Builtin::Split => {
-            let parts: Vec<Value> = regex.split(text).map(Value::string).collect();
-            machine.charge(parts.len() as u64)?;
-            Value::list(parts)
+            let (mut parts, mut last) = (Vec::new(), 0);
+            for found in regex.regex.find_iter(text) {
+                regex.charge_match(machine, text.len() - found.end())?;
+                parts.push(Value::string(text.get(last..found.start()).unwrap_or_default()));
+                last = found.end();
+            }
+            parts.push(Value::string(text.get(last..).unwrap_or_default()));
+            Ok(Value::list(parts))
         }
-        _ => Value::list(regex.find_iter(text).map(|found| Value::string(found.as_str())).collect()),
-    })
+        _ => {
+            let mut parts = Vec::new();
+            for found in regex.regex.find_iter(text) {
+                regex.charge_match(machine, text.len() - found.end())?;
+                parts.push(Value::string(found.as_str()));
+            }
+            Ok(Value::list(parts))
+        }
+    }
 }
 
 fn replace(machine: &mut Machine, regex: &Regex, args: &Args<'_>, literal: bool) -> Outcome {
     let text = args.string(0)?;
-    let Some(new) = replacement(args.string(2)?, literal, regex.captures_len()) else {
+    let Some(pieces) = replacement(args.string(2)?, literal, regex.regex.captures_len()) else {
         return null("`$` in a replacement is followed by a group's number");
     };
-    let mut out = String::with_capacity(text.len());
+    let room = machine.string_size();
+    let mut out = String::new();
+    let mut add = |part: &str| -> Result<(), LimitError> {
+        out.push_str(part);
+        if out.len() > room { Err(LimitError::StringSize(room)) } else { Ok(()) }
+    };
     let mut last = 0;
-    for found in regex.captures_iter(text) {
+    for found in regex.regex.captures_iter(text) {
         let Some(whole) = found.get(0) else { continue };
-        out.push_str(text.get(last..whole.start()).unwrap_or_default());
-        found.expand(&new, &mut out);
-        last = whole.end();
-        if out.len() > machine.string_size() {
-            return Err(LimitError::StringSize(machine.string_size()).into());
+        regex.charge_match(machine, text.len() - whole.end())?;
+        // Groups are found by a slower search than whole matches.
+        machine.charge((whole.len() / 8 + pieces.len() + 8) as u64)?;
+        add(text.get(last..whole.start()).unwrap_or_default())?;
+        for piece in &pieces {
+            match piece {
+                Piece::Text(plain) => add(plain)?,
+                Piece::Group(group) => add(found.get(*group).map_or("", |group| group.as_str()))?,
+            }
         }
+        last = whole.end();
     }
-    out.push_str(text.get(last..).unwrap_or_default());
+    add(text.get(last..).unwrap_or_default())?;
     Ok(Value::string(out))
 }
 
@@ -274,7 +400,7 @@ mod tests {
             (r"[&&a]", "", "&", true),
         ] {
             let regex = compile(pattern, flags).expect(pattern);
-            assert_eq!(regex.is_match(text), want, "{pattern} {text}");
+            assert_eq!(regex.regex.is_match(text), want, "{pattern} {text}");
         }
         for bad in [r"(a)\1", "[a", "(?i)a", r"\q", "(?P<n>a)", "(((("] {
             assert!(compile(bad, "").is_none(), "{bad}");

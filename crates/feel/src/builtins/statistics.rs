@@ -10,7 +10,8 @@ use crate::value::number::Number;
 
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let items = args.items()?;
-    machine.charge(items.len() as u64)?;
+    let strings = items.iter().map(|item| u64::from(item.weight())).sum::<u64>();
+    machine.charge(items.len() as u64 + strings / 2)?;
     match builtin {
         Builtin::Min => extreme(&items, Ordering::Less),
         Builtin::Max => extreme(&items, Ordering::Greater),

@@ -31,6 +31,7 @@ fn date(args: &Args<'_>, at: usize) -> Outcome<Date> {
 }
 
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    machine.charge(4)?;
     let text =
         |names: &[&'static str], at: u8| Value::string(names.get(usize::from(at - 1)).copied().unwrap_or(""));
     Ok(match builtin {
@@ -41,7 +42,10 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
             };
             if builtin == Builtin::Now { Value::date_time(now) } else { Value::Date(now.date) }
         }
-        Builtin::Is => Value::Boolean(is(args.any(0), args.any(1))),
+        Builtin::Is => {
+            machine.charge(u64::from(args.any(0).weight().min(args.any(1).weight())))?;
+            Value::Boolean(is(args.any(0), args.any(1)))
+        }
         Builtin::DayOfYear => Value::Number(Number::from(u32::from(date(args, 0)?.day_of_year()))),
         Builtin::DayOfWeek => text(&DAYS, date(args, 0)?.weekday()),
         Builtin::MonthOfYear => text(&MONTHS, date(args, 0)?.month()),

@@ -15,6 +15,9 @@ impl<'a> Evaluator<'a, '_> {
     #[inline]
     pub(super) fn arithmetic(&mut self, id: NodeId, op: Op, left: Ref<'a>, right: Ref<'a>) -> Evaluation<'a> {
         if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
+            if op == Op::Pow {
+                self.machine.charge(a.pow_steps(b))?;
+            }
             let result = match op {
                 Op::Add => a.plus(b),
                 Op::Sub => a.minus(b),
@@ -23,7 +26,10 @@ impl<'a> Evaluator<'a, '_> {
                 _ => a.pow(b),
             };
             return match result {
-                Ok(number) => Ok(Ref::Owned(Value::Number(number))),
+                Ok(number) => {
+                    self.machine.charge(number.steps())?;
+                    Ok(Ref::Owned(Value::Number(number)))
+                }
                 Err(error) => self.settle(id, Err(error.into())),
             };
         }
@@ -36,7 +42,8 @@ impl<'a> Evaluator<'a, '_> {
             self.machine.text(a.len() + b.len())?;
             return Ok(Ref::Owned(Value::string([a, b].concat())));
         }
-        let (a, b) = (left.into_value(), right.into_value());
+        let (a, b) = (self.machine.own(left)?, self.machine.own(right)?);
+        self.machine.charge(4)?;
         let outcome = match op {
             Op::Add => add(&a, &b),
             Op::Sub => subtract(&a, &b),
@@ -61,7 +68,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn negate(&mut self, id: NodeId, inner: NodeId) -> Evaluation<'a> {
-        let value = self.eval(inner)?.into_value();
+        let value = self.value(inner)?;
         Ok(Ref::Owned(match value {
             Value::Number(number) => Value::Number(number.negate()),
             Value::DaysAndTimeDuration(duration) => {

@@ -29,7 +29,7 @@ impl<'a> Evaluator<'a, '_> {
         let nodes = program.run(run);
         let mut items = Vec::with_capacity(nodes.len());
         for node in nodes {
-            items.push(self.eval(*node)?.into_value());
+            items.push(self.value(*node)?);
         }
         self.machine.admit(Value::list(items)).map(Ref::Owned)
     }
@@ -37,9 +37,10 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn context(&mut self, run: Run) -> Evaluation<'a> {
         let program = self.program;
         let mut context = Context::new();
+        self.machine.charge(u64::from(run.len))?;
         for entry in program.run(run).chunks_exact(3) {
             let [name, node, slot] = entry else { continue };
-            let value = self.eval(*node)?.into_value();
+            let value = self.value(*node)?;
             self.set(*slot, Some(Ref::Owned(value.clone())));
             context.put(program.name(*name).clone(), value);
         }
@@ -47,8 +48,8 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn range(&mut self, id: NodeId, low: (NodeId, bool), high: (NodeId, bool)) -> Evaluation<'a> {
-        let low_value = self.eval(low.0)?.into_value();
-        let high_value = self.eval(high.0)?.into_value();
+        let low_value = self.value(low.0)?;
+        let high_value = self.value(high.0)?;
         match make_range((low_value, low.1), (high_value, high.1)) {
             Some(range) => Ok(Ref::Owned(range)),
             None => Ok(self.null(id, || "a range needs two ends of one kind that has an order".into())),
@@ -57,7 +58,7 @@ impl<'a> Evaluator<'a, '_> {
 
     /// `(< 5)` as a value.
     pub(super) fn test_range(&mut self, id: NodeId, op: Op, end: NodeId) -> Evaluation<'a> {
-        let end = self.eval(end)?.into_value();
+        let end = self.value(end)?;
         match test_value(op, end)? {
             Some(range) => Ok(Ref::Owned(range)),
             None => Ok(self.null(id, || "a comparison needs an end that has an order".into())),
@@ -89,7 +90,8 @@ pub(crate) fn make_range(low: (Value, bool), high: (Value, bool)) -> Option<Valu
 /// The range of what passes a comparison.
 pub(crate) fn test_value(op: Op, end: Value) -> Result<Option<Value>, LimitError> {
     let equality = matches!(op, Op::Eq | Op::Ne);
-    if !equality && !can_bound(&end) {
+    // Not even for equality an end is a list or the like: ranges would come to lie within ranges.
+    if !can_bound(&end) && !(equality && matches!(end, Value::Boolean(_))) {
         return Ok(None);
     }
     let form = match op {

@@ -7,7 +7,8 @@ use crate::program::{Node, NodeId, Op, Run};
 use crate::scope::{Ref, View};
 use crate::{LimitError, Value};
 
-fn ordered(op: Op, order: Ordering) -> bool {
+#[inline]
+pub(super) fn ordered(op: Op, order: Ordering) -> bool {
     match op {
         Op::Lt => order == Ordering::Less,
         Op::Le => order != Ordering::Greater,
@@ -50,7 +51,10 @@ impl<'a> Evaluator<'a, '_> {
     ) -> Evaluation<'a> {
         let result = match (left.view(), right.view()) {
             (View::Number(a), View::Number(b)) => Some(ordered(op, a.cmp(&b))),
-            (View::String(a), View::String(b)) => Some(ordered(op, a.cmp(b))),
+            (View::String(a), View::String(b)) => {
+                self.machine.charge(a.len().min(b.len()) as u64 / 64)?;
+                Some(ordered(op, a.cmp(b)))
+            }
             (View::Null, View::Null) if matches!(op, Op::Eq | Op::Ne) => Some(op == Op::Eq),
             (View::Null, _) | (_, View::Null) if matches!(op, Op::Eq | Op::Ne) => Some(op == Op::Ne),
             (View::Boolean(a), View::Boolean(b)) if matches!(op, Op::Eq | Op::Ne) => {
@@ -63,7 +67,7 @@ impl<'a> Evaluator<'a, '_> {
 
     #[inline(never)]
     fn compare_values(&mut self, id: NodeId, op: Op, left: &Ref<'a>, right: &Ref<'a>) -> Evaluation<'a> {
-        let (a, b) = (left.clone().into_value(), right.clone().into_value());
+        let (a, b) = (self.machine.own(left.clone())?, self.machine.own(right.clone())?);
         let result = self.compare(op, &a, &b)?;
         if result.is_none() {
             return Ok(
@@ -75,6 +79,10 @@ impl<'a> Evaluator<'a, '_> {
 
     fn compare(&mut self, op: Op, a: &Value, b: &Value) -> Result<Option<bool>, LimitError> {
         self.machine.charge(u64::from(a.weight().min(b.weight())) / 4)?;
+        if matches!(a, Value::DateTime(_) | Value::Time(_)) {
+            // The offset of a region is looked up.
+            self.machine.charge(8)?;
+        }
         Ok(match op {
             Op::Eq => a.equals(b),
             Op::Ne => a.equals(b).map(|equal| !equal),
@@ -83,9 +91,10 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn between(&mut self, id: NodeId, value: NodeId, low: NodeId, high: NodeId) -> Evaluation<'a> {
-        let value = self.eval(value)?.into_value();
-        let low = self.eval(low)?.into_value();
-        let high = self.eval(high)?.into_value();
+        let value = self.value(value)?;
+        let low = self.value(low)?;
+        let high = self.value(high)?;
+        self.machine.charge(u64::from(value.weight()))?;
         match (value.compare(&low), value.compare(&high)) {
             (Some(a), Some(b)) => Ok(truth(Some(a != Ordering::Less && b != Ordering::Greater))),
             _ => Ok(self.null(id, || {
@@ -100,7 +109,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn is_in(&mut self, id: NodeId, value: NodeId, tests: Run) -> Evaluation<'a> {
-        let value = self.eval(value)?.into_value();
+        let value = self.value(value)?;
         let program = self.program;
         let mut any = AnyOf(Some(false));
         for test in program.run(tests) {
@@ -115,19 +124,20 @@ impl<'a> Evaluator<'a, '_> {
     /// Whether the value passes the test.
     fn passes(&mut self, value: &Value, test: NodeId) -> Result<Option<bool>, LimitError> {
         if let Node::Test { op, end } = self.program.node(test) {
-            let end = self.eval(end)?.into_value();
+            let end = self.value(end)?;
             return match (op, value, &end) {
                 (Op::Eq | Op::Ne, _, _) => self.compare(op, value, &end),
                 (_, Value::List(_), _) => self.compare(op, &single(value.clone()), &end),
                 _ => self.compare(op, value, &end),
             };
         }
-        let test = self.eval(test)?.into_value();
+        let test = self.value(test)?;
         self.matches(value, &test)
     }
 
     /// Whether the value is in what a test came out as (Table 54).
     fn matches(&mut self, value: &Value, test: &Value) -> Result<Option<bool>, LimitError> {
+        self.machine.charge(u64::from(value.weight()) / 4)?;
         Ok(match test {
             Value::Range(range) => match value {
                 Value::Range(_) => value.equals(test),
@@ -151,7 +161,8 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(crate) fn unary_tests(&mut self, tests: Run, negated: bool) -> Evaluation<'a> {
-        let input = self.local(0).unwrap_or(Ref::NULL).into_value();
+        let input = self.local(0).unwrap_or(Ref::NULL);
+        let input = self.machine.own(input)?;
         let program = self.program;
         let mut any = AnyOf(Some(false));
         for test in program.run(tests).chunks_exact(2) {
@@ -173,7 +184,7 @@ impl<'a> Evaluator<'a, '_> {
         if matches!(self.program.node(node), Node::Test { .. }) {
             return self.passes(input, node);
         }
-        let test = self.eval(node)?.into_value();
+        let test = self.value(node)?;
         Ok(match (&test, input) {
             // An expression over the input decides by itself.
             (Value::Boolean(passed), _) if uses_input => Some(*passed),

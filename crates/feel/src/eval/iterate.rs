@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use super::paths::Picked;
 use super::{Evaluation, Evaluator, truth};
-use crate::program::{NONE, NodeId, Run};
+use crate::builtins::{self, Args, Builtin};
+use crate::program::{NONE, Node, NodeId, Run};
 use crate::scope::{Items, Ref, View};
 use crate::value::List;
 use crate::value::date::Date;
+use crate::value::number::Number;
 use crate::{LimitError, Value};
 
 /// What an iterator runs over.
@@ -18,6 +21,7 @@ enum Domain<'a> {
 }
 
 impl<'a> Domain<'a> {
+    #[inline]
     fn len(&self) -> u64 {
         match self {
             Self::Items(items) => items.len() as u64,
@@ -25,6 +29,7 @@ impl<'a> Domain<'a> {
         }
     }
 
+    #[inline]
     fn get(&self, at: u64) -> Option<Ref<'a>> {
         let step = |first: i64, last: i64| {
             let at = i64::try_from(at).ok()?;
@@ -76,40 +81,123 @@ impl<'a> Evaluator<'a, '_> {
     fn level(&mut self, id: NodeId, iterators: &[u32], body: &mut Body) -> Result<Option<bool>, LimitError> {
         let [slot, first, last, rest @ ..] = iterators else { return self.body(body) };
         let Some(domain) = self.domain(id, *first, *last)? else { return Ok(None) };
+        self.run_over(id, &domain, *slot, rest, body)
+    }
+
+    fn run_over(
+        &mut self,
+        id: NodeId,
+        domain: &Domain<'a>,
+        slot: u32,
+        rest: &[u32],
+        body: &mut Body,
+    ) -> Result<Option<bool>, LimitError> {
         let len = domain.len();
         if matches!(body, Body::Collect { .. }) {
             // Told before the first item is computed, since a list so long cannot come out.
             self.machine.room(usize::try_from(len).unwrap_or(usize::MAX))?;
         }
         self.machine.enter()?;
-        let mut at = 0;
         let mut outcome = Some(true);
-        while at < len {
+        for at in 0..len {
             self.machine.charge(1)?;
             let Some(item) = domain.get(at) else { break };
-            self.set(*slot, Some(item));
-            outcome = self.level(id, rest, body)?;
+            self.set(slot, Some(item));
+            outcome = if rest.is_empty() { self.body(body)? } else { self.level(id, rest, body)? };
             if outcome != Some(true) {
                 break;
             }
-            at += 1;
         }
         self.machine.leave();
-        self.set(*slot, None);
+        self.set(slot, None);
         Ok(outcome)
+    }
+
+    /// `sum` of a loop and `count` of a filter, without the list between them.
+    #[inline(never)]
+    pub(super) fn aggregate(&mut self, builtin: Builtin, id: NodeId) -> Result<Option<Ref<'a>>, LimitError> {
+        if builtin == Builtin::Sum {
+            return self.sum_of_loop(id);
+        }
+        let items = match self.picked(id)? {
+            Some(Picked::Many(items)) => items,
+            Some(Picked::One(item)) => match (item.is_null(), item.clone().items()) {
+                (true, _) => {
+                    return Ok(Some(self.null(id, || "argument 1 is a null, not a list".to_owned())));
+                }
+                (false, Some(items)) => {
+                    return Ok(Some(Ref::Owned(Value::Number(Number::from(items.len())))));
+                }
+                (false, None) => return Ok(Some(Ref::Owned(Value::Number(Number::ONE)))),
+            },
+            None => return Ok(None),
+        };
+        Ok(Some(Ref::Owned(Value::Number(Number::from(items.len())))))
+    }
+
+    /// The sum of a loop's results without the list of them; none when the argument is no such loop. Results that are
+    /// no numbers end the short way, and the loop runs again over the same domain.
+    fn sum_of_loop(&mut self, id: NodeId) -> Result<Option<Ref<'a>>, LimitError> {
+        let program = self.program;
+        let Node::For(run) = program.node(id) else { return Ok(None) };
+        let [result, NONE, slot, first, last] = program.run(run) else { return Ok(None) };
+        let Some(domain) = self.domain(id, *first, *last)? else { return Ok(Some(Ref::NULL)) };
+        if let Some(sum) = self.quick_sum(*result, *slot, &domain)? {
+            return Ok(Some(Ref::Owned(Value::Number(sum))));
+        }
+        let mut body =
+            Body::Collect { result: *result, partial: NONE, found: Vec::new(), shared: Arc::default() };
+        self.run_over(id, &domain, *slot, &[], &mut body)?;
+        let Body::Collect { found, .. } = body else { return Ok(None) };
+        let list = self.machine.admit(Value::list(found))?;
+        let outcome = builtins::call(
+            Builtin::Sum,
+            self.machine,
+            Args::new(vec![Some(list)], false, program, program.offset(id)),
+        );
+        self.settle(id, outcome).map(Some)
+    }
+
+    fn quick_sum(
+        &mut self,
+        result: NodeId,
+        slot: u32,
+        domain: &Domain<'a>,
+    ) -> Result<Option<Number>, LimitError> {
+        let len = domain.len();
+        if len == 0 {
+            return Ok(None);
+        }
+        self.machine.room(usize::try_from(len).unwrap_or(usize::MAX))?;
+        let mut sum = Number::ZERO;
+        for at in 0..len {
+            let Some(item) = domain.get(at) else { return Ok(None) };
+            self.set(slot, Some(item));
+            let number = self.reader().number(result);
+            if number.is_absent() {
+                return Ok(None);
+            }
+            self.machine.charge(number.steps() + 1)?;
+            match sum.plus(number) {
+                Ok(more) => sum = more,
+                Err(_) => return Ok(None),
+            }
+        }
+        self.set(slot, None);
+        Ok(Some(sum))
     }
 
     fn body(&mut self, body: &mut Body) -> Result<Option<bool>, LimitError> {
         match body {
             Body::Collect { result, partial, found, shared } => {
                 if *partial == NONE {
-                    let value = self.eval(*result)?.into_value();
+                    let value = self.value(*result)?;
                     self.machine.room(found.len() + 1)?;
                     found.push(value);
                     return Ok(Some(true));
                 }
                 self.set(*partial, Some(Ref::Owned(Value::List(shared.clone()))));
-                let value = self.eval(*result)?.into_value();
+                let value = self.value(*result)?;
                 self.set(*partial, None);
                 self.machine.room(shared.len() + 1)?;
                 if Arc::get_mut(shared).is_none() {
@@ -124,7 +212,7 @@ impl<'a> Evaluator<'a, '_> {
                 Ok(Some(true))
             }
             Body::Quantify { condition, every, found } => {
-                match self.eval(*condition)?.as_bool() {
+                match self.condition(*condition)? {
                     Some(value) if value != *every => {
                         *found = Some(value);
                         return Ok(Some(false));
@@ -138,9 +226,18 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn domain(&mut self, id: NodeId, first: NodeId, last: NodeId) -> Result<Option<Domain<'a>>, LimitError> {
-        let value = self.eval(first)?;
+        let value = match self.picked(first)? {
+            Some(Picked::Many(items)) if last == NONE => {
+                return Ok(Some(Domain::Items(Items::Picked(items))));
+            }
+            // The list of them is no end of a range either.
+            Some(Picked::Many(_)) => Ref::Owned(Value::list(Vec::new())),
+            Some(Picked::One(item)) => item,
+            None => self.eval(first)?,
+        };
         if last != NONE {
-            let (a, b) = (value.into_value(), self.eval(last)?.into_value());
+            let a = self.machine.own(value)?;
+            let b = self.value(last)?;
             let ends = ends(&a, &b);
             if ends.is_none() {
                 self.null(id, || {
@@ -176,7 +273,7 @@ impl<'a> Evaluator<'a, '_> {
         match value.clone().items() {
             Some(items) => Ok(Some(Domain::Items(items))),
             // A single value reads as the list of it.
-            None => Ok(Value::list(vec![value.into_value()]).items()),
+            None => Ok(Value::list(vec![self.machine.own(value)?]).items()),
         }
     }
 }

@@ -11,11 +11,9 @@ use crate::builtins::{self, Args};
 use crate::function::{Closure, Function, Host, Kind};
 use crate::program::{Node, Program};
 use crate::scope::{Ref, Scope};
+use crate::value::MAX_VALUE_DEPTH;
 use crate::value::number::NumberError;
 use crate::{LimitError, Limits, Note, Value};
-
-/// Levels of values within each other; freeing a value takes stack for each.
-const MAX_VALUE_DEPTH: u32 = 200;
 
 /// Why there is no value.
 pub(crate) enum Failure {
@@ -118,6 +116,19 @@ impl Machine {
         self.charge(bytes as u64 / 32)
     }
 
+    /// The value, which is the evaluation's own from here on. Converting JSON is counted as work.
+    pub fn own(&mut self, value: Ref<'_>) -> Result<Value, LimitError> {
+        let is_json = matches!(value, Ref::Json(_));
+        let value = value.into_value();
+        if is_json {
+            self.charge(u64::from(value.weight()))?;
+        }
+        if value.depth() > MAX_VALUE_DEPTH {
+            return Err(LimitError::Depth(MAX_VALUE_DEPTH));
+        }
+        Ok(value)
+    }
+
     /// Lets a new value in when it is neither too large nor too deep.
     #[inline]
     pub fn admit(&mut self, value: Value) -> Result<Value, LimitError> {
@@ -160,11 +171,11 @@ impl Machine {
         &mut self,
         program: &Arc<Program>,
         scope: &dyn Scope,
-        input: Option<Value>,
+        input: Option<&Value>,
     ) -> Result<Value, LimitError> {
         let mut locals = if program.slots == 0 { Vec::new() } else { vec![None; program.slots as usize] };
         if let (Some(first), Some(input)) = (locals.first_mut(), input) {
-            *first = Some(Ref::Owned(input));
+            *first = Some(Ref::Borrowed(input));
         }
         let root = program.root;
         let mut evaluator = Evaluator { program, shared: program, scope, machine: self, locals };
@@ -173,7 +184,9 @@ impl Machine {
             Node::UnaryTests { tests, negated } => evaluator.unary_tests(tests, negated)?,
             _ => evaluator.eval(root)?,
         };
-        Ok(value.into_value())
+        // What was taken from the outside as it is can be deeper than what is made here.
+        let value = self.own(value)?;
+        self.admit(value)
     }
 
     /// Calls a function with arguments in order.
@@ -227,6 +240,7 @@ impl Machine {
             self.note(at, || format!("the function takes {} arguments", definition.parameters.len()));
             return Ok(Value::Null);
         }
+        self.charge(u64::from(definition.slots) + 3)?;
         let mut locals: Vec<Option<Ref<'_>>> = vec![None; definition.slots as usize];
         let own = Value::Function(Function(Kind::Closure(closure.clone())));
         let slot = definition.self_slot as usize;
@@ -237,6 +251,9 @@ impl Machine {
             arguments.into_iter().zip(&definition.parameters).zip(locals.iter_mut().skip(slot + 1))
         {
             let kind = parameter.kind.and_then(|kind| closure.program.types.get(kind as usize));
+            if kind.is_some() {
+                self.charge(u64::from(argument.weight()))?;
+            }
             let Some(value) = types::coerce(argument, kind) else {
                 self.note(at, || format!("the argument `{}` is not of the parameter's type", parameter.name));
                 return Ok(Value::Null);
@@ -255,6 +272,6 @@ impl Machine {
             machine: self,
             locals,
         };
-        evaluator.eval(definition.body).map(Ref::into_value)
+        evaluator.value(definition.body)
     }
 }

@@ -6,6 +6,7 @@ mod compare;
 mod iterate;
 mod machine;
 mod paths;
+pub(crate) mod quick;
 pub(crate) mod types;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub(crate) use machine::{Failure, Machine, Outcome, null};
 use crate::builtins::{self, Args, Builtin};
 use crate::expression::Dialect;
 use crate::function::{Closure, Function, Kind};
-use crate::program::{NONE, Node, NodeId, Op, Program, Run, Source};
+use crate::program::{NONE, Node, NodeId, Op, Program, Run, Shape, Source};
 use crate::scope::{Ref, Scope, View};
 use crate::{LimitError, Value};
 
@@ -51,11 +52,21 @@ impl<'a> Evaluator<'a, '_> {
             Node::Const(at) => Ok(self.constant(at)),
             Node::Local(slot) => Ok(self.local(slot).unwrap_or(Ref::NULL)),
             Node::Global(name) => Ok(self.global(id, name)),
-            Node::Binary { op, long, left, right } => self.binary(id, op, long, left, right),
+            Node::Binary { op, shape, left, right } => {
+                if shape == Shape::Quick
+                    && let Some(value) = self.quick(id, op)?
+                {
+                    return Ok(value);
+                }
+                self.binary(id, op, shape, left, right)
+            }
             Node::Path { base, name } => self.path(id, base, name),
             Node::If { condition, yes, no } => {
-                let condition = self.eval(condition)?;
-                if condition.as_bool() == Some(true) { self.eval(yes) } else { self.eval(no) }
+                if self.condition(condition)? == Some(true) {
+                    self.eval(yes)
+                } else {
+                    self.eval(no)
+                }
             }
             Node::Member(run) => self.member(run),
             Node::Filter { base, body, slot } => self.filter(id, base, body, slot),
@@ -88,7 +99,8 @@ impl<'a> Evaluator<'a, '_> {
             Node::Function(definition) => self.closure(definition),
             Node::CallNamed(run) => self.call_named(id, run),
             Node::InstanceOf { value, kind } => {
-                let value = self.eval(value)?.into_value();
+                let value = self.value(value)?;
+                self.machine.charge(u64::from(value.weight()))?;
                 Ok(truth(types::instance_of(&value, self.program.types.get(kind as usize))))
             }
             Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
@@ -173,8 +185,9 @@ impl<'a> Evaluator<'a, '_> {
         })
     }
 
-    fn binary(&mut self, id: NodeId, op: Op, long: bool, left: NodeId, right: NodeId) -> Evaluation<'a> {
-        if long {
+    #[inline(never)]
+    fn binary(&mut self, id: NodeId, op: Op, shape: Shape, left: NodeId, right: NodeId) -> Evaluation<'a> {
+        if shape == Shape::Long {
             return self.chain(id);
         }
         let left = self.operand(left)?;
@@ -240,7 +253,7 @@ impl<'a> Evaluator<'a, '_> {
     fn chain(&mut self, id: NodeId) -> Evaluation<'a> {
         let mut upper = Vec::new();
         let mut at = id;
-        while let Node::Binary { op, long: true, left, right } = self.program.node(at) {
+        while let Node::Binary { op, shape: Shape::Long, left, right } = self.program.node(at) {
             upper.push((at, op, right));
             at = left;
         }
@@ -255,9 +268,14 @@ impl<'a> Evaluator<'a, '_> {
     fn builtin(&mut self, id: NodeId, builtin: Builtin, named: bool, arguments: Run) -> Evaluation<'a> {
         let program = self.program;
         let nodes = program.run(arguments);
+        if let (Builtin::Sum | Builtin::Count, [argument]) = (builtin, nodes)
+            && let Some(value) = self.aggregate(builtin, *argument)?
+        {
+            return Ok(value);
+        }
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
-            values.push(if *node == NONE { None } else { Some(self.eval(*node)?.into_value()) });
+            values.push(if *node == NONE { None } else { Some(self.value(*node)?) });
         }
         let outcome =
             builtins::call(builtin, self.machine, Args::new(values, named, program, program.offset(id)));
@@ -270,7 +288,7 @@ impl<'a> Evaluator<'a, '_> {
         let callee = self.eval(*callee)?;
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
-            values.push(self.eval(*node)?.into_value());
+            values.push(self.value(*node)?);
         }
         match callee.view() {
             View::Other(Value::Function(function)) => {
@@ -284,7 +302,7 @@ impl<'a> Evaluator<'a, '_> {
     fn call_named(&mut self, id: NodeId, run: Run) -> Evaluation<'a> {
         let program = self.program;
         let [callee, pairs @ ..] = program.run(run) else { return Ok(Ref::NULL) };
-        let callee = self.eval(*callee)?.into_value();
+        let callee = self.value(*callee)?;
         let Value::Function(function) = callee else {
             return Ok(self.null(id, || format!("a {} cannot be called", callee.type_name())));
         };
@@ -292,8 +310,9 @@ impl<'a> Evaluator<'a, '_> {
         let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
         for pair in pairs.chunks_exact(2) {
             let [name, node] = pair else { continue };
-            let value = self.eval(*node)?.into_value();
+            let value = self.value(*node)?;
             let name = program.name(*name);
+            self.machine.charge(parameters.len() as u64)?;
             match parameters.iter().position(|known| known == name).and_then(|at| values.get_mut(at)) {
                 Some(slot) => *slot = Some(value),
                 None => return Ok(self.null(id, || format!("the function has no parameter `{name}`"))),
@@ -324,7 +343,10 @@ impl<'a> Evaluator<'a, '_> {
                     })
                 }
             };
-            let value = value.map(Ref::into_value);
+            let value = match value {
+                Some(value) => Some(self.machine.own(value)?),
+                None => None,
+            };
             depth = depth.max(value.as_ref().map_or(0, Value::depth));
             captured.push(value);
         }

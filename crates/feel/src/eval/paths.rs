@@ -13,15 +13,42 @@ enum Selection {
     Keep(bool),
 }
 
+/// What a filter selects.
+pub(super) enum Picked<'a> {
+    /// An item by its position, or null.
+    One(Ref<'a>),
+    /// The items that fulfil its condition.
+    Many(Vec<Ref<'a>>),
+}
+
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn path(&mut self, id: NodeId, base: NodeId, name: u32) -> Evaluation<'a> {
-        let base = self.eval(base)?;
         let program = self.program;
         let name = program.name(name);
+        let base = match self.picked(base)? {
+            Some(Picked::Many(items)) => return self.members(&Items::Picked(items), name),
+            Some(Picked::One(item)) => item,
+            None => self.eval(base)?,
+        };
         if let Some(value) = base.member(name) {
             return Ok(value);
         }
         self.missing(id, base, name)
+    }
+
+    /// The member of each item.
+    fn members(&mut self, items: &Items<'a>, name: &str) -> Evaluation<'a> {
+        let mut values = Vec::with_capacity(items.len());
+        self.machine.charge(items.len() as u64)?;
+        for at in 0..items.len() {
+            let item = items.get(at).unwrap_or(Ref::NULL);
+            let value = match item.member(name) {
+                Some(value) => self.machine.own(value)?,
+                None => property(&self.machine.own(item)?, name).unwrap_or_default(),
+            };
+            values.push(value);
+        }
+        self.machine.admit(Value::list(values)).map(Ref::Owned)
     }
 
     #[inline(never)]
@@ -29,19 +56,11 @@ impl<'a> Evaluator<'a, '_> {
         match base.view() {
             View::JsonList | View::Other(Value::List(_)) => {
                 let Some(items) = base.items() else { return Ok(Ref::NULL) };
-                let mut values = Vec::with_capacity(items.len());
-                self.machine.charge(items.len() as u64)?;
-                for at in 0..items.len() {
-                    let item = items.get(at).unwrap_or(Ref::NULL);
-                    let value = match item.member(name) {
-                        Some(value) => value.into_value(),
-                        None => property(&item.into_value(), name).unwrap_or_default(),
-                    };
-                    values.push(value);
-                }
-                return self.machine.admit(Value::list(values)).map(Ref::Owned);
+                return self.members(&items, name);
             }
             View::Other(value) => {
+                // The offset of a region is looked up.
+                self.machine.charge(8)?;
                 if let Some(value) = property(value, name) {
                     return Ok(Ref::Owned(value));
                 }
@@ -53,46 +72,88 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     pub(super) fn filter(&mut self, id: NodeId, base: NodeId, body: NodeId, slot: u32) -> Evaluation<'a> {
-        let base = self.eval(base)?;
-        let is_list = matches!(base.view(), View::JsonList | View::Other(Value::List(_)));
-        let items = if is_list {
-            base.items()
-        } else if base.is_null() {
-            // Null reads as no list at all.
-            Some(Items::Owned(std::sync::Arc::default()))
-        } else {
-            Ref::Owned(Value::list(vec![base.into_value()])).items()
-        };
-        let Some(items) = items else { return Ok(Ref::NULL) };
+        match self.pick(id, base, body, slot)? {
+            Picked::One(item) => Ok(item),
+            Picked::Many(items) => {
+                let items: Result<Vec<Value>, LimitError> =
+                    items.into_iter().map(|item| self.machine.own(item)).collect();
+                self.machine.admit(Value::list(items?)).map(Ref::Owned)
+            }
+        }
+    }
+
+    /// The items that the node lets through when it is a filter by a condition: they stay where they are.
+    pub(super) fn picked(&mut self, id: NodeId) -> Result<Option<Picked<'a>>, LimitError> {
+        match self.program.node(id) {
+            Node::Filter { base, body, slot } => {
+                self.machine.enter()?;
+                let picked = self.pick(id, base, body, slot)?;
+                self.machine.leave();
+                Ok(Some(picked))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn pick(&mut self, id: NodeId, base: NodeId, body: NodeId, slot: u32) -> Result<Picked<'a>, LimitError> {
+        let Some(items) = self.filtered(base)? else { return Ok(Picked::One(Ref::NULL)) };
         if let Node::Const(at) = self.program.node(body)
             && let Some(Value::Number(number)) = self.program.constants.get(at as usize)
         {
-            return Ok(self.indexed(id, &items, *number));
+            return Ok(Picked::One(self.indexed(id, &items, *number)));
         }
         let mut kept = Vec::new();
         if items.len() == 0 {
             self.machine.quiet(true);
             let selection = self.select(body, slot, Ref::NULL);
             self.machine.quiet(false);
-            return match selection? {
-                Selection::Index(number) => Ok(self.indexed(id, &items, number)),
-                Selection::Keep(_) => Ok(Ref::Owned(Value::list(kept))),
-            };
+            return Ok(match selection? {
+                Selection::Index(number) => Picked::One(self.indexed(id, &items, number)),
+                Selection::Keep(_) => Picked::Many(kept),
+            });
         }
         for at in 0..items.len() {
             let Some(item) = items.get(at) else { break };
-            match self.select(body, slot, item.clone())? {
+            match self.select(body, slot, item)? {
                 // Only an expression that does not look at the items selects by position.
-                Selection::Index(number) if at == 0 => return Ok(self.indexed(id, &items, number)),
-                Selection::Keep(true) => kept.push(item.into_value()),
+                Selection::Index(number) if at == 0 => {
+                    return Ok(Picked::One(self.indexed(id, &items, number)));
+                }
+                Selection::Keep(true) => {
+                    self.machine.room(kept.len() + 1)?;
+                    kept.extend(items.get(at));
+                }
                 _ => {}
             }
         }
-        self.machine.admit(Value::list(kept)).map(Ref::Owned)
+        self.set(slot, None);
+        Ok(Picked::Many(kept))
+    }
+
+    /// The items that a filter looks through.
+    fn filtered(&mut self, base: NodeId) -> Result<Option<Items<'a>>, LimitError> {
+        let base = match self.picked(base)? {
+            Some(Picked::Many(items)) => return Ok(Some(Items::Picked(items))),
+            Some(Picked::One(item)) => item,
+            None => self.eval(base)?,
+        };
+        let is_list = matches!(base.view(), View::JsonList | View::Other(Value::List(_)));
+        Ok(if is_list {
+            base.items()
+        } else if base.is_null() {
+            // Null reads as no list at all.
+            Some(Items::Picked(Vec::new()))
+        } else {
+            Some(Items::Picked(vec![base]))
+        })
     }
 
     fn select(&mut self, body: NodeId, slot: u32, item: Ref<'a>) -> Result<Selection, LimitError> {
         self.set(slot, Some(item));
+        if let Some(keep) = self.reader().truth(body) {
+            self.machine.charge(2)?;
+            return Ok(Selection::Keep(keep));
+        }
         let selected = self.eval(body)?;
         self.set(slot, None);
         Ok(match selected.as_number() {

@@ -1,7 +1,5 @@
 //! The parser's hands: taking tokens and laying down nodes.
 
-use std::sync::Arc;
-
 use super::lexer::{self, Kind};
 use super::{MAX_NESTING, MAX_NODES, Parser};
 use crate::program::{Node, NodeId, Run};
@@ -89,12 +87,7 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn intern(&mut self, name: &str) -> u32 {
-        let known = self.names.iter().position(|n| &**n == name);
-        let at = known.unwrap_or_else(|| {
-            self.names.push(Arc::from(name));
-            self.names.len() - 1
-        });
-        u32::try_from(at).unwrap_or(u32::MAX)
+        self.names.add(name).0
     }
 
     /// Reads one level deeper.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
+use super::index::Seen;
 use super::lexer::{self, Kind};
 use crate::SyntaxError;
 use crate::builtins::Builtin;
@@ -17,14 +18,14 @@ impl Parser<'_> {
     /// Arguments up to the closing parenthesis; the opening one has been read.
     fn arguments(&mut self) -> Result<Arguments, SyntaxError> {
         self.bracketed(|p| {
-            let mut named = Vec::new();
+            let (mut named, mut seen) = (Vec::new(), Seen::default());
             let mut positional = Vec::new();
             while p.token.kind != Kind::CloseParen {
                 let at = p.token.start;
                 match p.argument_name()? {
                     Some(name) if positional.is_empty() => {
                         p.expect(Kind::Colon, "`:`")?;
-                        if named.iter().any(|(known, _)| *known == name) {
+                        if !seen.add(&name) {
                             return Err(p.error(at, format!("the argument `{name}` is given twice")));
                         }
                         let value = p.expression()?;

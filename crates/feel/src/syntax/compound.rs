@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
+use super::index::Seen;
 use super::lexer::{self, Kind};
 use crate::SyntaxError;
 use crate::program::{Definition, NONE, Node, NodeId, Parameter};
@@ -45,7 +46,7 @@ impl Parser<'_> {
                 p.iterators(&mut words, true)?;
                 p.expect_word("return")?;
                 let partial = p.declare("partial".into());
-                let first_node = p.nodes.len();
+                let (first_node, first_definition) = (p.nodes.len(), p.definitions.len());
                 let result = p.expression()?;
                 // Most loops don't ask for the results so far, and keeping them in sight costs time.
                 let local = crate::program::Source::Local(partial);
@@ -54,7 +55,10 @@ impl Parser<'_> {
                     .iter()
                     .skip(first_node)
                     .any(|n| matches!(n, Node::Local(slot) if *slot == partial))
-                    || p.definitions.iter().any(|d| d.captures.iter().any(|(source, _)| *source == local));
+                    || p.definitions
+                        .iter()
+                        .skip(first_definition)
+                        .any(|d| d.captures.iter().any(|(source, _)| *source == local));
                 let partial = if used { partial } else { NONE };
                 if let [first, second, ..] = words.as_mut_slice() {
                     (*first, *second) = (result, partial);
@@ -90,11 +94,11 @@ impl Parser<'_> {
         self.bracketed(|p| {
             p.scoped(|p| {
                 let mut words = Vec::new();
-                let mut seen: Vec<Arc<str>> = Vec::new();
+                let mut seen = Seen::default();
                 while p.token.kind != Kind::CloseBrace {
                     let start = p.token.start;
                     let key = p.context_key()?;
-                    if seen.contains(&key) {
+                    if !seen.add(&key) {
                         return Err(p.error(start, format!("the key `{key}` stands twice in this context")));
                     }
                     p.expect(Kind::Colon, "`:`")?;
@@ -102,8 +106,7 @@ impl Parser<'_> {
                     let value = p.expression()?;
                     let name = p.intern(&key);
                     p.remember_key(&key);
-                    let slot = p.declare(key.clone());
-                    seen.push(key);
+                    let slot = p.declare(key);
                     words.extend([name, value, slot]);
                     if !p.eat(Kind::Comma)? {
                         break;

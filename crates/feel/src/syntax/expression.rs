@@ -6,12 +6,15 @@ use super::Parser;
 use super::lexer::{self, Kind};
 use super::names::is_keyword;
 use crate::expression::Dialect;
-use crate::program::{Node, NodeId, Op};
+use crate::program::{Node, NodeId, Op, Shape};
 use crate::value::text::{Duration, parse_date, parse_date_time, parse_duration, parse_time};
 use crate::{Number, SyntaxError, Value};
 
 /// Operators of one level in a row before their chain is evaluated by a loop.
 const LONG_CHAIN: u32 = 16;
+
+/// Nodes of a tree that is evaluated in registers; what fails there is evaluated again the general way.
+const QUICK_NODES: usize = 12;
 
 const COMPARISON: u8 = 3;
 const ADDITIVE: u8 = 4;
@@ -76,7 +79,41 @@ impl Parser<'_> {
             self.advance()?;
             let right = self.nested(|p| p.binary(found + 1))?;
             chain += 1;
-            left = self.push(Node::Binary { op, long: chain > LONG_CHAIN, left, right }, at)?;
+            let shape = if chain > LONG_CHAIN {
+                Shape::Long
+            } else if self.is_quick(op, left, right) {
+                Shape::Quick
+            } else {
+                Shape::Plain
+            };
+            left = self.push(Node::Binary { op, shape, left, right }, at)?;
+        }
+    }
+
+    /// Whether the operator and all below it only read and reckon, in a few nodes.
+    fn is_quick(&self, op: Op, left: NodeId, right: NodeId) -> bool {
+        let mut room = QUICK_NODES;
+        op != Op::Pow && self.takes(left, &mut room) && self.takes(right, &mut room)
+    }
+
+    /// Takes the nodes of a quick tree off the room for them.
+    fn takes(&self, id: NodeId, room: &mut usize) -> bool {
+        let Some(left) = room.checked_sub(1) else { return false };
+        *room = left;
+        match self.nodes.get(id as usize) {
+            Some(Node::Const(_) | Node::Boolean(_) | Node::Local(_) | Node::Global(_)) => true,
+            Some(Node::Path { base, .. }) => {
+                !matches!(self.nodes.get(*base as usize), Some(Node::Binary { .. }))
+                    && self.takes(*base, room)
+            }
+            Some(Node::Member(run)) => {
+                *room = room.saturating_sub(run.len as usize);
+                true
+            }
+            Some(Node::Binary { shape: Shape::Quick, left, right, .. }) => {
+                self.takes(*left, room) && self.takes(*right, room)
+            }
+            _ => false,
         }
     }
 
@@ -211,7 +248,9 @@ impl Parser<'_> {
         self.bracketed(|p| {
             p.scoped(|p| {
                 let slot = p.declare_items();
+                p.filters += 1;
                 let body = p.expression()?;
+                p.filters -= 1;
                 p.expect(Kind::CloseBracket, "`]`")?;
                 p.push(Node::Filter { base, body, slot }, at)
             })

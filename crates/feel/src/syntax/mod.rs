@@ -4,6 +4,7 @@ mod build;
 mod calls;
 mod compound;
 mod expression;
+mod index;
 mod lexer;
 mod names;
 mod types;
@@ -14,6 +15,7 @@ use crate::SyntaxError;
 use crate::expression::{Dialect, Options};
 use crate::program::{Node, NodeId, Patterns, Program, Run};
 
+use index::Names;
 use lexer::{Kind, Token};
 use names::{Frame, Known};
 
@@ -42,7 +44,9 @@ pub(crate) struct Parser<'s> {
     offsets: Vec<u32>,
     extra: Vec<u32>,
     constants: Vec<crate::Value>,
-    names: Vec<Arc<str>>,
+    names: Names,
+    /// Filters around the token.
+    filters: u32,
     definitions: Vec<crate::program::Definition>,
     types: Vec<crate::program::Type>,
 }
@@ -99,7 +103,8 @@ impl<'s> Parser<'s> {
             offsets: Vec::with_capacity(16),
             extra: Vec::new(),
             constants: Vec::new(),
-            names: Vec::new(),
+            names: Names::default(),
+            filters: 0,
             definitions: Vec::new(),
             types: Vec::new(),
         })
@@ -112,7 +117,7 @@ impl<'s> Parser<'s> {
             offsets: self.offsets,
             extra: self.extra,
             constants: self.constants,
-            names: self.names,
+            names: self.names.into_list(),
             definitions: self.definitions,
             types: self.types,
             root,

@@ -1,8 +1,10 @@
 //! Names: which are in sight, how long they are in the text, and where their values lie.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Parser;
+use super::index::{Seen, SpacedNames};
 use super::lexer::{self, Kind, Token};
 use crate::SyntaxError;
 use crate::program::{Node, NodeId, Source};
@@ -11,87 +13,80 @@ use crate::program::{Node, NodeId, Source};
 #[derive(Default)]
 pub(super) struct Frame {
     scopes: Vec<Entry>,
+    /// Filtered items, whose members are names: how many entries are further out, and the slot.
+    items: Vec<(usize, u32)>,
+    /// Where each name stands among the scopes, once these are many.
+    places: HashMap<Arc<str>, Vec<usize>>,
     next: u32,
     pub slots: u32,
     pub captures: Vec<(Source, u32)>,
+    captured: HashMap<Source, u32>,
 }
 
-enum Entry {
-    Name(Arc<str>, u32),
-    /// The members of the filtered items are names.
-    Items(u32),
+struct Entry(Arc<str>, u32);
+
+/// Up to so many entries are looked through.
+const FEW: usize = 32;
+
+impl Frame {
+    fn enter(&mut self, entry: Entry) {
+        self.scopes.push(entry);
+        let from = match self.scopes.len() {
+            FEW => 0,
+            len if len > FEW => len - 1,
+            _ => return,
+        };
+        for (at, entry) in self.scopes.iter().enumerate().skip(from) {
+            self.places.entry(entry.0.clone()).or_default().push(at);
+        }
+    }
+
+    fn leave_to(&mut self, depth: usize) {
+        if depth < FEW {
+            self.places.clear();
+        } else {
+            for Entry(name, _) in self.scopes.iter().skip(depth) {
+                if let Some(places) = self.places.get_mut(name) {
+                    places.pop();
+                }
+            }
+        }
+        self.scopes.truncate(depth);
+        while self.items.last().is_some_and(|(at, _)| *at > depth) {
+            self.items.pop();
+        }
+    }
+
+    /// Where the name stands last, and its slot.
+    fn find(&self, name: &str) -> Option<(usize, u32)> {
+        let slot = |at: usize| match self.scopes.get(at) {
+            Some(Entry(known, slot)) if **known == *name => Some((at, *slot)),
+            _ => None,
+        };
+        if self.scopes.len() < FEW {
+            return (0..self.scopes.len()).rev().find_map(slot);
+        }
+        self.places.get(name)?.last().and_then(|at| slot(*at))
+    }
 }
 
 /// Names of several words or with operators in them.
+#[derive(Default)]
 pub(super) struct Known {
-    names: Vec<Spaced>,
+    names: SpacedNames,
     /// Keys of contexts read so far, which may name members.
-    keys: Vec<Spaced>,
+    keys: SpacedNames,
+    seen: Seen,
     plain: Vec<String>,
-}
-
-struct Spaced {
-    name: Arc<str>,
-    parts: Vec<Box<str>>,
-}
-
-fn parts(name: &str) -> Vec<Box<str>> {
-    let mut parts = Vec::new();
-    let mut at = 0;
-    while let Some(c) = name.get(at..).and_then(|rest| rest.chars().next()) {
-        let identifier = lexer::identifier_end(name, at);
-        let end = if identifier > at {
-            identifier
-        } else if c.is_ascii_digit() {
-            at + name.bytes().skip(at).take_while(|b| b.is_ascii_alphanumeric()).count()
-        } else {
-            at + c.len_utf8()
-        };
-        if !c.is_whitespace() {
-            parts.push(name.get(at..end).unwrap_or_default().into());
-        }
-        at = end;
-    }
-    parts
-}
-
-impl Spaced {
-    /// The name when it is more than one identifier.
-    fn new(name: &str) -> Option<Self> {
-        let parts = parts(name);
-        (parts.len() > 1).then(|| Self { name: name.into(), parts })
-    }
-
-    /// Where the name ends that the text at `at` begins with.
-    fn matches(&self, source: &str, at: usize) -> Option<usize> {
-        let mut end = at;
-        let mut last_is_word = false;
-        for (index, part) in self.parts.iter().enumerate() {
-            let from = if index == 0 { end } else { lexer::skip_space(source, end).ok()? };
-            let word = part.chars().next().is_some_and(lexer::is_name_part);
-            if index > 0 && word && last_is_word && from == end {
-                return None;
-            }
-            if !source.get(from..)?.starts_with(&**part) {
-                return None;
-            }
-            end = from + part.len();
-            last_is_word = word;
-        }
-        let after = source.get(end..)?.chars().next();
-        (!(last_is_word && after.is_some_and(lexer::is_name_part))).then_some(end)
-    }
-}
-
-fn longest<'k>(names: &'k [Spaced], source: &str, at: usize) -> Option<(&'k Arc<str>, usize)> {
-    let found = names.iter().filter_map(|name| name.matches(source, at).map(|end| (&name.name, end)));
-    found.max_by_key(|(_, end)| *end)
 }
 
 impl Known {
     pub(super) fn new(names: &[String]) -> Self {
-        let spaced: Vec<Spaced> = names.iter().filter_map(|name| Spaced::new(name)).collect();
-        Self { names: spaced, keys: Vec::new(), plain: names.to_vec() }
+        let mut known = Self { plain: names.to_vec(), ..Self::default() };
+        for name in names {
+            known.names.push(name);
+        }
+        known
     }
 }
 
@@ -128,19 +123,19 @@ pub(super) fn is_keyword(word: &str) -> bool {
 impl Parser<'_> {
     /// The longest name in sight that begins at this token, of more than one word.
     pub(super) fn spaced_name(&self, member: bool) -> Option<Found> {
-        if self.known.names.is_empty() && self.known.keys.is_empty() {
+        if self.known.names.len() == 0 && self.known.keys.len() == 0 {
             return None;
         }
-        let in_filter = self.frames.iter().any(|f| f.scopes.iter().any(|e| matches!(e, Entry::Items(_))));
         let at = self.token.start;
-        let name = longest(&self.known.names, self.source, at);
-        let key = if member || in_filter { longest(&self.known.keys, self.source, at) } else { None };
+        let name = self.known.names.longest(self.source, at);
+        let with_keys = member || self.filters > 0;
+        let key = if with_keys { self.known.keys.longest(self.source, at) } else { None };
         let (name, end) = match (name, key) {
             (Some(a), Some(b)) if b.1 > a.1 => b,
             (Some(a), _) => a,
             (None, b) => b?,
         };
-        Some(Found { name: name.clone(), end })
+        Some(Found { name, end })
     }
 
     /// Whether the declaration list has the name.
@@ -150,15 +145,13 @@ impl Parser<'_> {
 
     /// Whether this part of the expression itself defines the name.
     pub(super) fn is_local(&self, name: &str) -> bool {
-        self.frames.iter().any(|f| f.scopes.iter().any(|e| matches!(e, Entry::Name(n, _) if **n == *name)))
+        self.frames.iter().any(|frame| frame.find(name).is_some())
     }
 
     /// Remembers a context's key, which may later name a member.
-    pub(super) fn remember_key(&mut self, name: &str) {
-        if let Some(spaced) = Spaced::new(name)
-            && !self.known.keys.iter().any(|known| *known.name == *name)
-        {
-            self.known.keys.push(spaced);
+    pub(super) fn remember_key(&mut self, name: &Arc<str>) {
+        if lexer::identifier_end(name, 0) < name.len() && self.known.seen.add(name) {
+            self.known.keys.push(name);
         }
     }
 
@@ -186,17 +179,16 @@ impl Parser<'_> {
     }
 
     pub(super) fn declare_at(&mut self, name: Arc<str>, slot: u32) {
-        if let Some(spaced) = Spaced::new(&name) {
-            self.known.names.push(spaced);
-        }
-        self.frame().scopes.push(Entry::Name(name, slot));
+        self.known.names.push(&name);
+        self.frame().enter(Entry(name, slot));
     }
 
     /// Brings the members of a filter's items in sight, and `item`.
     pub(super) fn declare_items(&mut self) -> u32 {
         let slot = self.new_slot();
-        self.frame().scopes.push(Entry::Name("item".into(), slot));
-        self.frame().scopes.push(Entry::Items(slot));
+        let frame = self.frame();
+        frame.enter(Entry("item".into(), slot));
+        frame.items.push((frame.scopes.len(), slot));
         slot
     }
 
@@ -213,7 +205,7 @@ impl Parser<'_> {
         let result = read(self);
         self.known.names.truncate(names);
         let frame = self.frame();
-        frame.scopes.truncate(depth);
+        frame.leave_to(depth);
         frame.next = next;
         result
     }
@@ -233,12 +225,13 @@ impl Parser<'_> {
 
     fn capture(&mut self, frame: usize, source: Source) -> u32 {
         let Some(frame) = self.frames.get_mut(frame) else { return 0 };
-        if let Some((_, slot)) = frame.captures.iter().find(|(known, _)| *known == source) {
+        if let Some(slot) = frame.captured.get(&source) {
             return *slot;
         }
         // Captured values stay for the whole call, so they take slots above all that scopes use again.
         let slot = Self::CAPTURED + u32::try_from(frame.captures.len()).unwrap_or(0);
         frame.captures.push((source, slot));
+        frame.captured.insert(source, slot);
         slot
     }
 
@@ -247,22 +240,16 @@ impl Parser<'_> {
 
     /// Where the name's value lies for the frame, and the filtered items whose members it may name before that.
     fn resolve(&mut self, frame: usize, name: &str, items: &mut Vec<u32>) -> Source {
-        let mut inner = Vec::new();
         let mut found = None;
         if let Some(frame) = self.frames.get(frame) {
-            for entry in frame.scopes.iter().rev() {
-                match entry {
-                    Entry::Name(known, slot) if **known == *name => {
-                        found = Some(*slot);
-                        break;
-                    }
-                    Entry::Items(slot) => inner.push(*slot),
-                    Entry::Name(..) => {}
-                }
+            found = frame.find(name);
+            if self.filters > 0 {
+                let within = |at: usize| found.is_none_or(|(name, _)| at > name);
+                let inner = frame.items.iter().rev().take_while(|(at, _)| within(*at));
+                items.extend(inner.map(|(_, slot)| *slot));
             }
         }
-        items.extend(&inner);
-        if let Some(slot) = found {
+        if let Some((_, slot)) = found {
             return Source::Local(slot);
         }
         if frame == 0 {

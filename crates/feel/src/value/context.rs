@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Value;
+use super::{MAX_VALUE_DEPTH, Value};
 
 /// From this many entries on names are found by hash instead of by looking through them.
 const INDEXED: usize = 12;
@@ -22,6 +22,25 @@ impl Context {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A context of entries whose names are known to differ.
+    pub(super) fn of_distinct(entries: impl Iterator<Item = (Arc<str>, Value)>) -> Self {
+        let mut context = Self::default();
+        context.entries = entries.collect();
+        for (_, value) in &context.entries {
+            context.depth = context.depth.max(value.depth());
+            context.weight = context.weight.saturating_add(value.weight());
+        }
+        context.build_index();
+        context
+    }
+
+    fn build_index(&mut self) {
+        if self.index.is_none() && self.entries.len() >= INDEXED {
+            let names = self.entries.iter().enumerate().map(|(at, (name, _))| (name.clone(), at));
+            self.index = Some(names.collect());
+        }
     }
 
     fn position(&self, name: &str) -> Option<usize> {
@@ -49,12 +68,14 @@ impl Context {
                     index.insert(name.clone(), self.entries.len());
                 }
                 self.entries.push((name, value));
-                if self.index.is_none() && self.entries.len() >= INDEXED {
-                    let names = self.entries.iter().enumerate().map(|(at, (name, _))| (name.clone(), at));
-                    self.index = Some(names.collect());
-                }
+                self.build_index();
             }
         }
+    }
+
+    pub(super) fn into_values(mut self) -> Vec<Value> {
+        self.index = None;
+        std::mem::take(&mut self.entries).into_iter().map(|(_, value)| value).collect()
     }
 
     /// The entries in order.
@@ -80,6 +101,16 @@ impl Context {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+}
+
+/// As for lists, deep values are freed level by level.
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.depth > MAX_VALUE_DEPTH {
+            let entries = std::mem::take(&mut self.entries);
+            super::free(entries.into_iter().map(|(_, value)| value).collect());
+        }
     }
 }
 

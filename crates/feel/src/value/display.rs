@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Write};
 
 use super::text::months_text;
-use super::{Range, RangeForm, Value};
+use super::{MAX_READ_DEPTH, Range, RangeForm, Value};
 
 /// A context's key is written bare when it is a name that reads back as one.
 fn plain_name(name: &str) -> bool {
@@ -90,6 +90,7 @@ impl Display for Value {
             Self::DateTime(time) => time.fmt(f),
             Self::DaysAndTimeDuration(duration) => duration.fmt(f),
             Self::YearsAndMonthsDuration(months) => f.write_str(&months_text(*months)),
+            deep if deep.depth() > MAX_READ_DEPTH => f.write_str("..."),
             Self::List(items) => {
                 f.write_char('[')?;
                 for (at, item) in items.iter().enumerate() {

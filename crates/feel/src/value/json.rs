@@ -1,10 +1,12 @@
 //! Values read from and written as JSON.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
 
 use super::number::Number;
 use super::text::months_text;
-use super::{Context, Value};
+use super::{Context, MAX_VALUE_DEPTH, Value};
 
 /// The number of a JSON number; `None` beyond decimal128.
 pub(crate) fn number(number: &serde_json::Number) -> Option<Number> {
@@ -17,27 +19,49 @@ pub(crate) fn number(number: &serde_json::Number) -> Option<Number> {
     number.as_f64().and_then(Number::from_f64)
 }
 
-/// A JSON value as FEEL reads it: strings stay strings, whatever they look like.
+/// As [`number`], with [`Number::ABSENT`] for none.
+#[inline]
+pub(crate) fn quick_number(number: &serde_json::Number) -> Number {
+    match number.as_i64() {
+        Some(whole) => Number::from_i64(whole),
+        None => self::number(number).unwrap_or(Number::ABSENT),
+    }
+}
+
+/// A JSON value as FEEL reads it: strings stay strings, whatever they look like. Lists and objects are read to the
+/// level that [`Limits`](crate::Limits) tells of; what lies below is null, and an evaluation that uses a value so deep
+/// ends with [`LimitError::Depth`](crate::LimitError::Depth).
 #[must_use]
 pub fn from_json(json: &Json) -> Value {
+    at_level(json, MAX_VALUE_DEPTH + 1)
+}
+
+fn at_level(json: &Json, levels: u32) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Boolean(*value),
         Json::Number(value) => number(value).map_or(Value::Null, Value::Number),
         Json::String(text) => Value::string(text.as_str()),
-        Json::Array(items) => Value::list(items.iter().map(from_json).collect()),
-        Json::Object(members) => Value::context(object(members)),
+        Json::Array(_) | Json::Object(_) if levels == 0 => Value::Null,
+        Json::Array(items) => Value::list(items.iter().map(|item| at_level(item, levels - 1)).collect()),
+        Json::Object(members) => Value::context(members_at_level(members, levels - 1)),
     }
 }
 
-/// A JSON object as a context.
+fn members_at_level(members: &Map<String, Json>, levels: u32) -> Context {
+    let entries = members.iter().map(|(name, value)| (Arc::from(name.as_str()), at_level(value, levels)));
+    Context::of_distinct(entries)
+}
+
+/// A JSON object as a context, as [`from_json`] reads it.
 #[must_use]
 pub fn object(members: &Map<String, Json>) -> Context {
-    members.iter().map(|(name, value)| (name.as_str(), from_json(value))).collect()
+    members_at_level(members, MAX_VALUE_DEPTH + 1)
 }
 
 /// The value as JSON. Dates, times, durations and ranges become their text, functions null; a number with more
-/// digits than a float holds becomes the nearest float.
+/// digits than a float holds becomes the nearest float. A value nested more than 400 levels deep, which no
+/// evaluation gives, becomes null.
 #[must_use]
 pub fn to_json(value: &Value) -> Json {
     match value {
@@ -56,6 +80,8 @@ pub fn to_json(value: &Value) -> Json {
         Value::DateTime(time) => Json::String(time.to_string()),
         Value::DaysAndTimeDuration(duration) => Json::String(duration.to_string()),
         Value::YearsAndMonthsDuration(months) => Json::String(months_text(*months)),
+        // Only a program around FEEL makes values so deep.
+        deep if deep.depth() > MAX_VALUE_DEPTH * 2 => Json::Null,
         Value::List(items) => Json::Array(items.iter().map(to_json).collect()),
         Value::Context(context) => {
             Json::Object(context.iter().map(|(name, value)| (name.to_string(), to_json(value))).collect())

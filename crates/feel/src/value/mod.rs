@@ -17,6 +17,11 @@ use number::Number;
 
 use crate::function::Function;
 
+/// Levels of values within each other in an evaluation; comparing, writing and freeing them take stack for each.
+pub(crate) const MAX_VALUE_DEPTH: u32 = 200;
+/// Values deeper than this, which only a program around FEEL makes, are neither compared nor written.
+const MAX_READ_DEPTH: u32 = MAX_VALUE_DEPTH * 2;
+
 /// A value. Cloning is cheap: what can be large is shared.
 #[derive(Debug, Clone, Default)]
 // A tag of a whole word, so that values are moved by words: moving what lies behind a tag of one byte stalls.
@@ -84,8 +89,31 @@ impl List {
 
     /// The items.
     #[must_use]
-    pub fn into_items(self) -> Vec<Value> {
-        self.items
+    pub fn into_items(mut self) -> Vec<Value> {
+        std::mem::take(&mut self.items)
+    }
+}
+
+/// Deep values are freed level by level instead of within each other, which would take stack for each level.
+impl Drop for List {
+    fn drop(&mut self) {
+        if self.depth > MAX_VALUE_DEPTH {
+            free(std::mem::take(&mut self.items));
+        }
+    }
+}
+
+fn free(mut values: Vec<Value>) {
+    while let Some(value) = values.pop() {
+        match value {
+            Value::List(list) => {
+                values.extend(Arc::into_inner(list).map(List::into_items).unwrap_or_default())
+            }
+            Value::Context(context) => {
+                values.extend(Arc::into_inner(context).map(Context::into_values).unwrap_or_default());
+            }
+            _ => {}
+        }
     }
 }
 
@@ -236,12 +264,14 @@ impl Value {
         }
     }
 
-    /// Equality of FEEL (Table 49): `None`, which reads as null, between values of different kinds.
+    /// Equality of FEEL (Table 49): `None`, which reads as null, between values of different kinds and for a value
+    /// nested more than 400 levels deep, which no evaluation gives.
     #[must_use]
     pub fn equals(&self, other: &Self) -> Option<bool> {
         Some(match (self, other) {
             (Self::Null, Self::Null) => true,
             (Self::Null, _) | (_, Self::Null) => false,
+            (Self::List(_) | Self::Context(_), _) if self.depth() > MAX_READ_DEPTH => return None,
             (Self::Boolean(a), Self::Boolean(b)) => a == b,
             (Self::Number(a), Self::Number(b)) => a == b,
             (Self::String(a), Self::String(b)) => a == b,

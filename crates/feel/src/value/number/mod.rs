@@ -1,7 +1,7 @@
 //! Decimal numbers of 34 significant digits, rounded half-even, within decimal128's exponents (DMN 1.5, 10.3.2.3.1).
 //!
 //! Whole numbers of 64 bits take a path of their own; what fits 128 bits is computed in place; the rest, and the
-//! transcendental functions, go to `dashu`.
+//! transcendental functions, go to `dashu`. A number is two words, so that it is passed in registers.
 
 mod slow;
 mod text;
@@ -13,16 +13,20 @@ pub const PRECISION: u32 = 34;
 const MAX_ADJUSTED: i32 = 6144;
 const MIN_ADJUSTED: i32 = -6143;
 
-/// A decimal number. Equal numbers have equal representations: no trailing zeros are kept.
+/// A decimal number. Equal numbers have equal representations: whole numbers of 64 bits have the exponent 0, and of
+/// all others no trailing zeros are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Number(Repr);
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Repr {
-    Int(i64),
-    // coefficient = hi:lo in two's complement, not divisible by ten, |coefficient| < 10^34.
-    Dec { hi: i64, lo: u64, exp: i16 },
+pub struct Number {
+    /// The exponent in the upper 14 bits, and below it the upper 50 of the coefficient's 114 bits, both in two's
+    /// complement (34 digits take 113 bits and a sign).
+    hi: u64,
+    lo: u64,
 }
+
+/// Where the exponent begins in the upper word.
+const EXPONENT: u32 = 50;
+/// The upper word's part of the coefficient.
+const UPPER: u64 = (1 << EXPONENT) - 1;
 
 /// How the digits cut off change the last one kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,14 +101,28 @@ fn cut(value: i128, divisor: i128, sticky: bool, mode: Rounding) -> i128 {
 
 impl Number {
     /// Zero.
-    pub const ZERO: Self = Self(Repr::Int(0));
+    pub const ZERO: Self = Self::from_i64(0);
     /// One.
-    pub const ONE: Self = Self(Repr::Int(1));
+    pub const ONE: Self = Self::from_i64(1);
+    /// In place of a number where there is none: an exponent that no number has.
+    pub(crate) const ABSENT: Self = Self { hi: 1 << 63, lo: 0 };
+
+    #[inline]
+    pub(crate) const fn is_absent(self) -> bool {
+        self.hi == Self::ABSENT.hi
+    }
 
     /// The whole number.
     #[must_use]
+    #[inline]
     pub const fn from_i64(value: i64) -> Self {
-        Self(Repr::Int(value))
+        Self { hi: (value >> 63) as u64 & UPPER, lo: value.cast_unsigned() }
+    }
+
+    #[inline]
+    fn packed(coefficient: i128, exponent: i32) -> Self {
+        let hi = ((coefficient >> 64) as u64 & UPPER) | (i64::from(exponent).cast_unsigned() << EXPONENT);
+        Self { hi, lo: coefficient as u64 }
     }
 
     /// `coefficient × 10^exponent`, rounded half-even to 34 digits; zero when too small.
@@ -145,7 +163,7 @@ impl Number {
                 exponent += 1;
             }
             if exponent == 0 {
-                return Self(Repr::Int(small));
+                return Self::from_i64(small);
             }
             coefficient = i128::from(small);
         }
@@ -157,29 +175,26 @@ impl Number {
             && let Some(whole) = power(exponent.cast_unsigned()).and_then(|p| coefficient.checked_mul(p))
             && let Ok(whole) = i64::try_from(whole)
         {
-            return Self(Repr::Int(whole));
+            return Self::from_i64(whole);
         }
-        let lo = (coefficient & i128::from(u64::MAX)) as u64;
-        let hi = (coefficient >> 64) as i64;
-        Self(Repr::Dec { hi, lo, exp: i16::try_from(exponent).unwrap_or(i16::MAX) })
+        Self::packed(coefficient, exponent)
     }
 
     /// Coefficient and exponent; the coefficient of a number that is not a small integer has no trailing zeros.
     #[must_use]
+    #[inline]
     pub fn parts(self) -> (i128, i32) {
-        match self.0 {
-            Repr::Int(value) => (i128::from(value), 0),
-            Repr::Dec { hi, lo, exp } => ((i128::from(hi) << 64) | i128::from(lo), i32::from(exp)),
-        }
+        let upper = (self.hi << (64 - EXPONENT)).cast_signed() >> (64 - EXPONENT);
+        let exponent = self.hi.cast_signed() >> EXPONENT;
+        ((i128::from(upper) << 64) | i128::from(self.lo), exponent as i32)
     }
 
     /// The number when it is whole and fits.
     #[must_use]
+    #[inline]
     pub const fn to_i64(self) -> Option<i64> {
-        match self.0 {
-            Repr::Int(value) => Some(value),
-            Repr::Dec { .. } => None,
-        }
+        let value = self.lo.cast_signed();
+        if self.hi == (value >> 63) as u64 & UPPER { Some(value) } else { None }
     }
 
     /// The whole part, cut towards zero, when it fits.
@@ -207,8 +222,8 @@ impl Number {
     /// The number with the other sign.
     #[must_use]
     pub fn negate(self) -> Self {
-        match self.0 {
-            Repr::Int(value) if value != i64::MIN => Self(Repr::Int(-value)),
+        match self.to_i64() {
+            Some(value) if value != i64::MIN => Self::from_i64(-value),
             _ => {
                 let (c, e) = self.parts();
                 Self::canonical(-c, e)
@@ -226,12 +241,18 @@ impl Number {
     ///
     /// # Errors
     /// Overflow.
+    #[inline]
     pub fn plus(self, other: Self) -> Result<Self, NumberError> {
-        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
+        if let (Some(a), Some(b)) = (self.to_i64(), other.to_i64())
             && let Some(sum) = a.checked_add(b)
         {
-            return Ok(Self(Repr::Int(sum)));
+            return Ok(Self::from_i64(sum));
         }
+        self.plus_wide(other)
+    }
+
+    #[inline(never)]
+    fn plus_wide(self, other: Self) -> Result<Self, NumberError> {
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         if a == 0 {
             return Ok(other);
@@ -251,25 +272,32 @@ impl Number {
     ///
     /// # Errors
     /// Overflow.
+    #[inline]
     pub fn minus(self, other: Self) -> Result<Self, NumberError> {
-        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
+        if let (Some(a), Some(b)) = (self.to_i64(), other.to_i64())
             && let Some(difference) = a.checked_sub(b)
         {
-            return Ok(Self(Repr::Int(difference)));
+            return Ok(Self::from_i64(difference));
         }
-        self.plus(other.negate())
+        self.plus_wide(other.negate())
     }
 
     /// The product.
     ///
     /// # Errors
     /// Overflow.
+    #[inline]
     pub fn times(self, other: Self) -> Result<Self, NumberError> {
-        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0)
+        if let (Some(a), Some(b)) = (self.to_i64(), other.to_i64())
             && let Some(product) = a.checked_mul(b)
         {
-            return Ok(Self(Repr::Int(product)));
+            return Ok(Self::from_i64(product));
         }
+        self.times_wide(other)
+    }
+
+    #[inline(never)]
+    fn times_wide(self, other: Self) -> Result<Self, NumberError> {
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         match a.checked_mul(b) {
             Some(product) => Self::rounded(product, ea + eb, false),
@@ -282,6 +310,11 @@ impl Number {
     /// # Errors
     /// Overflow; undefined for a divisor of zero.
     pub fn over(self, other: Self) -> Result<Self, NumberError> {
+        if let (Some(a), Some(b)) = (self.to_i64(), other.to_i64())
+            && a.checked_rem(b) == Some(0)
+        {
+            return Ok(Self::from_i64(a / b));
+        }
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         if b == 0 {
             return Err(NumberError::Undefined);
@@ -289,6 +322,17 @@ impl Number {
         let room = 38 - digits(a.unsigned_abs()).min(38);
         let Some(scaled) = power(room).and_then(|p| a.checked_mul(p)) else { return slow::div(self, other) };
         let (quotient, rest) = (scaled / b, scaled % b);
+        let more = (PRECISION + 1).saturating_sub(digits(quotient.unsigned_abs()));
+        if rest != 0
+            && more > 0
+            && digits(b.unsigned_abs()) <= 19
+            && let Some(up) = power(more)
+        {
+            // The digits still missing come from the rest, which is less than the divisor.
+            let (tail, rest) = (rest * up / b, rest * up % b);
+            let exponent = ea - eb - (room + more).cast_signed();
+            return Self::rounded(quotient * up + tail, exponent, rest != 0);
+        }
         if rest != 0 && digits(quotient.unsigned_abs()) <= PRECISION {
             return slow::div(self, other);
         }
@@ -300,12 +344,27 @@ impl Number {
     /// # Errors
     /// Overflow; undefined for a negative base with a fractional exponent and for zero to a negative power.
     pub fn pow(self, exponent: Self) -> Result<Self, NumberError> {
-        if let (Repr::Int(a), Repr::Int(n @ 0..=64)) = (self.0, exponent.0)
+        if let (Some(a), Some(n @ 0..=64)) = (self.to_i64(), exponent.to_i64())
             && let Some(power) = u32::try_from(n).ok().and_then(|n| a.checked_pow(n))
         {
-            return Ok(Self(Repr::Int(power)));
+            return Ok(Self::from_i64(power));
         }
         slow::pow(self, exponent)
+    }
+
+    /// What an operation with this result costs, in steps of an evaluation.
+    #[inline]
+    pub(crate) const fn steps(self) -> u64 {
+        if self.to_i64().is_some() { 1 } else { 12 }
+    }
+
+    /// What the power costs, in steps of an evaluation.
+    pub(crate) fn pow_steps(self, exponent: Self) -> u64 {
+        match exponent.to_i64() {
+            Some(0..=64) if self.to_i64().is_some() => 4,
+            Some(n) => 64 + 140 * u64::from(n.unsigned_abs().checked_ilog2().unwrap_or(0)),
+            None => 15_000,
+        }
     }
 
     /// The square root; `None` of a negative number.
@@ -374,18 +433,38 @@ impl Number {
             return None;
         }
         if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 {
-            return Some(Self(Repr::Int(value as i64)));
+            return Some(Self::from_i64(value as i64));
+        }
+        if let Some(short) = Self::from_short_f64(value) {
+            return Some(short);
         }
         // The shortest text that reads back as the same float is what its writer meant.
         format!("{value:e}").parse().ok()
     }
 
+    /// A float that is written with up to six digits after the point. A quotient of two whole numbers below 2^53 is
+    /// the float nearest to it, and no two decimals of so few digits share one.
+    fn from_short_f64(value: f64) -> Option<Self> {
+        let mut power = 1.0;
+        for digits in 1..=6 {
+            power *= 10.0;
+            let scaled = (value * power).round();
+            if scaled.abs() >= 1e15 {
+                return None;
+            }
+            if scaled / power == value {
+                return Some(Self::canonical(i128::from(scaled as i64), -digits));
+            }
+        }
+        None
+    }
+
     /// The nearest float.
     #[must_use]
     pub fn to_f64(self) -> f64 {
-        match self.0 {
-            Repr::Int(value) => value as f64,
-            Repr::Dec { .. } => {
+        match self.to_i64() {
+            Some(value) => value as f64,
+            None => {
                 let (c, e) = self.parts();
                 format!("{c}e{e}").parse().unwrap_or(f64::NAN)
             }
@@ -400,10 +479,18 @@ impl PartialOrd for Number {
 }
 
 impl Ord for Number {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        if let (Repr::Int(a), Repr::Int(b)) = (self.0, other.0) {
-            return a.cmp(&b);
+        match (self.to_i64(), other.to_i64()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => self.cmp_wide(*other),
         }
+    }
+}
+
+impl Number {
+    #[inline(never)]
+    fn cmp_wide(self, other: Self) -> Ordering {
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         if a.signum() != b.signum() || a == 0 {
             return a.signum().cmp(&b.signum());
@@ -459,6 +546,10 @@ mod tests {
             ("1234567890123456789012345678901234", '*', "10.1", "12469135690246913569024691356902460"),
             ("1e6000", '+', "1", "1E+6000"),
             ("1", '-', "1e-40", "1"),
+            ("-7", '/', "3", "-2.333333333333333333333333333333333"),
+            ("7", '/', "1.1", "6.363636363636363636363636363636364"),
+            ("1e-30", '/', "9999999999999999999", "1.000000000000000000100000000000000E-49"),
+            ("12345678901234567890123456789012", '/', "7", "1763668414462081127160493827001.714"),
             ("10", '%', "-3", "-2"),
             ("-10", '%', "3", "2"),
             ("10.1", '%', "4.5", "1.1"),

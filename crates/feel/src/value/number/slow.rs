@@ -101,6 +101,12 @@ pub(super) fn pow(base: Number, exponent: Number) -> Result<Number, NumberError>
     let power = if magnitude == Number::ONE {
         Number::ONE
     } else {
+        if let Some(n) = exponent.to_i64()
+            && (magnitude.to_f64().log10() * n as f64).abs() < 6000.0
+        {
+            return whole_power(base, i128::from(n))
+                .map(|p| if base.signum() < 0 && odd { p.negate() } else { p });
+        }
         // Decided before it is computed: the result's exponent could be without bound.
         let logarithm = ln(magnitude).ok_or(NumberError::Undefined)?;
         let size = match logarithm.times(exponent) {

@@ -22,6 +22,7 @@ mod function;
 mod limits;
 mod program;
 mod scope;
+mod session;
 mod syntax;
 mod value;
 
@@ -29,7 +30,9 @@ pub use error::{LimitError, Note, SyntaxError};
 pub use expression::{Dialect, EvalContext, Evaluated, Expression, Options, UnaryTests};
 pub use function::{Function, Host, HostFunction};
 pub use limits::Limits;
+pub use program::{Signature, Type};
 pub use scope::{Layers, Ref, Scope};
+pub use session::ConstantTests;
 pub use value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone, days_in_month};
 pub use value::json::{from_json, object as context_from_json, to_json};
 pub use value::number::{Number, NumberError, PRECISION, Rounding};

@@ -150,25 +150,40 @@ pub(crate) struct Definition {
 }
 
 /// The parameters' types and the result's.
-pub(crate) type Signature = (Vec<Type>, Box<Type>);
+pub type Signature = (Vec<Type>, Box<Type>);
 
 /// A type expression (DMN 1.5, grammar rules 54 and 55).
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Type {
+pub enum Type {
+    /// Every value.
     Any,
+    /// Null alone.
     Null,
+    /// True and false.
     Boolean,
+    /// Numbers.
     Number,
+    /// Strings.
     String,
+    /// Calendar days.
     Date,
+    /// Times of day.
     Time,
+    /// Dates and times.
     DateTime,
+    /// Durations in days, hours, minutes and seconds.
     DaysAndTimeDuration,
+    /// Durations in months.
     YearsAndMonthsDuration,
+    /// Lists, of items of a type when it is known.
     List(Option<Box<Type>>),
+    /// Contexts with at least these members.
     Context(Vec<(Arc<str>, Type)>),
+    /// Ranges, with ends of a type when it is known.
     Range(Option<Box<Type>>),
+    /// Functions.
     Function(Option<Signature>),
+    /// A name that only the declarations around can explain.
     Named(Arc<str>),
 }
 

@@ -119,6 +119,15 @@ fn subtype(narrow: &Type, wide: &Type) -> bool {
     }
 }
 
+impl Type {
+    /// The value as a variable of the type takes it (DMN 1.5, 10.3.2.9.4): as it is, as the only item of a list, or
+    /// out of one; `None` when it does not conform.
+    #[must_use]
+    pub fn coerce(&self, value: Value) -> Option<Value> {
+        coerce(value, Some(self))
+    }
+}
+
 /// The argument as the parameter's type takes it: as it is, as the only item of a list, or out of one.
 pub(crate) fn coerce(value: Value, kind: Option<&Type>) -> Option<Value> {
     let Some(kind) = kind else { return Some(value) };

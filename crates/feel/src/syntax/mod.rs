@@ -97,7 +97,7 @@ impl<'s> Parser<'s> {
             range_end: false,
             input_uses: 0,
             own_name: None,
-            known: Known::new(&options.names),
+            known: Known::new(&options.names, &options.members),
             frames: vec![Frame::default()],
             nodes: Vec::with_capacity(16),
             offsets: Vec::with_capacity(16),

@@ -135,6 +135,10 @@ fn boxed(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
         Kind::Conditional(parts) => {
             let [condition, yes, no] = &**parts;
             let condition = logic(condition, scope, host)?;
+            if condition.as_bool().is_none() && !condition.is_null() {
+                note(host, &it.place, format!("a {} is no condition", condition.type_name()));
+                return Ok(Value::Null);
+            }
             logic(if condition.as_bool() == Some(true) { yes } else { no }, scope, host)
         }
         Kind::Filter { list, test } => filter(list, test, scope, host),
@@ -285,6 +289,10 @@ fn filter(list: &Logic, test: &Logic, scope: &dyn Scope, host: &mut Host<'_>) ->
             && let Some(index) = passed.as_number()
         {
             return Ok(indexed(&items, index, count));
+        }
+        if passed.as_bool().is_none() && !passed.is_null() {
+            note(host, &test.place, format!("a {} is no condition", passed.type_name()));
+            return Ok(Value::Null);
         }
         if passed.as_bool() == Some(true) {
             kept.push(item.clone());

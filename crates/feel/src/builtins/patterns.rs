@@ -146,7 +146,8 @@ fn escape(
         '\\' | '|' | '.' | '-' | '^' | '?' | '*' | '+' | '{' | '}' | '(' | ')' | '[' | ']' | '$' => {
             out.extend(['\\', c]);
         }
-        // Back references can't be matched in linear time, and the rest is no escape of XPath.
+        // Back references can't be matched in linear time: see `backtracking`.
+        '1'..='9' if !in_class => out.extend(['\\', c]),
         _ => return None,
     }
     Some(())
@@ -227,6 +228,29 @@ fn compile(pattern: &str, flags: &str) -> Option<Regex> {
         .build()
         .ok()?;
     Some(Regex { regex, places, bounded: hir.properties().maximum_len().is_some() })
+}
+
+/// Steps of a search that goes back on its tracks.
+const MAX_BACKTRACKING: usize = 100_000;
+
+/// Whether a pattern with back references, which no search in linear time finds, matches; none when it is not of
+/// XPath or the search took too many steps.
+fn backtracking(machine: &mut Machine, pattern: &str, flags: &str, text: &str) -> Outcome<Option<bool>> {
+    let numbers = pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
+    if !numbers || flags.contains('q') || pattern.len() > MAX_PATTERN {
+        return Ok(None);
+    }
+    machine.charge(20_000)?;
+    let squeezed = if flags.contains('x') { squeeze(pattern) } else { pattern.to_owned() };
+    let Some(translated) = translate(&squeezed, flags.contains('s')) else { return Ok(None) };
+    let regex = fancy_regex::RegexBuilder::new(&translated)
+        .case_insensitive(flags.contains('i'))
+        .multi_line(flags.contains('m'))
+        .dot_matches_new_line(flags.contains('s'))
+        .backtrack_limit(MAX_BACKTRACKING)
+        .delegate_size_limit(1 << 20)
+        .build();
+    Ok(regex.ok().and_then(|regex| regex.is_match(text).ok()))
 }
 
 /// The compiled pattern, counting the work of compiling it when it is new.
@@ -323,6 +347,11 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
         _ => "",
     };
     let Some(regex) = prepared(machine, args.program, pattern, flags)? else {
+        if builtin == Builtin::Matches
+            && let Some(found) = backtracking(machine, pattern, flags, text)?
+        {
+            return Ok(Value::Boolean(found));
+        }
         return null("the pattern is no regular expression of XPath that can be matched in linear time");
     };
     regex.charge(machine, text.len())?;

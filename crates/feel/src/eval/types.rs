@@ -64,7 +64,7 @@ fn conforms(value: &Value, kind: &Type) -> Option<bool> {
             true
         }
         (Type::Function(Some((parameters, result))), Value::Function(function)) => {
-            function_conforms(function, parameters, result)
+            function_conforms(function, parameters, result, false)
         }
         (Type::Named(_), _) => return None,
         _ => false,
@@ -72,17 +72,17 @@ fn conforms(value: &Value, kind: &Type) -> Option<bool> {
 }
 
 /// A function conforms when its parameters take at least what the type's do and its result gives no more.
-fn function_conforms(function: &Function, parameters: &[Type], result: &Type) -> bool {
+fn function_conforms(function: &Function, parameters: &[Type], result: &Type, lenient: bool) -> bool {
     if function.parameters().len() != parameters.len() {
         return false;
     }
-    let Kind::Closure(closure) = &function.0 else { return *result == Type::Any };
+    let Kind::Closure(closure) = &function.0 else { return *result == Type::Any || lenient };
     let Some(definition) = closure.definition() else { return false };
     let taken = definition.parameters.iter().zip(parameters).all(|(own, wanted)| {
         let own = own.kind.and_then(|kind| closure.program.types.get(kind as usize));
         own.is_none_or(|own| subtype(wanted, own))
     });
-    taken && (*result == Type::Any || body_type(function).is_some_and(|kind| subtype(&kind, result)))
+    taken && (*result == Type::Any || body_type(function).map_or(lenient, |kind| subtype(&kind, result)))
 }
 
 /// The type of a body that is a literal; any other is not known before it is evaluated.
@@ -135,6 +135,10 @@ pub(crate) fn coerce(value: Value, kind: Option<&Type>) -> Option<Value> {
         return Some(value);
     }
     match (&value, kind) {
+        // What a function gives is not known before it is called: only what is surely wrong is refused.
+        (Value::Function(function), Type::Function(Some((parameters, result)))) => {
+            function_conforms(function, parameters, result, true).then_some(value)
+        }
         (Value::List(items), _) if items.len() == 1 => {
             items.first().cloned().filter(|item| conforms(item, kind) == Some(true))
         }

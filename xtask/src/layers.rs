@@ -21,8 +21,9 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-kernel", knows: &[] },
     Layer { name: "heddle-policy", knows: &["heddle-kernel"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
-    Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel"] },
-    Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel"] },
+    Layer { name: "heddle-xml", knows: &[] },
+    Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
     Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel"] },
     Layer {
         name: "heddle-engine",

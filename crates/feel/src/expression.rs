@@ -27,6 +27,8 @@ pub struct Options {
     /// Names known from declarations. Only those with spaces or operators need to be here; they are found by
     /// longest match.
     pub names: Vec<String>,
+    /// Names of contexts' members, which only count behind a point and within filters.
+    pub members: Vec<String>,
 }
 
 /// What an evaluation takes from outside.
@@ -54,7 +56,7 @@ pub struct Expression {
 /// Compiled unary tests: the entry of a decision table, or allowed values.
 #[derive(Debug, Clone)]
 pub struct UnaryTests {
-    program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
 }
 
 fn evaluate(
@@ -91,7 +93,7 @@ impl Expression {
     /// # Errors
     /// When the text is no expression, or nested or long beyond the bounds.
     pub fn compile(source: &str, dialect: Dialect) -> Result<Self, SyntaxError> {
-        Self::compile_with(source, &Options { dialect, names: Vec::new() })
+        Self::compile_with(source, &Options { dialect, ..Options::default() })
     }
 
     /// Compiles an expression whose names of several words are declared.
@@ -144,7 +146,7 @@ impl UnaryTests {
     /// # Errors
     /// As [`Expression::compile`].
     pub fn compile(source: &str, dialect: Dialect) -> Result<Self, SyntaxError> {
-        Self::compile_with(source, &Options { dialect, names: Vec::new() })
+        Self::compile_with(source, &Options { dialect, ..Options::default() })
     }
 
     /// Compiles unary tests over declared names.

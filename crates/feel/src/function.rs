@@ -50,7 +50,7 @@ impl Host<'_> {
     /// # Errors
     /// When the limits of the whole evaluation are exceeded.
     pub fn evaluate(&mut self, expression: &Expression, scope: &dyn Scope) -> Result<Value, LimitError> {
-        self.0.run(&expression.program, scope, None)
+        self.0.whole(&expression.program, scope, None)
     }
 
     /// Calls a function value.
@@ -59,6 +59,11 @@ impl Host<'_> {
     /// When the limits of the whole evaluation are exceeded.
     pub fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Value, LimitError> {
         self.0.call(function, arguments, 0)
+    }
+
+    /// What [`Host::open`] was given for functions to find.
+    pub fn extension<T: 'static>(&mut self) -> Option<&mut T> {
+        self.0.extension.as_mut()?.downcast_mut()
     }
 
     /// Records why a result is null.
@@ -85,6 +90,12 @@ impl Function {
                 .unwrap_or_default(),
             Kind::Host(host) => host.parameters().to_vec(),
         }
+    }
+
+    /// Whether it is one of FEEL's own functions.
+    #[must_use]
+    pub const fn is_builtin(&self) -> bool {
+        matches!(self.0, Kind::Builtin(_))
     }
 
     pub(crate) fn depth(&self) -> u32 {

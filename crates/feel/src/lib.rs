@@ -24,6 +24,7 @@ mod function;
 mod limits;
 mod program;
 mod scope;
+mod session;
 mod syntax;
 mod types;
 mod typing;
@@ -34,6 +35,7 @@ pub use expression::{Dialect, EvalContext, Evaluated, Expression, Options, Unary
 pub use function::{Function, Host, HostFunction};
 pub use limits::Limits;
 pub use scope::{Layers, Ref, Scope};
+pub use session::ConstantTests;
 pub use types::{Signature, Type, Types};
 pub use typing::{Declared, TestType};
 pub use value::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, MAX_YEAR, Time, Zone, days_in_month};

@@ -8,19 +8,20 @@
 #[macro_use]
 mod row;
 
-mod decode;
 mod document;
 pub(crate) mod names;
 mod order;
 mod read;
 mod residue;
 mod rows;
-mod text;
 pub(crate) mod tree;
 pub(crate) mod vendor;
 mod write;
 
+pub use heddle_xml::XmlError;
 pub use names::{ElementRow, Group, element_row, element_rows};
+
+use heddle_xml::{decode, text};
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{ImportItem, WorkflowDefinition};
@@ -47,22 +48,6 @@ pub const MAX_ELEMENTS: usize = 250_000;
 /// Deepest JSON nesting of a definition read from XML, with room for the two levels a request or an answer
 /// puts around it within the API's limit of 64.
 pub const MAX_JSON_DEPTH: usize = 62;
-
-/// Why a document could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message} (line {line}, column {column})")]
-pub struct XmlError {
-    /// One sentence for people.
-    pub message: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-    /// Machine word: `empty`, `zipArchive`, `tooLarge`, `unknownEncoding`, `invalidEncoding`, `malformed`,
-    /// `unclosed`, `dtdForbidden`, `undefinedEntity`, `unboundPrefix`, `tooDeep`, `tooManyElements`,
-    /// `tooManyAttributes`, `tooManyNamespaces`, `nestingTooDeep`, `notBpmn`.
-    pub reason: &'static str,
-}
 
 /// A document as a definition.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -109,7 +94,7 @@ pub enum WriteError {
 ///
 /// When the bytes are no well-formed BPMN document, carry a document type declaration, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Imported, XmlError> {
-    let source = decode::decode(bytes)?;
+    let source = decode::decode(bytes, MAX_BYTES)?;
     let tree = tree::Tree::parse(&source, &[])?;
     read::definition(&tree)
 }

@@ -140,5 +140,5 @@ pub(super) fn call(builtin: Builtin, args: &Args<'_>) -> Outcome {
 }
 
 fn overlaps_after(a: &Span<'_>, b: &Span<'_>) -> Outcome<bool> {
-    Ok(b.begins_before(a)? && !b.before(a)? && b.ends_before(a)?)
+    Ok(b.begins_before(a)? && !b.before(a)? && !a.ends_before(b)?)
 }

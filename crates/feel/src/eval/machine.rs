@@ -53,15 +53,21 @@ pub(crate) struct Machine {
     limits: Limits,
     now: Timestamp,
     notes: Vec<Note>,
+    /// What the program around FEEL keeps with the evaluation.
+    pub extension: Option<Box<dyn std::any::Any>>,
 }
 
 impl Machine {
     pub const fn new(now: Timestamp, limits: Limits) -> Self {
-        Self { left: limits.steps, unwatched: 0, depth: 0, quiet: 0, limits, now, notes: Vec::new() }
+        Self { left: limits.steps, unwatched: 0, depth: 0, quiet: 0, limits, now, notes: Vec::new(), extension: None }
     }
 
     pub fn into_notes(self) -> Vec<Note> {
         self.notes
+    }
+
+    pub const fn notes(&mut self) -> &mut Vec<Note> {
+        &mut self.notes
     }
 
     pub const fn now(&self) -> Timestamp {

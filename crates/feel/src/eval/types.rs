@@ -1,6 +1,6 @@
 //! `instance of` and the types of parameters.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::Value;
 use crate::function::{Function, Kind};
@@ -61,24 +61,32 @@ fn conforms(value: &Value, kind: &Type, types: &Types) -> Option<bool> {
             true
         }
         (Type::Function(Some((parameters, result))), Value::Function(function)) => {
-            function_conforms(function, parameters, result, types)
+            function_conforms(function, parameters, result, types, false)
         }
         _ => false,
     })
 }
 
 /// A function conforms when its parameters take at least what the type's do and its result gives no more.
-fn function_conforms(function: &Function, parameters: &[Type], result: &Type, types: &Types) -> bool {
+fn function_conforms(
+    function: &Function,
+    parameters: &[Type],
+    result: &Type,
+    types: &Types,
+    lenient: bool,
+) -> bool {
     if function.parameters().len() != parameters.len() {
         return false;
     }
-    let Kind::Closure(closure) = &function.0 else { return *result == Type::Any };
+    let Kind::Closure(closure) = &function.0 else { return *result == Type::Any || lenient };
     let Some(definition) = closure.definition() else { return false };
     let taken = definition.parameters.iter().zip(parameters).all(|(own, wanted)| {
         let own = own.kind.and_then(|kind| closure.program.types.get(kind as usize));
         own.is_none_or(|own| subtype(wanted, own, types))
     });
-    taken && (*result == Type::Any || body_type(function).is_some_and(|kind| subtype(&kind, result, types)))
+    taken
+        && (*result == Type::Any
+            || body_type(function).map_or(lenient, |kind| subtype(&kind, result, types)))
 }
 
 /// The type of a body that is a literal; any other is not known before it is evaluated.
@@ -126,6 +134,16 @@ fn subtype(narrow: &Type, wide: &Type, types: &Types) -> bool {
     }
 }
 
+impl Type {
+    /// The value as a variable of the type takes it (DMN 1.5, 10.3.2.9.4): as it is, as the only item of a list, or
+    /// out of one; `None` when it does not conform.
+    #[must_use]
+    pub fn coerce(&self, value: Value) -> Option<Value> {
+        static NONE: LazyLock<Types> = LazyLock::new(Types::default);
+        coerce(value, Some(self), &NONE)
+    }
+}
+
 /// The argument as the parameter's type takes it: as it is, as the only item of a list, or out of one.
 pub(crate) fn coerce(value: Value, kind: Option<&Type>, types: &Types) -> Option<Value> {
     // A type that nobody declared asks for nothing.
@@ -134,6 +152,10 @@ pub(crate) fn coerce(value: Value, kind: Option<&Type>, types: &Types) -> Option
         return Some(value);
     }
     match (&value, kind) {
+        // What a function gives is not known before it is called: only what is surely wrong is refused.
+        (Value::Function(function), Type::Function(Some((parameters, result)))) => {
+            function_conforms(function, parameters, result, types, true).then_some(value)
+        }
         (Value::List(items), _) if items.len() == 1 => {
             items.first().cloned().filter(|item| conforms(item, kind, types) == Some(true))
         }

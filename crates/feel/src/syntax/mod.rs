@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
             range_end: false,
             input_uses: 0,
             own_name: None,
-            known: Known::new(&options.names, types),
+            known: Known::new(&options.names, &options.members, types),
             frames: vec![Frame::default()],
             nodes: Vec::with_capacity(16),
             offsets: Vec::with_capacity(16),

@@ -83,8 +83,11 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(names: &[String], types: &Types) -> Self {
+    pub(super) fn new(names: &[String], members: &[String], types: &Types) -> Self {
         let mut known = Self { plain: names.to_vec(), ..Self::default() };
+        for name in members {
+            known.keys.push(name);
+        }
         for name in names {
             known.names.push(name);
         }

@@ -371,7 +371,7 @@ fn declared_names() {
     let json = json!({"loan amount": 100, "a-b": 7, "a": 5, "b": 1, "rate and fee": 2, "Applicant": {"date of birth": 1}});
     let scope = json.as_object().expect("an object");
     let names = ["loan amount", "a-b", "rate and fee", "date of birth", "a"].map(str::to_owned).to_vec();
-    let options = Options { dialect: Dialect::Standard, names };
+    let options = Options { dialect: Dialect::Standard, names, ..Options::default() };
     for (source, want) in [
         ("loan amount * 2", "200"),
         ("loan  amount", "100"),

@@ -193,7 +193,7 @@ fn run_tests(tests: &Path, tally: &mut Tally) -> Option<()> {
             let decision = model.all("decision").find(|d| d.attribute("name") == Some(name));
             let Some(text) = decision.and_then(literal) else { continue };
             let Some(want) = node.child("expected").and_then(value) else { continue };
-            let options = Options { dialect: Dialect::Standard, names: names.clone() };
+            let options = Options { dialect: Dialect::Standard, names: names.clone(), ..Options::default() };
             let got = Expression::compile_typed(text, &options, &types)
                 .map_or(Value::Null, |e| e.evaluate(&scope, &NOW).map_or(Value::Null, |e| e.value));
             if alike(&got, &want) {

@@ -1,20 +1,26 @@
 //! From bytes to text by byte order mark and declared encoding.
 
-use super::{MAX_BYTES, XmlError};
+use crate::XmlError;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
 
-/// Decodes a document; refuses what is no text at all.
-pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
+/// Decodes a document of at most `limit` bytes by its byte order mark, else by the encoding it declares, else as UTF-8.
+///
+/// # Errors
+///
+/// When it is larger (`tooLarge`), `empty`, a `zipArchive`, or holds bytes that are not of its encoding
+/// (`unknownEncoding`, `invalidEncoding`).
+pub fn decode(bytes: &[u8], limit: usize) -> Result<Cow<'_, str>, XmlError> {
     let refuse = |reason, message: &str| XmlError { message: message.to_owned(), line: 1, column: 1, reason };
-    if bytes.len() > MAX_BYTES {
-        return Err(refuse("tooLarge", "The document is larger than 16 MiB."));
+    if bytes.len() > limit {
+        let message = format!("The document is larger than {} MiB.", limit >> 20);
+        return Err(refuse("tooLarge", &message));
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(refuse("empty", "The document is empty."));
     }
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        return Err(refuse("zipArchive", "The document is a zip archive, not BPMN XML."));
+        return Err(refuse("zipArchive", "The document is a zip archive, not XML."));
     }
     if let Some((body, word)) = utf_32(bytes) {
         let letters = body.chunks(4).map(|four| char::from_u32(word(four.try_into().ok()?)));
@@ -45,7 +51,8 @@ fn invalid_utf8(body: &[u8], valid: usize) -> XmlError {
 }
 
 /// Line and column, both from 1, of a byte offset.
-pub(super) fn position(text: &str, offset: usize) -> (u32, u32) {
+#[must_use]
+pub fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut end = offset.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 /// Whether a reference (without `&` and `;`) is predefined or a legal character reference.
-pub(super) fn known_reference(name: &str) -> bool {
+#[must_use]
+pub fn known_reference(name: &str) -> bool {
     resolve(name).is_some()
 }
 
@@ -29,12 +30,14 @@ fn resolve(name: &str) -> Option<char> {
 }
 
 /// Whether XML 1.0 allows the character.
-pub(super) fn expressible(letter: char) -> bool {
+#[must_use]
+pub fn expressible(letter: char) -> bool {
     matches!(letter, '\t' | '\n' | '\r') || (letter >= ' ' && letter != '\u{fffe}' && letter != '\u{ffff}')
 }
 
 /// Whether a raw attribute value is its own value: no reference, no white space but blanks, no `<`.
-pub(super) fn verbatim(raw: &str) -> bool {
+#[must_use]
+pub fn verbatim(raw: &str) -> bool {
     // No other control character is left by now.
     !holds(raw, |byte| (byte == b'&') | (byte == b'<') | (byte < b' '))
 }
@@ -45,7 +48,8 @@ fn holds(text: &str, kind: impl Fn(u8) -> bool) -> bool {
 }
 
 /// The first reference in the text that nothing defines.
-pub(super) fn undefined_reference(raw: &str) -> Option<(usize, &str)> {
+#[must_use]
+pub fn undefined_reference(raw: &str) -> Option<(usize, &str)> {
     let mut from = 0;
     while let Some(at) = raw[from..].find('&').map(|at| at + from) {
         let rest = &raw[at + 1..];
@@ -81,7 +85,8 @@ fn unescape_into(raw: &str, out: &mut String) {
 }
 
 /// The value of an attribute: white space normalised, references resolved (XML 1.0, 3.3.3).
-pub(super) fn attribute_value(raw: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn attribute_value(raw: &str) -> Cow<'_, str> {
     if !holds(raw, |byte| (byte == b'&') | (byte == b'\t') | (byte == b'\n') | (byte == b'\r')) {
         return Cow::Borrowed(raw);
     }
@@ -92,7 +97,8 @@ pub(super) fn attribute_value(raw: &str) -> Cow<'_, str> {
 }
 
 /// The character data within an element's content, tags left out.
-pub(super) fn content_text(raw: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn content_text(raw: &str) -> Cow<'_, str> {
     if !holds(raw, |byte| (byte == b'&') | (byte == b'<') | (byte == b'\r')) {
         return Cow::Borrowed(raw);
     }
@@ -145,12 +151,12 @@ fn tag_length(tag: &str) -> usize {
 }
 
 /// Appends a value as attribute text.
-pub(super) fn escape_attribute(value: &str, out: &mut String) {
+pub fn escape_attribute(value: &str, out: &mut String) {
     escape(value, out, true);
 }
 
 /// Appends a value as character data.
-pub(super) fn escape_text(value: &str, out: &mut String) {
+pub fn escape_text(value: &str, out: &mut String) {
     escape(value, out, false);
 }
 
@@ -187,7 +193,8 @@ fn escape(value: &str, out: &mut String, attribute: bool) {
 const WHOLE: f64 = 1e15;
 
 /// A number; the usual whole ones, with or without a fraction of zero, without a general search.
-pub(super) fn parse_number(text: &str) -> Option<f64> {
+#[must_use]
+pub fn parse_number(text: &str) -> Option<f64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1.0, digits),
         None => (1.0, text),
@@ -201,7 +208,8 @@ pub(super) fn parse_number(text: &str) -> Option<f64> {
 }
 
 /// The first byte that is a control character which XML 1.0 cannot express.
-pub(super) fn control(text: &str) -> Option<usize> {
+#[must_use]
+pub fn control(text: &str) -> Option<usize> {
     let bad = |byte: u8| (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
     // Whole blocks without a branch for each byte.
     let blocks = text.as_bytes().chunks(256);
@@ -211,7 +219,8 @@ pub(super) fn control(text: &str) -> Option<usize> {
 }
 
 /// The number as XML Schema writes it: the shortest digits that tell it apart, without an exponent.
-pub(super) fn number(value: f64) -> String {
+#[must_use]
+pub fn number(value: f64) -> String {
     // Whole numbers, by far the most, need no search for the shortest digits.
     let negative_zero = value == 0.0 && value.is_sign_negative();
     if value.fract() == 0.0 && value.abs() < WHOLE && !negative_zero {
@@ -226,7 +235,8 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Whether the text is surely the shortest one of its number: at most 15 digits tell doubles apart.
-pub(super) fn shortest_fraction(text: &str) -> bool {
+#[must_use]
+pub fn shortest_fraction(text: &str) -> bool {
     let Some((whole, fraction)) = text.strip_prefix('-').unwrap_or(text).split_once('.') else {
         return false;
     };

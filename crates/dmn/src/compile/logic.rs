@@ -1,0 +1,417 @@
+//! From boxed expressions to compiled logic.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use heddle_feel::Value;
+
+use super::plan::{AllowedValues, Column, Entry, FunctionLogic, ItemType, Kind, Logic, Parameter, Place};
+use super::table::{Cell, Input, Output, Table, Test};
+use super::texts::Texts;
+use super::types::Types;
+use crate::diagnostic::Diagnostic;
+use crate::model::{
+    At, BoxedExpression, ContextExpression, DecisionTable, FunctionDefinition, FunctionKind, InformationItem,
+    Invocation, LiteralExpression, Relation, UnaryTestsText,
+};
+
+/// Compiles the logic of one element.
+pub(super) struct Compiler<'c, 'm> {
+    pub document: usize,
+    pub texts: &'c mut Texts,
+    pub types: &'c mut Types<'m>,
+    /// The names in sight, outermost first.
+    pub names: Vec<Arc<str>>,
+    /// The names that its texts use.
+    pub used: HashSet<Arc<str>>,
+    pub place: Place,
+}
+
+impl Compiler<'_, '_> {
+    /// The place of an element: its id, or that of the element around.
+    fn place(&self, id: Option<&String>, at: At) -> Place {
+        let mut place = self.place.clone();
+        if let Some(id) = id {
+            place.id = Some(Arc::from(id.as_str()));
+        }
+        place.at = at;
+        place
+    }
+
+    pub fn kind(&mut self, name: Option<&String>, place: &Place) -> Option<Arc<ItemType>> {
+        self.types.reference(self.document, name, place, self.texts)
+    }
+
+    fn item_kind(&mut self, item: Option<&InformationItem>, place: &Place) -> Option<Arc<ItemType>> {
+        self.kind(item.and_then(|item| item.type_ref.as_ref()), place)
+    }
+
+    fn missing(reason: impl Into<Arc<str>>, place: Place) -> Logic {
+        Logic { kind: Kind::Missing(reason.into()), result: None, place }
+    }
+
+    /// Compiles with these names in sight too.
+    fn with<T>(&mut self, names: &[Arc<str>], compile: impl FnOnce(&mut Self) -> T) -> T {
+        let depth = self.names.len();
+        self.names.extend_from_slice(names);
+        let result = compile(self);
+        self.names.truncate(depth);
+        result
+    }
+
+    fn uses<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        for name in names {
+            if !self.used.contains(name) {
+                self.used.insert(Arc::from(name));
+            }
+        }
+    }
+
+    fn cell(&mut self, literal: &LiteralExpression) -> Cell {
+        let place = self.place(literal.id.as_ref(), literal.at);
+        let text = literal.text.as_deref().unwrap_or_default();
+        if text.trim().is_empty() {
+            return Cell::Constant(Value::Null);
+        }
+        if let Some(value) = plain(text)
+            && literal.expression_language.is_none()
+            && self.texts.language.is_none()
+        {
+            return Cell::Constant(value);
+        }
+        let (document, types) = (self.document, &mut *self.types);
+        let compiled = self.texts.expression(
+            text,
+            literal.expression_language.as_ref(),
+            &place,
+            &self.names,
+            &mut |name, texts| types.named(document, name, texts),
+        );
+        match compiled {
+            Ok(expression) => match expression.constant() {
+                Some(value) => Cell::Constant(value),
+                None => {
+                    self.uses(expression.globals());
+                    Cell::Feel(expression, place)
+                }
+            },
+            Err(reason) => Cell::Missing(reason, place),
+        }
+    }
+
+    fn literal(&mut self, literal: &LiteralExpression) -> Logic {
+        let place = self.place(literal.id.as_ref(), literal.at);
+        let result = self.kind(literal.type_ref.as_ref(), &place);
+        match self.cell(literal) {
+            Cell::Constant(value) => Logic { kind: Kind::Constant(value), result, place },
+            Cell::Feel(expression, place) => Logic { kind: Kind::Feel(expression), result, place },
+            Cell::Missing(reason, place) => Self::missing(reason, place),
+        }
+    }
+
+    /// The logic of an expression that may be absent.
+    pub fn optional(&mut self, expression: Option<&BoxedExpression>, what: &str) -> Logic {
+        match expression {
+            Some(expression) => self.logic(expression),
+            None => Self::missing(format!("{what} has no expression"), self.place.clone()),
+        }
+    }
+
+    /// Compiles a boxed expression.
+    pub fn logic(&mut self, expression: &BoxedExpression) -> Logic {
+        let (id, kind, at) = match expression {
+            BoxedExpression::LiteralExpression(it) => return self.literal(it),
+            BoxedExpression::Context(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::List(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::Relation(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::Invocation(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::FunctionDefinition(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::DecisionTable(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::Conditional(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::Filter(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::For(it) => (&it.id, &it.type_ref, it.at),
+            BoxedExpression::Some(it) | BoxedExpression::Every(it) => (&it.id, &it.type_ref, it.at),
+        };
+        let place = self.place(id.as_ref(), at);
+        let result = self.kind(kind.as_ref(), &place);
+        let outer = std::mem::replace(&mut self.place, place.clone());
+        let (kind, result) = match self.boxed(expression, result.clone()) {
+            Ok(kind) => (kind, result),
+            Err(reason) => (Kind::Missing(reason), None),
+        };
+        self.place = outer;
+        // A function's `typeRef` is checked where it is called.
+        let result = if matches!(kind, Kind::Function(_)) { None } else { result };
+        Logic { kind, result, place }
+    }
+
+    fn boxed(&mut self, expression: &BoxedExpression, result: Option<Arc<ItemType>>) -> Result<Kind, Arc<str>> {
+        Ok(match expression {
+            BoxedExpression::LiteralExpression(it) => self.literal(it).kind,
+            BoxedExpression::Context(it) => self.context(it),
+            BoxedExpression::List(it) => Kind::List(it.items.iter().map(|item| self.logic(item)).collect()),
+            BoxedExpression::Relation(it) => self.relation(it),
+            BoxedExpression::Invocation(it) => self.invocation(it),
+            BoxedExpression::FunctionDefinition(it) => {
+                Kind::Function(Arc::new(self.function(it, result, Vec::new())?))
+            }
+            BoxedExpression::DecisionTable(it) => Kind::Table(Box::new(self.table(it)?)),
+            BoxedExpression::Conditional(it) => Kind::Conditional(Box::new([
+                self.optional(it.r#if.as_ref(), "`if`"),
+                self.optional(it.then.as_ref(), "`then`"),
+                self.optional(it.r#else.as_ref(), "`else`"),
+            ])),
+            BoxedExpression::Filter(it) => {
+                let list = Box::new(self.optional(it.r#in.as_ref(), "`in`"));
+                let names = [Arc::from("item")];
+                let test = self.with(&names, |this| this.optional(it.r#match.as_ref(), "`match`"));
+                Kind::Filter { list, test: Box::new(test) }
+            }
+            BoxedExpression::For(it) => {
+                let list = self.list_of(it.r#in.as_ref(), it.in_type_ref.as_ref());
+                let name: Arc<str> = Arc::from(it.iterator_variable.as_deref().unwrap_or("item").trim());
+                let names = [Arc::from("partial"), name.clone()];
+                let body = self.with(&names, |this| this.optional(it.r#return.as_ref(), "`return`"));
+                Kind::For { name, list: Box::new(list), body: Box::new(body) }
+            }
+            BoxedExpression::Some(it) | BoxedExpression::Every(it) => {
+                let list = self.list_of(it.r#in.as_ref(), it.in_type_ref.as_ref());
+                let name: Arc<str> = Arc::from(it.iterator_variable.as_deref().unwrap_or("item").trim());
+                let names = [name.clone()];
+                let body = self.with(&names, |this| this.optional(it.satisfies.as_ref(), "`satisfies`"));
+                let every = matches!(expression, BoxedExpression::Every(_));
+                Kind::Quantified { every, name, list: Box::new(list), body: Box::new(body) }
+            }
+        })
+    }
+
+    fn list_of(&mut self, expression: Option<&BoxedExpression>, kind: Option<&String>) -> Logic {
+        let mut list = self.optional(expression, "`in`");
+        if list.result.is_none() {
+            let place = list.place.clone();
+            list.result = self.kind(kind, &place);
+        }
+        list
+    }
+
+    fn context(&mut self, context: &ContextExpression) -> Kind {
+        let depth = self.names.len();
+        let mut entries = Vec::with_capacity(context.entries.len());
+        for entry in &context.entries {
+            let name = entry.variable.as_ref().and_then(|variable| variable.name.as_deref());
+            let name: Option<Arc<str>> = name.map(|name| Arc::from(name.trim()));
+            let place = self.place(entry.id.as_ref(), entry.at);
+            let kind = self.item_kind(entry.variable.as_ref(), &place);
+            // A function may call itself by the name of its entry.
+            let own = matches!(entry.value, Some(BoxedExpression::FunctionDefinition(_)));
+            if own {
+                self.names.extend(name.clone());
+            }
+            let value = self.optional(entry.value.as_ref(), "the entry");
+            if !own {
+                self.names.extend(name.clone());
+            }
+            entries.push(Entry { name, kind, value });
+        }
+        self.names.truncate(depth);
+        Kind::Context(entries)
+    }
+
+    fn relation(&mut self, relation: &Relation) -> Kind {
+        let mut columns = Vec::with_capacity(relation.columns.len());
+        for column in &relation.columns {
+            let place = self.place(column.id.as_ref(), column.at);
+            let kind = self.item_kind(Some(column), &place);
+            columns.push(Column { name: Arc::from(column.name.as_deref().unwrap_or_default().trim()), kind });
+        }
+        let rows = relation.rows.iter().map(|row| row.items.iter().map(|item| self.logic(item)).collect());
+        Kind::Relation { columns, rows: rows.collect() }
+    }
+
+    fn invocation(&mut self, call: &Invocation) -> Kind {
+        let callee = Box::new(self.optional(call.called_function.as_ref(), "the invocation"));
+        let arguments = call.bindings.iter().map(|binding| {
+            let name = binding.parameter.as_ref().and_then(|item| item.name.as_deref()).unwrap_or_default();
+            let mut value = self.optional(binding.expression.as_ref(), "the binding");
+            if value.result.is_none() {
+                let place = value.place.clone();
+                value.result = self.item_kind(binding.parameter.as_ref(), &place);
+            }
+            (Arc::from(name.trim()), value)
+        });
+        let arguments = arguments.collect();
+        Kind::Invocation { callee, arguments }
+    }
+
+    /// Compiles a function; the reason when what carries it out is not at hand.
+    pub fn function(
+        &mut self,
+        function: &FunctionDefinition,
+        result: Option<Arc<ItemType>>,
+        outer: Vec<Arc<str>>,
+    ) -> Result<FunctionLogic, Arc<str>> {
+        let kind = function.kind.unwrap_or_default();
+        if kind != FunctionKind::Feel {
+            let name = if kind == FunctionKind::Java { "Java" } else { "PMML" };
+            let message = format!("Functions carried out by {name} are not supported; calls give null.");
+            let place = self.place.clone();
+            self.texts.report(Diagnostic::error("externalFunction", message.clone()), &place);
+            return Err(Arc::from(message));
+        }
+        let mut parameters = Vec::with_capacity(function.formal_parameters.len());
+        for parameter in &function.formal_parameters {
+            let place = self.place(parameter.id.as_ref(), parameter.at);
+            let kind = self.item_kind(Some(parameter), &place);
+            let name = Arc::from(parameter.name.as_deref().unwrap_or_default().trim());
+            parameters.push(Parameter { name, kind });
+        }
+        let names: Vec<Arc<str>> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let before = std::mem::take(&mut self.used);
+        let mut sight = outer;
+        sight.extend(names.iter().cloned());
+        let body = self.with(&sight, |this| this.optional(function.body.as_ref(), "the function"));
+        let used = std::mem::replace(&mut self.used, before);
+        let free = used.iter().filter(|name| !names.contains(name)).cloned().collect();
+        self.used.extend(used);
+        // What tells a type of functions says nothing about the result.
+        let result = result.filter(|kind| !matches!(kind.feel, heddle_feel::Type::Function(_)));
+        Ok(FunctionLogic { parameters, names, body, result, free })
+    }
+
+    /// Tests of a clause; `None` when there are none.
+    fn allowed(&mut self, tests: Option<&UnaryTestsText>) -> Option<AllowedValues> {
+        let (document, types) = (self.document, &mut *self.types);
+        let (tests, place) = self.texts.unary_tests(tests?, &self.place, &self.names, &mut |name, texts| {
+            types.named(document, name, texts)
+        })?;
+        self.uses(tests.globals());
+        Some(AllowedValues { tests, place })
+    }
+
+    /// The values that a clause names, in order: its tests when they are constant.
+    fn values(&mut self, tests: Option<&UnaryTestsText>) -> Vec<Value> {
+        let Some(allowed) = self.allowed(tests) else { return Vec::new() };
+        match allowed.tests.constants() {
+            Some(constants) if !constants.negated => match constants.tests.as_slice() {
+                [Value::List(items)] => items.to_vec(),
+                tests => tests.to_vec(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn test(&mut self, entry: &UnaryTestsText) -> Test {
+        let text = entry.text.as_deref().unwrap_or_default();
+        if matches!(text.trim(), "" | "-") {
+            return Test::Any;
+        }
+        let (document, types) = (self.document, &mut *self.types);
+        let compiled = self.texts.tests(entry, &self.place, &self.names, &mut |name, texts| {
+            types.named(document, name, texts)
+        });
+        match compiled {
+            Ok(None) => Test::Any,
+            Ok(Some((program, place))) => match program.constants() {
+                Some(constants) if constants.tests.is_empty() => Test::Any,
+                Some(constants) => {
+                    Test::Constants { tests: constants.tests, negated: constants.negated, program, place }
+                }
+                None => {
+                    self.uses(program.globals());
+                    Test::Program(program, place)
+                }
+            },
+            Err(reason) => {
+                let place = self.place(entry.id.as_ref(), entry.at);
+                Test::Broken(reason, place)
+            }
+        }
+    }
+
+    fn table(&mut self, table: &DecisionTable) -> Result<Table, Arc<str>> {
+        let mut inputs = Vec::with_capacity(table.inputs.len());
+        for clause in &table.inputs {
+            let place = self.place(clause.id.as_ref(), clause.at);
+            let Some(expression) = &clause.input_expression else {
+                let message = "The input has no expression.";
+                self.texts.report(Diagnostic::error("tableInput", message), &place);
+                return Err(Arc::from(message));
+            };
+            let kind = self.kind(expression.type_ref.as_ref(), &place);
+            inputs.push(Input {
+                text: Arc::from(expression.text.as_deref().unwrap_or_default().trim()),
+                value: self.cell(expression),
+                kind,
+                allowed: self.allowed(clause.input_values.as_ref()),
+                place,
+            });
+        }
+        let mut outputs = Vec::with_capacity(table.outputs.len());
+        for clause in &table.outputs {
+            let place = self.place(clause.id.as_ref(), clause.at);
+            outputs.push(Output {
+                name: clause.name.as_deref().map(|name| Arc::from(name.trim())),
+                kind: self.kind(clause.type_ref.as_ref(), &place),
+                values: self.values(clause.output_values.as_ref()),
+                default: clause
+                    .default_output_entry
+                    .as_ref()
+                    .filter(|literal| literal.text.as_deref().is_some_and(|text| !text.trim().is_empty()))
+                    .map(|literal| self.cell(literal)),
+                place,
+            });
+        }
+        if outputs.is_empty() {
+            let message = "The decision table has no output.";
+            let place = self.place.clone();
+            self.texts.report(Diagnostic::error("tableOutput", message), &place);
+            return Err(Arc::from(message));
+        }
+        let mut tests = Vec::with_capacity(table.rules.len() * inputs.len());
+        let mut cells = Vec::with_capacity(table.rules.len() * outputs.len());
+        let mut rules = Vec::with_capacity(table.rules.len());
+        for rule in &table.rules {
+            let place = self.place(rule.id.as_ref(), rule.at);
+            if rule.input_entries.len() > inputs.len() || rule.output_entries.len() != outputs.len() {
+                let message = "The rule has not as many entries as the table has inputs and outputs.";
+                self.texts.report(Diagnostic::error("ruleEntries", message), &place);
+            }
+            let outer = std::mem::replace(&mut self.place, place);
+            for at in 0..inputs.len() {
+                tests.push(rule.input_entries.get(at).map_or(Test::Any, |entry| self.test(entry)));
+            }
+            for at in 0..outputs.len() {
+                let cell = rule.output_entries.get(at);
+                cells.push(cell.map_or(Cell::Constant(Value::Null), |literal| self.cell(literal)));
+            }
+            self.place = outer;
+            rules.push(rule.id.as_deref().map(Arc::from));
+        }
+        let table = Table {
+            hit_policy: table.hit_policy.unwrap_or_default(),
+            aggregation: table.aggregation,
+            inputs,
+            outputs,
+            rules,
+            tests,
+            cells,
+            index: None,
+        };
+        Ok(table.indexed())
+    }
+}
+
+/// A literal that needs no reader: a string without escapes, a whole number, a truth value.
+fn plain(text: &str) -> Option<Value> {
+    let text = text.trim();
+    match text {
+        "true" => return Some(Value::Boolean(true)),
+        "false" => return Some(Value::Boolean(false)),
+        _ => {}
+    }
+    if let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        return (!inner.contains(['"', '\\', '\n', '\r'])).then(|| Value::string(inner));
+    }
+    let digits = (1..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok().map(Value::integer)).flatten()
+}

@@ -1,0 +1,177 @@
+//! Compiles the texts of FEEL in a model, with the names in sight, and collects what is wrong with them.
+
+use std::sync::Arc;
+
+use heddle_feel::{Dialect, Expression, Options, SyntaxError, Type, UnaryTests};
+
+use super::plan::Place;
+use crate::diagnostic::{Diagnostic, ExpressionPosition};
+use crate::model::{At, UnaryTestsText};
+
+/// The types that a text names.
+pub(super) type Named<'n> = &'n mut dyn FnMut(&str, &mut Texts) -> Option<Type>;
+
+/// How texts of a model are compiled.
+#[derive(Default)]
+pub(super) struct Texts {
+    pub diagnostics: Vec<Diagnostic>,
+    pub dialect: Dialect,
+    /// Names of members anywhere in the document, and of types.
+    pub members: Arc<Vec<String>>,
+    pub types: Arc<Vec<String>>,
+    /// The language that a text without one is in.
+    pub language: Option<String>,
+}
+
+/// Whether the language is FEEL.
+fn is_feel(language: &str) -> bool {
+    let language = language.trim();
+    language.is_empty() || language.to_ascii_lowercase().contains("feel")
+}
+
+/// Whether the name has to be declared for the reader to find it.
+fn is_spaced(name: &str) -> bool {
+    !name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// The names of more than one word that may occur in the text: declaring the others costs time only.
+fn occurring<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in names {
+        if !is_spaced(name) {
+            continue;
+        }
+        let word: &str = name.split(|c: char| !(c.is_alphanumeric() || c == '_')).find(|word| !word.is_empty()).unwrap_or(name);
+        if text.contains(word) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+impl Texts {
+    pub fn place(&self, id: Option<&String>, owner: Option<&String>, at: At) -> Place {
+        Place { id: id.map(|id| Arc::from(id.as_str())), owner: owner.map(|name| Arc::from(name.as_str())), at }
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic, place: &Place) {
+        let diagnostic = Diagnostic {
+            element_id: place.id.as_deref().map(str::to_owned),
+            element_name: place.owner.as_deref().map(str::to_owned),
+            ..diagnostic
+        };
+        let diagnostic =
+            if diagnostic.line.is_none() { diagnostic.at(place.at) } else { diagnostic };
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn syntax(&mut self, error: &SyntaxError, place: &Place) -> Arc<str> {
+        let position =
+            ExpressionPosition { line: error.line, column: error.column, offset: error.offset };
+        let diagnostic = Diagnostic::error("feelSyntax", format!("This is no FEEL: {}.", error.message));
+        self.report(diagnostic.within(place.at, position), place);
+        Arc::from(format!("the expression cannot be read: {error}"))
+    }
+
+    fn options(&self, text: &str, names: &[Arc<str>]) -> Options {
+        let locals = names.iter().map(|name| &**name);
+        let types = self.types.iter().map(String::as_str);
+        let members = self.members.iter().map(String::as_str);
+        let types = if text.contains("instance") || text.contains("function") {
+            occurring(types, text)
+        } else {
+            Vec::new()
+        };
+        let mut names = occurring(locals, text);
+        names.extend(types);
+        let with_members = text.contains('.') || text.contains('[');
+        let members = if with_members { occurring(members, text) } else { Vec::new() };
+        Options { dialect: self.dialect, names, members }
+    }
+
+    /// Why a text in that language cannot be compiled.
+    fn foreign(&mut self, language: Option<&String>, place: &Place) -> Option<Arc<str>> {
+        let language = language.or(self.language.as_ref())?;
+        if is_feel(language) {
+            return None;
+        }
+        let message = format!("The expression language {language:?} is not supported; FEEL is.");
+        self.report(Diagnostic::error("expressionLanguage", message.clone()), place);
+        Some(Arc::from(message))
+    }
+
+    /// Compiles an expression, or tells why not.
+    pub fn expression(
+        &mut self,
+        text: &str,
+        language: Option<&String>,
+        place: &Place,
+        names: &[Arc<str>],
+        named: Named<'_>,
+    ) -> Result<Expression, Arc<str>> {
+        if let Some(reason) = self.foreign(language, place) {
+            return Err(reason);
+        }
+        match Expression::compile_with(text, &self.options(text, names)) {
+            Ok(mut expression) => {
+                let wanted = expression.type_names();
+                let known: Vec<(String, Option<Type>)> =
+                    wanted.into_iter().map(|name| (name.clone(), named(&name, self))).collect();
+                if !known.is_empty() {
+                    expression.resolve_types(&|name| {
+                        known.iter().find(|(known, _)| known == name).and_then(|(_, kind)| kind.clone())
+                    });
+                }
+                Ok(expression)
+            }
+            Err(error) => Err(self.syntax(&error, place)),
+        }
+    }
+
+    /// Compiles unary tests; `None` when there are none or they cannot be read.
+    pub fn unary_tests(
+        &mut self,
+        tests: &UnaryTestsText,
+        around: &Place,
+        names: &[Arc<str>],
+        named: Named<'_>,
+    ) -> Option<(UnaryTests, Place)> {
+        self.tests(tests, around, names, named).ok().flatten()
+    }
+
+    /// Compiles unary tests; nothing when there are none, the reason when they cannot be read.
+    pub fn tests(
+        &mut self,
+        tests: &UnaryTestsText,
+        around: &Place,
+        names: &[Arc<str>],
+        named: Named<'_>,
+    ) -> Result<Option<(UnaryTests, Place)>, Arc<str>> {
+        let text = tests.text.as_deref().unwrap_or_default();
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let mut place = around.clone();
+        place.at = tests.at;
+        if let Some(id) = &tests.id {
+            place.id = Some(Arc::from(id.as_str()));
+        }
+        if let Some(reason) = self.foreign(tests.expression_language.as_ref(), &place) {
+            return Err(reason);
+        }
+        match UnaryTests::compile_with(text, &self.options(text, names)) {
+            Ok(mut compiled) => {
+                let wanted = compiled.type_names();
+                let known: Vec<(String, Option<Type>)> =
+                    wanted.into_iter().map(|name| (name.clone(), named(&name, self))).collect();
+                if !known.is_empty() {
+                    compiled.resolve_types(&|name| {
+                        known.iter().find(|(known, _)| known == name).and_then(|(_, kind)| kind.clone())
+                    });
+                }
+                Ok(Some((compiled, place)))
+            }
+            Err(error) => Err(self.syntax(&error, &place)),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Values at the boundaries of elements: coerced to the type there and checked (DMN 1.5, 10.3.2.9.4).
+
+use heddle_feel::{
+    Context, Duration, Host, LimitError, Ref, Type, Value, from_json, parse_date, parse_date_time, parse_duration,
+    parse_time,
+};
+use serde_json::Value as Json;
+
+use super::log::{note, notes};
+use crate::compile::plan::{Check, ItemType, Place};
+use std::sync::Arc;
+
+/// The value as the type takes it, else null with a reason.
+#[inline]
+pub(super) fn typed(
+    value: Value,
+    kind: Option<&ItemType>,
+    place: &Place,
+    host: &mut Host<'_>,
+) -> Result<Value, LimitError> {
+    let Some(kind) = kind else { return Ok(value) };
+    let fits = match (&kind.feel, &value) {
+        (_, Value::Null) => return Ok(value),
+        (Type::Number, Value::Number(_))
+        | (Type::String, Value::String(_))
+        | (Type::Boolean, Value::Boolean(_))
+        | (Type::Any, _) => true,
+        _ => false,
+    };
+    if fits && kind.check.is_none() { Ok(value) } else { convert(value, kind, place, host) }
+}
+
+#[inline(never)]
+fn convert(value: Value, kind: &ItemType, place: &Place, host: &mut Host<'_>) -> Result<Value, LimitError> {
+    host.charge(u64::from(value.weight()) / 4)?;
+    let given = value.type_name();
+    let Some(value) = kind.feel.coerce(value) else {
+        note(host, place, format!("a {given} is not of the type `{}`", kind.name));
+        return Ok(Value::Null);
+    };
+    if let Some(check) = &kind.check
+        && !passes(check, &value, host)?
+    {
+        notes(host, place);
+        note(host, place, format!("the value is not among those that the type `{}` allows", kind.name));
+        return Ok(Value::Null);
+    }
+    Ok(value)
+}
+
+fn passes(check: &Check, value: &Value, host: &mut Host<'_>) -> Result<bool, LimitError> {
+    if value.is_null() {
+        return Ok(true);
+    }
+    host.nested(2, |host| {
+        for allowed in &check.tests {
+            if host.test(&allowed.tests, value, &())?.as_bool() != Some(true) {
+                return Ok(false);
+            }
+        }
+        if let (Some(items), Value::List(list)) = (&check.items, value) {
+            for item in list.iter() {
+                if !passes(items, item, host)? {
+                    return Ok(false);
+                }
+            }
+        }
+        if let Value::Context(context) = value {
+            for (name, member) in &check.members {
+                if let Some(value) = context.get(name)
+                    && !passes(member, value, host)?
+                {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    })
+}
+
+/// A value given from outside. JSON has no dates, times and durations: its strings are read as these where the type
+/// asks for them.
+pub(super) fn given(value: Ref<'_>, kind: &Type) -> Value {
+    match value {
+        Ref::Json(json) => from_typed(json, kind),
+        other => other.into_value(),
+    }
+}
+
+fn from_typed(json: &Json, kind: &Type) -> Value {
+    match (json, kind) {
+        (Json::String(text), Type::Date) => parse_date(text).map(Value::Date).unwrap_or_else(|| from_json(json)),
+        (Json::String(text), Type::Time) => {
+            parse_time(text).map_or_else(|| from_json(json), |time| Value::Time(Arc::new(time)))
+        }
+        (Json::String(text), Type::DateTime) => {
+            parse_date_time(text).map_or_else(|| from_json(json), |time| Value::DateTime(Arc::new(time)))
+        }
+        (Json::String(text), Type::DaysAndTimeDuration | Type::YearsAndMonthsDuration) => {
+            match parse_duration(text) {
+                Some(Duration::DaysAndTime(duration)) => Value::DaysAndTimeDuration(duration),
+                Some(Duration::YearsAndMonths(months)) => Value::YearsAndMonthsDuration(months),
+                None => from_json(json),
+            }
+        }
+        (Json::Array(items), Type::List(Some(inner))) => {
+            Value::list(items.iter().map(|item| from_typed(item, inner)).collect())
+        }
+        (single, Type::List(Some(inner))) => from_typed(single, inner),
+        (Json::Object(members), Type::Context(kinds)) if !kinds.is_empty() => {
+            let of = |name: &str| kinds.iter().find(|(known, _)| **known == *name).map(|(_, kind)| kind);
+            let member = |(name, json): (&String, &Json)| {
+                let value = of(name).map_or_else(|| from_json(json), |kind| from_typed(json, kind));
+                (Arc::<str>::from(name.as_str()), value)
+            };
+            Value::context(members.iter().map(member).collect::<Context>())
+        }
+        _ => from_json(json),
+    }
+}

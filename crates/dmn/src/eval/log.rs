@@ -1,0 +1,179 @@
+//! Why something was null, and what was decided how.
+
+use std::sync::Arc;
+
+use heddle_feel::{Host, Value, to_json};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::compile::plan::Place;
+use crate::diagnostic::ExpressionPosition;
+
+/// Reasons kept of one evaluation; later ones are dropped.
+const MAX_REASONS: usize = 50;
+/// Tables and decisions kept in an explanation.
+const MAX_EXPLAINED: usize = 10_000;
+
+/// Why a part of a result is null.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    /// The reason as a sentence without its end point.
+    pub message: String,
+    /// Name of the decision or function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element_name: Option<String>,
+    /// Id of the nearest element that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element_id: Option<String>,
+    /// Line in the XML where the text begins, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Column in the XML where the text begins, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// Byte offset within the text of FEEL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<usize>,
+}
+
+/// How results came about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The decisions evaluated, in order.
+    pub decisions: Vec<DecisionExplanation>,
+}
+
+/// How a decision's result came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionExplanation {
+    /// Id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Name.
+    pub name: String,
+    /// The values that it used, by name.
+    pub inputs: serde_json::Map<String, Json>,
+    /// The result.
+    pub output: Json,
+    /// The tables evaluated on the way, those in functions called among them.
+    pub tables: Vec<TableExplanation>,
+}
+
+/// How a table's result came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableExplanation {
+    /// Id of the table, or of the nearest element around that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element_id: Option<String>,
+    /// What was tested.
+    pub inputs: Vec<TableInput>,
+    /// The rules that matched.
+    pub hits: Vec<TableHit>,
+    /// The result.
+    pub output: Json,
+}
+
+/// A value that rules tested.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableInput {
+    /// The input's text.
+    pub expression: String,
+    /// Its value.
+    pub value: Json,
+}
+
+/// A rule that matched.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableHit {
+    /// Its number, from 1.
+    pub rule: usize,
+    /// Its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Its outputs, when they were evaluated.
+    pub outputs: Vec<Json>,
+}
+
+/// What is written down during an evaluation.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub reasons: Vec<Reason>,
+    /// Whether an explanation is wanted.
+    pub explain: bool,
+    pub decisions: Vec<DecisionExplanation>,
+    pub tables: Vec<TableExplanation>,
+}
+
+impl Log {
+    pub fn table(&mut self, table: TableExplanation) {
+        if self.tables.len() < MAX_EXPLAINED {
+            self.tables.push(table);
+        }
+    }
+
+    pub fn decision(&mut self, decision: DecisionExplanation) {
+        if self.decisions.len() < MAX_EXPLAINED {
+            self.decisions.push(decision);
+        }
+    }
+}
+
+fn reason(message: String, place: &Place, offset: Option<usize>) -> Reason {
+    let known = place.at.line > 0;
+    Reason {
+        message,
+        element_name: place.owner.as_deref().map(str::to_owned),
+        element_id: place.id.as_deref().map(str::to_owned),
+        line: known.then_some(place.at.line),
+        column: known.then_some(place.at.column),
+        offset,
+    }
+}
+
+/// Writes down why something at that place is null.
+#[cold]
+pub(crate) fn note(host: &mut Host<'_>, place: &Place, message: impl Into<String>) {
+    if let Some(log) = host.extension::<Log>()
+        && log.reasons.len() < MAX_REASONS
+    {
+        log.reasons.push(reason(message.into(), place, None));
+    }
+}
+
+/// Writes down what the expression at that place noted.
+#[cold]
+pub(crate) fn notes(host: &mut Host<'_>, place: &Place) {
+    let notes = host.take_notes(0);
+    if let Some(log) = host.extension::<Log>() {
+        for note in notes {
+            if log.reasons.len() < MAX_REASONS {
+                log.reasons.push(reason(note.message, place, Some(note.offset)));
+            }
+        }
+    }
+}
+
+/// Whether an explanation is wanted.
+pub(crate) fn explains(host: &mut Host<'_>) -> bool {
+    host.extension::<Log>().is_some_and(|log| log.explain)
+}
+
+pub(crate) fn json(value: &Value) -> Json {
+    to_json(value)
+}
+
+impl From<heddle_feel::SyntaxError> for ExpressionPosition {
+    fn from(error: heddle_feel::SyntaxError) -> Self {
+        Self { line: error.line, column: error.column, offset: error.offset }
+    }
+}
+
+pub(crate) fn text(text: Option<&Arc<str>>) -> Option<String> {
+    text.map(|text| text.to_string())
+}

@@ -1,0 +1,484 @@
+//! Evaluation of decisions and decision services.
+
+mod check;
+mod log;
+mod logic;
+mod table;
+
+use std::sync::Arc;
+
+use heddle_feel::{Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Type, Value};
+use heddle_kernel::Timestamp;
+
+pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
+use self::check::{given, typed};
+use self::log::{Log, explains, json, note, text};
+use crate::compile::Model;
+use crate::compile::plan::{Body, FunctionLogic, Node, NodeId, Plan, Service};
+
+/// How to evaluate.
+#[derive(Debug, Clone)]
+pub struct EvalOptions {
+    /// The present time.
+    pub now: Timestamp,
+    /// Bounds of the whole evaluation.
+    pub limits: Limits,
+    /// Whether to tell how results came about.
+    pub explain: bool,
+}
+
+impl EvalOptions {
+    /// The default limits, without an explanation.
+    #[must_use]
+    pub fn new(now: Timestamp) -> Self {
+        Self { now, limits: Limits::default(), explain: false }
+    }
+}
+
+/// A decision, business knowledge model or decision service of a compiled model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ElementRef(NodeId);
+
+/// What kind of element a reference means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElementKind {
+    /// Input data.
+    InputData,
+    /// A decision.
+    Decision,
+    /// A business knowledge model.
+    BusinessKnowledgeModel,
+    /// A decision service.
+    DecisionService,
+}
+
+/// The result of an evaluation.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The value; null when it has none, for one of the reasons.
+    pub value: Value,
+    /// Why parts were null.
+    pub reasons: Vec<Reason>,
+    /// How the results came about, when that was asked for.
+    pub explanation: Option<Explanation>,
+}
+
+/// Why there is no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EvaluateError {
+    /// Nothing of that name or id.
+    #[error("the model has no decision or decision service {0:?}")]
+    Unknown(String),
+    /// A limit was exceeded.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+}
+
+impl Model {
+    /// The element of that id or name; decisions and services come before others of the same name, and the first
+    /// document's before those of imports.
+    #[must_use]
+    pub fn find(&self, name_or_id: &str) -> Option<ElementRef> {
+        let plan = &*self.0;
+        let named = plan.by_id.get(name_or_id).or_else(|| plan.by_name.get(name_or_id))?;
+        let callable = |node: &&NodeId| {
+            plan.node(**node).is_some_and(|node| matches!(node.body, Body::Decision(_) | Body::Service(_)))
+        };
+        named.iter().find(callable).or_else(|| named.first()).map(|node| ElementRef(*node))
+    }
+
+    /// The element of that kind and name or id, in that namespace when one is given.
+    #[must_use]
+    pub fn find_in(&self, kind: ElementKind, name_or_id: &str, namespace: Option<&str>) -> Option<ElementRef> {
+        let plan = &*self.0;
+        let ids = plan.by_id.get(name_or_id).into_iter().flatten();
+        let mut all = plan.by_name.get(name_or_id).into_iter().flatten().chain(ids);
+        let of = |node: &&NodeId| {
+            plan.node(**node).is_some_and(|it| {
+                it.element_kind() == kind && namespace.is_none_or(|namespace| *it.namespace == *namespace)
+            })
+        };
+        all.find(of).map(|node| ElementRef(*node))
+    }
+
+    /// The kind of the element.
+    #[must_use]
+    pub fn kind(&self, element: ElementRef) -> Option<ElementKind> {
+        self.0.node(element.0).map(Node::element_kind)
+    }
+
+    /// Whether the element is a decision service with several outputs, whose result is a context of them.
+    #[must_use]
+    pub fn has_outputs(&self, element: ElementRef) -> bool {
+        match self.0.node(element.0).map(|node| &node.body) {
+            Some(Body::Service(service)) => service.outputs.len() > 1,
+            _ => false,
+        }
+    }
+
+    /// The elements with their kinds, names and ids, in the order of the documents.
+    pub fn elements(&self) -> impl Iterator<Item = (ElementRef, ElementKind, &str, Option<&str>)> {
+        self.0.nodes.iter().enumerate().map(|(at, node)| {
+            let element = ElementRef(NodeId::try_from(at).unwrap_or(NodeId::MAX));
+            (element, node.element_kind(), &*node.name, node.id.as_deref())
+        })
+    }
+
+    /// Evaluates the decision or decision service of that name or id; inputs are taken from the context by name.
+    ///
+    /// # Errors
+    /// When there is no such element, or a limit is exceeded; anything else that goes wrong is null for a reason.
+    pub fn evaluate(
+        &self,
+        name_or_id: &str,
+        input: &dyn Scope,
+        options: &EvalOptions,
+    ) -> Result<Outcome, EvaluateError> {
+        let element =
+            self.find(name_or_id).ok_or_else(|| EvaluateError::Unknown(name_or_id.to_owned()))?;
+        self.evaluate_element(element, input, options).map_err(EvaluateError::from)
+    }
+
+    /// Evaluates an element found before.
+    ///
+    /// # Errors
+    /// When a limit is exceeded.
+    pub fn evaluate_element(
+        &self,
+        element: ElementRef,
+        input: &dyn Scope,
+        options: &EvalOptions,
+    ) -> Result<Outcome, LimitError> {
+        self.run(input, options, |frame, host| frame.element(element.0, host))
+    }
+
+    /// Evaluates several elements at once; what they share is evaluated once. The value is a context by name.
+    ///
+    /// # Errors
+    /// When a limit is exceeded.
+    pub fn evaluate_all(
+        &self,
+        elements: &[ElementRef],
+        input: &dyn Scope,
+        options: &EvalOptions,
+    ) -> Result<Outcome, LimitError> {
+        self.run(input, options, |frame, host| {
+            let mut context = Context::new();
+            for element in elements {
+                let value = frame.element(element.0, host)?;
+                if let Some(node) = frame.plan.node(element.0) {
+                    context.put(node.name.clone(), value);
+                }
+            }
+            host.admit(Value::context(context))
+        })
+    }
+
+    fn run(
+        &self,
+        input: &dyn Scope,
+        options: &EvalOptions,
+        body: impl FnOnce(&mut Frame<'_>, &mut Host<'_>) -> Result<Value, LimitError>,
+    ) -> Result<Outcome, LimitError> {
+        let log = Log { explain: options.explain, ..Log::default() };
+        let ctx = EvalContext { now: options.now };
+        Host::open(&ctx, &options.limits, Box::new(log), |host| {
+            let mut frame = Frame::new(&self.0, input, true);
+            let value = body(&mut frame, host)?;
+            let log = host.extension::<Log>().map(std::mem::take).unwrap_or_default();
+            let explanation = options.explain.then_some(Explanation { decisions: log.decisions });
+            Ok(Outcome { value, reasons: log.reasons, explanation })
+        })
+    }
+}
+
+impl Node {
+    const fn element_kind(&self) -> ElementKind {
+        match self.body {
+            Body::Input => ElementKind::InputData,
+            Body::Decision(_) => ElementKind::Decision,
+            Body::Function(_) => ElementKind::BusinessKnowledgeModel,
+            Body::Service(_) => ElementKind::DecisionService,
+        }
+    }
+}
+
+/// One evaluation of the graph: of the whole, or of a decision service called within it.
+struct Frame<'e> {
+    plan: &'e Arc<Plan>,
+    input: &'e dyn Scope,
+    /// Values of decisions and inputs, as far as they are known.
+    slots: Vec<Option<Value>>,
+}
+
+/// What the logic of an element can name.
+struct NodeScope<'s> {
+    frame: &'s Frame<'s>,
+    node: &'s Node,
+}
+
+impl Scope for NodeScope<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        let plan = self.frame.plan;
+        for requirement in &self.node.requirements {
+            if *requirement.name != *name {
+                continue;
+            }
+            if let Some(Some(value)) = self.frame.slots.get(requirement.node as usize) {
+                return Some(Ref::Borrowed(value));
+            }
+            let node = plan.node(requirement.node)?;
+            return match &node.body {
+                Body::Input => self.frame.given(node),
+                Body::Decision(_) => None,
+                Body::Function(_) | Body::Service(_) => {
+                    function(plan, requirement.node, node).map(Ref::Owned)
+                }
+            };
+        }
+        // What is no element of the model is taken from the context as it is.
+        if plan.declared.contains(name) { None } else { self.frame.input.get(name) }
+    }
+}
+
+impl<'e> Frame<'e> {
+    fn new(plan: &'e Arc<Plan>, input: &'e dyn Scope, _root: bool) -> Self {
+        Self { plan, input, slots: vec![None; plan.nodes.len()] }
+    }
+
+    /// The value given for an input.
+    fn given(&self, node: &Node) -> Option<Ref<'_>> {
+        node.keys.iter().find_map(|key| self.input.get(key))
+    }
+
+    fn is_known(&self, id: NodeId) -> bool {
+        matches!(self.slots.get(id as usize), Some(Some(_)))
+    }
+
+    fn keep(&mut self, id: NodeId, value: Value) {
+        if let Some(slot) = self.slots.get_mut(id as usize) {
+            *slot = Some(value);
+        }
+    }
+
+    fn value(&self, id: NodeId) -> Value {
+        self.slots.get(id as usize).cloned().flatten().unwrap_or_default()
+    }
+
+    /// The value of an element asked for from outside.
+    fn element(&mut self, id: NodeId, host: &mut Host<'_>) -> Result<Value, LimitError> {
+        let plan = self.plan;
+        let Some(node) = plan.node(id) else { return Ok(Value::Null) };
+        match &node.body {
+            Body::Input => {
+                self.read(id, node, host)?;
+                Ok(match self.slots.get(id as usize) {
+                    Some(Some(value)) => value.clone(),
+                    _ => self.given(node).map(Ref::into_value).unwrap_or_default(),
+                })
+            }
+            Body::Decision(_) => {
+                self.decide(id, host)?;
+                Ok(self.value(id))
+            }
+            Body::Function(logic) => {
+                let arguments = logic.names.iter().map(|name| self.input.get(name).map_or(Value::Null, Ref::into_value));
+                let arguments = arguments.collect();
+                NodeFunction { plan: plan.clone(), id }.call(arguments, host)
+            }
+            Body::Service(service) => {
+                let mut arguments = Vec::with_capacity(service.parameters.len());
+                for parameter in &service.parameters {
+                    let given = plan.node(*parameter).and_then(|node| {
+                        let value = self.given(node)?;
+                        Some(match &node.kind {
+                            Some(kind) => given(value, &kind.feel),
+                            None => value.into_value(),
+                        })
+                    });
+                    arguments.push(given.unwrap_or_default());
+                }
+                let mut inner = Frame::new(plan, self.input, false);
+                inner.serve(node, service, arguments, host)
+            }
+        }
+    }
+
+    /// Reads an input whose type asks for it; others stay where they are.
+    fn read(&mut self, id: NodeId, node: &Node, host: &mut Host<'_>) -> Result<(), LimitError> {
+        if let Some(kind) = &node.kind
+            && let Some(value) = self.given(node)
+        {
+            let is_json = matches!(value, Ref::Json(_));
+            let value = given(value, &kind.feel);
+            if is_json {
+                host.charge(u64::from(value.weight()))?;
+            }
+            let value = typed(value, Some(kind), &node.place, host)?;
+            self.keep(id, value);
+        }
+        Ok(())
+    }
+
+    /// Evaluates a decision, after those that it requires. The way down is a list and no recursion, since chains of
+    /// decisions can be long.
+    fn decide(&mut self, id: NodeId, host: &mut Host<'_>) -> Result<(), LimitError> {
+        let plan = self.plan;
+        let mut path: Vec<(NodeId, usize)> = Vec::new();
+        let mut next = Some(id);
+        loop {
+            if let Some(at) = next.take() {
+                if self.is_known(at) {
+                    continue;
+                }
+                let Some(node) = plan.node(at) else { return Ok(()) };
+                if matches!(node.body, Body::Decision(_)) {
+                    host.charge(1)?;
+                    path.push((at, 0));
+                } else {
+                    self.read(at, node, host)?;
+                }
+            }
+            let Some((at, done)) = path.last_mut() else { return Ok(()) };
+            let (at, node) = (*at, plan.node(*at));
+            let Some(node) = node else { return Ok(()) };
+            if let Some(need) = node.needs.get(*done) {
+                *done += 1;
+                next = Some(*need);
+                continue;
+            }
+            path.pop();
+            let value = self.decision(node, host)?;
+            self.keep(at, value);
+        }
+    }
+
+    fn decision(&self, node: &Node, host: &mut Host<'_>) -> Result<Value, LimitError> {
+        let Body::Decision(it) = &node.body else { return Ok(Value::Null) };
+        let scope = NodeScope { frame: self, node };
+        let explain = explains(host);
+        let tables = if explain { host.extension::<Log>().map(|log| std::mem::take(&mut log.tables)) } else { None };
+        let value = logic::logic(it, &scope, host)?;
+        let value = typed(value, node.kind.as_deref(), &node.place, host)?;
+        if explain && let Some(log) = host.extension::<Log>() {
+            let mut inputs = serde_json::Map::new();
+            for requirement in &node.requirements {
+                if let Some(value) = scope.get(&requirement.name) {
+                    let value = value.into_value();
+                    if !matches!(value, Value::Function(_)) {
+                        inputs.insert(requirement.name.to_string(), json(&value));
+                    }
+                }
+            }
+            let own = std::mem::replace(&mut log.tables, tables.unwrap_or_default());
+            log.decision(DecisionExplanation {
+                id: text(node.id.as_ref()),
+                name: node.name.to_string(),
+                inputs,
+                output: json(&value),
+                tables: own,
+            });
+        }
+        Ok(value)
+    }
+
+    /// Evaluates a decision service (DMN 1.5, 10.4) with arguments for its inputs.
+    fn serve(
+        &mut self,
+        node: &Node,
+        service: &Service,
+        arguments: Vec<Value>,
+        host: &mut Host<'_>,
+    ) -> Result<Value, LimitError> {
+        let plan = self.plan;
+        for (id, argument) in service.parameters.iter().zip(arguments) {
+            let kind = plan.node(*id).and_then(|node| node.kind.clone());
+            let given = !argument.is_null();
+            let value = typed(argument, kind.as_deref(), &node.place, host)?;
+            if given && value.is_null() {
+                let name = plan.node(*id).map_or("", |node| &*node.name);
+                note(host, &node.place, format!("the argument `{name}` is not of the parameter's type"));
+                return Ok(Value::Null);
+            }
+            self.keep(*id, value);
+        }
+        for output in &service.outputs {
+            self.decide(*output, host)?;
+        }
+        let value = match service.outputs.as_slice() {
+            [only] => self.value(*only),
+            outputs => {
+                let mut context = Context::new();
+                for output in outputs {
+                    if let Some(node) = plan.node(*output) {
+                        context.put(node.name.clone(), self.value(*output));
+                    }
+                }
+                Value::context(context)
+            }
+        };
+        // A service's variable may tell the type of the function; that of its result is checked.
+        let kind = node.kind.as_deref().filter(|kind| !matches!(kind.feel, Type::Function(_)));
+        typed(value, kind, &node.place, host)
+    }
+}
+
+/// A business knowledge model or decision service as a function.
+struct NodeFunction {
+    plan: Arc<Plan>,
+    id: NodeId,
+}
+
+fn function(plan: &Arc<Plan>, id: NodeId, node: &Node) -> Option<Value> {
+    matches!(node.body, Body::Function(_) | Body::Service(_))
+        .then(|| Value::Function(Function::host(Arc::new(NodeFunction { plan: plan.clone(), id }))))
+}
+
+impl HostFunction for NodeFunction {
+    fn parameters(&self) -> &[Arc<str>] {
+        match self.plan.node(self.id).map(|node| &node.body) {
+            Some(Body::Function(logic)) => &logic.names,
+            Some(Body::Service(service)) => &service.names,
+            _ => &[],
+        }
+    }
+
+    fn call(&self, arguments: Vec<Value>, host: &mut Host<'_>) -> Result<Value, LimitError> {
+        let Some(node) = self.plan.node(self.id) else { return Ok(Value::Null) };
+        host.nested(4, |host| match &node.body {
+            Body::Function(logic) => self.apply(node, logic, arguments, host),
+            Body::Service(service) => {
+                let mut frame = Frame::new(&self.plan, &(), false);
+                frame.serve(node, service, arguments, host)
+            }
+            Body::Input | Body::Decision(_) => Ok(Value::Null),
+        })
+    }
+}
+
+impl NodeFunction {
+    fn apply(
+        &self,
+        node: &Node,
+        logic: &FunctionLogic,
+        arguments: Vec<Value>,
+        host: &mut Host<'_>,
+    ) -> Result<Value, LimitError> {
+        let around = FunctionScope { plan: &self.plan, node };
+        logic::call(logic, arguments, &around, &node.place, host)
+    }
+}
+
+/// What a business knowledge model sees besides its parameters: the functions that it requires.
+struct FunctionScope<'s> {
+    plan: &'s Arc<Plan>,
+    node: &'s Node,
+}
+
+impl Scope for FunctionScope<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        let requirement = self.node.requirements.iter().find(|it| *it.name == *name)?;
+        let node = self.plan.node(requirement.node)?;
+        function(self.plan, requirement.node, node).map(Ref::Owned)
+    }
+}

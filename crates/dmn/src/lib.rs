@@ -1,0 +1,17 @@
+//! DMN 1.1 to 1.5: decision models in and out, compiled, evaluated, analysed.
+
+mod compile;
+mod diagnostic;
+mod eval;
+pub mod model;
+#[cfg(feature = "tck")]
+pub mod tck;
+pub mod xml;
+
+pub use compile::{Compiled, Model, compile, compile_with};
+pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
+pub use eval::{
+    DecisionExplanation, ElementKind, ElementRef, EvalOptions, EvaluateError, Explanation, Outcome, Reason,
+    TableExplanation, TableHit, TableInput,
+};
+pub use heddle_xml::XmlError;

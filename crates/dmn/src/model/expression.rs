@@ -1,0 +1,297 @@
+//! Boxed expressions (DMN 1.5, clauses 7.3 and 10.2.2).
+
+use serde::{Deserialize, Serialize};
+
+use super::{DecisionTable, InformationItem};
+
+/// Logic: a text of FEEL or a box of parts. The member `type` tells the kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(no_recursion))]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum BoxedExpression {
+    /// A text.
+    LiteralExpression(LiteralExpression),
+    /// Named values, each of which sees those before it.
+    Context(ContextExpression),
+    /// Values in an order.
+    List(ListExpression),
+    /// A list of contexts with the same names.
+    Relation(Relation),
+    /// A call with named arguments.
+    Invocation(Box<Invocation>),
+    /// A function.
+    FunctionDefinition(Box<FunctionDefinition>),
+    /// A decision table.
+    DecisionTable(DecisionTable),
+    /// One of two values by a condition.
+    Conditional(Box<ConditionalExpression>),
+    /// The items of a list that pass a test.
+    Filter(Box<FilterExpression>),
+    /// A list made from each item of another.
+    For(Box<ForExpression>),
+    /// Whether any item passes a test.
+    Some(Box<QuantifiedExpression>),
+    /// Whether all items pass a test.
+    Every(Box<QuantifiedExpression>),
+}
+
+/// What carries out a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum FunctionKind {
+    /// Its body.
+    #[default]
+    #[serde(rename = "FEEL")]
+    Feel,
+    /// A method of a Java class; calls are refused.
+    Java,
+    /// A model of the Predictive Model Markup Language; calls are refused.
+    #[serde(rename = "PMML")]
+    Pmml,
+}
+
+shape! {
+    /// A text in an expression language, which is FEEL when none is named.
+    struct LiteralExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// Language.
+        expression_language: String,
+        /// The text.
+        text: String,
+        @ at
+    }
+
+    /// Named values. The last entry may have no variable: it is the result of the whole.
+    struct ContextExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        + lists {
+            /// Entries in order.
+            entries: ContextEntry,
+        }
+        @ at
+    }
+
+    /// A named value.
+    struct ContextEntry {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Name and type.
+        variable: InformationItem,
+        /// The value.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        value: BoxedExpression,
+        @ at
+    }
+
+    /// Values in an order.
+    struct ListExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        + lists {
+            /// Items.
+            #[cfg_attr(feature = "schema", schema(no_recursion))]
+            items: BoxedExpression,
+        }
+        @ at
+    }
+
+    /// A list of contexts, written as a table.
+    struct Relation {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        + lists {
+            /// Names and types of the members.
+            columns: InformationItem,
+            /// The contexts.
+            rows: RelationRow,
+        }
+        @ at
+    }
+
+    /// A row of a relation.
+    struct RelationRow {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type.
+        type_ref: String,
+        + lists {
+            /// The members' values in the order of the columns.
+            #[cfg_attr(feature = "schema", schema(no_recursion))]
+            items: BoxedExpression,
+        }
+        @ at
+    }
+
+    /// A call with named arguments.
+    struct Invocation {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// What is called; its value is a function.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        called_function: BoxedExpression,
+        + lists {
+            /// Arguments.
+            bindings: Binding,
+        }
+        @ at
+    }
+
+    /// An argument.
+    struct Binding {
+        /// The parameter.
+        parameter: InformationItem,
+        /// The argument's value.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        expression: BoxedExpression,
+    }
+
+    /// A function.
+    struct FunctionDefinition {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// What carries it out; FEEL when absent.
+        kind: FunctionKind,
+        /// The body.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        body: BoxedExpression,
+        + lists {
+            /// Parameters.
+            formal_parameters: InformationItem,
+        }
+        @ at
+    }
+
+    /// One of two values by a condition (DMN 1.4).
+    struct ConditionalExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// The condition.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#if: BoxedExpression,
+        /// The value when the condition is true.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        then: BoxedExpression,
+        /// The value otherwise.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#else: BoxedExpression,
+        @ at
+    }
+
+    /// The items of a list that pass a test (DMN 1.4).
+    struct FilterExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// The list.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#in: BoxedExpression,
+        /// The test, in which `item` and the item's members are names.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#match: BoxedExpression,
+        @ at
+    }
+
+    /// A list made from each item of another (DMN 1.4).
+    struct ForExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// Name of the item.
+        iterator_variable: String,
+        /// Type of the list given.
+        in_type_ref: String,
+        /// The list.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#in: BoxedExpression,
+        /// What is made from each item.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#return: BoxedExpression,
+        @ at
+    }
+
+    /// Whether any or all items pass a test (DMN 1.4).
+    struct QuantifiedExpression {
+        /// Id.
+        id: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Type of the result.
+        type_ref: String,
+        /// Name of the item.
+        iterator_variable: String,
+        /// Type of the list given.
+        in_type_ref: String,
+        /// The list.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        r#in: BoxedExpression,
+        /// The test.
+        #[cfg_attr(feature = "schema", schema(no_recursion))]
+        satisfies: BoxedExpression,
+        @ at
+    }
+}

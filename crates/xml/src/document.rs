@@ -1,0 +1,536 @@
+//! A document as an arena of elements and comments that borrow from its text.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::XmlError;
+use crate::decode::position;
+use crate::text::{attribute_value, content_text, control, known_reference, undefined_reference};
+
+/// No element.
+const NONE: El = El::MAX;
+const MAX_ATTRIBUTES: usize = 256;
+const MAX_BINDINGS: usize = 256;
+
+/// Index of an element or comment.
+pub type El = u32;
+
+/// Bounds of a document.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Deepest nesting of elements.
+    pub depth: usize,
+    /// Most elements and comments.
+    pub elements: usize,
+}
+
+/// An attribute; declarations of namespaces are attributes too.
+#[derive(Debug)]
+pub struct Attribute<'s> {
+    /// Name with prefix.
+    pub name: &'s str,
+    /// Index of its namespace in [`Document::namespace`]; `None` for an attribute without prefix.
+    namespace: Option<u32>,
+    /// Value as it stands in the source.
+    pub raw: &'s str,
+}
+
+impl<'s> Attribute<'s> {
+    /// Name without prefix.
+    #[must_use]
+    pub fn local(&self) -> &'s str {
+        self.name.split_once(':').map_or(self.name, |(_, local)| local)
+    }
+
+    /// The value, references resolved.
+    #[must_use]
+    pub fn value(&self) -> Cow<'s, str> {
+        attribute_value(self.raw)
+    }
+
+    /// Whether it declares a namespace, and the prefix that it binds (empty: the default).
+    #[must_use]
+    pub fn binds(&self) -> Option<&'s str> {
+        match self.name.strip_prefix("xmlns") {
+            Some("") => Some(""),
+            Some(rest) => rest.strip_prefix(':'),
+            None => None,
+        }
+    }
+
+    /// Whether it has a namespace of its own.
+    #[must_use]
+    pub const fn is_qualified(&self) -> bool {
+        self.namespace.is_some()
+    }
+}
+
+/// An element, or a comment or instruction, which has no name.
+#[derive(Debug)]
+pub struct Part<'s> {
+    /// Name with prefix; empty for a comment or an instruction.
+    pub name: &'s str,
+    namespace: u32,
+    start: usize,
+    open_end: usize,
+    close_start: usize,
+    end: usize,
+    attributes: (u32, u32),
+    first_child: El,
+    next_sibling: El,
+    last_child: El,
+    /// The binding before which those in sight begin.
+    scope: u32,
+}
+
+#[derive(Debug)]
+struct Binding<'s> {
+    prefix: &'s str,
+    namespace: u32,
+    outer: u32,
+}
+
+/// A parsed document.
+#[derive(Debug)]
+pub struct Document<'s> {
+    /// The text that it was read from.
+    pub source: &'s str,
+    parts: Vec<Part<'s>>,
+    attributes: Vec<Attribute<'s>>,
+    bindings: Vec<Binding<'s>>,
+    namespaces: Vec<Cow<'s, str>>,
+    root: El,
+}
+
+/// A byte offset; a source of 4 GiB is beyond every limit.
+fn offset(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(NONE)
+}
+
+impl<'s> Document<'s> {
+    /// Parses a document.
+    ///
+    /// # Errors
+    ///
+    /// When it is not well-formed, has a document type declaration, or exceeds a limit.
+    pub fn parse(source: &'s str, limits: Limits) -> Result<Self, XmlError> {
+        let mut document = Self {
+            source,
+            parts: Vec::with_capacity(source.len() / 64),
+            attributes: Vec::with_capacity(source.len() / 48),
+            bindings: Vec::new(),
+            namespaces: vec![Cow::Borrowed(""), Cow::Borrowed("http://www.w3.org/XML/1998/namespace")],
+            root: NONE,
+        };
+        if let Some(at) = control(source) {
+            return Err(document.error(at, "malformed", "The document holds a control character."));
+        }
+        document.build(limits)?;
+        Ok(document)
+    }
+
+    fn error(&self, at: usize, reason: &'static str, message: impl Into<String>) -> XmlError {
+        let (line, column) = position(self.source, at);
+        XmlError { message: message.into(), line, column, reason }
+    }
+
+    fn build(&mut self, limits: Limits) -> Result<(), XmlError> {
+        let mut reader = Reader::from_str(self.source);
+        reader.config_mut().trim_markup_names_in_closing_tags = true;
+        let mut open: Vec<El> = Vec::new();
+        loop {
+            let start = offset(reader.buffer_position());
+            let event = reader.read_event().map_err(|error| {
+                let at = offset(reader.error_position()).max(start);
+                self.error(at, "malformed", format!("The document is not well-formed: {error}."))
+            })?;
+            let end = offset(reader.buffer_position());
+            match event {
+                Event::Start(tag) => {
+                    if open.len() >= limits.depth {
+                        let message = format!("Elements are nested deeper than {}.", limits.depth);
+                        return Err(self.error(start, "tooDeep", message));
+                    }
+                    let part = self.open(&tag, open.last().copied(), (start, end), limits)?;
+                    open.push(part);
+                }
+                Event::Empty(tag) => {
+                    self.open(&tag, open.last().copied(), (start, end), limits)?;
+                }
+                Event::End(_) => {
+                    if let Some(part) = open.pop().and_then(|at| self.parts.get_mut(at as usize)) {
+                        (part.close_start, part.end) = (start, end);
+                    }
+                }
+                Event::DocType(_) => {
+                    return Err(self.error(
+                        start,
+                        "dtdForbidden",
+                        "A document type declaration is not allowed.",
+                    ));
+                }
+                Event::GeneralRef(reference) if open.is_empty() || !known_reference(&reference) => {
+                    let message = format!("The entity {:?} is not defined.", &*reference);
+                    return Err(self.error(start, "undefinedEntity", message));
+                }
+                Event::Text(_) | Event::CData(_) if open.is_empty() => self.outside(start, end)?,
+                Event::Comment(_) | Event::PI(_) => {
+                    if let Some(&parent) = open.last() {
+                        let scope = self.part(parent).scope;
+                        self.add(Some(parent), Self::bare(scope, (start, end)), limits)?;
+                    }
+                }
+                Event::Eof => break,
+                Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) | Event::Decl(_) => {}
+            }
+        }
+        match open.last() {
+            Some(&unclosed) => {
+                let part = self.part(unclosed);
+                let message =
+                    format!("The document ends within the element {:?} that starts here.", part.name);
+                Err(self.error(part.start, "unclosed", message))
+            }
+            None if self.root == NONE => Err(self.error(0, "malformed", "The document has no element.")),
+            None => Ok(()),
+        }
+    }
+
+    fn bare(scope: u32, (start, end): (usize, usize)) -> Part<'s> {
+        Part {
+            name: "",
+            namespace: 0,
+            start,
+            open_end: end,
+            close_start: end,
+            end,
+            attributes: (0, 0),
+            first_child: NONE,
+            next_sibling: NONE,
+            last_child: NONE,
+            scope,
+        }
+    }
+
+    /// Only white space may stand outside the root.
+    fn outside(&self, start: usize, end: usize) -> Result<(), XmlError> {
+        let text = self.source.get(start..end).unwrap_or_default();
+        match text.find(|letter: char| !letter.is_ascii_whitespace() && letter != '\u{feff}') {
+            Some(at) => Err(self.error(start + at, "malformed", "Text stands outside the root element.")),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, parent: Option<El>, part: Part<'s>, limits: Limits) -> Result<El, XmlError> {
+        let at = index(self.parts.len());
+        if self.parts.len() >= limits.elements {
+            let message = format!("The document has more than {} elements.", limits.elements);
+            return Err(self.error(part.start, "tooManyElements", message));
+        }
+        match parent {
+            Some(parent) => {
+                let last = self.parts.get_mut(parent as usize).map_or(NONE, |parent| {
+                    let last = std::mem::replace(&mut parent.last_child, at);
+                    if parent.first_child == NONE {
+                        parent.first_child = at;
+                    }
+                    last
+                });
+                if let Some(before) = self.parts.get_mut(last as usize) {
+                    before.next_sibling = at;
+                }
+            }
+            None if self.root != NONE => {
+                return Err(self.error(
+                    part.start,
+                    "malformed",
+                    "The document has more than one root element.",
+                ));
+            }
+            None => self.root = at,
+        }
+        self.parts.push(part);
+        Ok(at)
+    }
+
+    fn open(
+        &mut self,
+        tag: &BytesStart<'_>,
+        parent: Option<El>,
+        (start, end): (usize, usize),
+        limits: Limits,
+    ) -> Result<El, XmlError> {
+        let outer = parent.map_or(NONE, |parent| self.part(parent).scope);
+        let length = tag.name().as_ref().len();
+        let name = self.source.get(start + 1..start + 1 + length).unwrap_or_default();
+        let (first, scope) = self.read_attributes(tag, outer, (start, end))?;
+        let namespace = self.resolve(name, scope, start)?;
+        for at in first..self.attributes.len() {
+            let Some(attribute) = self.attributes.get(at) else { break };
+            let name = attribute.name;
+            if attribute.binds().is_none() && name.contains(':') {
+                let namespace = self.resolve(name, scope, start)?;
+                if let Some(attribute) = self.attributes.get_mut(at) {
+                    attribute.namespace = Some(namespace);
+                }
+            }
+        }
+        let attributes = (index(first), index(self.attributes.len()));
+        let part = Part { name, namespace, attributes, ..Self::bare(scope, (start, end)) };
+        self.add(parent, part, limits)
+    }
+
+    fn read_attributes(
+        &mut self,
+        tag: &BytesStart<'_>,
+        outer: u32,
+        (start, end): (usize, usize),
+    ) -> Result<(usize, u32), XmlError> {
+        let first = self.attributes.len();
+        let mut scope = outer;
+        let mut seen = HashSet::new();
+        let open = self.source.get(start..end).unwrap_or_default();
+        let base = tag.as_ptr() as usize;
+        for attribute in tag.attributes().with_checks(false) {
+            let attribute = attribute.map_err(|error| {
+                self.error(start, "malformed", format!("An attribute is not well-formed: {error}."))
+            })?;
+            // Both parts are slices of the tag, whose text stands one byte behind the start.
+            let slice = |bytes: &str| {
+                let at = (bytes.as_ptr() as usize).wrapping_sub(base) + 1;
+                open.get(at..at + bytes.len())
+            };
+            let (Some(name), Some(raw)) = (slice(attribute.key.0), slice(&attribute.value)) else {
+                return Err(self.error(start, "malformed", "An attribute is not well-formed."));
+            };
+            if let Some((at, reference)) = undefined_reference(raw) {
+                let at = start + raw.as_ptr() as usize - open.as_ptr() as usize + at;
+                return Err(self.error(
+                    at,
+                    "undefinedEntity",
+                    format!("The entity {reference:?} is not defined."),
+                ));
+            }
+            if raw.contains('<') {
+                return Err(self.error(start, "malformed", "A value of an attribute holds `<`."));
+            }
+            if self.attributes.len() - first >= MAX_ATTRIBUTES {
+                return Err(self.error(
+                    start,
+                    "tooManyAttributes",
+                    "An element has more than 256 attributes.",
+                ));
+            }
+            if !seen.insert(name) {
+                return Err(self.error(
+                    start,
+                    "malformed",
+                    format!("The attribute {name:?} is there twice."),
+                ));
+            }
+            let attribute = Attribute { name, namespace: None, raw };
+            if let Some(prefix) = attribute.binds() {
+                scope = self.bind(prefix, attribute.value(), scope, start)?;
+            }
+            self.attributes.push(attribute);
+        }
+        Ok((first, scope))
+    }
+
+    fn bind(&mut self, prefix: &'s str, uri: Cow<'s, str>, outer: u32, at: usize) -> Result<u32, XmlError> {
+        if self.bindings.len() >= MAX_BINDINGS {
+            return Err(self.error(
+                at,
+                "tooManyNamespaces",
+                "The document declares more than 256 namespaces.",
+            ));
+        }
+        let namespace = self.namespaces.iter().position(|known| *known == uri).unwrap_or_else(|| {
+            self.namespaces.push(uri);
+            self.namespaces.len() - 1
+        });
+        self.bindings.push(Binding { prefix, namespace: index(namespace), outer });
+        Ok(index(self.bindings.len() - 1))
+    }
+
+    fn lookup(&self, prefix: &str, scope: u32) -> Option<u32> {
+        let mut at = scope;
+        while let Some(binding) = self.bindings.get(at as usize) {
+            if binding.prefix == prefix {
+                return Some(binding.namespace);
+            }
+            at = binding.outer;
+        }
+        match prefix {
+            "" => Some(0),
+            "xml" => Some(1),
+            _ => None,
+        }
+    }
+
+    fn resolve(&self, name: &str, scope: u32, at: usize) -> Result<u32, XmlError> {
+        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
+        self.lookup(prefix, scope).ok_or_else(|| {
+            self.error(at, "unboundPrefix", format!("The prefix {prefix:?} is not bound to a namespace."))
+        })
+    }
+
+    /// The root element.
+    #[must_use]
+    pub const fn root(&self) -> El {
+        self.root
+    }
+
+    /// The element or comment; of an index that is none the root.
+    #[must_use]
+    pub fn part(&self, el: El) -> &Part<'s> {
+        self.parts.get(el as usize).unwrap_or(&self.parts[0])
+    }
+
+    /// The element's namespace.
+    #[must_use]
+    pub fn namespace(&self, el: El) -> &str {
+        self.namespaces.get(self.part(el).namespace as usize).map_or("", |uri| uri)
+    }
+
+    /// The element's name without prefix; empty for a comment.
+    #[must_use]
+    pub fn local(&self, el: El) -> &'s str {
+        let name = self.part(el).name;
+        name.split_once(':').map_or(name, |(_, local)| local)
+    }
+
+    /// The namespace that the prefix (empty: none) is bound to where the element stands.
+    #[must_use]
+    pub fn bound(&self, el: El, prefix: &str) -> Option<&str> {
+        let at = self.lookup(prefix, self.part(el).scope)?;
+        self.namespaces.get(at as usize).map(|uri| &**uri)
+    }
+
+    /// The attributes, declarations of namespaces among them.
+    #[must_use]
+    pub fn attributes(&self, el: El) -> &[Attribute<'s>] {
+        let (from, to) = self.part(el).attributes;
+        self.attributes.get(from as usize..to as usize).unwrap_or_default()
+    }
+
+    /// The value of the attribute of that name without a prefix.
+    #[must_use]
+    pub fn attribute(&self, el: El, name: &str) -> Option<Cow<'s, str>> {
+        self.attributes(el).iter().find(|attribute| attribute.name == name).map(Attribute::value)
+    }
+
+    /// The value of the attribute of that namespace and local name.
+    #[must_use]
+    pub fn attribute_of(&self, el: El, namespace: &str, local: &str) -> Option<Cow<'s, str>> {
+        let of = |attribute: &&Attribute<'s>| {
+            let uri = attribute.namespace.and_then(|at| self.namespaces.get(at as usize));
+            attribute.local() == local && uri.is_some_and(|uri| uri == namespace)
+        };
+        self.attributes(el).iter().find(of).map(Attribute::value)
+    }
+
+    /// The child elements and comments in order.
+    pub fn parts_of(&self, el: El) -> impl Iterator<Item = El> + '_ {
+        let mut at = self.part(el).first_child;
+        std::iter::from_fn(move || {
+            let child = at;
+            let part = self.parts.get(child as usize)?;
+            at = part.next_sibling;
+            Some(child)
+        })
+    }
+
+    /// The child elements in order.
+    pub fn children(&self, el: El) -> impl Iterator<Item = El> + '_ {
+        self.parts_of(el).filter(|&child| !self.part(child).name.is_empty())
+    }
+
+    /// The character data within the element, tags and comments left out, references resolved.
+    #[must_use]
+    pub fn text(&self, el: El) -> Cow<'s, str> {
+        content_text(self.inner(el))
+    }
+
+    /// The source between the element's tags.
+    #[must_use]
+    pub fn inner(&self, el: El) -> &'s str {
+        let part = self.part(el);
+        self.source.get(part.open_end..part.close_start).unwrap_or_default()
+    }
+
+    /// The source of the element from tag to tag.
+    #[must_use]
+    pub fn outer(&self, el: El) -> &'s str {
+        let part = self.part(el);
+        self.source.get(part.start..part.end).unwrap_or_default()
+    }
+
+    /// Where the element lies in the source, in bytes.
+    #[must_use]
+    pub fn span(&self, el: El) -> std::ops::Range<usize> {
+        let part = self.part(el);
+        part.start..part.end
+    }
+
+    /// Where the element's content begins in the source, in bytes.
+    #[must_use]
+    pub fn content_start(&self, el: El) -> usize {
+        self.part(el).open_end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { depth: 5, elements: 20 };
+
+    #[test]
+    fn names_namespaces_and_text() {
+        let source = "<?xml version='1.0'?><a xmlns='u' xmlns:p='v' id='1&amp;2'><!-- c --><p:b p:x='y'>1 &lt; <![CDATA[<2>]]></p:b><c/></a>";
+        let document = Document::parse(source, LIMITS).unwrap();
+        let root = document.root();
+        assert_eq!((document.local(root), document.namespace(root)), ("a", "u"));
+        assert_eq!(document.attribute(root, "id").as_deref(), Some("1&2"));
+        let children: Vec<El> = document.children(root).collect();
+        assert_eq!(children.len(), 2);
+        assert_eq!((document.local(children[0]), document.namespace(children[0])), ("b", "v"));
+        assert_eq!(document.text(children[0]), "1 < <2>");
+        assert_eq!(document.attribute_of(children[0], "v", "x").as_deref(), Some("y"));
+        assert_eq!(document.outer(children[1]), "<c/>");
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for (source, reason) in [
+            ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "dtdForbidden"),
+            ("<a>&b;</a>", "undefinedEntity"),
+            ("<a b='&c;'/>", "undefinedEntity"),
+            ("<a><b></a>", "malformed"),
+            ("<a><b>", "unclosed"),
+            ("<p:a/>", "unboundPrefix"),
+            ("<a b='1' b='2'/>", "malformed"),
+            ("<a/><b/>", "malformed"),
+            ("<a/>text", "malformed"),
+            ("<a><a><a><a><a><a/><a></a></a></a></a></a></a>", "tooDeep"),
+            (
+                "<a><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/><b/></a>",
+                "tooManyElements",
+            ),
+        ] {
+            assert_eq!(
+                Document::parse(source, LIMITS).map_err(|error| error.reason).err(),
+                Some(reason),
+                "{source}"
+            );
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod probe;
 mod tests;
 
 pub use events::EventRow;
+pub(crate) use probe::{Tried, attempt};
 
 use crate::xml::{ElementRow, Group, element_rows};
 use events::Placed;

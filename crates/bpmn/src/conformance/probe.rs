@@ -189,6 +189,36 @@ fn written(definition: &WorkflowDefinition, element: &str) -> bool {
         && again.is_ok_and(|again| again.definition == *definition)
 }
 
+/// What was seen of an attribute or part of an element.
+pub(crate) struct Tried {
+    /// It is read to a member.
+    pub read: bool,
+    /// It is written as it was read.
+    pub written: bool,
+    /// How much of it is executed.
+    pub executed: Extent,
+}
+
+/// Tries the content of a model with an attribute or a part and without it. `mark` is the attribute as it stands in the
+/// text, or the name of the part's element.
+pub(crate) fn attempt(with: &str, without: &str, mark: &str) -> Tried {
+    let Some(own) = definition(&document(with)) else {
+        return Tried { read: false, written: false, executed: Extent::None };
+    };
+    let stands = |text: &str| {
+        if mark.contains('=') { text.contains(mark) } else { tags(&text.replace("<bpmn:", "<"), mark) > 0 }
+    };
+    let again = |text: &str| xml::read(text.as_bytes()).is_ok_and(|again| again.definition == own);
+    let out = xml::write(&own);
+    let (graph, refused) = compiled(&own);
+    let same = definition(&document(without)).is_some_and(|bare| compiled(&bare) == (graph, None));
+    Tried {
+        read: residue(&own).iter().all(|fragment| !stands(fragment)),
+        written: out.is_ok_and(|out| stands(&out.xml) && again(&out.xml)),
+        executed: if refused.is_none() && !same { Extent::Full } else { Extent::None },
+    }
+}
+
 /// A document with every element of the schema, and one with the usual form of what is part of others.
 const PARTS: [&str; 2] = [include_str!("everything.bpmn"), include_str!("parts.bpmn")];
 

@@ -5,7 +5,7 @@
 
 mod activities;
 mod data;
-mod doc;
+pub(super) mod doc;
 mod events;
 mod flows;
 mod models;
@@ -113,7 +113,7 @@ impl Out {
 }
 
 /// The JSON paths of nodes and edges.
-fn places(definition: &WorkflowDefinition) -> HashMap<String, String> {
+pub(super) fn places(definition: &WorkflowDefinition) -> HashMap<String, String> {
     let mut places = HashMap::new();
     for graph in graphs(definition) {
         for (at, node) in graph.nodes.iter().enumerate() {

@@ -13,11 +13,14 @@ mod tests;
 pub use events::EventRow;
 pub(crate) use probe::{Tried, attempt};
 
-use crate::xml::{ElementRow, Group, element_rows};
+use crate::model::WorkflowDefinition;
+use crate::xml::tree::Tree;
+use crate::xml::{self, ElementRow, Group, element_rows, names};
 use events::Placed;
 use features::{FEATURES, Feature, In};
 use probe::Seen;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// The edition of the standard.
@@ -244,6 +247,15 @@ const DEVIATIONS: &[Deviation] = &[
 pub fn claims() -> &'static Claims {
     static CLAIMS: OnceLock<Claims> = OnceLock::new();
     CLAIMS.get_or_init(make)
+}
+
+/// The elements of the standard that a definition's document holds, by name; diagrams aside. None are found in a definition
+/// that can't be written as XML.
+pub fn elements_of(definition: &WorkflowDefinition) -> BTreeSet<&'static str> {
+    let Ok(written) = xml::write(definition) else { return BTreeSet::new() };
+    let Ok(tree) = Tree::parse(&written.xml, &[]) else { return BTreeSet::new() };
+    let rows = tree.all().filter_map(|el| names::row(tree.get(el).kind));
+    rows.filter(|row| row.group != Group::Diagram).map(|row| row.name).collect()
 }
 
 /// A feature as it was seen.

@@ -11,6 +11,8 @@ mod constraints;
 #[cfg(test)]
 mod definitions;
 #[cfg(test)]
+mod elements;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod layout;

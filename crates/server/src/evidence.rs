@@ -1,9 +1,10 @@
 //! The recorded results of conformance suites: written by `cargo xtask conformance --record`, committed, embedded.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use heddle_api::wire::{CaseCounts, CaseResult, CaseStatus, ConformanceReport, SuiteResult};
+use heddle_api::wire::{CaseCounts, CaseResult, CaseStatus, ConformanceReport, ElementTests, SuiteResult};
 use serde::Deserialize;
 
 /// Recorded runs of BPMN suites.
@@ -85,6 +86,73 @@ fn suite(file: &str) -> Result<SuiteResult, String> {
     })
 }
 
+/// Which elements of the standard the suites' models use.
+const ELEMENTS: &str = include_str!("../conformance/elements.json");
+
+/// The index as the file has it: elements, and by suite and model the places of its elements in that list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Index {
+    elements: Vec<String>,
+    suites: BTreeMap<String, HashMap<String, Vec<usize>>>,
+}
+
+/// The recorded results by element.
+type Tests = HashMap<String, Vec<ElementTests>>;
+
+/// How the recorded cases ended whose models use an element; empty where none does.
+///
+/// # Errors
+/// As [`bpmn`].
+pub fn tests(element: &str) -> Result<Vec<ElementTests>, &'static str> {
+    static JOINED: OnceLock<Result<Tests, String>> = OnceLock::new();
+    let report = bpmn()?;
+    let joined = JOINED.get_or_init(|| join(report, ELEMENTS));
+    let joined = joined.as_ref().map_err(String::as_str)?;
+    Ok(joined.get(element).cloned().unwrap_or_default())
+}
+
+/// The day of the latest recorded run.
+///
+/// # Errors
+/// As [`bpmn`].
+pub fn recorded_on() -> Result<String, &'static str> {
+    let days = bpmn()?.suites.iter().map(|suite| &suite.recorded_on);
+    Ok(days.max().cloned().unwrap_or_default())
+}
+
+fn join(report: &ConformanceReport, index: &str) -> Result<Tests, String> {
+    let index: Index = serde_json::from_str(index).map_err(|error| error.to_string())?;
+    let mut joined = Tests::new();
+    for suite in &report.suites {
+        let Some(models) = index.suites.get(&suite.name) else { continue };
+        for case in &suite.cases {
+            let model = case.id.rsplit_once(" #").map_or(case.id.as_str(), |(model, _)| model);
+            let used = models.get(model).into_iter().flatten();
+            for name in used.filter_map(|place| index.elements.get(*place)) {
+                let tests = joined.entry(name.clone()).or_default();
+                if tests.last().is_none_or(|last| last.suite != suite.name) {
+                    let counts = CaseCounts { total: 0, passed: 0, failed: 0, skipped: 0 };
+                    tests.push(ElementTests { suite: suite.name.clone(), counts });
+                }
+                if let Some(last) = tests.last_mut() {
+                    count(&mut last.counts, case.status);
+                }
+            }
+        }
+    }
+    Ok(joined)
+}
+
+fn count(counts: &mut CaseCounts, status: CaseStatus) {
+    counts.total += 1;
+    match status {
+        CaseStatus::Passed => counts.passed += 1,
+        CaseStatus::Failed => counts.failed += 1,
+        CaseStatus::Skipped => counts.skipped += 1,
+    }
+}
+
 /// The report as a page for people: counts first, then each case that did not pass with its reason, then the others.
 #[must_use]
 pub fn page(report: &ConformanceReport) -> String {
@@ -152,6 +220,34 @@ mod tests {
             let failed = suite.cases.iter().filter(|case| case.status != CaseStatus::Passed);
             assert!(failed.clone().all(|case| case.reason.is_some()), "{}", suite.name);
         }
+    }
+
+    #[test]
+    fn results_are_joined_with_the_elements_of_their_models() {
+        let file = r#"{"suite": "s", "about": "a", "sourceSha256": "0", "commit": "c", "recordedOn": "2026-01-02",
+            "cases": [{"id": "one #1", "status": "passed"}, {"id": "one #2", "status": "failed", "reason": "x"},
+            {"id": "two #1", "status": "skipped", "reason": "x"}]}"#;
+        let index = r#"{"elements": ["task", "userTask"], "suites": {"s": {"one": [1], "two": [0, 1]}}}"#;
+        let joined = join(&read("BPMN", &[file]).unwrap(), index).unwrap();
+        let counts = |element: &str| {
+            let counts = &joined[element][0].counts;
+            [counts.total, counts.passed, counts.failed, counts.skipped]
+        };
+        assert_eq!((counts("userTask"), counts("task")), ([3, 1, 1, 1], [1, 0, 0, 1]));
+        // Every recorded case of the indexed suites is of a model that the index knows.
+        let index: Index = serde_json::from_str(ELEMENTS).unwrap();
+        for suite in bpmn().unwrap().suites.iter().filter(|suite| index.suites.contains_key(&suite.name)) {
+            let models = &index.suites[&suite.name];
+            for case in &suite.cases {
+                let model = case.id.rsplit_once(" #").unwrap().0;
+                assert!(models.contains_key(model), "{} {}", suite.name, case.id);
+            }
+        }
+        let used = tests("userTask").unwrap();
+        assert_eq!(used.len(), 2);
+        assert!(used.iter().all(|one| one.counts.passed > 0));
+        assert!(tests("choreographyTask").unwrap().iter().all(|one| one.suite == "bpmn-roundtrip"));
+        assert_eq!(recorded_on().unwrap().len(), "2026-01-02".len());
     }
 
     #[test]

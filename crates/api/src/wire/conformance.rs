@@ -42,16 +42,36 @@ response! {
         specification: String,
         /// The version of this program.
         engine_version: String,
+        /// The day of the latest of the recorded runs that the tests of the elements are from, such as `2026-11-21`.
+        generated_at: String,
         /// Conformance classes.
         classes: Vec<Class>,
         /// Every element of the standard: whether it is read, written and executed.
-        elements: Vec<ElementClaim>,
+        elements: Vec<ClaimedElement>,
         /// Events by place.
         event_matrix: Vec<EventRow>,
         /// Languages of expressions, types and services.
         languages: Languages,
         /// Where this program does other than the standard says.
         deviations: Vec<Deviation>,
+    }
+
+    /// What is claimed of an element, and the recorded runs that used it.
+    struct ClaimedElement {
+        /// The claim.
+        #[serde(flatten)]
+        claim: ElementClaim,
+        /// How the recorded cases ended whose models use the element; suites without such a case are left out.
+        tests: Vec<ElementTests>,
+    }
+
+    /// How a suite's cases ended whose models use an element.
+    struct ElementTests {
+        /// The suite, as in the report.
+        suite: String,
+        /// How many cases ended how.
+        #[serde(flatten)]
+        counts: CaseCounts,
     }
 
     /// The Common Executable sub-class (clause 2.2).

@@ -1,7 +1,7 @@
 //! Which event stands where, and whether it is executed there (clause 10.5, Table 10.93).
 
 use super::features::In;
-use super::probe::publishable;
+use super::probe::{SeenEvent, event};
 use serde::Serialize;
 
 /// An event's trigger or result, and the places that the standard gives it.
@@ -120,6 +120,29 @@ pub struct EventRow {
     pub end: Option<bool>,
 }
 
+/// An event at a place.
+pub(super) struct Placed {
+    /// The event's type.
+    pub kind: &'static str,
+    /// Index of the place.
+    pub place: usize,
+    /// The smallest modelling class that holds it.
+    pub class: In,
+    /// Whether Table 2.3 (Common Executable) holds it.
+    pub common: bool,
+    /// Whether clause 14 maps it to WS-BPEL.
+    pub bpel: bool,
+    /// What is seen.
+    pub seen: SeenEvent,
+}
+
+impl Placed {
+    /// Its name for people.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.kind, PLACES[self.place])
+    }
+}
+
 /// The elements of the eight places.
 pub(super) const ELEMENTS: [&str; 8] = [
     "startEvent",
@@ -132,8 +155,20 @@ pub(super) const ELEMENTS: [&str; 8] = [
     "endEvent",
 ];
 
+/// The members of [`EventRow`] for the eight places.
+pub(super) const MEMBERS: [&str; 8] = [
+    "start",
+    "eventSubInterrupting",
+    "eventSubNonInterrupting",
+    "catch",
+    "boundary",
+    "boundaryNonInterrupting",
+    "throw",
+    "end",
+];
+
 /// The names of the eight places.
-pub(super) const PLACES: [&str; 8] = [
+const PLACES: [&str; 8] = [
     "start event",
     "event sub-process start, interrupting",
     "event sub-process start, non-interrupting",
@@ -145,18 +180,42 @@ pub(super) const PLACES: [&str; 8] = [
 ];
 
 impl EventType {
-    /// The class of the event at each place, and whether it is executed there.
-    pub(super) fn seen(&self) -> [Option<(In, bool)>; 8] {
-        let mut place = 0;
-        self.places.map(|class| {
-            let seen = class.map(|class| (class, publishable(&self.content(place))));
-            place += 1;
-            seen
-        })
+    /// What is seen of the event at each place that the standard gives it.
+    pub(super) fn seen(&self) -> impl Iterator<Item = Placed> + '_ {
+        let places = self.places.iter().enumerate();
+        places.filter_map(|(place, class)| Some(self.placed(place, (*class)?)))
+    }
+
+    fn placed(&self, place: usize, class: In) -> Placed {
+        let mut elements = self.definitions();
+        elements.push(ELEMENTS[place]);
+        let seen = event(&self.content(place), &elements);
+        Placed { kind: self.name, place, class, common: self.common(place), bpel: self.in_bpel(place), seen }
+    }
+
+    /// The elements of its event definitions.
+    pub(super) fn definitions(&self) -> Vec<&'static str> {
+        let tags = self
+            .xml
+            .split('<')
+            .skip(1)
+            .filter(|tag| tag.contains("EventDefinition") && !tag.starts_with('/'));
+        tags.filter_map(|tag| tag.split([' ', '>', '/']).next()).collect()
+    }
+
+    /// Whether clause 14 maps the event at this place to WS-BPEL.
+    fn in_bpel(&self, place: usize) -> bool {
+        match self.name {
+            "none" => matches!(place, 0 | 7),
+            "message" => place != 5,
+            "timer" => matches!(place, 1..=4),
+            "error" | "compensation" | "terminate" => true,
+            _ => false,
+        }
     }
 
     /// Whether Table 2.3 (Common Executable) has the event at this place.
-    pub(super) fn common(&self, place: usize) -> bool {
+    fn common(&self, place: usize) -> bool {
         matches!(
             (self.name, place),
             ("none", 0 | 7) | ("message", 0 | 3 | 6 | 7) | ("terminate", 7) | ("timer", 3) | ("error", 4)

@@ -252,48 +252,20 @@ pub(super) const FEATURES: &[Feature] = &[
         ),
     ),
     feature(
-        "laneSet",
-        "laneSet",
-        Descriptive,
-        false,
-        Content(
-            r#"<laneSet id="ls"><lane id="l" name="l"><flowNodeRef>s</flowNodeRef></lane></laneSet><startEvent id="s"/>
-        <sequenceFlow id="f" sourceRef="s" targetRef="e"/><endEvent id="e"/>"#,
-        ),
-    ),
-    feature(
-        "dataObject",
-        "dataObject",
-        Descriptive,
-        true,
-        Model(r#"<process id="p"><dataObject id="n"/></process>"#),
-    ),
-    feature(
-        "dataObjectReference",
-        "dataObjectReference",
+        "implicitThrowEvent",
+        "implicitThrowEvent",
         Full,
         false,
-        Model(
-            r#"<process id="p"><dataObject id="d1"/><dataObjectReference id="n" dataObjectRef="d1"/></process>"#,
-        ),
+        Node(r#"<implicitThrowEvent id="n"><signalEventDefinition signalRef="g"/></implicitThrowEvent>"#),
     ),
     feature(
-        "dataStoreReference",
-        "dataStoreReference",
+        "laneSet",
+        "laneSet",
         Descriptive,
         false,
-        Model(r#"<process id="p"><dataStoreReference id="n"/></process>"#),
-    ),
-    feature(
-        "dataAssociation",
-        "dataInputAssociation",
-        Descriptive,
-        true,
         Model(
-            r#"<process id="p"><dataObject id="d1"/><task id="t"><ioSpecification><dataInput id="di"/>
-        <inputSet><dataInputRefs>di</dataInputRefs></inputSet><outputSet/></ioSpecification>
-        <dataInputAssociation id="n"><sourceRef>d1</sourceRef><targetRef>di</targetRef></dataInputAssociation>
-        </task></process>"#,
+            r#"<process id="p"><laneSet id="ls"><lane id="l" name="l"><flowNodeRef>s</flowNodeRef></lane></laneSet>
+        <startEvent id="s"/></process>"#,
         ),
     ),
     feature(
@@ -338,15 +310,6 @@ pub(super) const FEATURES: &[Feature] = &[
         Collaboration(r#"<participant id="n" name="x"/>"#),
     ),
     feature(
-        "messageFlow",
-        "messageFlow",
-        Descriptive,
-        false,
-        Collaboration(
-            r#"<participant id="a"/><participant id="b"/><messageFlow id="n" sourceRef="a" targetRef="b"/>"#,
-        ),
-    ),
-    feature(
         "conversation",
         "conversation",
         Full,
@@ -387,13 +350,6 @@ pub(super) const FEATURES: &[Feature] = &[
         ),
     ),
     feature(
-        "correlationKey",
-        "correlationKey",
-        Full,
-        false,
-        Collaboration(r#"<participant id="a"/><correlationKey id="n" name="k"/>"#),
-    ),
-    feature(
         "choreographyTask",
         "choreographyTask",
         Full,
@@ -426,49 +382,6 @@ pub(super) const FEATURES: &[Feature] = &[
         </callChoreography></choreography>"#,
         ),
     ),
-    feature("globalTask", "globalTask", Full, false, Model(r#"<globalTask id="n" name="x"/>"#)),
-    feature("globalUserTask", "globalUserTask", Full, false, Model(r#"<globalUserTask id="n" name="x"/>"#)),
-    feature(
-        "itemDefinition",
-        "itemDefinition",
-        Full,
-        true,
-        Model(r#"<itemDefinition id="n" structureRef="x"/>"#),
-    ),
-    feature("message", "message", Analytic, true, Model(r#"<message id="n" name="x"/>"#)),
-    feature("error", "error", Full, true, Model(r#"<error id="n" errorCode="x"/>"#)),
-    feature("escalation", "escalation", Full, false, Model(r#"<escalation id="n" escalationCode="x"/>"#)),
-    feature("signal", "signal", Full, false, Model(r#"<signal id="n" name="x"/>"#)),
-    feature(
-        "interface",
-        "interface",
-        Full,
-        true,
-        Model(
-            r#"<interface id="n" name="x"><operation id="o1" name="x"><inMessageRef>m</inMessageRef></operation>
-        </interface>"#,
-        ),
-    ),
-    feature("resource", "resource", Full, true, Model(r#"<resource id="n" name="x"/>"#)),
-    feature(
-        "potentialOwner",
-        "potentialOwner",
-        Full,
-        true,
-        Model(
-            r#"<resource id="r1" name="x"/><process id="p"><userTask id="t"><potentialOwner id="n">
-        <resourceRef>r1</resourceRef></potentialOwner></userTask></process>"#,
-        ),
-    ),
-    feature(
-        "import",
-        "import",
-        Full,
-        true,
-        Model(
-            r#"<import importType="http://www.w3.org/2001/XMLSchema" location="x.xsd" namespace="urn:x"/>"#,
-        ),
-    ),
     feature("category", "category", Full, false, Model(r#"<category id="n" name="x"/>"#)),
     feature(
         "relationship",
@@ -477,5 +390,4 @@ pub(super) const FEATURES: &[Feature] = &[
         false,
         Model(r#"<relationship id="n" type="x"><source>m</source><target>g</target></relationship>"#),
     ),
-    feature("dataStore", "dataStore", Full, false, Model(r#"<dataStore id="n" name="x"/>"#)),
 ];

@@ -5,15 +5,22 @@
 
 mod events;
 mod features;
+mod operational;
 mod probe;
 #[cfg(test)]
 mod tests;
 
 pub use events::EventRow;
+pub(crate) use probe::{Tried, attempt};
 
-use crate::xml::{Group, element_rows};
-use features::{FEATURES, In};
+use crate::model::WorkflowDefinition;
+use crate::xml::tree::Tree;
+use crate::xml::{self, ElementRow, Group, element_rows, names};
+use events::Placed;
+use features::{FEATURES, Feature, In};
+use probe::Seen;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// The edition of the standard.
@@ -30,7 +37,7 @@ pub enum Extent {
     Partial,
     /// Nothing.
     None,
-    /// The standard gives it no meaning at run time.
+    /// There is nothing to execute: the standard gives it no meaning at run time (clause 13).
     NotOperational,
 }
 
@@ -51,9 +58,10 @@ pub struct Share {
 #[serde(rename_all = "camelCase")]
 pub struct Class {
     /// `processModeling.descriptive`, `processModeling.analytic`, `processModeling.commonExecutable`,
-    /// `processModeling.full`, `processExecution` or `choreographyModeling`.
+    /// `processModeling.full`, `processExecution`, `bpelProcessExecution` or `choreographyModeling`.
     pub id: &'static str,
-    /// What counts: `modeling` (read and written without loss) or `execution`.
+    /// What counts: `modeling` (read and written without loss), `execution` (that, and executed where there is something to
+    /// execute), or `bpel` (executed, and mapped to WS-BPEL where clause 14 has a mapping).
     pub judged: &'static str,
     /// How much of it is there.
     pub status: Extent,
@@ -74,8 +82,26 @@ pub struct FeatureRow {
     pub parse: bool,
     /// Whether it is written as it was read.
     pub export: bool,
-    /// Whether it is executed; null where there is nothing to execute.
-    pub execute: Option<bool>,
+    /// How much of it is executed.
+    pub execute: Extent,
+    /// Why it is not executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+}
+
+/// An event at one of its places.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Position {
+    /// The event's type, as in the matrix.
+    pub r#type: &'static str,
+    /// The place, named as the matrix's member.
+    pub place: &'static str,
+    /// Whether it is read to members there, and written as it was read.
+    pub modelled: bool,
+    /// Whether it is executed there.
+    pub executed: bool,
     /// Why it is not executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
@@ -88,14 +114,19 @@ pub struct FeatureRow {
 pub struct ElementClaim {
     /// Its name.
     pub element: &'static str,
+    /// The clause of BPMN 2.0.2 that defines it; null where the element table names none.
+    pub clause: Option<&'static str>,
+    /// Of an event or an event definition: each type at each place that the standard gives it.
+    pub positions: Vec<Position>,
     /// Whether it is read to members of its own; else it is kept as XML.
     pub parse: bool,
-    /// Whether it is written.
+    /// Whether it is written as it was read.
     pub export: bool,
     /// How much of it is executed.
     pub execute: Extent,
-    /// Its features, where the element has several or a reason to give.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The version of this program that the claim is made for.
+    pub since: &'static str,
+    /// Its features, each tried with a model; empty for a part of other elements.
     pub features: Vec<FeatureRow>,
 }
 
@@ -106,10 +137,38 @@ pub struct ElementClaim {
 pub struct Deviation {
     /// Its id, such as `D1`.
     pub id: &'static str,
+    /// The clause of BPMN 2.0.2.
+    pub clause: &'static str,
     /// What of the standard it is about.
     pub about: &'static str,
     /// What is done in its place.
     pub text: &'static str,
+}
+
+/// What the Common Executable sub-class demands (clause 2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RequiredLanguages {
+    /// Of data types.
+    pub r#type: &'static str,
+    /// Of service interfaces.
+    pub service: &'static str,
+    /// Of data access.
+    pub expression: &'static str,
+}
+
+/// Languages that are evaluated here beside or in place of the required ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct OtherLanguages {
+    /// Of types that are checked at run time.
+    pub r#type: &'static [&'static str],
+    /// Of service interfaces that are called.
+    pub service: &'static [&'static str],
+    /// Of expressions that are evaluated.
+    pub expression: &'static [&'static str],
 }
 
 /// The languages of types, services and expressions.
@@ -117,14 +176,10 @@ pub struct Deviation {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Languages {
-    /// Languages of expressions that are evaluated.
-    pub expression: &'static [&'static str],
-    /// Languages of types that are checked at run time.
-    pub r#type: &'static [&'static str],
-    /// Languages of service interfaces that are called.
-    pub service: &'static [&'static str],
-    /// What the Common Executable sub-class demands.
-    pub required: [&'static str; 3],
+    /// What the Common Executable sub-class demands; whether it is there, the class says.
+    pub required: RequiredLanguages,
+    /// What there is.
+    pub also: OtherLanguages,
 }
 
 /// All claims.
@@ -146,122 +201,135 @@ pub struct Claims {
     pub deviations: &'static [Deviation],
 }
 
-const LANGUAGES: Languages =
-    Languages { expression: &["FEEL"], r#type: &[], service: &[], required: ["XPath", "XML Schema", "WSDL"] };
+const LANGUAGES: Languages = Languages {
+    required: RequiredLanguages { r#type: "XSD", service: "WSDL", expression: "XPath" },
+    also: OtherLanguages { r#type: &[], service: &[], expression: &["FEEL"] },
+};
 
 const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D1",
+        clause: "10.4",
         about: "data objects, data associations and input and output sets",
         text: "A run has one set of variables, which every node sees; data associations move nothing, and no task waits \
                for an input set.",
     },
     Deviation {
         id: "D2",
+        clause: "10.3.1",
         about: "resource roles",
         text: "Human tasks are offered to the assignee and the candidates of their configuration, else to the group named \
                like their lane; resource roles are kept and not evaluated.",
     },
     Deviation {
         id: "D3",
+        clause: "8.2.1",
         about: "expression language",
         text: "Conditions and expressions are FEEL, also where the model names no language (the standard's default is \
                XPath).",
     },
     Deviation {
         id: "D4",
+        clause: "9.4, 11",
         about: "message flows and choreographies",
         text: "Participants run as processes of their own, and messages are correlated by name and key; message flows and \
                choreographies are kept and not enforced.",
     },
     Deviation {
         id: "D5",
+        clause: "10.3.3.1",
         about: "tasks without an implementation",
         text: "A service, send or script task without an implementation completes at once, and `validate` says so.",
     },
 ];
 
-/// The claims; made once, in a few milliseconds.
+/// The claims; made once, in some milliseconds.
 pub fn claims() -> &'static Claims {
     static CLAIMS: OnceLock<Claims> = OnceLock::new();
     CLAIMS.get_or_init(make)
 }
 
-/// A feature with its classes, as it was seen.
-struct Judged {
-    name: &'static str,
-    element: &'static str,
-    class: In,
-    common: bool,
-    choreography: bool,
-    modelled: bool,
-    row: FeatureRow,
+/// The elements of the standard that a definition's document holds, by name; diagrams aside. None are found in a definition
+/// that can't be written as XML.
+pub fn elements_of(definition: &WorkflowDefinition) -> BTreeSet<&'static str> {
+    let Ok(written) = xml::write(definition) else { return BTreeSet::new() };
+    let Ok(tree) = Tree::parse(&written.xml, &[]) else { return BTreeSet::new() };
+    let rows = tree.all().filter_map(|el| names::row(tree.get(el).kind));
+    rows.filter(|row| row.group != Group::Diagram).map(|row| row.name).collect()
 }
 
-fn judged() -> Vec<Judged> {
-    let all = FEATURES.iter().map(|feature| {
-        let seen = feature.probe.run(feature.element);
-        Judged {
-            name: feature.name,
-            element: feature.element,
-            class: feature.class,
-            common: feature.common,
-            choreography: feature.name.to_ascii_lowercase().contains("choreography")
-                || feature.name.to_ascii_lowercase().contains("conversation"),
-            modelled: seen.read && seen.written,
-            row: FeatureRow {
-                feature: feature.name,
-                parse: seen.read,
-                export: seen.written,
-                execute: seen.executed,
-                notes: seen.reason,
-            },
+/// A feature as it was seen.
+struct Judged {
+    feature: &'static Feature,
+    seen: Seen,
+}
+
+impl Judged {
+    fn of(feature: &'static Feature) -> Self {
+        Self { feature, seen: feature.probe.run(feature.element) }
+    }
+
+    fn modelled(&self) -> bool {
+        self.seen.read && self.seen.written
+    }
+
+    fn is_operational(&self) -> bool {
+        self.seen.executed != Extent::NotOperational
+    }
+
+    /// Whether the class is one of choreographies and conversations.
+    fn is_choreography(&self) -> bool {
+        let name = self.feature.name.to_ascii_lowercase();
+        name.contains("choreography") || name.contains("conversation")
+    }
+
+    fn row(&self) -> FeatureRow {
+        FeatureRow {
+            feature: self.feature.name,
+            parse: self.seen.read,
+            export: self.seen.written,
+            execute: self.seen.executed,
+            notes: self.seen.reason.clone(),
         }
-    });
-    all.collect()
+    }
+
+    fn counted(&self, there: bool) -> (String, bool) {
+        (self.feature.name.to_owned(), there)
+    }
 }
 
 fn make() -> Claims {
-    let features = judged();
-    let events: Vec<_> = events::TYPES.iter().map(|kind| (kind, kind.seen())).collect();
-    let event_matrix = events.iter().map(|(kind, seen)| row(kind.name, seen)).collect();
+    let features: Vec<Judged> = FEATURES.iter().chain(operational::all()).map(Judged::of).collect();
+    let events: Vec<Placed> = events::TYPES.iter().flat_map(|kind| kind.seen()).collect();
     Claims {
         specification: SPECIFICATION,
         classes: classes(&features, &events),
         elements: elements(&features, &events),
-        event_matrix,
+        event_matrix: events::TYPES.iter().map(|kind| row(kind.name, &events)).collect(),
         languages: LANGUAGES,
         deviations: DEVIATIONS,
     }
 }
 
-type Events<'e> = [(&'e events::EventType, [Option<(In, bool)>; 8])];
-
-fn row(name: &'static str, seen: &[Option<(In, bool)>; 8]) -> EventRow {
-    let [
-        start,
-        event_sub_interrupting,
-        event_sub_non_interrupting,
-        catch,
-        boundary,
-        boundary_non_interrupting,
-        throw,
-        end,
-    ] = seen.map(|one| one.map(|(_, executed)| executed));
+fn row(name: &'static str, events: &[Placed]) -> EventRow {
+    let at = |place: usize| {
+        let found = events.iter().find(|one| one.kind == name && one.place == place);
+        found.map(|one| one.seen.executed)
+    };
     EventRow {
         r#type: name,
-        start,
-        event_sub_interrupting,
-        event_sub_non_interrupting,
-        catch,
-        boundary,
-        boundary_non_interrupting,
-        throw,
-        end,
+        start: at(0),
+        event_sub_interrupting: at(1),
+        event_sub_non_interrupting: at(2),
+        catch: at(3),
+        boundary: at(4),
+        boundary_non_interrupting: at(5),
+        throw: at(6),
+        end: at(7),
     }
 }
 
-/// Counts the features that pass a filter.
+/// Counts what is there.
 fn class(id: &'static str, judged: &'static str, all: impl Iterator<Item = (String, bool)>) -> Class {
     let (mut elements, mut missing) = (Share { supported: 0, total: 0 }, Vec::new());
     for (name, there) in all {
@@ -285,73 +353,106 @@ fn extent(supported: usize, total: usize) -> Extent {
     }
 }
 
-fn classes(features: &[Judged], events: &Events<'_>) -> Vec<Class> {
-    // The reader and the writer know every event definition at every place: one rule of the table serves them all.
-    let placed = |wanted: fn(In) -> bool| {
-        events.iter().flat_map(move |(kind, seen)| {
-            seen.iter()
-                .flatten()
-                .filter(move |(class, _)| wanted(*class))
-                .map(move |_| (kind.name.to_owned(), true))
-        })
+/// Elements that clause 14 does not map to WS-BPEL, or that are languages of their own.
+const NOT_IN_BPEL: &[&str] = &[
+    "adHocSubProcess",
+    "businessRuleTask",
+    "complexGateway",
+    "conditionExpression",
+    "dataStore",
+    "dataStoreReference",
+    "escalation",
+    "implicitThrowEvent",
+    "import",
+    "scriptTask",
+    "signal",
+    "transaction",
+];
+
+fn classes(features: &[Judged], events: &[Placed]) -> Vec<Class> {
+    let modeling = |id, wanted: fn(In) -> bool| {
+        let own = features.iter().filter(|one| wanted(one.feature.class));
+        let placed = events.iter().filter(|one| wanted(one.class));
+        let own = own.map(|one| one.counted(one.modelled()));
+        class(id, "modeling", own.chain(placed.map(|one| (one.name(), one.seen.modelled))))
     };
-    let modelled = |wanted: fn(In) -> bool| {
-        features.iter().filter(move |one| wanted(one.class)).map(|one| (one.name.to_owned(), one.modelled))
+    // What there is nothing to execute of is there when it is modelled.
+    let common = features.iter().filter(|one| one.feature.common);
+    let executed = |one: &Judged| matches!(one.seen.executed, Extent::Full | Extent::NotOperational);
+    let common = common.map(|one| one.counted(one.modelled() && executed(one)));
+    let common_events = events.iter().filter(|one| one.common);
+    let common_events = common_events.map(|one| (one.name(), one.seen.modelled && one.seen.executed));
+    let operational = || features.iter().filter(|one| one.is_operational());
+    let execution = || {
+        let own = operational().map(|one| one.counted(one.seen.executed == Extent::Full));
+        own.chain(events.iter().map(|one| (one.name(), one.seen.executed)))
     };
-    let modeling = |id, wanted: fn(In) -> bool| class(id, "modeling", modelled(wanted).chain(placed(wanted)));
-    let executed = |one: &Judged| Some((one.name.to_owned(), one.row.execute?));
-    let runs = events.iter().flat_map(|(kind, seen)| {
-        let places = seen.iter().zip(events::PLACES);
-        places
-            .filter_map(|(one, place)| one.map(|(_, executed)| (format!("{} {place}", kind.name), executed)))
-    });
-    let common = events.iter().flat_map(|(kind, seen)| {
-        let places = seen.iter().enumerate().filter_map(|(place, one)| Some((place, (*one)?)));
-        places
-            .filter(|(place, _)| kind.common(*place))
-            .map(move |(place, (_, executed))| (format!("{} {}", kind.name, events::PLACES[place]), executed))
-    });
-    let shared = features.iter().filter(|one| one.common);
-    let shared = shared.map(|one| (one.name.to_owned(), one.modelled && one.row.execute != Some(false)));
+    let mapped = operational().filter(|one| !NOT_IN_BPEL.contains(&one.feature.element));
+    let mapped =
+        mapped.map(|one| (format!("{} to WS-BPEL", one.feature.name), one.seen.mapped == Some(true)));
+    let mapped_events = events.iter().filter(|one| one.bpel);
+    let mapped_events = mapped_events.map(|one| (format!("{} to WS-BPEL", one.name()), one.seen.mapped));
+    let choreography = features.iter().filter(|one| one.is_choreography());
     vec![
         modeling("processModeling.descriptive", |class| class == In::Descriptive),
         modeling("processModeling.analytic", |class| class != In::Full),
-        class("processModeling.commonExecutable", "execution", shared.chain(common)),
+        class("processModeling.commonExecutable", "execution", common.chain(common_events)),
         modeling("processModeling.full", |_| true),
-        class("processExecution", "execution", features.iter().filter_map(executed).chain(runs)),
-        class(
-            "choreographyModeling",
-            "modeling",
-            features.iter().filter(|one| one.choreography).map(|one| (one.name.to_owned(), one.modelled)),
-        ),
+        class("processExecution", "execution", execution()),
+        class("bpelProcessExecution", "bpel", execution().chain(mapped).chain(mapped_events)),
+        class("choreographyModeling", "modeling", choreography.map(|one| one.counted(one.modelled()))),
     ]
 }
 
-fn elements(features: &[Judged], events: &Events<'_>) -> Vec<ElementClaim> {
-    let claim = |name: &'static str| {
-        let own: Vec<&Judged> = features.iter().filter(|one| one.element == name).collect();
-        let placed = events.iter().flat_map(|(_, seen)| {
-            let at = seen.iter().zip(events::ELEMENTS).filter(move |(_, element)| *element == name);
-            at.filter_map(|(one, _)| one.map(|(_, executed)| executed))
-        });
-        let typed = events.iter().filter(|(kind, _)| definition(kind.name) == name);
-        let typed = typed.flat_map(|(_, seen)| seen.iter().flatten().map(|(_, executed)| *executed));
-        let told: Vec<bool> =
-            own.iter().filter_map(|one| one.row.execute).chain(placed).chain(typed).collect();
-        let telling = own.len() > 1 || own.iter().any(|one| one.row.notes.is_some());
-        ElementClaim {
-            element: name,
-            parse: own.iter().all(|one| one.row.parse),
-            export: own.iter().all(|one| one.modelled),
-            execute: extent(told.iter().filter(|executed| **executed).count(), told.len()),
-            features: if telling { own.iter().map(|one| one.row.clone()).collect() } else { Vec::new() },
-        }
-    };
-    element_rows().iter().filter(|row| row.group != Group::Diagram).map(|row| claim(row.name)).collect()
+fn elements(features: &[Judged], events: &[Placed]) -> Vec<ElementClaim> {
+    let rows = element_rows().iter().filter(|row| row.group != Group::Diagram);
+    rows.filter_map(|row| element(row, features, events)).collect()
 }
 
-/// The element of an event type's definition.
-fn definition(kind: &str) -> String {
-    let kind = if kind == "compensation" { "compensate" } else { kind };
-    format!("{kind}EventDefinition")
+/// The claim of an element; none where the schema has no such element.
+fn element(row: &ElementRow, features: &[Judged], events: &[Placed]) -> Option<ElementClaim> {
+    let own: Vec<&Judged> = features.iter().filter(|one| one.feature.element == row.name).collect();
+    let positions: Vec<Position> = positions(row.name, events);
+    let (parse, export) = if own.is_empty() && positions.is_empty() {
+        probe::part(row.name)?
+    } else {
+        let modelled = positions.iter().all(|one| one.modelled);
+        (own.iter().all(|one| one.seen.read) && modelled, own.iter().all(|one| one.seen.written) && modelled)
+    };
+    Some(ElementClaim {
+        element: row.name,
+        clause: row.clause(),
+        parse,
+        export,
+        execute: executed(row.name, features, events),
+        since: env!("CARGO_PKG_VERSION"),
+        features: own.iter().map(|one| one.row()).collect(),
+        positions,
+    })
+}
+
+/// How much of an element is executed: its features and events, or those of the element that it is a part of.
+fn executed(element: &'static str, features: &[Judged], events: &[Placed]) -> Extent {
+    let owner = operational::owner(element);
+    let own = features.iter().filter(|one| one.feature.element == owner && one.is_operational());
+    let own = own.map(|one| one.seen.executed == Extent::Full);
+    let told: Vec<bool> = own.chain(positions(owner, events).iter().map(|one| one.executed)).collect();
+    extent(told.iter().filter(|executed| **executed).count(), told.len())
+}
+
+/// The places of an event, or of an event definition.
+fn positions(element: &str, events: &[Placed]) -> Vec<Position> {
+    let definition = |kind: &str| {
+        let found = events::TYPES.iter().find(|one| one.name == kind);
+        found.is_some_and(|one| one.definitions() == [element])
+    };
+    let own = events.iter().filter(|one| events::ELEMENTS[one.place] == element || definition(one.kind));
+    let position = |one: &Placed| Position {
+        r#type: one.kind,
+        place: events::MEMBERS[one.place],
+        modelled: one.seen.modelled,
+        executed: one.seen.executed,
+        notes: one.seen.reason.clone(),
+    };
+    own.map(position).collect()
 }

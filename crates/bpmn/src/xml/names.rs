@@ -122,12 +122,18 @@ pub struct ElementRow {
     /// Its place.
     pub group: Group,
     ns: Ns,
+    clause: &'static str,
 }
 
 impl ElementRow {
     /// The namespace.
     pub(crate) const fn ns(&self) -> Ns {
         self.ns
+    }
+
+    /// The clause of BPMN 2.0.2 that defines it, where a source at hand names one.
+    pub fn clause(&self) -> Option<&'static str> {
+        (!self.clause.is_empty()).then_some(self.clause)
     }
 }
 
@@ -231,9 +237,15 @@ const fn same(left: &[u8], right: &[u8]) -> bool {
     true
 }
 
+/// Namespace, group, clause (empty where no source at hand names one), names.
 macro_rules! elements {
-    ($($ns:ident $group:ident: $($name:ident)+;)+) => {
-        &[$($(ElementRow { name: stringify!($name), group: Group::$group, ns: Ns::$ns },)+)+]
+    ($($ns:ident $group:ident $clause:literal: $($name:ident)+;)+) => {
+        &[$($(ElementRow {
+            name: stringify!($name),
+            group: Group::$group,
+            ns: Ns::$ns,
+            clause: $clause,
+        },)+)+]
     };
 }
 
@@ -241,46 +253,73 @@ macro_rules! elements {
 static ELEMENTS: &[ElementRow] = &SORTED;
 
 const UNSORTED: &[ElementRow] = elements! {
-    Model Activity: task userTask serviceTask scriptTask businessRuleTask sendTask receiveTask manualTask
-        callActivity;
-    Model SubProcess: subProcess adHocSubProcess transaction;
-    Model Gateway: exclusiveGateway parallelGateway inclusiveGateway complexGateway eventBasedGateway;
-    Model CatchEvent: startEvent intermediateCatchEvent boundaryEvent;
-    Model ThrowEvent: endEvent intermediateThrowEvent implicitThrowEvent;
-    Model SequenceFlow: sequenceFlow;
-    Model DataObject: dataObject dataObjectReference;
-    Model DataStoreReference: dataStoreReference;
-    Model Artifact: association group textAnnotation;
-    Model EventDefinition: cancelEventDefinition compensateEventDefinition conditionalEventDefinition
-        errorEventDefinition escalationEventDefinition linkEventDefinition messageEventDefinition
-        signalEventDefinition terminateEventDefinition timerEventDefinition;
-    Model ResourceRole: resourceRole performer humanPerformer potentialOwner;
-    Model LoopCharacteristics: standardLoopCharacteristics multiInstanceLoopCharacteristics;
-    Model Conversation: conversation subConversation callConversation;
-    Model ChoreographyActivity: choreographyTask subChoreography callChoreography;
-    Model Root: category choreography collaboration correlationProperty dataStore endPoint error escalation
-        globalBusinessRuleTask globalChoreographyTask globalConversation globalManualTask globalScriptTask
-        globalTask globalUserTask import interface itemDefinition message partnerEntity partnerRole process
-        relationship resource signal extension;
-    Model Part: activationCondition assignment auditing categoryValue categoryValueRef childLaneSet choreographyRef
-        completionCondition complexBehaviorDefinition condition conditionExpression conversationAssociation
-        conversationLink correlationKey correlationPropertyBinding correlationPropertyRef
-        correlationPropertyRetrievalExpression correlationSubscription dataInput dataInputAssociation
-        dataInputRefs dataOutput dataOutputAssociation dataOutputRefs dataPath dataState definitions
-        documentation endPointRef errorRef event eventDefinitionRef expression extensionElements flowNodeRef
-        formalExpression from inMessageRef incoming inputDataItem inputSet inputSetRefs
-        innerConversationNodeRef innerParticipantRef innerMessageFlowRef interfaceRef ioBinding ioSpecification
-        lane laneSet loopCardinality loopCondition loopDataInputRef loopDataOutputRef messageFlow
-        messageFlowAssociation messageFlowRef messagePath monitoring operation operationRef optionalInputRefs
-        optionalOutputRefs outMessageRef outerConversationNodeRef outerMessageFlowRef outerParticipantRef
-        outgoing outputDataItem outputSet outputSetRefs participant participantAssociation
-        participantMultiplicity participantRef partitionElement property rendering
-        resourceAssignmentExpression resourceParameter resourceParameterBinding resourceRef script source
-        sourceRef supportedInterfaceRef supports target targetRef text timeCycle timeDate timeDuration to
-        transformation whileExecutingInputRefs whileExecutingOutputRefs;
-    BpmnDi Diagram: BPMNDiagram BPMNEdge BPMNLabel BPMNLabelStyle BPMNPlane BPMNShape;
-    Dc Diagram: Bounds Font;
-    Di Diagram: waypoint;
+    Model Activity "10.3.3": task;
+    Model Activity "10.3.3.1": userTask serviceTask scriptTask businessRuleTask sendTask receiveTask manualTask;
+    Model Activity "": callActivity;
+    Model SubProcess "10.3.5": subProcess adHocSubProcess transaction;
+    Model Gateway "10.6.2": exclusiveGateway;
+    Model Gateway "10.6.3": inclusiveGateway;
+    Model Gateway "10.6.4": parallelGateway;
+    Model Gateway "10.6.5": complexGateway;
+    Model Gateway "10.6.6": eventBasedGateway;
+    Model CatchEvent "10.5.2": startEvent;
+    Model CatchEvent "10.5.4": intermediateCatchEvent boundaryEvent;
+    Model ThrowEvent "10.5.3": endEvent;
+    Model ThrowEvent "10.5.4": intermediateThrowEvent;
+    Model ThrowEvent "": implicitThrowEvent;
+    Model SequenceFlow "8.4.13": sequenceFlow;
+    Model DataObject "10.4.1": dataObject dataObjectReference;
+    Model DataStoreReference "10.4.1": dataStoreReference;
+    Model Artifact "": association group textAnnotation;
+    Model EventDefinition "10.5.5": cancelEventDefinition compensateEventDefinition conditionalEventDefinition
+        errorEventDefinition escalationEventDefinition linkEventDefinition terminateEventDefinition;
+    Model EventDefinition "10.5.5.3": messageEventDefinition;
+    Model EventDefinition "10.5.5.5": signalEventDefinition;
+    Model EventDefinition "10.5.5.6": timerEventDefinition;
+    Model ResourceRole "10.3.1": resourceRole performer;
+    Model ResourceRole "10.3.4.1": humanPerformer potentialOwner;
+    Model LoopCharacteristics "10.3.8": standardLoopCharacteristics multiInstanceLoopCharacteristics;
+    Model Conversation "9.5": conversation subConversation callConversation;
+    Model ChoreographyActivity "11": choreographyTask subChoreography callChoreography;
+    Model Root "": category collaboration endPoint error escalation globalBusinessRuleTask globalConversation
+        globalManualTask globalScriptTask globalTask globalUserTask import message partnerEntity partnerRole
+        relationship signal extension;
+    Model Root "8.4.2": correlationProperty;
+    Model Root "8.4.10": itemDefinition;
+    Model Root "8.4.12": resource;
+    Model Root "8.5": interface;
+    Model Root "10.2": process;
+    Model Root "10.4.1": dataStore;
+    Model Root "11": choreography globalChoreographyTask;
+    Model Part "8.2.1": definitions;
+    Model Part "8.4.2": correlationKey correlationPropertyBinding correlationPropertyRef
+        correlationPropertyRetrievalExpression correlationSubscription dataPath messagePath;
+    Model Part "8.4.6": expression formalExpression;
+    Model Part "8.4.12": resourceParameter;
+    Model Part "8.4.13": conditionExpression;
+    Model Part "8.5": errorRef inMessageRef operation outMessageRef;
+    Model Part "9.3": participant participantMultiplicity;
+    Model Part "9.4": messageFlow;
+    Model Part "9.5": messageFlowRef;
+    Model Part "9.5.6": conversationLink;
+    Model Part "10.3.1": resourceAssignmentExpression resourceParameterBinding resourceRef;
+    Model Part "10.3.8": complexBehaviorDefinition inputDataItem loopCardinality loopCondition loopDataInputRef
+        loopDataOutputRef outputDataItem;
+    Model Part "10.4.1": dataInput dataInputRefs dataOutput dataOutputRefs dataState inputSet inputSetRefs
+        ioSpecification optionalInputRefs optionalOutputRefs outputSet outputSetRefs property
+        whileExecutingInputRefs whileExecutingOutputRefs;
+    Model Part "10.4.2": assignment dataInputAssociation dataOutputAssociation from to transformation;
+    Model Part "10.5.5.6": timeCycle timeDate timeDuration;
+    Model Part "10.6.5": activationCondition;
+    Model Part "": auditing categoryValue categoryValueRef childLaneSet choreographyRef completionCondition
+        condition conversationAssociation documentation endPointRef event eventDefinitionRef extensionElements
+        flowNodeRef incoming innerConversationNodeRef innerParticipantRef innerMessageFlowRef interfaceRef
+        ioBinding lane laneSet messageFlowAssociation monitoring operationRef outerConversationNodeRef
+        outerMessageFlowRef outerParticipantRef outgoing participantAssociation participantRef partitionElement
+        rendering script source sourceRef supportedInterfaceRef supports target targetRef text;
+    BpmnDi Diagram "12": BPMNDiagram BPMNEdge BPMNLabel BPMNLabelStyle BPMNPlane BPMNShape;
+    Dc Diagram "12": Bounds Font;
+    Di Diagram "12": waypoint;
 };
 
 const SORTED: [ElementRow; UNSORTED.len()] = sorted();

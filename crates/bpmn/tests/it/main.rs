@@ -13,6 +13,8 @@ mod constraints;
 #[cfg(test)]
 mod definitions;
 #[cfg(test)]
+mod elements;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod layout;

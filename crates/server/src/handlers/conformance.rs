@@ -1,8 +1,8 @@
 //! What is claimed of the standards, and the evidence for it.
 
 use heddle_api::operations::ops;
-use heddle_api::wire::{BpmnConformance, CommonExecutableProfile, ReportFormat};
-use heddle_bpmn::conformance::claims;
+use heddle_api::wire::{BpmnConformance, ClaimedElement, CommonExecutableProfile, ReportFormat};
+use heddle_bpmn::conformance::{ElementClaim, claims};
 use heddle_bpmn::validate::{self, Rule, RuleProfile};
 
 use crate::call::Call;
@@ -13,13 +13,18 @@ use crate::reply::{Answer, Outcome};
 /// GET /api/workflows/bpmn/conformance
 pub async fn bpmn(_: Call<ops::GetapiWorkflowsBpmnConformance>) -> Outcome {
     let claims = claims();
+    let claimed = |claim: &ElementClaim| {
+        Ok(ClaimedElement { claim: claim.clone(), tests: evidence::tests(claim.element)? })
+    };
+    let elements: Result<Vec<_>, &'static str> = claims.elements.iter().map(claimed).collect();
     Answer::data(
         200,
         BpmnConformance {
             specification: claims.specification.to_owned(),
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
             classes: claims.classes.clone(),
-            elements: claims.elements.clone(),
+            generated_at: evidence::recorded_on().map_err(Failure::internal)?,
+            elements: elements.map_err(Failure::internal)?,
             event_matrix: claims.event_matrix.clone(),
             languages: claims.languages,
             deviations: claims.deviations.to_vec(),

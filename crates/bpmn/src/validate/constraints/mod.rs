@@ -5,11 +5,11 @@
 
 mod activities;
 mod data;
-mod doc;
+pub(super) mod doc;
 mod events;
 mod flows;
 mod models;
-mod places;
+pub(super) mod places;
 mod rules;
 #[cfg(test)]
 mod tests;

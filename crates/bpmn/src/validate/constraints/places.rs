@@ -8,14 +8,14 @@ use std::collections::HashMap;
 const FOREIGN: &[&str] = &["configuration", "condition", "layout", "diagrams"];
 
 /// The JSON paths of the elements of these ids, as far as they have a member of their own.
-pub(super) struct Places<'w> {
+pub(in crate::validate) struct Places<'w> {
     found: HashMap<&'w str, Option<String>>,
     missing: usize,
 }
 
 impl<'w> Places<'w> {
     /// Looks the ids up: nodes and edges first, which most findings are about, the rest where one is missing.
-    pub(super) fn of(definition: &WorkflowDefinition, wanted: impl Iterator<Item = &'w str>) -> Self {
+    pub(in crate::validate) fn of(definition: &WorkflowDefinition, wanted: impl Iterator<Item = &'w str>) -> Self {
         let found: HashMap<&str, Option<String>> = wanted.map(|id| (id, None)).collect();
         let missing = found.len();
         let mut places = Self { found, missing };
@@ -35,7 +35,7 @@ impl<'w> Places<'w> {
         places
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<&str> {
+    pub(in crate::validate) fn get(&self, id: &str) -> Option<&str> {
         self.found.get(id)?.as_deref()
     }
 

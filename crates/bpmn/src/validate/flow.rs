@@ -1,15 +1,14 @@
 //! Rules of connection within one graph.
 
 use super::index::{Index, Named};
-use super::{Findings, below};
+use super::{Findings, Map, below};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Edge, GraphRef, Node};
 use crate::xml::{Group, element_row};
-use std::collections::HashMap;
 
 /// Checks the edges of a graph, and the nodes against them.
 pub(super) fn check(number: usize, graph: &GraphRef<'_>, index: &Index<'_>, findings: &mut Findings) {
-    let mut degrees: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut degrees: Map<&str, (usize, usize)> = Map::default();
     for (at, edge) in graph.edges.iter().enumerate() {
         let sequence = !matches!(edge.element_type(), "association" | "messageFlow" | "dataAssociation");
         for (member, end) in [("source", &edge.source), ("target", &edge.target)] {

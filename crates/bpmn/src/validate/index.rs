@@ -1,11 +1,10 @@
 //! All ids of a definition and what they name.
 
-use super::{Findings, below};
+use super::{Findings, Map, below};
 use crate::diagnostic::Diagnostic;
 use crate::model::{
     Bpmn, ChoreographyActivity, Conversation, DataItem, GraphRef, LaneSet, Node, NodeBpmn, WorkflowDefinition,
 };
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// What an id names.
@@ -29,7 +28,7 @@ pub(super) enum Named<'a> {
 /// Ids and what they name.
 #[derive(Debug, Default)]
 pub(super) struct Index<'a> {
-    ids: HashMap<&'a str, Named<'a>>,
+    ids: Map<&'a str, Named<'a>>,
 }
 
 impl<'a> Index<'a> {

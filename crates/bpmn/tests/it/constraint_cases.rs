@@ -376,6 +376,7 @@ fn collections_cancellations_and_messages() {
         &[
             ("EXT020", true, &in_process(r#"<property id="x" itemSubjectRef="many" isCollection="false"/>"#)),
             ("EXT020", false, &in_process(r#"<property id="x" itemSubjectRef="many"/>"#)),
+            ("EXT020", false, &format!(r#"{item}<dataStore id="x" itemSubjectRef="many"/>"#)),
             (
                 "EXT020",
                 true,

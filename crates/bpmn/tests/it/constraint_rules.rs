@@ -179,6 +179,7 @@ fn events_of_all_kinds() {
     );
     for (rule, broken, model) in [
         ("EXT011", true, throw(r#"<escalationEventDefinition escalationRef="bare"/>"#)),
+        ("EXT011", true, throw("<escalationEventDefinition/>")),
         ("EXT011", false, throw(r#"<escalationEventDefinition escalationRef="coded"/>"#)),
         ("EXT095", true, around(TASK, shared)),
         ("EXT111", true, boundary("task", "<cancelEventDefinition/>", "")),

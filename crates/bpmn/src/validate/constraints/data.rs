@@ -83,8 +83,8 @@ fn collection(doc: &Doc<'_>, el: El, out: &mut Out) {
     let Item::Of(item) = item(doc, el) else { return };
     let many = doc.truth(item, "isCollection");
     let own = doc.truth(el, "isCollection");
-    // The schema gives a property no such attribute: one that is not there says nothing.
-    let silent = doc.name(el) == "property" && doc.attr(el, "isCollection").is_none();
+    // The schema gives these no such attribute: one that is not there says nothing.
+    let silent = doc.is(el, &["property", "dataStore"]) && doc.attr(el, "isCollection").is_none();
     if own == many || silent {
         return;
     }

@@ -30,6 +30,10 @@ pub(crate) struct Doc<'t> {
     attached: Grouped,
     /// What stands at the other end of the associations of an element.
     associated: Grouped,
+    /// Of elements with many children, the first child of each name.
+    wide: Map<El, Map<&'t str, El>>,
+    /// Nodes with the incoming flows that they list, sorted.
+    listed: Vec<(El, El)>,
     /// What each sequence flow connects, in the order of the flows.
     ends: Vec<[Option<El>; 2]>,
     messages: Map<El, [bool; 2]>,
@@ -38,6 +42,8 @@ pub(crate) struct Doc<'t> {
 }
 
 const NOTHING: u32 = u32::MAX;
+/// From how many children on they are not searched one by one: what many elements refer to may have many.
+const WIDE: usize = 64;
 
 /// A qualified name without its prefix.
 pub(crate) fn local_name(name: &str) -> &str {
@@ -108,6 +114,8 @@ impl<'t> Doc<'t> {
             outgoing: Grouped::default(),
             attached: Grouped::default(),
             associated: Grouped::default(),
+            wide: Map::default(),
+            listed: Vec::new(),
             ends: Vec::new(),
             messages: Map::default(),
             bounds: Map::default(),
@@ -135,8 +143,17 @@ impl<'t> Doc<'t> {
                 around => self.process[around as usize],
             };
             if element.local != "extensionElements" {
+                let mut count = 0;
                 for child in tree.children(el) {
                     self.parent[child as usize] = el;
+                    count += 1;
+                }
+                if count > WIDE {
+                    let mut first = Map::default();
+                    for child in self.children(el) {
+                        first.entry(self.name(child)).or_insert(child);
+                    }
+                    self.wide.insert(el, first);
                 }
             }
             // Counts first; the places follow from them.
@@ -198,13 +215,20 @@ impl<'t> Doc<'t> {
 
     fn flows(&mut self) {
         let mut ends = Vec::with_capacity(self.all("sequenceFlow").len());
-        let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
+        let (mut incoming, mut outgoing, mut listed) = (Vec::new(), Vec::new(), Vec::new());
         for &flow in self.all("sequenceFlow") {
             let (source, target) = (self.refers(flow, "sourceRef"), self.refers(flow, "targetRef"));
             outgoing.extend(source.map(|source| (source, flow)));
             incoming.extend(target.map(|target| (target, flow)));
             ends.push([source, target]);
         }
+        for &kid in self.all("incoming") {
+            if let (Some(node), Some(flow)) = (self.parent(kid), self.find(&self.text(kid))) {
+                listed.push((node, flow));
+            }
+        }
+        listed.sort_unstable();
+        self.listed = listed;
         (self.incoming, self.outgoing, self.ends) = (Grouped::new(incoming), Grouped::new(outgoing), ends);
     }
 
@@ -293,7 +317,13 @@ impl<'t> Doc<'t> {
         self.tree.children(el).filter(|kid| self.tree.get(*kid).ns == Ns::Model)
     }
 
+    /// The first child of a name.
     pub(crate) fn kid(&self, el: El, name: &str) -> Option<El> {
+        if !self.wide.is_empty()
+            && let Some(first) = self.wide.get(&el)
+        {
+            return first.get(name).copied();
+        }
         self.children(el).find(|kid| self.name(*kid) == name)
     }
 
@@ -327,6 +357,16 @@ impl<'t> Doc<'t> {
     /// What children of a name refer to; nothing in the place of what does not exist.
     pub(crate) fn referred<'d>(&'d self, el: El, name: &'d str) -> impl Iterator<Item = Option<El>> + 'd {
         self.kids(el, name).map(|kid| self.find(&self.text(kid)))
+    }
+
+    /// What the first child of a name refers to.
+    pub(crate) fn names(&self, el: El, name: &str) -> Option<El> {
+        self.find(&self.text(self.kid(el, name)?))
+    }
+
+    /// Whether the flow stands among the incoming flows that a node lists.
+    pub(crate) fn lists(&self, node: El, flow: El) -> bool {
+        self.listed.binary_search(&(node, flow)).is_ok()
     }
 
     pub(crate) fn incoming(&self, el: El) -> &[El] {

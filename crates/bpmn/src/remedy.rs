@@ -51,6 +51,9 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
         "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
         "taskCompletesAtOnce" => "Give the task an implementation, or make it a human task.",
+        "defaultFlowNotOutgoing" => "Name a sequence flow that leaves the element as its default.",
+        "startEventIncoming" | "boundaryEventIncoming" => "Take the incoming sequence flow out.",
+        "endEventOutgoing" => "Take the outgoing sequence flow out, or use an intermediate throw event.",
         "dataAssociationsUnused" => "Take the associations out, and name the variables where they are read.",
         "dataSetsUnused" => {
             "Take the sets, inputs and outputs out, and name the variables where they are read."

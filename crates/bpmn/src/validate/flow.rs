@@ -1,15 +1,14 @@
 //! Rules of connection within one graph.
 
 use super::index::{Index, Named};
-use super::{Findings, below};
+use super::{Findings, Map, below};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Edge, GraphRef, Node};
 use crate::xml::{Group, element_row};
-use std::collections::HashMap;
 
 /// Checks the edges of a graph, and the nodes against them.
 pub(super) fn check(number: usize, graph: &GraphRef<'_>, index: &Index<'_>, findings: &mut Findings) {
-    let mut degrees: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut degrees: Map<&str, (usize, usize)> = Map::default();
     for (at, edge) in graph.edges.iter().enumerate() {
         let sequence = !matches!(edge.element_type(), "association" | "messageFlow" | "dataAssociation");
         for (member, end) in [("source", &edge.source), ("target", &edge.target)] {
@@ -28,9 +27,8 @@ pub(super) fn check(number: usize, graph: &GraphRef<'_>, index: &Index<'_>, find
     for (at, node) in graph.nodes.iter().enumerate() {
         let path = |member: &str| below(&graph.path, "nodes", at, member);
         if node.element_type().is_none_or(str::is_empty) {
-            findings.add(Diagnostic::error("missingType", "A node has no type."), node.element_id(), || {
-                path("type")
-            });
+            let diagnostic = Diagnostic::error("missingType", "A node has no type.").with_clause("8.4.7");
+            findings.add(diagnostic, node.element_id(), || path("type"));
         }
         let (incoming, outgoing) =
             node.element_id().and_then(|id| degrees.get(id)).copied().unwrap_or_default();
@@ -53,13 +51,14 @@ fn check_end(
 ) {
     let id = edge.id.as_deref();
     let Some(end) = end.filter(|end| !end.is_empty()) else {
-        findings.add(Diagnostic::error("required", format!("The edge has no {member}.")), id, path);
+        let message = format!("The edge has no {member}.");
+        findings.add(Diagnostic::error("required", message).with_clause("8.4.13"), id, path);
         return;
     };
     match index.get(end) {
         None => {
             let message = format!("The {member} {end:?} does not exist.");
-            findings.add(Diagnostic::error("danglingReference", message), id, path);
+            findings.add(Diagnostic::error("danglingReference", message).with_clause("8.4.13"), id, path);
         }
         Some(Named::Node(graph, _)) if graph == number => {}
         Some(Named::Node(..)) if sequence => {
@@ -123,7 +122,7 @@ fn check_default(
                 format!("The default flow {flow:?} does not leave this node."),
             ),
         };
-        findings.add(diagnostic, node.element_id(), || path(member));
+        findings.add(diagnostic.with_clause("8.4.13"), node.element_id(), || path(member));
     }
 }
 
@@ -135,14 +134,13 @@ fn check_content(graph: &GraphRef<'_>, node: &Node, findings: &mut Findings, pat
     let known = node.element_type().and_then(element_row);
     if known.is_some_and(|row| row.group != Group::SubProcess) {
         let message = "Only a sub-process, an ad-hoc sub-process or a transaction has content.";
-        findings.add(Diagnostic::error("unexpectedContent", message), node.element_id(), || {
-            path("bpmn.subProcess")
-        });
+        let diagnostic = Diagnostic::error("unexpectedContent", message).with_clause("10.3.5");
+        findings.add(diagnostic, node.element_id(), || path("bpmn.subProcess"));
     }
     let around = graph.owner.and_then(Node::element_id);
     if around.is_some() && around == node.element_id() {
         let message = "The sub-process lies within itself.";
-        findings
-            .add(Diagnostic::error("cyclicNesting", message), node.element_id(), || path("bpmn.subProcess"));
+        let diagnostic = Diagnostic::error("cyclicNesting", message).with_clause("10.3.5");
+        findings.add(diagnostic, node.element_id(), || path("bpmn.subProcess"));
     }
 }

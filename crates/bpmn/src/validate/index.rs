@@ -1,11 +1,10 @@
 //! All ids of a definition and what they name.
 
-use super::{Findings, below};
+use super::{Findings, Map, below};
 use crate::diagnostic::Diagnostic;
 use crate::model::{
     Bpmn, ChoreographyActivity, Conversation, DataItem, GraphRef, LaneSet, Node, NodeBpmn, WorkflowDefinition,
 };
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// What an id names.
@@ -29,7 +28,7 @@ pub(super) enum Named<'a> {
 /// Ids and what they name.
 #[derive(Debug, Default)]
 pub(super) struct Index<'a> {
-    ids: HashMap<&'a str, Named<'a>>,
+    ids: Map<&'a str, Named<'a>>,
 }
 
 impl<'a> Index<'a> {
@@ -84,7 +83,8 @@ impl<'a> Index<'a> {
             let path = || below(&graph.path, "nodes", at, "");
             let id = node.id.as_ref().or_else(|| node.bpmn.as_ref().and_then(|bpmn| bpmn.id.as_ref()));
             if id.is_none_or(String::is_empty) {
-                findings.add(Diagnostic::error("missingId", "A node has no id."), None, path);
+                let diagnostic = Diagnostic::error("missingId", "A node has no id.").with_clause("8.3.1");
+                findings.add(diagnostic, None, path);
             }
             self.add(id, Named::Node(number, node), findings, path);
             if let Some(bpmn) = node.bpmn.as_deref() {
@@ -94,7 +94,8 @@ impl<'a> Index<'a> {
         for (at, edge) in graph.edges.iter().enumerate() {
             let path = || below(&graph.path, "edges", at, "");
             if edge.id.as_ref().is_none_or(String::is_empty) {
-                findings.add(Diagnostic::warning("missingId", "An edge has no id."), None, path);
+                let diagnostic = Diagnostic::warning("missingId", "An edge has no id.").with_clause("8.3.1");
+                findings.add(diagnostic, None, path);
             }
             self.add(edge.id.as_ref(), Named::Edge(number, edge.source.as_deref()), findings, path);
         }

@@ -38,6 +38,20 @@ impl Want {
         }
     }
 
+    /// The clause that describes what is wanted.
+    fn clause(self) -> &'static str {
+        match self {
+            Self::Anything => "8.3.1",
+            Self::Node => "8.4.7",
+            Self::Message => "8.4.11",
+            Self::Signal => "10.5.5",
+            Self::Error => "8.4.3",
+            Self::Escalation => "8.4.4",
+            Self::Operation => "8.5.3",
+            Self::Process => "10.2",
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Anything => "element",
@@ -72,7 +86,7 @@ impl From<'_, '_> {
                 format!("The {} {reference:?} does not exist.", want.name()),
             ),
         };
-        self.findings.add(diagnostic, self.id, path);
+        self.findings.add(diagnostic.with_clause(want.clause()), self.id, path);
     }
 }
 
@@ -147,6 +161,7 @@ fn check_host(
         None => {
             let diagnostic =
                 Diagnostic::error("danglingReference", format!("The activity {host:?} does not exist."));
+            let diagnostic = diagnostic.with_clause("10.5.4");
             findings.add(diagnostic, node.element_id(), || path("bpmn.attachedToRef"));
             return;
         }
@@ -168,11 +183,13 @@ fn check_event(definition: &EventDefinition, from: &mut From<'_, '_>, path: &dyn
         }
         Some(other) => {
             let message = format!("There is no event definition of the type {other:?}.");
-            from.findings.add(Diagnostic::error("unknownEventDefinition", message), from.id, || path("type"));
+            let diagnostic = Diagnostic::error("unknownEventDefinition", message).with_clause("10.5.5");
+            from.findings.add(diagnostic, from.id, || path("type"));
             return;
         }
         None => {
-            let diagnostic = Diagnostic::error("required", "An event definition has no type.");
+            let diagnostic =
+                Diagnostic::error("required", "An event definition has no type.").with_clause("10.5.5");
             from.findings.add(diagnostic, from.id, || path("type"));
             return;
         }

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 fn findings(definition: Value) -> Vec<(String, String)> {
     let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
     let found = structure(&definition);
+    for one in found.iter().filter(|one| one.code != "moreFindings") {
+        assert!(one.clause.is_some() && one.remedy.is_some(), "{one:?}");
+    }
     found.into_iter().map(|found| (found.code, found.path.unwrap_or_default())).collect()
 }
 

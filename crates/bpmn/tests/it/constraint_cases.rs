@@ -7,7 +7,7 @@ use heddle_bpmn::xml;
 use Profile::{CommonExecutable, Publication, Structural};
 
 /// Findings about a document with these elements at its root.
-fn found(root: &str, profile: Profile) -> Vec<Diagnostic> {
+pub(crate) fn found(root: &str, profile: Profile) -> Vec<Diagnostic> {
     let document = format!(
         r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:t="urn:t"
             xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" targetNamespace="urn:t">{root}</definitions>"#
@@ -17,12 +17,12 @@ fn found(root: &str, profile: Profile) -> Vec<Diagnostic> {
 }
 
 /// Whether a document breaks a rule.
-fn breaks(rule: &str, root: &str, profile: Profile) -> bool {
+pub(crate) fn breaks(rule: &str, root: &str, profile: Profile) -> bool {
     found(root, profile).iter().any(|one| one.is_error() && one.rule.as_deref() == Some(rule))
 }
 
 /// An executable process with this content.
-fn process(content: &str) -> String {
+pub(crate) fn process(content: &str) -> String {
     format!(r#"<process id="p" isExecutable="true">{content}</process>"#)
 }
 
@@ -376,6 +376,7 @@ fn collections_cancellations_and_messages() {
         &[
             ("EXT020", true, &in_process(r#"<property id="x" itemSubjectRef="many" isCollection="false"/>"#)),
             ("EXT020", false, &in_process(r#"<property id="x" itemSubjectRef="many"/>"#)),
+            ("EXT020", false, &format!(r#"{item}<dataStore id="x" itemSubjectRef="many"/>"#)),
             (
                 "EXT020",
                 true,

@@ -9,6 +9,8 @@ mod bpel_traces;
 #[cfg(test)]
 mod constraint_cases;
 #[cfg(test)]
+mod constraint_rules;
+#[cfg(test)]
 mod constraints;
 #[cfg(test)]
 mod definitions;

@@ -23,7 +23,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.all("sendTask").iter().for_each(|task| send_task(doc, *task, out));
     doc.all("receiveTask").iter().for_each(|task| receive_task(doc, *task, out));
     doc.each(EVENTS).for_each(|event| event_data(doc, event, out));
-    doc.all("callActivity").iter().for_each(|call| call_activity(doc, *call, out));
+    calls(doc, out);
     let callable = [
         "process",
         "globalTask",
@@ -83,8 +83,8 @@ fn collection(doc: &Doc<'_>, el: El, out: &mut Out) {
     let Item::Of(item) = item(doc, el) else { return };
     let many = doc.truth(item, "isCollection");
     let own = doc.truth(el, "isCollection");
-    // The schema gives a property no such attribute: one that is not there says nothing.
-    let silent = doc.name(el) == "property" && doc.attr(el, "isCollection").is_none();
+    // The schema gives these no such attribute: one that is not there says nothing.
+    let silent = doc.is(el, &["property", "dataStore"]) && doc.attr(el, "isCollection").is_none();
     if own == many || silent {
         return;
     }
@@ -223,7 +223,7 @@ fn service_task(doc: &Doc<'_>, task: El, out: &mut Out) {
     for (data, message, rule) in
         [("dataInput", "inMessageRef", "EXT044"), ("dataOutput", "outMessageRef", "EXT045")]
     {
-        let message = doc.referred(operation, message).next().flatten();
+        let message = doc.names(operation, message);
         // Data that is not there has no type.
         let own = first_item(doc, task, data).unwrap_or(Item::Untyped);
         if own.differs(doc, message_item(doc, message)) {
@@ -296,57 +296,70 @@ fn structure(doc: &Doc<'_>, definition: El, reference: &str) -> Item {
     doc.refers(definition, reference).map_or(Item::Unknown, |one| Item::named(doc, one, "structureRef"))
 }
 
-fn call_activity(doc: &Doc<'_>, call: El, out: &mut Out) {
-    let Some(called) = doc.refers(call, "calledElement") else { return };
-    if doc.name(called) == "process" {
-        let mut starts = doc.kids(called, "startEvent");
-        if !starts.any(|start| !doc.has_definition(start)) && doc.children(called).next().is_some() {
+/// Call activities against what they call, each of which is looked at once.
+fn calls(doc: &Doc<'_>, out: &mut Out) {
+    let calls = doc.all("callActivity");
+    let plain =
+        doc.all("startEvent").iter().filter(|event| !calls.is_empty() && !doc.has_definition(**event));
+    let startable: HashSet<El> = plain.filter_map(|event| doc.parent(*event)).collect();
+    let mut known: HashMap<El, Demands> = HashMap::new();
+    for &call in calls {
+        let Some(called) = doc.refers(call, "calledElement") else { continue };
+        // A process of which nothing is shown may start in any way.
+        let shown = doc.name(called) == "process" && doc.children(called).next().is_some();
+        if shown && !startable.contains(&called) {
             out.add("EXT099", call);
         }
-    }
-    if !alike(doc, doc.kid(call, "ioSpecification"), doc.kid(called, "ioSpecification")) {
-        out.add("EXT063", call);
+        let wanted = known.entry(called).or_insert_with(|| Demands::of(doc, called));
+        if !Demands::of(doc, call).fit(doc, wanted) {
+            out.add("EXT063", call);
+        }
     }
 }
 
-/// Whether two specifications demand and return the same data; one that is not there is an empty one.
-fn alike(doc: &Doc<'_>, one: Option<El>, other: Option<El>) -> bool {
-    let kids = |spec: Option<El>, name: &'static str| -> Vec<El> {
-        spec.into_iter().flat_map(|spec| doc.kids(spec, name)).collect()
-    };
-    let fits = |one: El, other: El| {
-        doc.truth(one, "isCollection") == doc.truth(other, "isCollection")
-            && !item(doc, one).differs(doc, item(doc, other))
-    };
-    for (data, set, members) in [
-        ("dataInput", "inputSet", ["dataInputRefs", "optionalInputRefs", "whileExecutingInputRefs"]),
-        ("dataOutput", "outputSet", ["dataOutputRefs", "optionalOutputRefs", "whileExecutingOutputRefs"]),
-    ] {
-        let (mine, theirs) = (kids(one, data), kids(other, data));
-        let mut pairs = mine.iter().zip(&theirs);
-        if mine.len() != theirs.len() || pairs.any(|(one, other)| !fits(*one, *other)) {
-            return false;
-        }
-        if memberships(doc, &kids(one, set), &mine, members)
-            != memberships(doc, &kids(other, set), &theirs, members)
-        {
-            return false;
-        }
-    }
-    true
+/// The data of a specification: the inputs and the outputs, each with their sets.
+struct Demands {
+    sides: [(Vec<El>, Vec<Members>); 2],
 }
 
-/// Of each set that is not empty, the places of its members among the data, by kind of membership.
-fn memberships(doc: &Doc<'_>, sets: &[El], data: &[El], members: [&str; 3]) -> Vec<[Vec<usize>; 3]> {
-    let places: HashMap<El, usize> = data.iter().enumerate().map(|(at, el)| (*el, at)).collect();
-    let of = |set: El, name: &str| {
-        let places = doc.referred(set, name).filter_map(|one| places.get(&one?).copied());
-        let mut places: Vec<usize> = places.collect();
-        places.sort_unstable();
-        places
-    };
-    let sets = sets.iter().map(|set| members.map(|name| of(*set, name)));
-    sets.filter(|set| set.iter().any(|own| !own.is_empty())).collect()
+/// Of a set that is not empty, the places of its members among the data, by kind of membership.
+type Members = [Vec<usize>; 3];
+
+impl Demands {
+    /// Those of an activity or a callable element; no specification is an empty one.
+    fn of(doc: &Doc<'_>, el: El) -> Self {
+        let spec = doc.kid(el, "ioSpecification");
+        let kids = |name: &'static str| -> Vec<El> {
+            spec.into_iter().flat_map(|spec| doc.kids(spec, name)).collect()
+        };
+        let side = |data, set, members: [&str; 3]| {
+            let data = kids(data);
+            let places: HashMap<El, usize> = data.iter().enumerate().map(|(at, el)| (*el, at)).collect();
+            let of = |set: El, name: &str| {
+                let places = doc.referred(set, name).filter_map(|one| places.get(&one?).copied());
+                let mut places: Vec<usize> = places.collect();
+                places.sort_unstable();
+                places
+            };
+            let sets = kids(set).into_iter().map(|set| members.map(|name| of(set, name)));
+            let sets = sets.filter(|set| set.iter().any(|own| !own.is_empty())).collect();
+            (data, sets)
+        };
+        let inputs = ["dataInputRefs", "optionalInputRefs", "whileExecutingInputRefs"];
+        let outputs = ["dataOutputRefs", "optionalOutputRefs", "whileExecutingOutputRefs"];
+        Self { sides: [side("dataInput", "inputSet", inputs), side("dataOutput", "outputSet", outputs)] }
+    }
+
+    /// Whether both are the same data of the same types.
+    fn fit(&self, doc: &Doc<'_>, other: &Self) -> bool {
+        let fits = |(one, other): (&El, &El)| {
+            doc.truth(*one, "isCollection") == doc.truth(*other, "isCollection")
+                && !item(doc, *one).differs(doc, item(doc, *other))
+        };
+        self.sides.iter().zip(&other.sides).all(|((data, sets), (wanted, wanted_sets))| {
+            data.len() == wanted.len() && data.iter().zip(wanted).all(fits) && sets == wanted_sets
+        })
+    }
 }
 
 /// A callable element that is offered as a service.
@@ -368,13 +381,12 @@ fn exposed(doc: &Doc<'_>, callable: El, out: &mut Out) {
             known("outputDataRef", ["dataOutput", "outputSet"]),
         );
         let message = |name: &str| {
-            let named = operation.and_then(|operation| doc.referred(operation, name).next().flatten());
+            let named = operation.and_then(|operation| doc.names(operation, name));
             message_item(doc, named)
         };
         let bound = |data: Option<El>, member: &str| match data {
             Some(set) if doc.is(set, &["inputSet", "outputSet"]) => {
-                let first = doc.referred(set, member).next().flatten();
-                first.map_or(Item::Unknown, |data| item(doc, data))
+                doc.names(set, member).map_or(Item::Unknown, |data| item(doc, data))
             }
             Some(data) => item(doc, data),
             None => Item::Unknown,

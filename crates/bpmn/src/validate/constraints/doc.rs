@@ -3,11 +3,12 @@
 //! Rules read the document rather than the typed members, because they also speak of what has no member: lists of flows
 //! as they were written, references between data, elements kept as fragments.
 
+use crate::validate::Map;
 use crate::xml::Group;
-use crate::xml::names::{Ns, UNKNOWN, kind_named, row};
+use crate::xml::names::{Ns, UNKNOWN, element_rows, kind_named, row};
 use crate::xml::tree::{El, Tree};
+use foldhash::fast::RandomState;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// The document with its indexes.
@@ -16,25 +17,33 @@ pub(crate) struct Doc<'t> {
     parent: Vec<El>,
     /// The process around each element, or the process itself.
     process: Vec<El>,
-    ids: HashMap<Cow<'t, str>, El>,
+    ids: Map<Cow<'t, str>, El>,
     /// Elements whose id another one has already.
     pub repeated: Vec<El>,
-    /// The model's elements by kind, and where each kind begins.
-    kinds: Grouped,
+    /// The model's elements by kind.
+    kinds: Vec<El>,
+    /// Where the elements of each kind begin, and where the last end.
+    starts: Vec<u32>,
     incoming: Grouped,
     outgoing: Grouped,
     /// Boundary events by their host.
     attached: Grouped,
     /// What stands at the other end of the associations of an element.
     associated: Grouped,
-    /// What each sequence flow connects.
-    ends: HashMap<El, [Option<El>; 2]>,
-    messages: HashMap<El, [bool; 2]>,
+    /// Of elements with many children, the first child of each name.
+    wide: Map<El, Map<&'t str, El>>,
+    /// Nodes with the incoming flows that they list, sorted.
+    listed: Vec<(El, El)>,
+    /// What each sequence flow connects, in the order of the flows.
+    ends: Vec<[Option<El>; 2]>,
+    messages: Map<El, [bool; 2]>,
     /// Whether start and end events stand directly in an element.
-    bounds: HashMap<El, [bool; 2]>,
+    bounds: Map<El, [bool; 2]>,
 }
 
 const NOTHING: u32 = u32::MAX;
+/// From how many children on they are not searched one by one: what many elements refer to may have many.
+const WIDE: usize = 64;
 
 /// A qualified name without its prefix.
 pub(crate) fn local_name(name: &str) -> &str {
@@ -97,16 +106,19 @@ impl<'t> Doc<'t> {
             tree,
             parent: vec![NOTHING; tree.len()],
             process: vec![NOTHING; tree.len()],
-            ids: HashMap::with_capacity(tree.len() / 4),
+            ids: Map::with_capacity_and_hasher(tree.len() / 4, RandomState::default()),
             repeated: Vec::new(),
-            kinds: Grouped::default(),
+            kinds: Vec::new(),
+            starts: vec![0; element_rows().len() + 1],
             incoming: Grouped::default(),
             outgoing: Grouped::default(),
             attached: Grouped::default(),
             associated: Grouped::default(),
-            ends: HashMap::new(),
-            messages: HashMap::new(),
-            bounds: HashMap::new(),
+            wide: Map::default(),
+            listed: Vec::new(),
+            ends: Vec::new(),
+            messages: Map::default(),
+            bounds: Map::default(),
         };
         doc.index();
         doc.connect();
@@ -118,7 +130,7 @@ impl<'t> Doc<'t> {
     fn index(&mut self) {
         let tree = self.tree;
         let process = kind_named("process");
-        let mut kinds = Vec::with_capacity(tree.len());
+        let mut known = Vec::with_capacity(tree.len());
         for el in tree.all() {
             let element = tree.get(el);
             let around = self.parent[el as usize];
@@ -131,11 +143,24 @@ impl<'t> Doc<'t> {
                 around => self.process[around as usize],
             };
             if element.local != "extensionElements" {
+                let mut count = 0;
                 for child in tree.children(el) {
                     self.parent[child as usize] = el;
+                    count += 1;
+                }
+                if count > WIDE {
+                    let mut first = Map::default();
+                    for child in self.children(el) {
+                        first.entry(self.name(child)).or_insert(child);
+                    }
+                    self.wide.insert(el, first);
                 }
             }
-            kinds.push((u32::from(element.kind), el));
+            // Counts first; the places follow from them.
+            if let Some(count) = self.starts.get_mut(usize::from(element.kind)) {
+                *count += 1;
+                known.push((element.kind, el));
+            }
             if let Some(id) = tree.attribute(el, "id") {
                 match self.ids.entry(id) {
                     Entry::Vacant(free) => {
@@ -145,7 +170,17 @@ impl<'t> Doc<'t> {
                 }
             }
         }
-        self.kinds = Grouped::new(kinds);
+        let mut before = 0;
+        for start in &mut self.starts {
+            before += std::mem::replace(start, before);
+        }
+        let mut next = self.starts.clone();
+        self.kinds = vec![0; known.len()];
+        for (kind, el) in known {
+            let place = &mut next[usize::from(kind)];
+            self.kinds[*place as usize] = el;
+            *place += 1;
+        }
     }
 
     fn connect(&mut self) {
@@ -160,7 +195,7 @@ impl<'t> Doc<'t> {
                 associated.extend([(source, target), (target, source)]);
             }
         }
-        let mut messages: HashMap<El, [bool; 2]> = HashMap::new();
+        let mut messages: Map<El, [bool; 2]> = Map::default();
         for &flow in self.all("messageFlow") {
             for (place, end) in ["sourceRef", "targetRef"].into_iter().enumerate() {
                 if let Some(end) = self.refers(flow, end) {
@@ -168,7 +203,7 @@ impl<'t> Doc<'t> {
                 }
             }
         }
-        let mut bounds: HashMap<El, [bool; 2]> = HashMap::new();
+        let mut bounds: Map<El, [bool; 2]> = Map::default();
         for (place, name) in ["startEvent", "endEvent"].into_iter().enumerate() {
             for around in self.all(name).iter().filter_map(|event| self.parent(*event)) {
                 bounds.entry(around).or_default()[place] = true;
@@ -179,14 +214,21 @@ impl<'t> Doc<'t> {
     }
 
     fn flows(&mut self) {
-        let mut ends = HashMap::with_capacity(self.all("sequenceFlow").len());
-        let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
+        let mut ends = Vec::with_capacity(self.all("sequenceFlow").len());
+        let (mut incoming, mut outgoing, mut listed) = (Vec::new(), Vec::new(), Vec::new());
         for &flow in self.all("sequenceFlow") {
             let (source, target) = (self.refers(flow, "sourceRef"), self.refers(flow, "targetRef"));
             outgoing.extend(source.map(|source| (source, flow)));
             incoming.extend(target.map(|target| (target, flow)));
-            ends.insert(flow, [source, target]);
+            ends.push([source, target]);
         }
+        for &kid in self.all("incoming") {
+            if let (Some(node), Some(flow)) = (self.parent(kid), self.find(&self.text(kid))) {
+                listed.push((node, flow));
+            }
+        }
+        listed.sort_unstable();
+        self.listed = listed;
         (self.incoming, self.outgoing, self.ends) = (Grouped::new(incoming), Grouped::new(outgoing), ends);
     }
 
@@ -194,7 +236,11 @@ impl<'t> Doc<'t> {
     pub(crate) fn all(&self, name: &str) -> &[El] {
         let kind = kind_named(name);
         debug_assert!(kind != UNKNOWN, "{name} is no element of the table");
-        self.kinds.get(u32::from(kind))
+        let kind = usize::from(kind);
+        match self.starts.get(kind..kind + 2) {
+            Some(&[from, to]) => &self.kinds[from as usize..to as usize],
+            _ => &[],
+        }
     }
 
     /// The elements of several names.
@@ -204,7 +250,8 @@ impl<'t> Doc<'t> {
 
     /// What a sequence flow connects: source and target, as far as they exist.
     pub(crate) fn ends(&self, flow: El) -> [Option<El>; 2] {
-        self.ends.get(&flow).copied().unwrap_or_default()
+        let place = self.all("sequenceFlow").binary_search(&flow);
+        place.ok().and_then(|place| self.ends.get(place)).copied().unwrap_or_default()
     }
 
     /// The boundary events of an activity.
@@ -270,7 +317,13 @@ impl<'t> Doc<'t> {
         self.tree.children(el).filter(|kid| self.tree.get(*kid).ns == Ns::Model)
     }
 
+    /// The first child of a name.
     pub(crate) fn kid(&self, el: El, name: &str) -> Option<El> {
+        if !self.wide.is_empty()
+            && let Some(first) = self.wide.get(&el)
+        {
+            return first.get(name).copied();
+        }
         self.children(el).find(|kid| self.name(*kid) == name)
     }
 
@@ -304,6 +357,16 @@ impl<'t> Doc<'t> {
     /// What children of a name refer to; nothing in the place of what does not exist.
     pub(crate) fn referred<'d>(&'d self, el: El, name: &'d str) -> impl Iterator<Item = Option<El>> + 'd {
         self.kids(el, name).map(|kid| self.find(&self.text(kid)))
+    }
+
+    /// What the first child of a name refers to.
+    pub(crate) fn names(&self, el: El, name: &str) -> Option<El> {
+        self.find(&self.text(self.kid(el, name)?))
+    }
+
+    /// Whether the flow stands among the incoming flows that a node lists.
+    pub(crate) fn lists(&self, node: El, flow: El) -> bool {
+        self.listed.binary_search(&(node, flow)).is_ok()
     }
 
     pub(crate) fn incoming(&self, el: El) -> &[El] {

@@ -208,8 +208,10 @@ fn definition_of(doc: &Doc<'_>, (event, throws): (El, bool), definition: El, out
             }
         }
         "escalationEventDefinition" if throws => {
+            let coded = |one: El| doc.attr(one, "escalationCode").is_some_and(|code| !code.trim().is_empty());
+            // A reference that leads nowhere is told as such.
             let named = doc.refers(definition, "escalationRef");
-            if named.is_some_and(|one| doc.attr(one, "escalationCode").is_none_or(|code| code.is_empty())) {
+            if named.map_or_else(|| doc.attr(definition, "escalationRef").is_none(), |one| !coded(one)) {
                 out.add("EXT011", event);
             }
         }

@@ -1,6 +1,5 @@
 //! Sequence flows, message flows, gateways and links.
 
-use super::doc::local_name;
 use super::{Doc, Out};
 use crate::xml::tree::El;
 use std::borrow::Cow;
@@ -46,7 +45,7 @@ fn sequence_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {
         }
     }
     if let Some(target) = ends[1].filter(|target| doc.is_flow_node(*target))
-        && !lists(doc, target, flow)
+        && !doc.lists(target, flow)
     {
         out.add("EXT023", target);
     }
@@ -60,15 +59,6 @@ fn sequence_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {
     {
         out.add("EXT152", flow);
     }
-}
-
-/// Whether the flow stands among the incoming flows that its target lists.
-fn lists(doc: &Doc<'_>, target: El, flow: El) -> bool {
-    let Some(own) = doc.id(flow) else { return false };
-    doc.kids(target, "incoming").any(|kid| {
-        let text = doc.text(kid);
-        text == own || local_name(&text) == own
-    })
 }
 
 fn message_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {

@@ -2,6 +2,7 @@
 
 use super::{Doc, Out};
 use crate::xml::tree::El;
+use std::collections::HashSet;
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.repeated.iter().for_each(|el| out.add("EXT002", *el));
@@ -60,13 +61,12 @@ fn expressions(doc: &Doc<'_>, out: &mut Out) {
         self::expression(doc, expression, out);
     }
     // A definition at the root is executed where an event refers to it.
-    for event in doc.each(EVENTS).filter(|event| doc.executable(*event)) {
-        for definition in doc.referred(event, "eventDefinitionRef").flatten() {
-            if doc.process(definition).is_none() {
-                let parts = doc.children(definition).filter(|part| doc.is(*part, EXPRESSIONS));
-                parts.for_each(|part| expression(doc, part, out));
-            }
-        }
+    let events = doc.each(EVENTS).filter(|event| doc.executable(*event));
+    let referred = events.flat_map(|event| doc.referred(event, "eventDefinitionRef").flatten());
+    let referred: HashSet<El> = referred.filter(|definition| doc.process(*definition).is_none()).collect();
+    for definition in referred {
+        let parts = doc.children(definition).filter(|part| doc.is(*part, EXPRESSIONS));
+        parts.for_each(|part| expression(doc, part, out));
     }
     let executed = doc.all("process").iter().any(|process| doc.executable(*process));
     for expression in doc.each(FORMAL) {

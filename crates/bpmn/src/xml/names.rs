@@ -283,7 +283,7 @@ const UNSORTED: &[ElementRow] = elements! {
     Model ChoreographyActivity "11": choreographyTask subChoreography callChoreography;
     Model Root "": category collaboration endPoint error escalation globalBusinessRuleTask globalConversation
         globalManualTask globalScriptTask globalTask globalUserTask import message partnerEntity partnerRole
-        relationship signal extension;
+        signal extension;
     Model Root "8.4.2": correlationProperty;
     Model Root "8.4.10": itemDefinition;
     Model Root "8.4.12": resource;
@@ -316,7 +316,7 @@ const UNSORTED: &[ElementRow] = elements! {
         flowNodeRef incoming innerConversationNodeRef innerParticipantRef innerMessageFlowRef interfaceRef
         ioBinding lane laneSet messageFlowAssociation monitoring operationRef outerConversationNodeRef
         outerMessageFlowRef outerParticipantRef outgoing participantAssociation participantRef partitionElement
-        rendering script source sourceRef supportedInterfaceRef supports target targetRef text;
+        relationship rendering script source sourceRef supportedInterfaceRef supports target targetRef text;
     BpmnDi Diagram "12": BPMNDiagram BPMNEdge BPMNLabel BPMNLabelStyle BPMNPlane BPMNShape;
     Dc Diagram "12": Bounds Font;
     Di Diagram "12": waypoint;

@@ -108,12 +108,20 @@ fn from_typed(json: &Json, kind: &Type) -> Value {
         }
         (single, Type::List(Some(inner))) => from_typed(single, inner),
         (Json::Object(members), Type::Context(kinds)) if !kinds.is_empty() => {
-            let of = |name: &str| kinds.iter().find(|(known, _)| **known == *name).map(|(_, kind)| kind);
-            let member = |(name, json): (&String, &Json)| {
-                let value = of(name).map_or_else(|| from_json(json), |kind| from_typed(json, kind));
-                (Arc::<str>::from(name.as_str()), value)
-            };
-            Value::context(members.iter().map(member).collect::<Context>())
+            let mut context = Context::new();
+            for (name, kind) in kinds {
+                if let Some(json) = members.get(&**name) {
+                    context.put(name.clone(), from_typed(json, kind));
+                }
+            }
+            if context.len() < members.len() {
+                for (name, json) in members {
+                    if context.get(name).is_none() {
+                        context.put(name.as_str(), from_json(json));
+                    }
+                }
+            }
+            Value::context(context)
         }
         _ => from_json(json),
     }

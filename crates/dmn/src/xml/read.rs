@@ -41,7 +41,7 @@ struct Reader<'d, 's> {
     document: &'d Document<'s>,
     places: Places<'s>,
     /// Namespace of the model's elements in this document.
-    namespace: &'d str,
+    namespace: u32,
     /// The model's own namespace.
     own: Option<String>,
     /// Names of imports by namespace.
@@ -76,7 +76,7 @@ pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
         return Err(XmlError { message, line, column, reason: "notDmn" });
     };
     let mut reader =
-        Reader { document, places, namespace, own: None, imports: Vec::new(), diagnostics: Vec::new() };
+        Reader { document, places, namespace: document.namespace_index(root), own: None, imports: Vec::new(), diagnostics: Vec::new() };
     if !exact {
         let message = format!(
             "The namespace {namespace:?} is not known; the document is read as DMN {}.",
@@ -100,13 +100,13 @@ impl<'s> Reader<'_, 's> {
 
     /// The child elements of the model's namespace with their names; others are extensions.
     fn children(&self, el: El) -> Vec<(&'s str, El)> {
-        let of = |&child: &El| self.document.namespace(child) == self.namespace;
+        let of = |&child: &El| self.document.namespace_index(child) == self.namespace;
         self.document.children(el).filter(of).map(|child| (self.document.local(child), child)).collect()
     }
 
     fn child(&self, el: El, name: &str) -> Option<El> {
         self.document.children(el).find(|&child| {
-            self.document.local(child) == name && self.document.namespace(child) == self.namespace
+            self.document.local(child) == name && self.document.namespace_index(child) == self.namespace
         })
     }
 

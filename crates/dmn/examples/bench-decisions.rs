@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::io::Write as _;
 
 use heddle_dmn::model::DecisionModel;
 use heddle_dmn::{EvalOptions, compile, xml};
@@ -33,7 +33,8 @@ fn rate(mut work: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
         if spent >= Duration::from_millis(700) {
             return Ok(f64::from(batch) / spent.as_secs_f64());
         }
-        batch = if spent < Duration::from_millis(20) { batch.saturating_mul(8) } else { batch.saturating_mul(2) };
+        batch =
+            if spent < Duration::from_millis(20) { batch.saturating_mul(8) } else { batch.saturating_mul(2) };
     }
 }
 
@@ -66,7 +67,8 @@ fn large_table(rules: usize) -> String {
 
 fn main() -> Result<(), Failure> {
     let given = std::env::args().nth(1).map(PathBuf::from);
-    let suite = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites/dmn-tck"));
+    let suite =
+        given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites/dmn-tck"));
     let options = EvalOptions::new(Timestamp::from_micros(1_710_498_600_000_000));
     let mut out = std::io::stdout();
 

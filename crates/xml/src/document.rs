@@ -335,7 +335,9 @@ impl<'s> Document<'s> {
                 before.iter().any(|known| known.name == name)
             } else {
                 if seen.is_empty() {
-                    seen.extend(self.attributes.get(first..).unwrap_or_default().iter().map(|known| known.name));
+                    seen.extend(
+                        self.attributes.get(first..).unwrap_or_default().iter().map(|known| known.name),
+                    );
                 }
                 !seen.insert(name)
             };

@@ -67,7 +67,8 @@ impl Intervals {
         let leaves = ends.len() * 2 + 1;
         let mut found: Vec<(u32, u32)> = Vec::new();
         for interval in intervals {
-            let place = |value: &Value| ends.partition_point(|end| order(end, value) == Ordering::Less) * 2 + 1;
+            let place =
+                |value: &Value| ends.partition_point(|end| order(end, value) == Ordering::Less) * 2 + 1;
             let mut from = match &interval.low {
                 Some((value, included)) => place(value) + usize::from(!included),
                 None => 0,
@@ -279,7 +280,8 @@ impl Index {
                 }
             }
             rules.clear();
-            let is_left = |rule: &u32| left.get(*rule as usize / 64).is_some_and(|word| word >> (rule % 64) & 1 == 1);
+            let is_left =
+                |rule: &u32| left.get(*rule as usize / 64).is_some_and(|word| word >> (rule % 64) & 1 == 1);
             column.visit(value, |some| rules.extend(some.iter().filter(|rule| is_left(rule))));
         }
         rules.sort_unstable();

@@ -1,8 +1,8 @@
 //! Values at the boundaries of elements: coerced to the type there and checked (DMN 1.5, 10.3.2.9.4).
 
 use heddle_feel::{
-    Context, Duration, Host, LimitError, Ref, Type, Value, from_json, parse_date, parse_date_time, parse_duration,
-    parse_time,
+    Context, Duration, Host, LimitError, Ref, Type, Value, from_json, parse_date, parse_date_time,
+    parse_duration, parse_time,
 };
 use serde_json::Value as Json;
 
@@ -89,7 +89,9 @@ pub(super) fn given(value: Ref<'_>, kind: &Type) -> Value {
 
 fn from_typed(json: &Json, kind: &Type) -> Value {
     match (json, kind) {
-        (Json::String(text), Type::Date) => parse_date(text).map(Value::Date).unwrap_or_else(|| from_json(json)),
+        (Json::String(text), Type::Date) => {
+            parse_date(text).map(Value::Date).unwrap_or_else(|| from_json(json))
+        }
         (Json::String(text), Type::Time) => {
             parse_time(text).map_or_else(|| from_json(json), |time| Value::Time(Arc::new(time)))
         }

@@ -2,4 +2,5 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
 
+mod documents;
 mod tck;

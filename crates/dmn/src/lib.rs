@@ -1,5 +1,6 @@
 //! DMN 1.1 to 1.5: decision models in and out, compiled, evaluated, analysed.
 
+mod analysis;
 mod compile;
 mod diagnostic;
 mod eval;
@@ -8,6 +9,7 @@ pub mod model;
 pub mod tck;
 pub mod xml;
 
+pub use analysis::{TableFinding, analyse};
 pub use compile::{Compiled, Model, compile, compile_with};
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use eval::{

@@ -328,7 +328,20 @@ impl<'s> Document<'s> {
                     "An element has more than 256 attributes.",
                 ));
             }
-            if !seen.insert(name) {
+            // A set pays from some attributes on only.
+            let count = self.attributes.len() - first;
+            let twice = if count < 16 {
+                let before = self.attributes.get(first..).unwrap_or_default();
+                before.iter().any(|known| known.name == name)
+            } else {
+                if seen.is_empty() {
+                    seen.extend(
+                        self.attributes.get(first..).unwrap_or_default().iter().map(|known| known.name),
+                    );
+                }
+                !seen.insert(name)
+            };
+            if twice {
                 return Err(self.error(
                     start,
                     "malformed",
@@ -398,6 +411,12 @@ impl<'s> Document<'s> {
     #[must_use]
     pub fn namespace(&self, el: El) -> &str {
         self.namespaces.get(self.part(el).namespace as usize).map_or("", |uri| uri)
+    }
+
+    /// The index of the element's namespace: two elements have the same namespace when they have the same index.
+    #[must_use]
+    pub fn namespace_index(&self, el: El) -> u32 {
+        self.part(el).namespace
     }
 
     /// The element's name without prefix; empty for a comment.

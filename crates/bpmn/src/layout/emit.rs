@@ -15,6 +15,19 @@ pub(super) struct Names {
     taken: HashSet<String>,
 }
 
+fn in_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.')
+}
+
+fn begins_name(letter: char) -> bool {
+    letter.is_alphabetic() || letter == '_'
+}
+
+/// Whether an id is one that XML allows, so that a diagram can refer to it.
+pub(super) fn is_id(id: &str) -> bool {
+    id.starts_with(begins_name) && id.chars().all(in_name)
+}
+
 impl Names {
     /// The ids of a definition that a new diagram's ids could meet.
     pub(super) fn of(definition: &WorkflowDefinition) -> Self {
@@ -51,9 +64,8 @@ impl Names {
     /// A new id: the element's with `_di`, and a number where that is taken. An element's own id may be none that XML
     /// allows (`xsd:ID`); the new one is.
     fn fresh(&mut self, wish: String) -> String {
-        let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
-        let mut wish = wish.replace(|letter: char| !allowed(letter), "_");
-        if !wish.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        let mut wish = wish.replace(|letter| !in_name(letter), "_");
+        if !wish.starts_with(begins_name) {
             wish.insert(0, '_');
         }
         let mut id = wish.clone();

@@ -32,6 +32,7 @@ pub const MOST_ITEMS: usize = 3_000;
 /// participant stands for; the existing diagrams are left alone and are not part of the result. Distances
 /// are in diagram units (pixels), whole, and not negative.
 ///
+/// A process whose id is none that XML allows is left out, because nothing could refer to it.
 /// Choreographies, and groups' content (which the definition does not name), are not laid out.
 pub fn lay_out(definition: &WorkflowDefinition) -> Vec<Diagram> {
     let empty = Bpmn::default();
@@ -60,7 +61,8 @@ pub fn lay_out(definition: &WorkflowDefinition) -> Vec<Diagram> {
     for id in main.into_iter().chain(processes) {
         let Some(content) = content(definition, bpmn, id).filter(|_| !shown.contains(id)) else { continue };
         let known = content.nodes.iter().filter_map(|node| node.element_id());
-        if known.chain([id]).any(|id| drawn.contains(id)) || content.nodes.is_empty() {
+        let nothing = content.nodes.is_empty() || !emit::is_id(id);
+        if nothing || known.chain([id]).any(|id| drawn.contains(id)) {
             continue;
         }
         shown.insert(id);

@@ -422,13 +422,14 @@ fn a_hundred_thousand_nodes_have_a_layout() {
     assert_eq!(diagrams[0].edges.as_ref().map(Vec::len), Some(count));
 }
 
-/// New ids are ids of XML, whatever the elements' own are.
+/// New ids are ids of XML, whatever the elements' own are; what no diagram could refer to is left out.
 #[test]
 fn a_diagram_of_odd_ids_has_plain_ones() {
     let document = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="urn:x">
-        <process id="my{0}"><task id="1 a"/></process></definitions>"#;
+        <process id="my{0}"><task id="b"/></process><process id="my.0"><task id="1 a"/></process></definitions>"#;
     let definition = heddle_bpmn::xml::read(document.as_bytes()).unwrap().definition;
     let diagrams = heddle_bpmn::layout::lay_out(&definition);
-    assert_eq!(diagrams[0].id.as_deref(), Some("my_0__diagram"));
+    assert_eq!(diagrams.len(), 1);
+    assert_eq!(diagrams[0].id.as_deref(), Some("my.0_diagram"));
     assert_eq!(diagrams[0].shapes.as_ref().unwrap()[0].id.as_deref(), Some("_1_a_di"));
 }

@@ -67,7 +67,8 @@ impl Intervals {
         let leaves = ends.len() * 2 + 1;
         let mut found: Vec<(u32, u32)> = Vec::new();
         for interval in intervals {
-            let place = |value: &Value| ends.partition_point(|end| order(end, value) == Ordering::Less) * 2 + 1;
+            let place =
+                |value: &Value| ends.partition_point(|end| order(end, value) == Ordering::Less) * 2 + 1;
             let mut from = match &interval.low {
                 Some((value, included)) => place(value) + usize::from(!included),
                 None => 0,
@@ -248,6 +249,7 @@ impl Index {
     /// about its value.
     pub fn candidates(&self, values: &[Value]) -> Option<Vec<u32>> {
         let mut best: Option<(usize, usize)> = None;
+        let mut second: Option<(usize, usize)> = None;
         for (at, (column, value)) in self.columns.iter().zip(values).enumerate() {
             if !super::table::is_scalar(value) {
                 continue;
@@ -255,13 +257,33 @@ impl Index {
             let mut count = 0;
             column.visit(value, |rules| count += rules.len());
             if best.is_none_or(|(_, least)| count < least) {
-                best = Some((at, count));
+                second = best.replace((at, count));
+            } else if second.is_none_or(|(_, least)| count < least) {
+                second = Some((at, count));
             }
         }
         let (at, count) = best?;
         let (column, value) = (self.columns.get(at)?, values.get(at)?);
         let mut rules = Vec::with_capacity(count);
         column.visit(value, |some| rules.extend_from_slice(some));
+        // Where another column tells about as much, only what both leave is held against the rules.
+        if let Some((other, more)) = second
+            && count > 8
+            && more <= count * 8
+        {
+            let (column, value) = (self.columns.get(other)?, values.get(other)?);
+            let words = rules.iter().max().map_or(0, |last| *last as usize / 64 + 1);
+            let mut left = vec![0u64; words];
+            for rule in &rules {
+                if let Some(word) = left.get_mut(*rule as usize / 64) {
+                    *word |= 1 << (rule % 64);
+                }
+            }
+            rules.clear();
+            let is_left =
+                |rule: &u32| left.get(*rule as usize / 64).is_some_and(|word| word >> (rule % 64) & 1 == 1);
+            column.visit(value, |some| rules.extend(some.iter().filter(|rule| is_left(rule))));
+        }
         rules.sort_unstable();
         rules.dedup();
         Some(rules)

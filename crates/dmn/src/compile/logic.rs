@@ -145,7 +145,11 @@ impl Compiler<'_, '_> {
         Logic { kind, result, place }
     }
 
-    fn boxed(&mut self, expression: &BoxedExpression, result: Option<Arc<ItemType>>) -> Result<Kind, Arc<str>> {
+    fn boxed(
+        &mut self,
+        expression: &BoxedExpression,
+        result: Option<Arc<ItemType>>,
+    ) -> Result<Kind, Arc<str>> {
         Ok(match expression {
             BoxedExpression::LiteralExpression(it) => self.literal(it).kind,
             BoxedExpression::Context(it) => self.context(it),
@@ -281,9 +285,10 @@ impl Compiler<'_, '_> {
     /// Tests of a clause; `None` when there are none.
     fn allowed(&mut self, tests: Option<&UnaryTestsText>) -> Option<AllowedValues> {
         let (document, types) = (self.document, &mut *self.types);
-        let (tests, place) = self.texts.unary_tests(tests?, &self.place, &self.names, &mut |name, texts| {
-            types.named(document, name, texts)
-        })?;
+        let (tests, place) =
+            self.texts.unary_tests(tests?, &self.place, &self.names, &mut |name, texts| {
+                types.named(document, name, texts)
+            })?;
         self.uses(tests.globals());
         Some(AllowedValues { tests, place })
     }
@@ -306,9 +311,9 @@ impl Compiler<'_, '_> {
             return Test::Any;
         }
         let (document, types) = (self.document, &mut *self.types);
-        let compiled = self.texts.tests(entry, &self.place, &self.names, &mut |name, texts| {
-            types.named(document, name, texts)
-        });
+        let compiled = self
+            .texts
+            .tests(entry, &self.place, &self.names, &mut |name, texts| types.named(document, name, texts));
         match compiled {
             Ok(None) => Test::Any,
             Ok(Some((program, place))) => match program.constants() {

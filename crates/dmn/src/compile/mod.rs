@@ -19,7 +19,9 @@ use self::plan::{Body, Kind, Logic, Node, NodeId, Place, Plan, Requirement, Serv
 use self::texts::Texts;
 use self::types::Types;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem, InputData};
+use crate::model::{
+    BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem, InputData,
+};
 
 /// A compiled model, ready to be evaluated often and by several threads. Cloning shares it.
 #[derive(Debug, Clone)]
@@ -155,13 +157,25 @@ impl<'m> Graph<'m> {
                 graph.add(document, (&input.id, &input.name, &input.variable), Source::Input(input));
             }
             for decision in &model.decisions {
-                graph.add(document, (&decision.id, &decision.name, &decision.variable), Source::Decision(decision));
+                graph.add(
+                    document,
+                    (&decision.id, &decision.name, &decision.variable),
+                    Source::Decision(decision),
+                );
             }
             for function in &model.business_knowledge_models {
-                graph.add(document, (&function.id, &function.name, &function.variable), Source::Function(function));
+                graph.add(
+                    document,
+                    (&function.id, &function.name, &function.variable),
+                    Source::Function(function),
+                );
             }
             for service in &model.decision_services {
-                graph.add(document, (&service.id, &service.name, &service.variable), Source::Service(service));
+                graph.add(
+                    document,
+                    (&service.id, &service.name, &service.variable),
+                    Source::Service(service),
+                );
             }
         }
         graph
@@ -178,7 +192,8 @@ impl<'m> Graph<'m> {
             self.by_id.entry((document, id.as_str())).or_insert(at);
         }
         let variable = variable.as_ref();
-        let name = name.as_ref().or_else(|| variable.and_then(|variable| variable.name.as_ref())).or(id.as_ref());
+        let name =
+            name.as_ref().or_else(|| variable.and_then(|variable| variable.name.as_ref())).or(id.as_ref());
         self.elements.push(Element {
             document,
             id: id.as_ref(),
@@ -224,7 +239,8 @@ impl<'m> Graph<'m> {
             return all;
         }
         let imports = self.documents.get(from).map(|document| &document.imports);
-        let import = imports.and_then(|imports| imports.iter().find(|(_, target)| *target == element.document));
+        let import =
+            imports.and_then(|imports| imports.iter().find(|(_, target)| *target == element.document));
         let qualified = |name: &&str| match import {
             Some((prefix, _)) if !prefix.is_empty() => Arc::from(format!("{prefix}.{name}")),
             _ => Arc::from(*name),
@@ -240,7 +256,8 @@ impl<'m> Graph<'m> {
                 Source::Input(_) => continue,
                 Source::Decision(decision) => {
                     let values = decision.information_requirements.iter();
-                    let values = values.filter_map(|it| it.required_decision.as_ref().or(it.required_input.as_ref()));
+                    let values =
+                        values.filter_map(|it| it.required_decision.as_ref().or(it.required_input.as_ref()));
                     (values.collect(), &decision.knowledge_requirements)
                 }
                 Source::Function(function) => (Vec::new(), &function.knowledge_requirements),
@@ -252,7 +269,8 @@ impl<'m> Graph<'m> {
             let mut aliases = Vec::new();
             let mut needs = Vec::new();
             let knowledge = knowledge.iter().filter_map(|it| it.required_knowledge.as_ref());
-            let hrefs = values.into_iter().map(|href| (href, true)).chain(knowledge.map(|href| (href, false)));
+            let hrefs =
+                values.into_iter().map(|href| (href, true)).chain(knowledge.map(|href| (href, false)));
             for (href, is_value) in hrefs {
                 let Some(node) = self.find(document, href) else {
                     let message = format!("There is no element {href:?}, which is required here.");
@@ -389,9 +407,8 @@ impl<'m> Graph<'m> {
                 texts.report(Diagnostic::warning("requirementNotDeclared", message), &place);
             }
         }
-        let used_node = |node: NodeId| {
-            element.requirements.iter().any(|it| it.node == node && used.contains(&it.name))
-        };
+        let used_node =
+            |node: NodeId| element.requirements.iter().any(|it| it.node == node && used.contains(&it.name));
         let needs = if cycle.is_some() { Vec::new() } else { element.needs.clone() };
         let needs = needs.into_iter().filter(|node| used_node(*node)).collect();
         let requirements =

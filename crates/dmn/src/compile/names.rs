@@ -38,7 +38,11 @@ pub(super) fn documents(models: &[DecisionModel]) -> (Vec<Document<'_>>, Vec<(us
 }
 
 /// The document and id that a reference (`#id`, `namespace#id`) means.
-pub(super) fn reference<'r>(documents: &[Document<'_>], from: usize, href: &'r str) -> Option<(usize, &'r str)> {
+pub(super) fn reference<'r>(
+    documents: &[Document<'_>],
+    from: usize,
+    href: &'r str,
+) -> Option<(usize, &'r str)> {
     let Some((namespace, id)) = href.rsplit_once('#') else { return Some((from, href)) };
     if namespace.is_empty() || documents.get(from).is_some_and(|document| document.namespace == namespace) {
         return Some((from, id));

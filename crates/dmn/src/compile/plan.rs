@@ -72,14 +72,32 @@ pub(crate) enum Kind {
     Feel(Expression),
     Context(Vec<Entry>),
     List(Vec<Logic>),
-    Relation { columns: Vec<Column>, rows: Vec<Vec<Logic>> },
-    Invocation { callee: Box<Logic>, arguments: Vec<(Arc<str>, Logic)> },
+    Relation {
+        columns: Vec<Column>,
+        rows: Vec<Vec<Logic>>,
+    },
+    Invocation {
+        callee: Box<Logic>,
+        arguments: Vec<(Arc<str>, Logic)>,
+    },
     Function(Arc<FunctionLogic>),
     Table(Box<Table>),
     Conditional(Box<[Logic; 3]>),
-    Filter { list: Box<Logic>, test: Box<Logic> },
-    For { name: Arc<str>, list: Box<Logic>, body: Box<Logic> },
-    Quantified { every: bool, name: Arc<str>, list: Box<Logic>, body: Box<Logic> },
+    Filter {
+        list: Box<Logic>,
+        test: Box<Logic>,
+    },
+    For {
+        name: Arc<str>,
+        list: Box<Logic>,
+        body: Box<Logic>,
+    },
+    Quantified {
+        every: bool,
+        name: Arc<str>,
+        list: Box<Logic>,
+        body: Box<Logic>,
+    },
 }
 
 #[derive(Debug)]

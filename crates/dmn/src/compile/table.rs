@@ -58,7 +58,12 @@ pub(crate) enum Cell {
 #[derive(Debug)]
 pub(crate) enum Test {
     Any,
-    Constants { tests: Vec<Value>, negated: bool, program: UnaryTests, place: Place },
+    Constants {
+        tests: Vec<Value>,
+        negated: bool,
+        program: UnaryTests,
+        place: Place,
+    },
     Program(UnaryTests, Place),
     /// The text could not be read; it lets nothing through.
     Broken(Arc<str>, Place),

@@ -41,7 +41,10 @@ fn occurring<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String
         if !is_spaced(name) {
             continue;
         }
-        let word: &str = name.split(|c: char| !(c.is_alphanumeric() || c == '_')).find(|word| !word.is_empty()).unwrap_or(name);
+        let word: &str = name
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .find(|word| !word.is_empty())
+            .unwrap_or(name);
         if text.contains(word) {
             found.push(name.to_owned());
         }
@@ -51,7 +54,11 @@ fn occurring<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String
 
 impl Texts {
     pub fn place(&self, id: Option<&String>, owner: Option<&String>, at: At) -> Place {
-        Place { id: id.map(|id| Arc::from(id.as_str())), owner: owner.map(|name| Arc::from(name.as_str())), at }
+        Place {
+            id: id.map(|id| Arc::from(id.as_str())),
+            owner: owner.map(|name| Arc::from(name.as_str())),
+            at,
+        }
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic, place: &Place) {
@@ -60,14 +67,12 @@ impl Texts {
             element_name: place.owner.as_deref().map(str::to_owned),
             ..diagnostic
         };
-        let diagnostic =
-            if diagnostic.line.is_none() { diagnostic.at(place.at) } else { diagnostic };
+        let diagnostic = if diagnostic.line.is_none() { diagnostic.at(place.at) } else { diagnostic };
         self.diagnostics.push(diagnostic);
     }
 
     fn syntax(&mut self, error: &SyntaxError, place: &Place) -> Arc<str> {
-        let position =
-            ExpressionPosition { line: error.line, column: error.column, offset: error.offset };
+        let position = ExpressionPosition { line: error.line, column: error.column, offset: error.offset };
         let diagnostic = Diagnostic::error("feelSyntax", format!("This is no FEEL: {}.", error.message));
         self.report(diagnostic.within(place.at, position), place);
         Arc::from(format!("the expression cannot be read: {error}"))

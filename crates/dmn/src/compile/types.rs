@@ -27,7 +27,9 @@ fn built_in(name: &str) -> Option<Type> {
         "time" => Type::Time,
         "date and time" | "dateTime" | "date_time" => Type::DateTime,
         "days and time duration" | "dayTimeDuration" | "days_time_duration" => Type::DaysAndTimeDuration,
-        "years and months duration" | "yearMonthDuration" | "years_months_duration" => Type::YearsAndMonthsDuration,
+        "years and months duration" | "yearMonthDuration" | "years_months_duration" => {
+            Type::YearsAndMonthsDuration
+        }
         "list" => Type::List(None),
         "context" => Type::Context(Vec::new()),
         "range" => Type::Range(None),
@@ -38,7 +40,8 @@ fn built_in(name: &str) -> Option<Type> {
 
 /// Names that engines of DMN 1.1 use for `number`.
 fn customary(name: &str) -> Option<Type> {
-    matches!(name, "integer" | "long" | "double" | "float" | "decimal" | "int" | "short").then_some(Type::Number)
+    matches!(name, "integer" | "long" | "double" | "float" | "decimal" | "int" | "short")
+        .then_some(Type::Number)
 }
 
 /// The types of a model: item definitions by document and name.
@@ -187,14 +190,14 @@ impl<'m> Types<'m> {
                 }
             }
         };
-        let allowed = item.allowed_values.as_ref().and_then(|tests| self.tests(document, tests, &place, texts));
+        let allowed =
+            item.allowed_values.as_ref().and_then(|tests| self.tests(document, tests, &place, texts));
         if let Some(allowed) = allowed {
             part.check.get_or_insert_default().tests.push(allowed);
         }
         if item.is_collection == Some(true) {
             part.feel = Type::List(Some(Box::new(part.feel)));
-            part.check =
-                part.check.map(|check| Check { items: Some(Arc::new(check)), ..Check::default() });
+            part.check = part.check.map(|check| Check { items: Some(Arc::new(check)), ..Check::default() });
         }
         let constraint =
             item.type_constraint.as_ref().and_then(|tests| self.tests(document, tests, &place, texts));
@@ -249,7 +252,8 @@ impl<'m> Types<'m> {
 
 /// A type written out as in FEEL: `list<number>`.
 fn generic(name: &str) -> Option<Type> {
-    let expression = heddle_feel::Expression::compile(&format!("null instance of {name}"), heddle_feel::Dialect::Standard);
+    let expression =
+        heddle_feel::Expression::compile(&format!("null instance of {name}"), heddle_feel::Dialect::Standard);
     let kind = expression.ok()?.single_type()?;
     matches!(kind, Type::List(_) | Type::Range(_) | Type::Context(_) | Type::Function(_)).then_some(kind)
 }

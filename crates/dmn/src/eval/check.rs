@@ -1,8 +1,8 @@
 //! Values at the boundaries of elements: coerced to the type there and checked (DMN 1.5, 10.3.2.9.4).
 
 use heddle_feel::{
-    Context, Duration, Host, LimitError, Ref, Type, Value, from_json, parse_date, parse_date_time, parse_duration,
-    parse_time,
+    Context, Duration, Host, LimitError, Ref, Type, Value, from_json, parse_date, parse_date_time,
+    parse_duration, parse_time,
 };
 use serde_json::Value as Json;
 
@@ -89,7 +89,9 @@ pub(super) fn given(value: Ref<'_>, kind: &Type) -> Value {
 
 fn from_typed(json: &Json, kind: &Type) -> Value {
     match (json, kind) {
-        (Json::String(text), Type::Date) => parse_date(text).map(Value::Date).unwrap_or_else(|| from_json(json)),
+        (Json::String(text), Type::Date) => {
+            parse_date(text).map(Value::Date).unwrap_or_else(|| from_json(json))
+        }
         (Json::String(text), Type::Time) => {
             parse_time(text).map_or_else(|| from_json(json), |time| Value::Time(Arc::new(time)))
         }
@@ -108,12 +110,20 @@ fn from_typed(json: &Json, kind: &Type) -> Value {
         }
         (single, Type::List(Some(inner))) => from_typed(single, inner),
         (Json::Object(members), Type::Context(kinds)) if !kinds.is_empty() => {
-            let of = |name: &str| kinds.iter().find(|(known, _)| **known == *name).map(|(_, kind)| kind);
-            let member = |(name, json): (&String, &Json)| {
-                let value = of(name).map_or_else(|| from_json(json), |kind| from_typed(json, kind));
-                (Arc::<str>::from(name.as_str()), value)
-            };
-            Value::context(members.iter().map(member).collect::<Context>())
+            let mut context = Context::new();
+            for (name, kind) in kinds {
+                if let Some(json) = members.get(&**name) {
+                    context.put(name.clone(), from_typed(json, kind));
+                }
+            }
+            if context.len() < members.len() {
+                for (name, json) in members {
+                    if context.get(name).is_none() {
+                        context.put(name.as_str(), from_json(json));
+                    }
+                }
+            }
+            Value::context(context)
         }
         _ => from_json(json),
     }

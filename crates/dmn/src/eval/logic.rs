@@ -264,7 +264,11 @@ fn items(value: Value, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<
     }
 }
 
-fn whole_numbers(range: &Range, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<Value>>, LimitError> {
+fn whole_numbers(
+    range: &Range,
+    place: &Place,
+    host: &mut Host<'_>,
+) -> Result<Option<Vec<Value>>, LimitError> {
     let end = |end: &Option<Value>| end.as_ref()?.as_number()?.to_i64();
     let (Some(low), Some(high)) = (end(&range.low), end(&range.high)) else {
         note(host, place, "the range is not one of whole numbers");
@@ -310,13 +314,7 @@ fn indexed(items: &[Value], index: heddle_feel::Number, count: usize) -> Value {
     at.and_then(|at| items.get(at)).cloned().unwrap_or_default()
 }
 
-fn for_each(
-    name: &Arc<str>,
-    list: &Logic,
-    body: &Logic,
-    scope: &dyn Scope,
-    host: &mut Host<'_>,
-) -> Outcome {
+fn for_each(name: &Arc<str>, list: &Logic, body: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
     let value = logic(list, scope, host)?;
     let Some(items) = items(value, &list.place, host)? else { return Ok(Value::Null) };
     let mut results: Vec<Value> = Vec::with_capacity(items.len().min(1024));

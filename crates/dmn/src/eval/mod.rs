@@ -7,11 +7,13 @@ mod table;
 
 use std::sync::Arc;
 
-use heddle_feel::{Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Type, Value};
+use heddle_feel::{
+    Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Type, Value,
+};
 use heddle_kernel::Timestamp;
 
-pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::check::{given, typed};
+pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
 use crate::compile::plan::{Body, FunctionLogic, Node, NodeId, Plan, Service};
@@ -89,7 +91,12 @@ impl Model {
 
     /// The element of that kind and name or id, in that namespace when one is given.
     #[must_use]
-    pub fn find_in(&self, kind: ElementKind, name_or_id: &str, namespace: Option<&str>) -> Option<ElementRef> {
+    pub fn find_in(
+        &self,
+        kind: ElementKind,
+        name_or_id: &str,
+        namespace: Option<&str>,
+    ) -> Option<ElementRef> {
         let plan = &*self.0;
         let ids = plan.by_id.get(name_or_id).into_iter().flatten();
         let mut all = plan.by_name.get(name_or_id).into_iter().flatten().chain(ids);
@@ -134,8 +141,7 @@ impl Model {
         input: &dyn Scope,
         options: &EvalOptions,
     ) -> Result<Outcome, EvaluateError> {
-        let element =
-            self.find(name_or_id).ok_or_else(|| EvaluateError::Unknown(name_or_id.to_owned()))?;
+        let element = self.find(name_or_id).ok_or_else(|| EvaluateError::Unknown(name_or_id.to_owned()))?;
         self.evaluate_element(element, input, options).map_err(EvaluateError::from)
     }
 
@@ -282,7 +288,8 @@ impl<'e> Frame<'e> {
                 Ok(self.value(id))
             }
             Body::Function(logic) => {
-                let arguments = logic.names.iter().map(|name| self.input.get(name).map_or(Value::Null, Ref::into_value));
+                let arguments =
+                    logic.names.iter().map(|name| self.input.get(name).map_or(Value::Null, Ref::into_value));
                 let arguments = arguments.collect();
                 NodeFunction { plan: plan.clone(), id }.call(arguments, host)
             }
@@ -357,7 +364,8 @@ impl<'e> Frame<'e> {
         let Body::Decision(it) = &node.body else { return Ok(Value::Null) };
         let scope = NodeScope { frame: self, node };
         let explain = explains(host);
-        let tables = if explain { host.extension::<Log>().map(|log| std::mem::take(&mut log.tables)) } else { None };
+        let tables =
+            if explain { host.extension::<Log>().map(|log| std::mem::take(&mut log.tables)) } else { None };
         let value = logic::logic(it, &scope, host)?;
         let value = typed(value, node.kind.as_deref(), &node.place, host)?;
         if explain && let Some(log) = host.extension::<Log>() {

@@ -108,7 +108,12 @@ impl Hits {
     }
 }
 
-fn matching(table: &Table, inputs: &[Value], scope: &dyn Scope, host: &mut Host<'_>) -> Result<Hits, LimitError> {
+fn matching(
+    table: &Table,
+    inputs: &[Value],
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Result<Hits, LimitError> {
     let mut hits = Hits::None;
     let first = table.hit_policy == HitPolicy::First;
     let candidates = table.index.as_ref().and_then(|index| index.candidates(inputs));
@@ -161,7 +166,12 @@ fn rule_matches(
 }
 
 /// The outputs of one rule, one per clause.
-fn outputs(table: &Table, cells: &[&Cell], scope: &dyn Scope, host: &mut Host<'_>) -> Result<Vec<Value>, LimitError> {
+fn outputs(
+    table: &Table,
+    cells: &[&Cell],
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Result<Vec<Value>, LimitError> {
     let mut values = Vec::with_capacity(cells.len());
     for (cell_of, output) in cells.iter().zip(&table.outputs) {
         let value = cell(cell_of, scope, host)?;
@@ -219,7 +229,9 @@ fn result(
         }
     }
     match table.hit_policy {
-        HitPolicy::Unique | HitPolicy::First => Ok(all.into_iter().next().map_or(Value::Null, |v| combined(table, v))),
+        HitPolicy::Unique | HitPolicy::First => {
+            Ok(all.into_iter().next().map_or(Value::Null, |v| combined(table, v)))
+        }
         HitPolicy::Any => {
             let mut values = all.into_iter().map(|values| combined(table, values));
             let first = values.next().unwrap_or_default();
@@ -266,7 +278,8 @@ fn default(table: &Table, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
         return Ok(Value::Null);
     }
     let none = Cell::Constant(Value::Null);
-    let cells: Vec<&Cell> = table.outputs.iter().map(|output| output.default.as_ref().unwrap_or(&none)).collect();
+    let cells: Vec<&Cell> =
+        table.outputs.iter().map(|output| output.default.as_ref().unwrap_or(&none)).collect();
     let values = outputs(table, &cells, scope, host)?;
     Ok(combined(table, values))
 }
@@ -288,19 +301,21 @@ fn aggregated(aggregation: Aggregation, values: &[Value], place: &Place, host: &
     }
     for value in values {
         let next = match wanted {
-            Some(wanted) => value.compare(&result).map(|order| {
-                if order == wanted { value.clone() } else { result.clone() }
-            }),
-            None => result
-                .as_number()
-                .zip(value.as_number())
-                .and_then(|(a, b)| a.plus(b).ok())
-                .map(Value::Number),
+            Some(wanted) => value
+                .compare(&result)
+                .map(|order| if order == wanted { value.clone() } else { result.clone() }),
+            None => {
+                result.as_number().zip(value.as_number()).and_then(|(a, b)| a.plus(b).ok()).map(Value::Number)
+            }
         };
         match next {
             Some(next) => result = next,
             None => {
-                note(host, place, format!("a {} cannot be aggregated with a {}", value.type_name(), result.type_name()));
+                note(
+                    host,
+                    place,
+                    format!("a {} cannot be aggregated with a {}", value.type_name(), result.type_name()),
+                );
                 return Value::Null;
             }
         }

@@ -2,6 +2,8 @@
 
 mod place;
 mod read;
+mod upgrade;
+mod write;
 
 use heddle_xml::{Document, Limits, XmlError, decode};
 
@@ -88,6 +90,31 @@ pub struct Imported {
     pub version: Version,
     /// What the reader has to say.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why a model could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The document that the model came from is not well-formed.
+    #[error("sourceXml cannot be read: {0}")]
+    Source(#[from] XmlError),
+    /// A member holds what XML cannot express.
+    #[error("`{path}` holds a character that XML 1.0 cannot express")]
+    Character {
+        /// The XML name of the member.
+        path: String,
+    },
+}
+
+/// Writes a model as a document of DMN 1.5. A model that is as it was read gives its document in the namespaces of DMN
+/// 1.5, everything else as it stood; one that was changed is written anew, and what has no member - diagrams,
+/// artifacts, and the extensions of elements whose ids are the same - is taken from its `sourceXml`.
+///
+/// # Errors
+///
+/// When its `sourceXml` is no DMN document, or a member holds characters that XML cannot express.
+pub fn write(model: &DecisionModel) -> Result<String, WriteError> {
+    write::model(model)
 }
 
 /// Reads a DMN document of any version.

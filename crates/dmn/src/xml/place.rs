@@ -9,6 +9,7 @@ const STEP: usize = 512;
 pub(super) struct Places<'s> {
     source: &'s str,
     lines: Vec<usize>,
+    /// Empty for a text whose characters are bytes.
     characters: Vec<u32>,
 }
 
@@ -19,11 +20,11 @@ fn characters(bytes: &[u8]) -> u32 {
 
 impl<'s> Places<'s> {
     pub fn new(source: &'s str) -> Self {
-        let breaks = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let breaks = source.match_indices('\n').map(|(at, _)| at + 1);
         let lines = std::iter::once(0).chain(breaks).collect();
         let mut count = 0;
-        let characters = source
-            .as_bytes()
+        let counted = if source.is_ascii() { &[] } else { source.as_bytes() };
+        let characters = counted
             .chunks(STEP)
             .map(|chunk| {
                 let before = count;
@@ -35,6 +36,9 @@ impl<'s> Places<'s> {
     }
 
     fn before(&self, offset: usize) -> u32 {
+        if self.characters.is_empty() {
+            return u32::try_from(offset).unwrap_or(u32::MAX);
+        }
         let chunk = offset / STEP;
         let Some(&known) = self.characters.get(chunk) else { return 0 };
         known + characters(self.source.as_bytes().get(chunk * STEP..offset).unwrap_or_default())

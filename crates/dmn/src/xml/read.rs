@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 /// Elements that the model has no member for: they stay in the source, from which the writer takes them.
-const KEPT: [&str; 18] = [
+pub(super) const KEPT: [&str; 18] = [
     "extensionElements",
     "textAnnotation",
     "association",
@@ -41,7 +41,7 @@ struct Reader<'d, 's> {
     document: &'d Document<'s>,
     places: Places<'s>,
     /// Namespace of the model's elements in this document.
-    namespace: &'d str,
+    namespace: u32,
     /// The model's own namespace.
     own: Option<String>,
     /// Names of imports by namespace.
@@ -75,8 +75,14 @@ pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
         let message = format!("The root element `{name}` is not the `definitions` of a DMN document.");
         return Err(XmlError { message, line, column, reason: "notDmn" });
     };
-    let mut reader =
-        Reader { document, places, namespace, own: None, imports: Vec::new(), diagnostics: Vec::new() };
+    let mut reader = Reader {
+        document,
+        places,
+        namespace: document.namespace_index(root),
+        own: None,
+        imports: Vec::new(),
+        diagnostics: Vec::new(),
+    };
     if !exact {
         let message = format!(
             "The namespace {namespace:?} is not known; the document is read as DMN {}.",
@@ -94,19 +100,25 @@ impl<'s> Reader<'_, 's> {
         self.document.attribute(el, name).map(std::borrow::Cow::into_owned)
     }
 
+    /// The value of an attribute that names a language or schema; those of other versions are DMN 1.5's.
+    fn language(&self, el: El, name: &str) -> Option<String> {
+        let value = self.attribute(el, name)?;
+        Some(super::upgrade::namespace(&value).map_or(value, str::to_owned))
+    }
+
     fn at(&self, el: El) -> At {
         self.places.at(self.document.span(el).start)
     }
 
     /// The child elements of the model's namespace with their names; others are extensions.
     fn children(&self, el: El) -> Vec<(&'s str, El)> {
-        let of = |&child: &El| self.document.namespace(child) == self.namespace;
+        let of = |&child: &El| self.document.namespace_index(child) == self.namespace;
         self.document.children(el).filter(of).map(|child| (self.document.local(child), child)).collect()
     }
 
     fn child(&self, el: El, name: &str) -> Option<El> {
         self.document.children(el).find(|&child| {
-            self.document.local(child) == name && self.document.namespace(child) == self.namespace
+            self.document.local(child) == name && self.document.namespace_index(child) == self.namespace
         })
     }
 
@@ -165,8 +177,8 @@ impl<'s> Reader<'_, 's> {
             DecisionModel {
                 name: self.attribute(root, "name"),
                 namespace: self.own.clone(),
-                expression_language: self.attribute(root, "expressionLanguage"),
-                type_language: self.attribute(root, "typeLanguage"),
+                expression_language: self.language(root, "expressionLanguage"),
+                type_language: self.language(root, "typeLanguage"),
                 exporter: self.attribute(root, "exporter"),
                 exporter_version: self.attribute(root, "exporterVersion"),
                 source_xml: Some(self.document.source.to_owned()),
@@ -219,7 +231,7 @@ impl<'s> Reader<'_, 's> {
                 name: name,
                 namespace: namespace,
                 location_uri: self.attribute(el, "locationURI"),
-                import_type: self.attribute(el, "importType"),
+                import_type: self.language(el, "importType"),
             }
         )
     }
@@ -243,7 +255,7 @@ impl<'s> Reader<'_, 's> {
             el,
             ItemDefinition {
                 name: self.attribute(el, "name"),
-                type_language: self.attribute(el, "typeLanguage"),
+                type_language: self.language(el, "typeLanguage"),
                 is_collection: is_collection,
             }
         );
@@ -396,7 +408,7 @@ impl<'s> Reader<'_, 's> {
             label: self.attribute(el, "label"),
             description: self.description(el),
             type_ref: self.type_ref(el),
-            expression_language: self.attribute(el, "expressionLanguage"),
+            expression_language: self.language(el, "expressionLanguage"),
             text,
             at,
         }
@@ -409,7 +421,7 @@ impl<'s> Reader<'_, 's> {
             label: self.attribute(el, "label"),
             description: self.description(el),
             type_ref: self.type_ref(el),
-            expression_language: self.attribute(el, "expressionLanguage"),
+            expression_language: self.language(el, "expressionLanguage"),
             text,
             at,
         }

@@ -2,4 +2,6 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
 
+mod analysis;
+mod documents;
 mod tck;

@@ -9,17 +9,34 @@ use heddle_dmn::tck::{self, Verdict};
 use heddle_dmn::{EvalOptions, compile, xml};
 use heddle_kernel::Timestamp;
 
-fn suite() -> PathBuf {
-    let suites = std::env::var_os("HEDDLE_SUITES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites"),
-        PathBuf::from,
-    );
-    suites.join("dmn-tck")
+/// The kit's folder; a missing one fails under CI and skips by hand.
+pub(crate) fn suite() -> Option<PathBuf> {
+    let suites = std::env::var_os("HEDDLE_SUITES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites"), PathBuf::from);
+    let folder = suites.join("dmn-tck");
+    assert!(folder.is_dir() || std::env::var("CI").as_deref() != Ok("true"), "the kit's folder is missing");
+    folder.is_dir().then_some(folder)
+}
+
+/// The models below a folder.
+pub(crate) fn model_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut found = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            found.extend(model_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "dmn") {
+            found.push(path);
+        }
+    }
+    found
 }
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder).expect("the suite is there").map(|entry| entry.expect("an entry").path()).collect();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the suite is there")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -59,15 +76,14 @@ struct Level {
     failed: Vec<String>,
 }
 
-fn run() -> BTreeMap<String, Level> {
-    let suite = suite();
+fn run(suite: &Path) -> BTreeMap<String, Level> {
     let mut tests = Vec::new();
-    files(&suite, &mut tests);
+    files(suite, &mut tests);
     let options = EvalOptions::new(Timestamp::from_micros(1_710_498_600_000_000));
     let mut levels: BTreeMap<String, Level> = BTreeMap::new();
     for path in tests {
         let file = tck::read(&fs::read(&path).expect("a test")).expect("test cases");
-        let relative = path.strip_prefix(&suite).expect("within the suite");
+        let relative = path.strip_prefix(suite).expect("within the suite");
         let level = relative.iter().next().expect("a level").to_string_lossy().into_owned();
         let level = levels.entry(level).or_default();
         let compiled = compile(&models(&path, &file.model_name));
@@ -85,7 +101,8 @@ fn run() -> BTreeMap<String, Level> {
 
 #[test]
 fn the_kit_is_passed() {
-    let levels = run();
+    let Some(suite) = suite() else { return };
+    let levels = run(&suite);
     let mut report = Vec::new();
     for (name, level) in &levels {
         let (passed, failed, skipped) = (level.passed, level.failed.len(), level.skipped.len());

@@ -59,7 +59,16 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub const fn new(now: Timestamp, limits: Limits) -> Self {
-        Self { left: limits.steps, unwatched: 0, depth: 0, quiet: 0, limits, now, notes: Vec::new(), extension: None }
+        Self {
+            left: limits.steps,
+            unwatched: 0,
+            depth: 0,
+            quiet: 0,
+            limits,
+            now,
+            notes: Vec::new(),
+            extension: None,
+        }
     }
 
     pub fn into_notes(self) -> Vec<Note> {

@@ -1,0 +1,88 @@
+//! A document of any version in the namespaces of DMN 1.5, everything else as it stands.
+
+use heddle_xml::{Document, El};
+
+use super::{DMNDI_NS, FEEL_NS, MODEL_NS};
+
+/// The namespace of DMN 1.5 for one of another version.
+pub(super) fn namespace(uri: &str) -> Option<&'static str> {
+    let rest = uri.strip_prefix("http://").or_else(|| uri.strip_prefix("https://"))?;
+    let rest = rest.strip_prefix("www.omg.org/spec/")?;
+    if let Some(rest) = rest.strip_prefix("DMN/") {
+        let kind = rest.get(8..)?.trim_matches('/');
+        return match kind {
+            "" | "dmn.xsd" | "dmn11.xsd" | "MODEL" => Some(MODEL_NS),
+            "DMNDI" => Some(DMNDI_NS),
+            "FEEL" => Some(FEEL_NS),
+            _ => None,
+        };
+    }
+    rest.starts_with("FEEL/").then_some(FEEL_NS)
+}
+
+/// A type's name without the prefix that tells FEEL or the model itself; an import's prefix becomes its name.
+fn type_name(document: &Document<'_>, el: El, text: &str) -> Option<String> {
+    let (prefix, local) = text.trim().split_once(':')?;
+    let root = document.root();
+    let Some(uri) = document.bound(el, prefix) else { return (prefix == "feel").then(|| local.to_owned()) };
+    if uri.contains("FEEL") || document.attribute(root, "namespace").as_deref() == Some(uri) {
+        return Some(local.to_owned());
+    }
+    let import = document.children(root).find(|child| {
+        document.local(*child) == "import" && document.attribute(*child, "namespace").as_deref() == Some(uri)
+    })?;
+    let name =
+        document.attribute(import, "name").map_or_else(|| prefix.to_owned(), std::borrow::Cow::into_owned);
+    Some(format!("{name}.{local}"))
+}
+
+/// The document's text in the namespaces of DMN 1.5, without its declaration.
+pub(super) fn upgrade(document: &Document<'_>) -> String {
+    let source = document.source;
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    let place = |raw: &str| raw.as_ptr() as usize - source.as_ptr() as usize;
+    let model = document.namespace_index(document.root());
+    let mut left = vec![document.root()];
+    while let Some(el) = left.pop() {
+        for attribute in document.attributes(el) {
+            let value = attribute.value();
+            let of_model = !attribute.is_qualified() && document.namespace_index(el) == model;
+            let new = match attribute.name {
+                "expressionLanguage" | "typeLanguage" | "importType" if of_model => {
+                    namespace(&value).map(str::to_owned)
+                }
+                "typeRef" | "outputTypeRef" if of_model => type_name(document, el, &value),
+                _ if attribute.binds().is_some() => namespace(&value).map(str::to_owned),
+                _ => None,
+            };
+            if let Some(new) = new.filter(|new| *new != *value) {
+                let mut escaped = String::new();
+                heddle_xml::text::escape_attribute(&new, &mut escaped);
+                let at = place(attribute.raw);
+                edits.push((at, at + attribute.raw.len(), escaped));
+            }
+        }
+        if document.local(el) == "typeRef" && document.namespace_index(el) == model {
+            let inner = document.inner(el);
+            if let Some(new) = type_name(document, el, &document.text(el)) {
+                let mut escaped = String::new();
+                heddle_xml::text::escape_text(&new, &mut escaped);
+                edits.push((place(inner), place(inner) + inner.len(), escaped));
+            }
+        }
+        left.extend(document.children(el));
+    }
+    edits.sort_by_key(|edit| edit.0);
+    let mut out = String::with_capacity(source.len() + 64);
+    let mut at = match source.trim_start_matches('\u{feff}').strip_prefix("<?xml ") {
+        Some(rest) => rest.find("?>").map_or(0, |end| source.len() - rest.len() + end + 2),
+        None => 0,
+    };
+    for (from, to, new) in edits {
+        out.push_str(source.get(at..from).unwrap_or_default());
+        out.push_str(&new);
+        at = to;
+    }
+    out.push_str(source.get(at..).unwrap_or_default());
+    out
+}

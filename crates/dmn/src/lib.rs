@@ -3,6 +3,7 @@
 mod analysis;
 mod compile;
 mod diagnostic;
+pub mod diagram;
 mod eval;
 pub mod model;
 #[cfg(feature = "tck")]

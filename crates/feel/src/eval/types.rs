@@ -85,8 +85,7 @@ fn function_conforms(
         own.is_none_or(|own| subtype(wanted, own, types))
     });
     taken
-        && (*result == Type::Any
-            || body_type(function).map_or(lenient, |kind| subtype(&kind, result, types)))
+        && (*result == Type::Any || body_type(function).map_or(lenient, |kind| subtype(&kind, result, types)))
 }
 
 /// The type of a body that is a literal; any other is not known before it is evaluated.

@@ -15,8 +15,9 @@ use crate::reply::{Answer, Outcome};
 pub async fn preview(call: Call<ops::PostapiWorkflowsTransformPreview>) -> Outcome {
     let (request, format) = match call.body {
         wire::TransformBody::Xml(bytes) => {
-            let format = SourceFormat::Bpmn;
-            (PreviewRequest { format, file_name: None, bytes, target: TransformTarget::Definition }, "bpmn")
+            let format = SourceFormat::of_xml(&bytes);
+            let word = if format == SourceFormat::Dmn { "dmn" } else { "bpmn" };
+            (PreviewRequest { format, file_name: None, bytes, target: TransformTarget::Definition }, word)
         }
         wire::TransformBody::Json(request) => from_json(request)?,
     };
@@ -29,8 +30,9 @@ fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'stati
     let (format, word) = match request.source.format {
         wire::SourceFormat::Bpmn => (SourceFormat::Bpmn, "bpmn"),
         wire::SourceFormat::Json => (SourceFormat::Json, "json"),
-        wire::SourceFormat::Dmn | wire::SourceFormat::Cmmn => {
-            let message = "The formats of this version are `bpmn` and `json`.";
+        wire::SourceFormat::Dmn => (SourceFormat::Dmn, "dmn"),
+        wire::SourceFormat::Cmmn => {
+            let message = "The formats of this version are `bpmn`, `dmn` and `json`.";
             return Err(Failure::at("source.format", "notAllowed", message));
         }
     };
@@ -38,10 +40,7 @@ fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'stati
         None | Some(wire::TransformTarget::Definition) => TransformTarget::Definition,
         Some(wire::TransformTarget::Bpmn) => TransformTarget::Bpmn,
         Some(wire::TransformTarget::Bpel) => TransformTarget::Bpel,
-        Some(wire::TransformTarget::Dmn) => {
-            let message = "The targets of this version are `definition`, `bpmn` and `bpel`.";
-            return Err(Failure::at("target", "notAllowed", message));
-        }
+        Some(wire::TransformTarget::Dmn) => TransformTarget::Dmn,
     };
     let bytes = match (request.source.content, request.source.content_base64) {
         (Some(text), None) => text.into_bytes(),
@@ -85,7 +84,7 @@ fn shown(
     // A target without content is told by the diagnostics; the definition is no stand-in for it.
     let definition = match target {
         TransformTarget::Definition => Some(serde_json::to_value(&previewed.definition).map_err(json)?),
-        TransformTarget::Bpmn | TransformTarget::Bpel => None,
+        TransformTarget::Bpmn | TransformTarget::Bpel | TransformTarget::Dmn => None,
     };
     Ok(wire::TransformPreview {
         definition,
@@ -96,7 +95,7 @@ fn shown(
             items: Some(previewed.items),
             source_file_name: file_name,
             source_sha256: Some(previewed.sha256),
-            version: (format == "bpmn").then(|| "2.0".to_owned()),
+            version: previewed.version.map(str::to_owned),
         },
         diagnostics: previewed.diagnostics,
         lossless: previewed.lossless,

@@ -11,4 +11,5 @@ mod models;
 mod outage;
 mod runs;
 mod samples;
+mod transforms;
 mod workflows;

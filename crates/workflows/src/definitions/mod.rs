@@ -2,6 +2,7 @@
 
 mod bpel;
 mod change;
+mod decision;
 mod publish;
 mod transform;
 

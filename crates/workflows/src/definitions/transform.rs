@@ -1,15 +1,15 @@
 //! Previews of files, exports, and the imported bytes.
 
 use heddle_bpmn::diagnostic::Diagnostic;
-use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::graph::expression_items;
+use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::xml;
 use heddle_kernel::WorkflowId;
 use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
 use heddle_policy::{Grant, Scope};
 use serde_json::Value;
 
-use super::{Definitions, VersionChoice, bytes_hash};
+use super::{Definitions, VersionChoice, bytes_hash, decision};
 use crate::models::typed;
 use crate::records::{ImportSource, Workflow};
 use crate::{Problem, UseCaseError};
@@ -22,8 +22,25 @@ const UNCLAIMED_SECONDS: i64 = 24 * 3600;
 pub enum SourceFormat {
     /// BPMN 2.0 XML.
     Bpmn,
+    /// DMN XML of any version.
+    Dmn,
     /// A definition as JSON.
     Json,
+}
+
+impl SourceFormat {
+    /// The standard of an XML file, by the namespace that its root element names first; BPMN when it names none.
+    #[must_use]
+    pub fn of_xml(bytes: &[u8]) -> Self {
+        // In UTF-16 and UTF-32 the letters of a namespace stand between zeros.
+        let head: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).take(16 * 1024).collect();
+        let first = |word: &[u8]| head.windows(word.len()).position(|part| part == word);
+        match (first(b"/spec/DMN/"), first(b"/spec/BPMN/")) {
+            (Some(dmn), Some(bpmn)) if bpmn < dmn => Self::Bpmn,
+            (Some(_), _) => Self::Dmn,
+            _ => Self::Bpmn,
+        }
+    }
 }
 
 /// What is wanted of it.
@@ -36,6 +53,8 @@ pub enum TransformTarget {
     Bpmn,
     /// WS-BPEL 2.0: the primary process, or the first.
     Bpel,
+    /// DMN 1.5 XML: the decision model of the definition.
+    Dmn,
 }
 
 /// A file to look at.
@@ -60,6 +79,8 @@ pub struct Previewed {
     pub content: Option<String>,
     /// What happened to each element that is not simply BPMN.
     pub items: Vec<ImportItem>,
+    /// Version of the standard that the source is written in.
+    pub version: Option<&'static str>,
     /// Whether it could be published as it is.
     pub executable: bool,
     /// Findings.
@@ -98,14 +119,28 @@ impl Definitions {
     ) -> Result<Previewed, UseCaseError> {
         let read = match request.format {
             SourceFormat::Bpmn => read_bpmn(&request.bytes)?,
+            SourceFormat::Dmn => read_dmn(&request)?,
             SourceFormat::Json => read_json(&request.bytes)?,
         };
         let sha256 = bytes_hash(&request.bytes);
-        let (found, executable) = super::publish::examine(&read.definition);
-        let mut diagnostics = super::publish::merged(read.diagnostics, found);
+        let (mut diagnostics, executable) = match read.executable {
+            Some(executable) => (read.diagnostics, executable),
+            None => {
+                let (found, executable) = super::publish::examine(&read.definition);
+                (super::publish::merged(read.diagnostics, found), executable)
+            }
+        };
         let (content, lossless) = match request.target {
             TransformTarget::Definition => {
-                (None, request.format == SourceFormat::Json || is_kept(&read.definition))
+                (None, request.format != SourceFormat::Bpmn || is_kept(&read.definition))
+            }
+            TransformTarget::Dmn => {
+                let written = decision::write(&read.definition, &mut diagnostics)?;
+                (Some(written.content), written.lossless)
+            }
+            TransformTarget::Bpmn | TransformTarget::Bpel if request.format == SourceFormat::Dmn => {
+                let sentence = "A decision model has no process: it becomes a `definition` or `dmn`.";
+                return Err(UseCaseError::invalid("target", "notAllowed", sentence));
             }
             TransformTarget::Bpel => {
                 let before = diagnostics.len();
@@ -130,6 +165,7 @@ impl Definitions {
             content,
             lossless,
             items: read.items,
+            version: read.version,
             executable,
             diagnostics,
             sha256,
@@ -208,7 +244,7 @@ fn is_drawn(definition: &WorkflowDefinition) -> bool {
 /// The media type that a format is served with.
 const fn media_type(format: SourceFormat) -> &'static str {
     match format {
-        SourceFormat::Bpmn => "application/xml",
+        SourceFormat::Bpmn | SourceFormat::Dmn => "application/xml",
         SourceFormat::Json => "application/json",
     }
 }
@@ -217,6 +253,20 @@ struct Read {
     definition: WorkflowDefinition,
     items: Vec<ImportItem>,
     diagnostics: Vec<Diagnostic>,
+    version: Option<&'static str>,
+    /// Whether it can be executed, where that is known already.
+    executable: Option<bool>,
+}
+
+fn read_dmn(request: &PreviewRequest) -> Result<Read, UseCaseError> {
+    let read = decision::read(&request.bytes, request.file_name.as_deref())?;
+    Ok(Read {
+        definition: read.definition,
+        items: Vec::new(),
+        diagnostics: read.diagnostics,
+        version: Some(read.version),
+        executable: Some(read.executable),
+    })
 }
 
 fn read_bpmn(bytes: &[u8]) -> Result<Read, UseCaseError> {
@@ -224,7 +274,13 @@ fn read_bpmn(bytes: &[u8]) -> Result<Read, UseCaseError> {
         Ok(imported) => {
             let mut items = imported.items;
             items.extend(expression_items(&imported.definition));
-            Ok(Read { definition: imported.definition, items, diagnostics: imported.diagnostics })
+            Ok(Read {
+                definition: imported.definition,
+                items,
+                diagnostics: imported.diagnostics,
+                version: Some("2.0"),
+                executable: None,
+            })
         }
         Err(error) => {
             let mut problem = Problem::at("source.content", "malformedSource", error.to_string());
@@ -242,7 +298,13 @@ fn read_json(bytes: &[u8]) -> Result<Read, UseCaseError> {
         Ok(definition)
     });
     match read {
-        Ok(definition) => Ok(Read { definition, items: Vec::new(), diagnostics: Vec::new() }),
+        Ok(definition) => Ok(Read {
+            definition,
+            items: Vec::new(),
+            diagnostics: Vec::new(),
+            version: None,
+            executable: None,
+        }),
         Err(error) => {
             let problem = Problem::at("source.content", "malformedSource", error.to_string())
                 .with("line", error.line())

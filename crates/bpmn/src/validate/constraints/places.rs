@@ -15,7 +15,10 @@ pub(in crate::validate) struct Places<'w> {
 
 impl<'w> Places<'w> {
     /// Looks the ids up: nodes and edges first, which most findings are about, the rest where one is missing.
-    pub(in crate::validate) fn of(definition: &WorkflowDefinition, wanted: impl Iterator<Item = &'w str>) -> Self {
+    pub(in crate::validate) fn of(
+        definition: &WorkflowDefinition,
+        wanted: impl Iterator<Item = &'w str>,
+    ) -> Self {
         let found: HashMap<&str, Option<String>> = wanted.map(|id| (id, None)).collect();
         let missing = found.len();
         let mut places = Self { found, missing };

@@ -1,5 +1,7 @@
 //! From a document to a model.
 
+#![expect(clippy::needless_update, reason = "the shapes of one macro have more members or none")]
+
 use heddle_xml::{Document, El, XmlError};
 
 use super::place::Places;

@@ -333,7 +333,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn table(&mut self, table: &DecisionTable) -> Result<Table, Arc<str>> {
+    fn inputs(&mut self, table: &DecisionTable) -> Result<Vec<Input>, Arc<str>> {
         let mut inputs = Vec::with_capacity(table.inputs.len());
         for clause in &table.inputs {
             let place = self.place(clause.id.as_ref(), clause.at);
@@ -351,6 +351,11 @@ impl Compiler<'_, '_> {
                 place,
             });
         }
+        Ok(inputs)
+    }
+
+    fn table(&mut self, table: &DecisionTable) -> Result<Table, Arc<str>> {
+        let inputs = self.inputs(table)?;
         let mut outputs = Vec::with_capacity(table.outputs.len());
         for clause in &table.outputs {
             let place = self.place(clause.id.as_ref(), clause.at);

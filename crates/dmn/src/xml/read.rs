@@ -607,18 +607,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     fn table(&mut self, el: El) -> DecisionTable {
-        let hit_policy = self.word(el, "hitPolicy", |text| {
-            Some(match text {
-                "UNIQUE" | "U" => HitPolicy::Unique,
-                "FIRST" | "F" => HitPolicy::First,
-                "PRIORITY" | "P" => HitPolicy::Priority,
-                "ANY" | "A" => HitPolicy::Any,
-                "COLLECT" | "C" => HitPolicy::Collect,
-                "RULE ORDER" | "R" => HitPolicy::RuleOrder,
-                "OUTPUT ORDER" | "O" => HitPolicy::OutputOrder,
-                _ => return None,
-            })
-        });
+        let hit_policy = self.word(el, "hitPolicy", hit_policy);
         let aggregation = self.word(el, "aggregation", |text| {
             Some(match text {
                 "SUM" => Aggregation::Sum,
@@ -697,4 +686,18 @@ impl<'s> Reader<'_, 's> {
         }
         rule
     }
+}
+
+/// A hit policy by its name, or by the letter that tables show.
+fn hit_policy(text: &str) -> Option<HitPolicy> {
+    Some(match text {
+        "UNIQUE" | "U" => HitPolicy::Unique,
+        "FIRST" | "F" => HitPolicy::First,
+        "PRIORITY" | "P" => HitPolicy::Priority,
+        "ANY" | "A" => HitPolicy::Any,
+        "COLLECT" | "C" => HitPolicy::Collect,
+        "RULE ORDER" | "R" => HitPolicy::RuleOrder,
+        "OUTPUT ORDER" | "O" => HitPolicy::OutputOrder,
+        _ => return None,
+    })
 }

@@ -8,9 +8,9 @@ use heddle_xml::{Document, El, Limits};
 use super::upgrade::upgrade;
 use super::{DC_NS, DI_NS, DMNDI_NS, MAX_DEPTH, MAX_ELEMENTS, MODEL_NS, WriteError};
 use crate::model::{
-    Aggregation, AuthorityRequirement, BoxedExpression, DecisionModel, DecisionTable, FunctionDefinition,
-    FunctionKind, HitPolicy, InformationItem, ItemDefinition, KnowledgeRequirement, LiteralExpression,
-    Orientation, UnaryTestsText,
+    Aggregation, AuthorityRequirement, BoxedExpression, ContextEntry, DecisionModel, DecisionTable,
+    FunctionDefinition, FunctionKind, HitPolicy, InformationItem, ItemDefinition, KnowledgeRequirement,
+    LiteralExpression, Orientation, RelationRow, UnaryTestsText,
 };
 
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
@@ -477,26 +477,14 @@ impl Writer<'_> {
             BoxedExpression::DecisionTable(it) => self.table(it),
             BoxedExpression::FunctionDefinition(it) => self.function("functionDefinition", it),
             BoxedExpression::Context(it) => boxed!("context", it, |this: &mut Self| {
-                for it in &it.entries {
-                    let label: Attributes<'_> = &[("label", it.label.as_ref())];
-                    this.element("contextEntry", (it.id.as_ref(), it.description.as_ref()), label, |this| {
-                        this.item("variable", it.variable.as_ref());
-                        this.optional(it.value.as_ref());
-                    });
-                }
+                it.entries.iter().for_each(|entry| this.entry(entry));
             }),
             BoxedExpression::List(it) => boxed!("list", it, |this: &mut Self| {
                 it.items.iter().for_each(|item| this.expression(item));
             }),
             BoxedExpression::Relation(it) => boxed!("relation", it, |this: &mut Self| {
                 it.columns.iter().for_each(|column| this.item("column", Some(column)));
-                for it in &it.rows {
-                    let attributes: Attributes<'_> =
-                        &[("label", it.label.as_ref()), ("typeRef", it.type_ref.as_ref())];
-                    this.element("row", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
-                        it.items.iter().for_each(|item| this.expression(item));
-                    });
-                }
+                it.rows.iter().for_each(|row| this.row(row));
             }),
             BoxedExpression::Invocation(it) => boxed!("invocation", it, |this: &mut Self| {
                 this.optional(it.called_function.as_ref());
@@ -541,6 +529,21 @@ impl Writer<'_> {
                 });
             }
         }
+    }
+
+    fn entry(&mut self, it: &ContextEntry) {
+        let label: Attributes<'_> = &[("label", it.label.as_ref())];
+        self.element("contextEntry", (it.id.as_ref(), it.description.as_ref()), label, |this| {
+            this.item("variable", it.variable.as_ref());
+            this.optional(it.value.as_ref());
+        });
+    }
+
+    fn row(&mut self, it: &RelationRow) {
+        let attributes: Attributes<'_> = &[("label", it.label.as_ref()), ("typeRef", it.type_ref.as_ref())];
+        self.element("row", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+            it.items.iter().for_each(|item| this.expression(item));
+        });
     }
 
     fn function(&mut self, name: &str, it: &FunctionDefinition) {

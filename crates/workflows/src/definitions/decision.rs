@@ -156,7 +156,7 @@ impl Graph {
         let shape = self.drawn.shapes.iter().find(|shape| Some(&shape.element_id) == id.as_ref());
         let bounds = shape.map(|shape| {
             let [x, y, width, height] = shape.bounds.map(Some);
-            Bounds { x, y, width, height, ..Bounds::default() }
+            Bounds { x, y, width, height }
         });
         self.elements.push(DmnElement {
             bounds,
@@ -177,7 +177,7 @@ impl Graph {
         target: &Option<String>,
     ) {
         let edge = self.drawn.edges.iter().find(|edge| Some(&edge.element_id) == id.as_ref());
-        let point = |[x, y]: &[f64; 2]| Point { x: Some(*x), y: Some(*y), ..Point::default() };
+        let point = |[x, y]: &[f64; 2]| Point { x: Some(*x), y: Some(*y) };
         self.requirements.push(DmnRequirement {
             id: id.clone(),
             // `#id`, or a namespace and `#id` for an element of another document.

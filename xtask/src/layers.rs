@@ -98,7 +98,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
-    Layer { name: "xtask", knows: &[] },
+    Layer { name: "xtask", knows: &["heddle-kernel", "heddle-dmn"] },
 ];
 
 /// Crates from outside, by prefix, that only some of ours may name.

@@ -4,6 +4,7 @@ mod canonical;
 mod cases;
 mod constraints;
 mod deployment;
+mod dmn_tck;
 mod execution;
 mod judge;
 mod language;
@@ -34,7 +35,6 @@ pub struct Options {
 
 /// A suite.
 #[derive(Subcommand)]
-#[expect(clippy::enum_variant_names, reason = "the variants are the commands' names")]
 pub enum Suite {
     /// Executable BPMN models with expectations.json, searched recursively.
     BpmnExecution(execution::Options),
@@ -44,6 +44,8 @@ pub enum Suite {
     BpmnConstraints(constraints::Options),
     /// Every BPMN file of a folder read, created, exported and compared with its source.
     BpmnRoundtrip(roundtrip::Options),
+    /// The DMN Technology Compatibility Kit, or any folder in its form.
+    DmnTck(dmn_tck::Options),
     /// Every export against the standard's schema and through bpmn-moddle.
     BpmnSchema(schema::Options),
 }
@@ -63,5 +65,6 @@ pub async fn run(options: Options) -> Result<bool> {
         Suite::BpmnConstraints(options) => constraints::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
         Suite::BpmnSchema(options) => schema::run(options).await,
+        Suite::DmnTck(options) => dmn_tck::run(options),
     }
 }

@@ -7,7 +7,7 @@ mod client;
 mod conformance;
 mod crash;
 mod layers;
-mod moddle;
+mod npm;
 mod out;
 mod postgres;
 mod prepare;

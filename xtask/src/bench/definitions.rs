@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::moddle::Moddle;
-use crate::{out, workspace};
+use super::{example, output};
+use crate::{npm, out, workspace};
 
 const SCRIPT: &str = include_str!("moddle.mjs");
 /// The least that a core is to do, by figure, for the reference model B.2.0 with its 99 shapes.
@@ -28,7 +27,7 @@ pub struct Options {
 /// Measures; rates are documents per second of processor time.
 pub fn run(options: Options) -> Result<bool> {
     let files = if options.file.is_empty() { vec![reference()?] } else { options.file };
-    let peer = if options.alone { None } else { Some(Moddle::install()?) };
+    let peer = if options.alone { None } else { Some(npm::moddle()?) };
     for file in files {
         let file = file.canonicalize().with_context(|| format!("cannot read {}", file.display()))?;
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -55,31 +54,19 @@ pub fn run(options: Options) -> Result<bool> {
 }
 
 fn reference() -> Result<PathBuf> {
-    let suites = std::env::var_os("HEDDLE_SUITES").map(PathBuf::from);
-    let suites = suites.unwrap_or_else(|| workspace::root().join("../shared/suites"));
-    let file = suites.join("bpmn/miwg").join(REFERENCE);
+    let file = workspace::suites().join("bpmn/miwg").join(REFERENCE);
     if !file.is_file() {
         bail!("{} is absent: name a file, or set HEDDLE_SUITES", file.display());
     }
     Ok(file)
 }
 
-/// The lines of the example, which is built as a release is.
+/// The lines of the example, without the file's name.
 fn own(file: &Path) -> Result<String> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["run", "--quiet", "--release", "--package", "heddle-bpmn", "--example", "bench-definitions"]);
-    let lines = output(cargo.arg("--").arg(file))?;
+    let lines = example("heddle-bpmn", "bench-definitions", &[], &[file.as_os_str()])?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let rest = lines.lines().filter_map(|line| line.strip_prefix(&name)).map(str::trim_start);
     Ok(rest.collect::<Vec<_>>().join("\n"))
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("{command:?} cannot be started"))?;
-    if !output.status.success() {
-        bail!("{command:?} {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
-    }
-    String::from_utf8(output.stdout).context("a benchmark printed no text")
 }
 
 /// Lines of a figure and its rate.

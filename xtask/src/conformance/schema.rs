@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::report::{self, Outcome, Report};
 use super::roundtrip::{self, Source};
 use super::scene::Scene;
-use crate::moddle::Moddle;
+use crate::npm::{self, Package};
 use crate::server::Backend;
 
 const SCRIPT: &str = include_str!("moddle.mjs");
@@ -39,7 +39,8 @@ struct Reading {
 
 /// The schema and the second reader.
 struct Tools {
-    moddle: Moddle,
+    moddle: Package,
+    schema: PathBuf,
 }
 
 /// Runs the suite; `false` when an export is worse than its source.
@@ -147,18 +148,19 @@ fn added<'w>(before: &[String], after: &'w [String]) -> Option<&'w str> {
 impl Tools {
     /// Installs bpmn-moddle; xmllint must be on the path.
     fn install() -> Result<Self> {
-        let moddle = Moddle::install()?;
+        let moddle = npm::moddle()?;
+        let schema = moddle.module.join("resources/bpmn/xsd/BPMN20.xsd");
         let xmllint = Command::new("xmllint").arg("--version").stderr(Stdio::null()).status();
         if !xmllint.is_ok_and(|status| status.success()) {
             bail!("xmllint cannot be started; it is part of libxml2-utils");
         }
-        Ok(Self { moddle })
+        Ok(Self { moddle, schema })
     }
 
     /// What the schema has against a file; none when it is valid.
     fn complaint(&self, path: &Path) -> Result<Option<String>> {
         let mut command = Command::new("xmllint");
-        command.args(["--noout", "--nonet", "--schema"]).arg(&self.moddle.schema).arg(path);
+        command.args(["--noout", "--nonet", "--schema"]).arg(&self.schema).arg(path);
         let output = command.stdin(Stdio::null()).output().context("xmllint cannot be started")?;
         if output.status.success() {
             return Ok(None);

@@ -85,6 +85,11 @@ pub enum Command {
         #[command(subcommand)]
         command: WorkflowCommand,
     },
+    /// Decisions, without a server.
+    Dmn {
+        #[command(subcommand)]
+        command: DmnCommand,
+    },
     /// Print a shell's completions.
     Completions {
         /// The shell.
@@ -104,6 +109,27 @@ pub struct Serve {
     /// Write address, process id and first credentials to this file (mode 0600) when ready.
     #[arg(long, value_name = "FILE")]
     pub ready_file: Option<PathBuf>,
+}
+
+/// `heddle dmn`.
+#[derive(Debug, Subcommand)]
+pub enum DmnCommand {
+    /// Evaluate a decision of a DMN file and print its value as JSON.
+    Eval(EvaluateDecision),
+}
+
+/// `heddle dmn eval`.
+#[derive(Debug, Args)]
+pub struct EvaluateDecision {
+    /// The DMN file, then those that it imports.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Name or id of the decision or decision service; may be left out when there is but one decision.
+    #[arg(long, value_name = "NAME")]
+    pub decision: Option<String>,
+    /// The inputs by name as a JSON object, or `@FILE` with it.
+    #[arg(long, value_name = "JSON")]
+    pub input: Option<String>,
 }
 
 /// In which organisation, and in whose name, a command works.

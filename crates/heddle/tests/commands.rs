@@ -375,3 +375,30 @@ fn completions_are_printed_for_every_shell() {
         assert!(text.contains(word) && text.contains("ready-file"), "{shell}");
     }
 }
+
+#[test]
+fn a_decision_is_evaluated_without_a_server() {
+    let folder = TempDir::new().unwrap();
+    let model = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" namespace="urn:m">
+        <decision id="d" name="Discount in percent"><variable name="Discount in percent"/><decisionTable>
+        <input><inputExpression><text>customer.kind</text></inputExpression></input><output/>
+        <rule><inputEntry><text>"gold"</text></inputEntry><outputEntry><text>10</text></outputEntry></rule>
+        <rule><inputEntry><text>-</text></inputEntry><outputEntry><text>1 + </text></outputEntry></rule>
+        </decisionTable></decision></definitions>"#;
+    std::fs::write(folder.path().join("m.dmn"), model).unwrap();
+    let eval = |input: &str| run(folder.path(), &["dmn", "eval", "m.dmn", "--input", input]);
+    let gold = eval(r#"{"customer": {"kind": "gold"}}"#);
+    assert_eq!((code(&gold), String::from_utf8_lossy(&gold.stdout).trim()), (0, "null"), "two rules hit");
+    assert!(told(&gold).contains("line=5"), "what is no FEEL is told with its place: {}", told(&gold));
+    let model = model.replace("<text>-</text>", "<text>not(\"gold\")</text>").replace("1 + ", "1");
+    std::fs::write(folder.path().join("m.dmn"), model).unwrap();
+    let arguments =
+        ["dmn", "eval", "m.dmn", "--decision", "d", "--input", r#"{"customer": {"kind": "gold"}}"#];
+    assert_eq!(json_of(folder.path(), &[&arguments[..], &["--json"]].concat())["value"], 10);
+    for (input, word) in [("5", "object"), ("{", "JSON"), ("@nowhere", "nowhere")] {
+        let refused = eval(input);
+        assert!(code(&refused) != 0 && told(&refused).contains(word), "{}", told(&refused));
+    }
+    let unknown = run(folder.path(), &["dmn", "eval", "m.dmn", "--decision", "x"]);
+    assert!(code(&unknown) == 1 && told(&unknown).contains("Discount in percent"), "{}", told(&unknown));
+}

@@ -1,5 +1,6 @@
 //! The commands: each reads its options, calls the service, and prints.
 
+mod dmn;
 mod doctor;
 mod licence;
 mod migrate;
@@ -17,7 +18,7 @@ use heddle_server::{Config, Core};
 use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Command, LicenceCommand, Place, UserCommand, WorkflowCommand};
+use crate::cli::{Cli, Command, DmnCommand, LicenceCommand, Place, UserCommand, WorkflowCommand};
 use crate::config::{Effective, Row};
 use crate::output::{self, Failure};
 
@@ -31,6 +32,10 @@ pub fn run(cli: Cli) -> Result<()> {
         clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
         output::line(String::from_utf8_lossy(&text).trim_end());
         return Ok(());
+    }
+    if let Command::Dmn { command: DmnCommand::Eval(options) } = &cli.command {
+        log("warn")?;
+        return dmn::evaluate(options, cli.json);
     }
     let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
     let serves = matches!(cli.command, Command::Serve(_));
@@ -59,7 +64,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Workflow { command: WorkflowCommand::Import(options) } => {
             block_on(workflow::import(config, options, json))
         }
-        Command::Completions { .. } => Ok(()),
+        Command::Dmn { .. } | Command::Completions { .. } => Ok(()),
     }
 }
 

@@ -22,8 +22,12 @@ pub(super) struct Compiler<'c, 'm> {
     pub types: &'c mut Types<'m>,
     /// The names in sight, outermost first.
     pub names: Vec<Arc<str>>,
+    /// How many of them stand around the element; the others are its own.
+    pub around: usize,
     /// The names that its texts use.
     pub used: HashSet<Arc<str>>,
+    /// Those among them that are not its own where they stand.
+    pub outer: HashSet<Arc<str>>,
     pub place: Place,
 }
 
@@ -63,6 +67,10 @@ impl Compiler<'_, '_> {
         for name in names {
             if !self.used.contains(name) {
                 self.used.insert(Arc::from(name));
+            }
+            let own = self.names.iter().skip(self.around).any(|own| **own == *name);
+            if !own && !self.outer.contains(name) {
+                self.outer.insert(Arc::from(name));
             }
         }
     }

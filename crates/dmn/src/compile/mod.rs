@@ -387,8 +387,16 @@ impl<'m> Graph<'m> {
         let kind_name = element.variable.and_then(|variable| variable.type_ref.as_ref());
         let kind = types.reference(document, kind_name, &place, texts);
         let names: Vec<Arc<str>> = element.requirements.iter().map(|it| it.name.clone()).collect();
-        let mut compiler =
-            Compiler { document, texts, types, names, used: HashSet::new(), place: place.clone() };
+        let mut compiler = Compiler {
+            document,
+            texts,
+            types,
+            around: names.len(),
+            names,
+            used: HashSet::new(),
+            outer: HashSet::new(),
+            place: place.clone(),
+        };
         let body = match &element.source {
             Source::Input(_) => Body::Input,
             Source::Decision(decision) => Body::Decision(match cycle {
@@ -400,8 +408,9 @@ impl<'m> Graph<'m> {
             Source::Function(function) => Self::function(function, kind.clone(), &mut compiler),
             Source::Service(service) => Body::Service(self.service(document, service)),
         };
-        let used = compiler.used;
-        for name in &used {
+        let (used, mut outer) = (compiler.used, Vec::from_iter(compiler.outer));
+        outer.sort_unstable();
+        for name in &outer {
             if declared.contains(name) && !element.requirements.iter().any(|it| it.name == *name) {
                 let message = format!("`{name}` is used without being required here.");
                 texts.report(Diagnostic::warning("requirementNotDeclared", message), &place);

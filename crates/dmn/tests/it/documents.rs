@@ -302,3 +302,21 @@ fn an_index_finds_the_same_rules_as_looking_at_each() {
         }
     }
 }
+
+#[test]
+fn names_of_its_own_are_no_missing_requirements() {
+    let source = r##"<definitions xmlns="https://www.omg.org/spec/DMN/20230324/MODEL/" name="m" namespace="urn:m">
+        <decision id="a" name="a"><variable name="a"/><literalExpression><text>1</text></literalExpression></decision>
+        <decision id="b" name="b"><variable name="b"/><literalExpression><text>a + 1</text></literalExpression></decision>
+        <businessKnowledgeModel id="f" name="f"><variable name="f"/><encapsulatedLogic>
+          <formalParameter name="a"/><literalExpression><text>a + 1</text></literalExpression></encapsulatedLogic>
+        </businessKnowledgeModel>
+        <decision id="c" name="c"><variable name="c"/><context><contextEntry><variable name="a"/>
+          <literalExpression><text>2</text></literalExpression></contextEntry>
+          <contextEntry><literalExpression><text>a + 1</text></literalExpression></contextEntry></context></decision>
+        </definitions>"##;
+    let compiled = compile(&[xml::read(source.as_bytes()).unwrap().model]);
+    let told: Vec<_> =
+        compiled.diagnostics.iter().map(|one| (one.code.as_str(), one.element_id.as_deref())).collect();
+    assert_eq!(told, [("requirementNotDeclared", Some("b"))]);
+}

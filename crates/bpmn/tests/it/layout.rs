@@ -266,6 +266,11 @@ fn the_suites_models_have_a_sound_layout() {
             let mut definition = xml::read(&std::fs::read(&path).unwrap()).unwrap().definition;
             if let Some(bpmn) = definition.bpmn.as_mut() {
                 bpmn.diagrams = None;
+                // No diagram could refer to a process whose id XML does not allow, such as `my{0}`: it is left out.
+                let allowed = |id: &str| id.chars().all(|one| one.is_alphanumeric() || "_-.".contains(one));
+                for process in bpmn.processes.iter_mut().flatten() {
+                    process.id = process.id.take().map(|id| if allowed(&id) { id } else { "p".to_owned() });
+                }
             }
             count += 1;
             let wrong = check(&definition);

@@ -13,8 +13,8 @@ use heddle_bpmn::{graph, layout, xml};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Seconds of processor time for one round of a figure; the best of the rounds counts.
-const SPAN: f64 = 0.7;
-const ROUNDS: usize = 3;
+const SPAN: f64 = 0.5;
+const ROUNDS: usize = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();

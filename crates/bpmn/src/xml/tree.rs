@@ -278,7 +278,12 @@ impl<'s> Tree<'s> {
         let outer_scope = parent.map_or(outermost, |parent| self.elements[parent as usize].scope);
         let (attributes, scope) = self.attributes_of(tag, outer_scope, start)?;
         let name = self.slice(tag.name().into_inner(), start)?;
-        let (prefix, local) = split(name);
+        // Most elements have their neighbour's prefix.
+        let usual = self.resolved.1;
+        let (prefix, local) = match name.strip_prefix(usual).and_then(|rest| rest.strip_prefix(':')) {
+            Some(local) if !usual.is_empty() => (usual, local),
+            _ => split(name),
+        };
         if local.is_empty() || !name_start(local) {
             return Err(self.error(start, "malformed", format!("{name:?} is no element name.")));
         }

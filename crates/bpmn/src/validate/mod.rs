@@ -19,11 +19,9 @@ pub use profile::{
 pub use soundness::{Soundness, soundness};
 
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap as Map;
 use crate::model::{WorkflowDefinition, graphs, join};
 use index::Index;
-
-/// A map for the many look-ups of a check; its hasher takes a fraction of the standard one's time.
-type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Most findings reported; a definition with more is broken beyond reading them all.
 const MAX_FINDINGS: usize = 1_000;

@@ -7,7 +7,6 @@ use crate::validate::Map;
 use crate::xml::Group;
 use crate::xml::names::{Ns, UNKNOWN, element_rows, kind_named, row};
 use crate::xml::tree::{El, Tree};
-use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
@@ -106,7 +105,7 @@ impl<'t> Doc<'t> {
             tree,
             parent: vec![NOTHING; tree.len()],
             process: vec![NOTHING; tree.len()],
-            ids: Map::with_capacity_and_hasher(tree.len() / 4, RandomState::default()),
+            ids: Map::with_capacity_and_hasher(tree.len() / 4, Default::default()),
             repeated: Vec::new(),
             kinds: Vec::new(),
             starts: vec![0; element_rows().len() + 1],

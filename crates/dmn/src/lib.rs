@@ -2,6 +2,7 @@
 
 mod analysis;
 mod compile;
+pub mod conformance;
 mod diagnostic;
 pub mod diagram;
 mod eval;

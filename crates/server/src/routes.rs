@@ -55,6 +55,12 @@ pub fn handler(id: OperationId) -> Handler {
         Id::GetapiWorkflowsBpmnConformanceReport => {
             gated::<ops::GetapiWorkflowsBpmnConformanceReport, _, _>(conformance::bpmn_report)
         }
+        Id::GetapiWorkflowsDmnConformance => {
+            gated::<ops::GetapiWorkflowsDmnConformance, _, _>(conformance::dmn)
+        }
+        Id::GetapiWorkflowsDmnConformanceReport => {
+            gated::<ops::GetapiWorkflowsDmnConformanceReport, _, _>(conformance::dmn_report)
+        }
         Id::PostapiWorkflowsTransformPreview => {
             gated::<ops::PostapiWorkflowsTransformPreview, _, _>(transform::preview)
         }

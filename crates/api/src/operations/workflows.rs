@@ -51,6 +51,22 @@ macro_rules! workflow_rows {
                 path(NoPath) query(NoQuery) body(-)
                 output(Data CommonExecutableProfile)
                 success[200] errors[400 401 402 403 423 500 503];
+            GetapiWorkflowsDmnConformance "getapiWorkflowsDmnConformance" Get "/api/workflows/dmn/conformance"
+                Contract Workflows Preview "What is claimed of DMN 1.5"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(-)
+                output(Data DmnConformance)
+                success[200] errors[400 401 402 403 423 500 503];
+            GetapiWorkflowsDmnConformanceReport "getapiWorkflowsDmnConformanceReport" Get "/api/workflows/dmn/conformance/report"
+                Contract Workflows Preview "The recorded results of the DMN suites"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(ReportQuery) body(-)
+                output(Document ["text/html"] ConformanceReport)
+                success[200] errors[400 401 402 403 423 500 503];
             PostapiWorkflowsTransformPreview "postapiWorkflowsTransformPreview" Post "/api/workflows/transform/preview"
                 Contract Workflows Preview "Preview what a file becomes as a definition"
                 security(WorkflowTransform all) entitlement("workflow.enabled") role("workflow")

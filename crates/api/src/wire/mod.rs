@@ -32,7 +32,7 @@ pub use case_events::{
 pub use common::{AnyJson, Data, Instant, JsonObject, List, PageInfo, PageQuery, SearchQuery};
 pub use conformance::{
     BpmnConformance, CaseCounts, CaseResult, CaseStatus, ClaimedElement, CommonExecutableProfile,
-    ConformanceReport, ElementTests, ReportFormat, ReportQuery, SuiteResult,
+    ConformanceReport, DmnConformance, ElementTests, ReportFormat, ReportQuery, SuiteResult,
 };
 pub use definition::{BpelFormat, BpelQuery, Definition, Diagnostic, ExportedDocument, VersionQuery};
 pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};

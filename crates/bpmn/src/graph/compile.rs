@@ -128,6 +128,8 @@ pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
     pub errors: HashMap<&'d str, &'d EventReference>,
+    /// Decisions by the node that uses them.
+    pub decisions: HashMap<&'d str, &'d str>,
     pub vendors: &'d Vendors<'d>,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -148,6 +150,7 @@ impl<'d> Builder<'d> {
             messages: by_id(bpmn.and_then(|bpmn| bpmn.messages.as_ref())),
             signals: by_id(bpmn.and_then(|bpmn| bpmn.signals.as_ref())),
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
+            decisions: decisions(definition),
             vendors,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
@@ -501,6 +504,15 @@ impl<'d> Builder<'d> {
             }
         }
     }
+}
+
+/// The decisions whose elements name a node that uses them.
+fn decisions(definition: &WorkflowDefinition) -> HashMap<&str, &str> {
+    let elements = definition.dmn.iter().flat_map(|dmn| dmn.elements.iter().flatten());
+    elements
+        .filter(|element| matches!(element.r#type.as_deref(), None | Some("decision" | "decisionService")))
+        .filter_map(|element| Some((element.node_id.as_deref()?, element.id.as_deref()?)))
+        .collect()
 }
 
 /// The innermost lane of each node.

@@ -35,7 +35,20 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
     let task = |activity: Value| json!({"type": "task", "bpmn": {"activity": activity}});
     for (node, code) in [
         (json!({"type": "scriptTask", "bpmn": {"activity": {"script": "x = 1"}}}), "unsupportedScript"),
-        (json!({"type": "businessRuleTask"}), "unsupportedElement"),
+        (json!({"type": "businessRuleTask", "configuration": {"resultVariable": "x"}}), "wrongSetting"),
+        (json!({"type": "businessRuleTask", "configuration": {"kind": "dmn"}}), "wrongSetting"),
+        (
+            json!({"type": "businessRuleTask", "configuration": {"decisionRef": "d", "version": "2"}}),
+            "unsupportedSetting",
+        ),
+        (
+            json!({"type": "businessRuleTask", "configuration": {"decisionRef": "d", "versionPolicy": "pinned"}}),
+            "unsupportedSetting",
+        ),
+        (json!({"type": "serviceTask", "configuration": {"decisionRef": "d"}}), "unsupportedSetting"),
+        (json!({"type": "scriptTask", "configuration": {"source": "1 +"}}), "expressionSyntax"),
+        (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
+        (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
         (json!({"type": "callActivity", "bpmn": {"calledElement": "p"}}), "unsupportedElement"),
         (json!({"type": "complexGateway"}), "unsupportedElement"),
         (json!({"type": "adHocSubProcess"}), "unsupportedElement"),

@@ -16,7 +16,7 @@ use self::check::{given, typed};
 pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
-use crate::compile::plan::{Body, FunctionLogic, Node, NodeId, Plan, Service};
+use crate::compile::plan::{Body, FunctionLogic, Kind, Logic, Node, NodeId, Plan, Service};
 
 /// How to evaluate.
 #[derive(Debug, Clone)]
@@ -112,6 +112,26 @@ impl Model {
     #[must_use]
     pub fn kind(&self, element: ElementRef) -> Option<ElementKind> {
         self.0.node(element.0).map(Node::element_kind)
+    }
+
+    /// The name of the element, which is that of its variable.
+    #[must_use]
+    pub fn name(&self, element: ElementRef) -> &str {
+        self.0.node(element.0).map_or("", |node| &node.name)
+    }
+
+    /// The name of a single result of the element: that of the only output of its table, where it has one, else its own.
+    #[must_use]
+    pub fn output_name(&self, element: ElementRef) -> &str {
+        let table = match self.0.node(element.0).map(|node| &node.body) {
+            Some(Body::Decision(Logic { kind: Kind::Table(table), .. })) => Some(table),
+            _ => None,
+        };
+        let named = table.and_then(|table| match table.outputs.as_slice() {
+            [only] => only.name.as_deref().filter(|name| !name.is_empty()),
+            _ => None,
+        });
+        named.unwrap_or_else(|| self.name(element))
     }
 
     /// Whether the element is a decision service with several outputs, whose result is a context of them.

@@ -14,7 +14,7 @@ pub(super) struct Variables<'s> {
 }
 
 impl<'s> Variables<'s> {
-    fn find(&self, name: &str) -> Option<&'s Value> {
+    pub(super) fn find(&self, name: &str) -> Option<&'s Value> {
         let mut next = Some(self.scope);
         while let Some(scope) = next.and_then(|id| self.state.scope(id)) {
             if let Some(value) = scope.variables.get(name) {
@@ -50,20 +50,29 @@ impl Machine<'_> {
     }
 
     /// The value of an expression, with the reasons for nulls.
-    fn evaluate(&self, source: &Expression, scope: LocalId) -> Result<(Value, String), Trouble> {
-        match source.evaluate(&self.variables(scope), &EvalContext { now: self.now }) {
+    pub(super) fn evaluate(
+        &self,
+        source: &Expression,
+        variables: &dyn Scope,
+    ) -> Result<(Value, Vec<String>), Trouble> {
+        match source.evaluate(variables, &EvalContext { now: self.now }) {
             Ok(evaluated) => {
-                let notes: Vec<String> = evaluated.notes.into_iter().map(|note| note.message).collect();
-                Ok((to_json(&evaluated.value), notes.join("; ")))
+                let notes = evaluated.notes.into_iter().map(|note| note.message).collect();
+                Ok((to_json(&evaluated.value), notes))
             }
             Err(limit) => Err(expression(format!("`{}`: {limit}", source.source()))),
         }
     }
 
     pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, Trouble> {
+        self.setting_over(setting, &self.variables(scope))
+    }
+
+    /// A setting evaluated over these variables.
+    pub(super) fn setting_over(&self, setting: &Setting, variables: &dyn Scope) -> Result<Value, Trouble> {
         match setting {
             Setting::Literal(value) => Ok(value.clone()),
-            Setting::Expression(source) => self.evaluate(source, scope).map(|(value, _)| value),
+            Setting::Expression(source) => self.evaluate(source, variables).map(|(value, _)| value),
         }
     }
 
@@ -121,7 +130,7 @@ impl Machine<'_> {
         match &condition.test {
             None => Ok(true),
             Some(Test::Compare(comparison)) => Ok(comparison.holds(self.operand(comparison, scope))),
-            Some(Test::Feel(source)) => match self.evaluate(source, scope)? {
+            Some(Test::Feel(source)) => match self.evaluate(source, &self.variables(scope))? {
                 (Value::Bool(truth), _) => Ok(truth),
                 (Value::Null, notes) => {
                     reasons.push(format!("`{}` is null{}", source.source(), prefixed(&notes)));
@@ -142,6 +151,6 @@ impl Machine<'_> {
     }
 }
 
-fn prefixed(notes: &str) -> String {
-    if notes.is_empty() { String::new() } else { format!(" ({notes})") }
+fn prefixed(notes: &[String]) -> String {
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
 }

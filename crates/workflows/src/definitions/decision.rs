@@ -7,6 +7,7 @@ use heddle_dmn::model::{AuthorityRequirement, DecisionModel, InformationItem, Kn
 use heddle_dmn::xml;
 
 use super::bytes_hash;
+use crate::decisions::{dialect, finding};
 use crate::{Problem, UseCaseError};
 
 /// A document as a definition with a decision model alone.
@@ -33,9 +34,12 @@ pub(super) fn read(bytes: &[u8], file_name: Option<&str>) -> Result<ReadDecision
             .with("column", error.column);
         UseCaseError::Invalid(vec![problem])
     })?;
-    let compiled = heddle_dmn::compile(std::slice::from_ref(&imported.model));
+    let compiled = {
+        let models = std::slice::from_ref(&imported.model);
+        heddle_dmn::compile_with(models, dialect(models))
+    };
     let found = imported.diagnostics.iter().chain(&compiled.diagnostics);
-    let diagnostics: Vec<Diagnostic> = found.map(finding).collect();
+    let diagnostics: Vec<Diagnostic> = found.map(|one| finding(one, "dmn.sourceXml")).collect();
     let executable = !imported.model.decisions.is_empty()
         && !diagnostics.iter().any(|one| one.severity == Severity::Error);
     let mut dmn = block(&imported.model);
@@ -74,7 +78,7 @@ pub(super) fn write(
         .map_err(|error| UseCaseError::conflict("notExportable", error.to_string()))?;
     let again = xml::read(content.as_bytes())
         .map_err(|error| UseCaseError::Internal(format!("what was written cannot be read: {error}")))?;
-    diagnostics.extend(again.diagnostics.iter().map(finding));
+    diagnostics.extend(again.diagnostics.iter().map(|one| finding(one, "dmn.sourceXml")));
     let bare = |mut model: DecisionModel| {
         model.source_xml = None;
         model
@@ -82,25 +86,6 @@ pub(super) fn write(
     let alone = WorkflowDefinition { dmn: None, ..definition.clone() } == WorkflowDefinition::default();
     let lossless = alone && bare(again.model) == bare(imported.model);
     Ok(WrittenDecisions { content, lossless })
-}
-
-/// A finding in the words of definitions.
-fn finding(one: &heddle_dmn::Diagnostic) -> Diagnostic {
-    let severity = match one.severity {
-        heddle_dmn::Severity::Error => Severity::Error,
-        heddle_dmn::Severity::Warning => Severity::Warning,
-        heddle_dmn::Severity::Info => Severity::Info,
-    };
-    let place = match (one.line, one.column) {
-        (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
-        _ => String::new(),
-    };
-    let within =
-        one.expression.map(|at| format!(" (in the expression: line {}, column {})", at.line, at.column));
-    let sentence = format!("{}{}{place}", one.message, within.unwrap_or_default());
-    let mut found = Diagnostic::new(severity, &one.code, sentence);
-    found.element_id.clone_from(&one.element_id);
-    found.with_path("dmn")
 }
 
 /// The requirements graph of a model.

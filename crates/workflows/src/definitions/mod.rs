@@ -207,6 +207,14 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
             problem = problem.with(name, text.clone());
         }
     }
+    for (name, place) in [("line", diagnostic.line), ("column", diagnostic.column)] {
+        if let Some(place) = place {
+            problem = problem.with(name, place);
+        }
+    }
+    if let Some(at) = diagnostic.expression {
+        problem = problem.with("expression", serde_json::json!({"line": at.line, "column": at.column}));
+    }
     problem
 }
 

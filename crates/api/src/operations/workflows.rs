@@ -99,6 +99,22 @@ macro_rules! workflow_rows {
                 path(WorkflowPath) query(NoQuery) body(Json JSON_LIMIT PatchWorkflow)
                 output(Data Workflow)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
+            GetapiWorkflowsWorkflowIdDmnLogic "getapiWorkflowsWorkflowIdDmnLogic" Get "/api/workflows/{workflowId}/dmn/logic"
+                Contract Workflows Preview "Read the decision model as a structure"
+                security(WorkflowRead path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(WorkflowPath) query(VersionQuery) body(-)
+                output(Data DecisionLogic)
+                success[200] errors[400 401 402 403 404 423 500 503];
+            PutapiWorkflowsWorkflowIdDmnLogic "putapiWorkflowsWorkflowIdDmnLogic" Put "/api/workflows/{workflowId}/dmn/logic"
+                Contract Workflows Preview "Replace the decision model of the draft"
+                security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit("workflow.dmn_logic_saved")
+                idempotent(yes) remediation(no) ifmatch(yes)
+                path(WorkflowPath) query(NoQuery) body(JsonOrXml DEFINITION_LIMIT DecisionLogicBody)
+                output(Data DecisionLogic)
+                success[200] errors[400 401 402 403 404 409 423 500 503];
             PutapiWorkflowsWorkflowIdDraft "putapiWorkflowsWorkflowIdDraft" Put "/api/workflows/{workflowId}/draft"
                 Contract Workflows Preview "Replace the draft"
                 security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
@@ -122,6 +138,14 @@ macro_rules! workflow_rows {
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(WorkflowPath) query(VersionQuery) body(-)
                 output(Document ["application/xml"] ExportedDocument)
+                success[200] errors[400 401 402 403 404 409 423 500 503];
+            GetapiWorkflowsWorkflowIdExportDmn "getapiWorkflowsWorkflowIdExportDmn" Get "/api/workflows/{workflowId}/export/dmn"
+                Contract Workflows Preview "Export the decision model as DMN 1.5 XML"
+                security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(WorkflowPath) query(DmnQuery) body(-)
+                output(Document ["application/xml" "application/zip"] ExportedDocument)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             GetapiWorkflowsWorkflowIdImportSource "getapiWorkflowsWorkflowIdImportSource" Get "/api/workflows/{workflowId}/import-source"
                 Contract Workflows Preview "The bytes that the workflow was imported from"

@@ -10,6 +10,7 @@ mod audit;
 mod case_events;
 mod common;
 mod conformance;
+mod decisions;
 mod definition;
 mod health;
 mod licence;
@@ -34,7 +35,10 @@ pub use conformance::{
     BpmnConformance, CaseCounts, CaseResult, CaseStatus, ClaimedElement, CommonExecutableProfile,
     ConformanceReport, DmnConformance, ElementTests, ReportFormat, ReportQuery, SuiteResult,
 };
-pub use definition::{BpelFormat, BpelQuery, Definition, Diagnostic, ExportedDocument, VersionQuery};
+pub use decisions::{DecisionLogic, DecisionLogicBody, ImportedDecisions, SaveDecisionLogic};
+pub use definition::{
+    BpelFormat, BpelQuery, Definition, Diagnostic, DmnFormat, DmnQuery, ExportedDocument, VersionQuery,
+};
 pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};
 pub use licence::{
     InstallLicence, Licence, LicenceEntitlement, LicenceLimit, LicenceRequest, LicenceState,

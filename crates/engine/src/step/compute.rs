@@ -3,9 +3,9 @@
 use super::{Machine, Trouble, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
-use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
+use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
 use heddle_dmn::{ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
-use heddle_feel::{Layers, Limits, to_json};
+use heddle_feel::{self as feel, Context, Layers, Limits, Ref, to_json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Machine<'_> {
         let variable: Arc<str> =
             task.data.result_variable.clone().unwrap_or_else(|| Arc::from(model.name(element)));
         let result = (shaped != told.output).then(|| shaped.clone());
-        let values = self.outputs(&task.data, Some(variable), shaped, inputs, scope)?;
+        let values = self.outputs(&task.data, Some(variable), &shaped, inputs, scope)?;
         let event = DecisionEvaluated { result, ..told };
         self.emit(at, EventKind::DecisionEvaluated(Box::new(event)));
         self.set_values(scope, values);
@@ -50,8 +50,9 @@ impl Machine<'_> {
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         let inputs = self.inputs(&task.data, scope)?;
         let (result, reasons) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;
+        let result = to_json(&result);
         let variable = task.data.result_variable.clone();
-        let values = self.outputs(&task.data, variable, result.clone(), inputs, scope)?;
+        let values = self.outputs(&task.data, variable, &result, inputs, scope)?;
         self.emit(at, EventKind::ScriptEvaluated { result, reasons });
         self.set_values(scope, values);
         Ok(self.leave(id)?)
@@ -62,10 +63,10 @@ impl Machine<'_> {
         &self,
         task: &DecisionTask,
         model: &Model,
-        inputs: &Map<String, Value>,
+        inputs: &Context,
         scope: LocalId,
     ) -> Result<ElementRef, Trouble> {
-        let named = self.setting_over(&task.decision, &Layers(&[inputs, &self.variables(scope)]))?;
+        let named = to_json(&self.setting_over(&task.decision, inputs, scope)?);
         let Some(name) = named.as_str() else {
             return Err(expression(format!("decisionRef: {named} is not a text")));
         };
@@ -77,12 +78,30 @@ impl Machine<'_> {
             .ok_or_else(|| trouble(format!("the definition has no decision `{name}`")))
     }
 
+    /// A setting evaluated over the task's own variables. A date or duration stays one, which JSON has no types for.
+    fn setting_over(&self, setting: &Setting, own: &Context, scope: LocalId) -> Result<feel::Value, Trouble> {
+        match setting {
+            Setting::Literal(value) => Ok(Ref::Json(value).into_value()),
+            Setting::Expression(source) => {
+                let (value, _) = self.evaluate(source, &Layers(&[own, &self.variables(scope)]))?;
+                Ok(value)
+            }
+        }
+    }
+
     /// The variables of the task alone.
-    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Map<String, Value>, Trouble> {
-        let mut own = Map::new();
+    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Context, Trouble> {
+        let mut own = Context::new();
         for (target, setting) in &data.inputs {
-            let value = self.setting_over(setting, &Layers(&[&own, &self.variables(scope)]))?;
-            self.put_at(&mut own, target, value, scope);
+            let value = self.setting_over(setting, &own, scope)?;
+            let value = if target.members.is_empty() {
+                value
+            } else {
+                let before = own.get(&target.variable).map(to_json);
+                let before = before.as_ref().or_else(|| self.variables(scope).find(&target.variable));
+                Ref::Json(&target.put(before, to_json(&value))).into_value()
+            };
+            own.put(target.variable.clone(), value);
         }
         Ok(own)
     }
@@ -92,27 +111,26 @@ impl Machine<'_> {
         &self,
         data: &DataMapping,
         variable: Option<Arc<str>>,
-        result: Value,
-        mut own: Map<String, Value>,
+        result: &Value,
+        mut own: Context,
         scope: LocalId,
     ) -> Result<Map<String, Value>, Trouble> {
         let mut values = Map::new();
         if data.outputs.is_empty() {
-            values.extend(variable.map(|name| (name.to_string(), result)));
+            values.extend(variable.map(|name| (name.to_string(), result.clone())));
             return Ok(values);
         }
-        own.extend(variable.map(|name| (name.to_string(), result)));
+        if let Some(name) = variable {
+            own.put(name, Ref::Json(result).into_value());
+        }
         for (target, setting) in &data.outputs {
-            let value = self.setting_over(setting, &Layers(&[&own, &self.variables(scope)]))?;
-            self.put_at(&mut values, target, value, scope);
+            let value = to_json(&self.setting_over(setting, &own, scope)?);
+            let before =
+                values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
+            let whole = target.put(before, value);
+            values.insert(target.variable.to_string(), whole);
         }
         Ok(values)
-    }
-
-    fn put_at(&self, values: &mut Map<String, Value>, target: &Target, value: Value, scope: LocalId) {
-        let before = values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
-        let whole = target.put(before, value);
-        values.insert(target.variable.to_string(), whole);
     }
 }
 

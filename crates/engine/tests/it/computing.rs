@@ -19,6 +19,8 @@ const DECISIONS: &str = r##"<definitions xmlns="https://www.omg.org/spec/DMN/202
   <literalExpression><text>max(Rate)</text></literalExpression></decision>
  <decision id="endless" name="Endless"><variable name="Endless"/>
   <literalExpression><text>count(for i in 1..100000000 return i)</text></literalExpression></decision>
+ <decision id="age" name="Age"><variable name="Age"/><literalExpression><text>born.year</text></literalExpression>
+ </decision>
 </definitions>"##;
 
 fn deciding(configuration: Value, input: Value) -> Run {
@@ -100,6 +102,13 @@ fn inputs_are_the_tasks_own_and_outputs_are_all_that_it_leaves() {
     let run = deciding(own, json!({"order": {"lines": [{"price": 120}]}}));
     let expected = json!({"order": {"lines": [{"price": 120}], "discount": 10}, "again": null});
     assert_eq!(run.variables(), expected);
+}
+
+#[test]
+fn a_date_in_an_input_stays_a_date() {
+    let own = json!({"decisionRef": "age", "resultVariable": "x",
+        "inputs": [{"name": "born", "value": "=date(\"2000-02-29\")"}]});
+    assert_eq!(deciding(own, json!({})).variables(), json!({"x": 2000}));
 }
 
 #[test]

@@ -108,13 +108,18 @@ pub fn finding(one: &heddle_dmn::Diagnostic, path: &str) -> Diagnostic {
         heddle_dmn::Severity::Warning => Severity::Warning,
         heddle_dmn::Severity::Info => Severity::Info,
     };
+    // What has no id is known by its name.
+    let message = match (&one.element_id, &one.element_name) {
+        (None, Some(name)) => format!("`{name}`: {}", one.message),
+        _ => one.message.clone(),
+    };
     let expression = one.expression.map(|at| ExpressionPosition { line: at.line, column: at.column });
     Diagnostic {
         element_id: one.element_id.clone(),
         line: one.line,
         column: one.column,
         expression,
-        ..Diagnostic::new(severity, &one.code, one.message.as_str())
+        ..Diagnostic::new(severity, &one.code, message)
     }
     .with_path(path)
 }

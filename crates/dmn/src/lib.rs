@@ -5,6 +5,7 @@ mod compile;
 mod diagnostic;
 pub mod diagram;
 mod eval;
+pub mod extensions;
 pub mod model;
 #[cfg(feature = "tck")]
 pub mod tck;

@@ -1,8 +1,19 @@
 //! What editors and vendors have put into a document beside the standard: kept and written again, without effect.
 
+use heddle_feel::Dialect;
 use heddle_xml::{Document, El, Limits, XmlError};
 
+use crate::model::DecisionModel;
 use crate::xml::{MAX_DEPTH, MAX_ELEMENTS, Version};
+
+/// FEEL as the model's author knows it: Camunda's modeller offers functions beyond the standard.
+#[must_use]
+pub fn dialect(models: &[DecisionModel]) -> Dialect {
+    let extended = |model: &DecisionModel| {
+        model.exporter.as_deref().is_some_and(|exporter| exporter.to_ascii_lowercase().contains("camunda"))
+    };
+    if models.iter().any(extended) { Dialect::Heddle } else { Dialect::Standard }
+}
 
 /// The most words that are told of one document.
 const MAX_WORDS: usize = 1_000;

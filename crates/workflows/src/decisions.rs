@@ -6,9 +6,8 @@ use std::borrow::Cow;
 use heddle_bpmn::ExpressionPosition;
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::{Bpmn, Dmn, Process, WorkflowDefinition};
-use heddle_dmn::model::DecisionModel;
+use heddle_dmn::extensions::dialect;
 use heddle_dmn::{ElementKind, Model, xml};
-use heddle_feel::Dialect;
 use serde_json::json;
 
 /// A decision model, ready to be evaluated.
@@ -80,14 +79,6 @@ pub fn compile(definition: &WorkflowDefinition) -> Result<Option<Decisions>, Vec
     let compiled = heddle_dmn::compile_with(&models, dialect(&models));
     diagnostics.extend(compiled.diagnostics.iter().map(|one| finding(one, place(one, &sources))));
     Ok(Some(Decisions { model: compiled.model, diagnostics }))
-}
-
-/// FEEL as the model's author knows it: Camunda's modeller offers functions beyond the standard.
-pub fn dialect(models: &[DecisionModel]) -> Dialect {
-    let extended = |model: &DecisionModel| {
-        model.exporter.as_deref().is_some_and(|exporter| exporter.to_ascii_lowercase().contains("camunda"))
-    };
-    if models.iter().any(extended) { Dialect::Heddle } else { Dialect::Standard }
 }
 
 /// The document that a finding is about: the first one with its element.

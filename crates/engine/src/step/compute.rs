@@ -4,13 +4,15 @@ use super::{Machine, Trouble, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
 use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
-use heddle_dmn::{ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
+use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
 use heddle_feel::{self as feel, Context, Layers, Limits, Ref, to_json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Decisions and tables that one event tells of.
 const MAX_TOLD: usize = 200;
+/// Bytes of JSON in which it does.
+const MAX_BYTES: usize = 256 * 1024;
 
 fn trouble(message: impl Into<String>) -> Trouble {
     Trouble::Incident(IncidentCode::DecisionError, message.into())
@@ -137,7 +139,7 @@ impl Machine<'_> {
 /// What the event tells of an evaluation.
 fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluated {
     let Outcome { value, reasons, explanation } = outcome;
-    let Explanation { mut decisions } = explanation.unwrap_or_default();
+    let Explanation { decisions } = explanation.unwrap_or_default();
     let id = model.elements().find(|(own, ..)| *own == element).and_then(|(.., id)| id.map(str::to_owned));
     let name = model.name(element);
     let own = decisions.iter().rev().find(|one| one.id == id && one.name == name);
@@ -153,17 +155,7 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
     // Tables of functions called stand before the decision's own.
     let hits =
         own.and_then(|own| own.tables.last()).map(|table| table.hits.iter().filter_map(json).collect());
-    let mut left = MAX_TOLD;
-    let truncated =
-        decisions.len() > MAX_TOLD || decisions.iter().map(|one| one.tables.len()).sum::<usize>() > MAX_TOLD;
-    // The last ones are those nearest to the result.
-    let before = decisions.len().saturating_sub(MAX_TOLD);
-    decisions.drain(..before);
-    for one in decisions.iter_mut().rev() {
-        let tables = one.tables.len().saturating_sub(left);
-        one.tables.drain(..tables);
-        left = left.saturating_sub(one.tables.len());
-    }
+    let (decisions, truncated) = trail(decisions);
     DecisionEvaluated {
         decision_id: id,
         decision_name: name.to_owned(),
@@ -171,10 +163,32 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
         hits: hits.unwrap_or_default(),
         output: to_json(&value),
         result: None,
-        decisions: decisions.iter().filter_map(json).collect(),
+        decisions,
         reasons: reasons.iter().filter_map(json).collect(),
         truncated,
     }
+}
+
+/// The decisions on the way as JSON, those nearest to the result if there are too many; and whether some are left out.
+fn trail(mut decisions: Vec<DecisionExplanation>) -> (Vec<Value>, bool) {
+    let (mut tables, mut bytes, mut kept) = (0, 0, Vec::new());
+    let count = decisions.len();
+    let mut truncated = false;
+    for one in decisions.iter_mut().rev().take(MAX_TOLD) {
+        let beyond = (tables + one.tables.len()).saturating_sub(MAX_TOLD).min(one.tables.len());
+        truncated |= beyond > 0;
+        one.tables.drain(..beyond);
+        tables += one.tables.len();
+        let Some(value) = json(&*one) else { break };
+        bytes += value.to_string().len();
+        if bytes > MAX_BYTES {
+            break;
+        }
+        kept.push(value);
+    }
+    kept.reverse();
+    truncated |= kept.len() < count;
+    (kept, truncated)
 }
 
 fn json<T: serde::Serialize>(value: T) -> Option<Value> {

@@ -3,11 +3,12 @@
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::{Bounds, Dmn, DmnElement, DmnRequirement, Point, WorkflowDefinition};
 use heddle_dmn::diagram::{Drawing, drawing};
+use heddle_dmn::extensions::dialect;
 use heddle_dmn::model::{AuthorityRequirement, DecisionModel, InformationItem, KnowledgeRequirement};
 use heddle_dmn::xml;
 
 use super::bytes_hash;
-use crate::decisions::{dialect, finding};
+use crate::decisions::finding;
 use crate::{Problem, UseCaseError};
 
 /// A document as a definition with a decision model alone.

@@ -8,6 +8,7 @@ use crate::builtins::Builtin;
 use crate::eval::{Evaluator, Machine, quick};
 use crate::function::Host;
 use crate::program::{Node, NodeId, Program, Source};
+use crate::scope::Ref;
 use crate::types::Type;
 use crate::{EvalContext, Expression, LimitError, Limits, Note, Scope, UnaryTests, Value};
 
@@ -100,6 +101,22 @@ impl Machine {
         if let Some(value) = quick::whole(program, scope, input) {
             self.charge(u64::from(quick::steps(program)))?;
             return Ok(value);
+        }
+        if input.is_none()
+            && let Some(value) = quick::variable(program, scope)
+        {
+            self.charge(2)?;
+            return match value {
+                Ref::Borrowed(Value::Number(number)) => Ok(Value::Number(*number)),
+                Ref::Borrowed(Value::String(text)) => {
+                    self.text(text.len())?;
+                    Ok(Value::String(text.clone()))
+                }
+                value => {
+                    let value = self.own(value)?;
+                    self.admit(value)
+                }
+            };
         }
         self.run(program, scope, input)
     }

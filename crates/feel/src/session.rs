@@ -57,14 +57,9 @@ impl Host<'_> {
         levels: u32,
         body: impl FnOnce(&mut Self) -> Result<T, LimitError>,
     ) -> Result<T, LimitError> {
-        for level in 0..levels {
-            if let Err(limit) = self.0.enter() {
-                (0..level).for_each(|_| self.0.leave());
-                return Err(limit);
-            }
-        }
+        self.0.enter_levels(levels)?;
         let result = body(self);
-        (0..levels).for_each(|_| self.0.leave());
+        self.0.leave_levels(levels);
         result
     }
 
@@ -102,23 +97,26 @@ impl Machine {
             self.charge(u64::from(quick::steps(program)))?;
             return Ok(value);
         }
-        if input.is_none()
-            && let Some(value) = quick::variable(program, scope)
-        {
-            self.charge(2)?;
-            return match value {
-                Ref::Borrowed(Value::Number(number)) => Ok(Value::Number(*number)),
-                Ref::Borrowed(Value::String(text)) => {
-                    self.text(text.len())?;
-                    Ok(Value::String(text.clone()))
-                }
-                value => {
-                    let value = self.own(value)?;
-                    self.admit(value)
-                }
-            };
+        if input.is_some() {
+            return self.run(program, scope, input);
         }
-        self.run(program, scope, input)
+        match quick::variable(program, scope) {
+            None => self.run(program, scope, input),
+            Some(Ref::Borrowed(Value::Number(number))) => {
+                self.charge(2)?;
+                Ok(Value::Number(*number))
+            }
+            Some(Ref::Borrowed(Value::String(text))) => {
+                self.charge(2)?;
+                self.text(text.len())?;
+                Ok(Value::String(text.clone()))
+            }
+            Some(value) => {
+                self.charge(2)?;
+                let value = self.own(value)?;
+                self.admit(value)
+            }
+        }
     }
 }
 

@@ -105,27 +105,35 @@ pub(super) fn call(
         }
     }
     let scope = Arguments { function, values: &values, around };
-    let value = logic(&function.body, &scope, host)?;
-    typed(value, function.result.as_deref(), place, host)
+    match function.result.as_deref() {
+        None => logic(&function.body, &scope, host),
+        kind => typed(logic(&function.body, &scope, host)?, kind, place, host),
+    }
 }
 
 /// Evaluates logic.
 pub(super) fn logic(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
-    let value = match &it.kind {
+    match &it.result {
+        None => untyped(it, scope, host),
+        Some(kind) => typed(untyped(it, scope, host)?, Some(kind), &it.place, host),
+    }
+}
+
+/// Evaluates logic without regard to the type of its result. The result is handed on as it comes: taking it out and
+/// putting it back costs more than what most expressions do.
+#[inline]
+fn untyped(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
+    match &it.kind {
         Kind::Feel(expression) => {
-            let value = host.evaluate(expression, scope)?;
+            let outcome = host.evaluate(expression, scope);
             if host.noted() > 0 {
                 notes(host, &it.place);
             }
-            value
+            outcome
         }
-        Kind::Constant(value) => value.clone(),
-        Kind::Table(table) => table::evaluate(table, &it.place, scope, host)?,
-        _ => host.nested(LEVELS, |host| boxed(it, scope, host))?,
-    };
-    match &it.result {
-        None => Ok(value),
-        Some(kind) => typed(value, Some(kind), &it.place, host),
+        Kind::Constant(value) => Ok(value.clone()),
+        Kind::Table(table) => table::evaluate(table, &it.place, scope, host),
+        _ => host.nested(LEVELS, |host| boxed(it, scope, host)),
     }
 }
 
@@ -244,11 +252,11 @@ fn invocation(
         note(host, place, format!("the function takes {} arguments", parameters.len()));
         return Ok(Value::Null);
     }
-    let value = host.call(function, values.into_iter().flatten().collect())?;
+    let outcome = host.call(function, values.into_iter().flatten().collect());
     if host.noted() > 0 {
         notes(host, place);
     }
-    Ok(value)
+    outcome
 }
 
 fn closure(

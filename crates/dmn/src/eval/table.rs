@@ -29,31 +29,47 @@ pub(super) fn evaluate(table: &Table, place: &Place, scope: &dyn Scope, host: &m
         }
         inputs.push(value);
     }
-    let mut trace = explains(host).then(|| TableExplanation {
+    if explains(host) {
+        return explained(table, &inputs, refused, place, scope, host);
+    }
+    if refused {
+        return Ok(Value::Null);
+    }
+    let hits = matching(table, &inputs, scope, host)?;
+    result(table, hits.as_slice(), place, scope, host, None)
+}
+
+/// The result for the values of the inputs, with how it came about written down.
+#[cold]
+fn explained(
+    table: &Table,
+    inputs: &[Value],
+    refused: bool,
+    place: &Place,
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Outcome {
+    let mut trace = TableExplanation {
         element_id: text(place.id.as_ref()),
-        inputs: traced(table, &inputs),
+        inputs: traced(table, inputs),
         hits: Vec::new(),
         output: json(&Value::Null),
-    });
+    };
     let value = if refused {
         Value::Null
     } else {
-        let hits = matching(table, &inputs, scope, host)?;
-        if let Some(trace) = &mut trace {
-            let hit = |rule: &usize| TableHit {
-                rule: rule + 1,
-                id: text(table.rules.get(*rule).and_then(Option::as_ref)),
-                outputs: Vec::new(),
-            };
-            trace.hits = hits.as_slice().iter().map(hit).collect();
-        }
-        result(table, hits.as_slice(), place, scope, host, trace.as_mut())?
+        let hits = matching(table, inputs, scope, host)?;
+        let hit = |rule: &usize| TableHit {
+            rule: rule + 1,
+            id: text(table.rules.get(*rule).and_then(Option::as_ref)),
+            outputs: Vec::new(),
+        };
+        trace.hits = hits.as_slice().iter().map(hit).collect();
+        result(table, hits.as_slice(), place, scope, host, Some(&mut trace))?
     };
-    if let Some(mut trace) = trace {
-        trace.output = json(&value);
-        if let Some(log) = host.extension::<Log>() {
-            log.table(trace);
-        }
+    trace.output = json(&value);
+    if let Some(log) = host.extension::<Log>() {
+        log.table(trace);
     }
     Ok(value)
 }
@@ -70,11 +86,11 @@ fn cell(cell: &Cell, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
     match cell {
         Cell::Constant(value) => Ok(value.clone()),
         Cell::Feel(expression, place) => {
-            let value = host.evaluate(expression, scope)?;
+            let outcome = host.evaluate(expression, scope);
             if host.noted() > 0 {
                 notes(host, place);
             }
-            Ok(value)
+            outcome
         }
         Cell::Missing(reason, place) => {
             note(host, place, &**reason);

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use heddle_feel::{Context, Host, LimitError, Scope, Value};
+use heddle_feel::{Context, Host, LimitError, Scope, UnaryTests, Value};
 
 use super::check::typed;
 use super::log::{Log, TableExplanation, TableHit, TableInput, explains, json, note, notes, text};
@@ -162,13 +162,11 @@ fn rule_matches(
         let passed = match test {
             Test::Any => true,
             Test::Constants { tests, negated, .. } if is_scalar(input) => any_passes(tests, *negated, input),
-            Test::Constants { program, place, .. } | Test::Program(program, place) => {
-                let passed = host.test(program, input, scope)?.as_bool() == Some(true);
-                if host.noted() > 0 {
-                    notes(host, place);
-                }
-                passed
-            }
+            Test::Constants { program, place, .. } => match program.get() {
+                Some(program) => program_passes(program, place, input, scope, host)?,
+                None => false,
+            },
+            Test::Program(program, place) => program_passes(program, place, input, scope, host)?,
             Test::Broken(reason, place) => {
                 note(host, place, &**reason);
                 false
@@ -179,6 +177,20 @@ fn rule_matches(
         }
     }
     Ok(true)
+}
+
+fn program_passes(
+    program: &UnaryTests,
+    place: &Place,
+    input: &Value,
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Result<bool, LimitError> {
+    let passed = host.test(program, input, scope)?.as_bool() == Some(true);
+    if host.noted() > 0 {
+        notes(host, place);
+    }
+    Ok(passed)
 }
 
 /// The outputs of one rule, one per clause.

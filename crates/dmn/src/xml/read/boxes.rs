@@ -14,7 +14,12 @@ use crate::model::{
 
 impl Reader<'_, '_> {
     /// The expression that the element is; `None` when it is none.
-    pub(super) fn expression(&mut self, name: &str, el: El, depth: usize) -> Result<Option<BoxedExpression>, XmlError> {
+    pub(super) fn expression(
+        &mut self,
+        name: &str,
+        el: El,
+        depth: usize,
+    ) -> Result<Option<BoxedExpression>, XmlError> {
         if depth >= MAX_NESTING {
             return Err(self.too_deep(el));
         }

@@ -166,7 +166,8 @@ impl<'d, 's> Reader<'d, 's> {
         let Some(uri) = self.document.bound(el, prefix) else {
             return if prefix == "feel" { local.to_owned() } else { text.to_owned() };
         };
-        if uri.contains("FEEL") || self.own.as_deref() == Some(uri) {
+        // The prefix `feel` means FEEL even when a tool got the namespace wrong.
+        if prefix == "feel" || uri.contains("FEEL") || self.own.as_deref() == Some(uri) {
             return local.to_owned();
         }
         match self.imports.iter().find(|(namespace, _)| namespace == uri) {

@@ -92,6 +92,15 @@ impl Function {
         }
     }
 
+    /// The parameters' names without copying them; of functions of the program around FEEL only.
+    #[must_use]
+    pub fn host_parameters(&self) -> Option<&[Arc<str>]> {
+        match &self.0 {
+            Kind::Host(host) => Some(host.parameters()),
+            _ => None,
+        }
+    }
+
     /// Whether it is one of FEEL's own functions.
     #[must_use]
     pub const fn is_builtin(&self) -> bool {

@@ -31,7 +31,9 @@ fn is_feel(language: &str) -> bool {
 
 /// Whether the name has to be declared for the reader to find it.
 fn is_spaced(name: &str) -> bool {
-    !name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    // Most names are ASCII, for which a look at the bytes is enough.
+    !name.bytes().all(plain) && !name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// The names of more than one word that may occur in the text: declaring the others costs time only.

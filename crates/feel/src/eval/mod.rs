@@ -98,6 +98,10 @@ impl<'a> Evaluator<'a, '_> {
             Node::Test { op, end } => self.test_range(id, op, end),
             Node::Function(definition) => self.closure(definition),
             Node::CallNamed(run) => self.call_named(id, run),
+            Node::CallEither { callee, call, builtin } => {
+                let is_function = matches!(self.eval(callee)?.view(), View::Other(Value::Function(_)));
+                self.eval(if is_function { call } else { builtin })
+            }
             Node::InstanceOf { value, kind } => {
                 let value = self.value(value)?;
                 self.machine.charge(u64::from(value.weight()))?;

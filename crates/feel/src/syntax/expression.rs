@@ -380,7 +380,7 @@ impl Parser<'_> {
         self.advance()?;
         self.bracketed(|p| {
             let mut items = Vec::new();
-            while open || p.token.kind != Kind::CloseBracket {
+            while open || p.token.kind != Kind::CloseBracket || !items.is_empty() {
                 let item = p.positive_test()?;
                 if items.is_empty() && (open || p.token.kind == Kind::DotDot) {
                     return p.range_tail(item, !open, at);

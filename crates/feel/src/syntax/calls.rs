@@ -105,6 +105,30 @@ impl Parser<'_> {
         Ok(Builtin::named(&name, self.dialect).map(|builtin| (builtin, end)))
     }
 
+    /// The name of several words of a built-in function that is not called but handed on, and where it ends.
+    pub(super) fn builtin_value(&self) -> Result<Option<(&'static str, usize)>, SyntaxError> {
+        let first = self.text();
+        if !Builtin::begins_long_name(first) || self.is_local(first) || self.is_declared(first) {
+            return Ok(None);
+        }
+        let (mut name, mut found) = (first.to_owned(), None);
+        let mut token = lexer::token(self.source, self.token.end)?;
+        while token.kind == Kind::Name && name.len() < 64 {
+            let word = self.source.get(token.start..token.end).unwrap_or_default();
+            // `date and time` is rather a conjunction.
+            if word == "and" {
+                break;
+            }
+            name.push(' ');
+            name.push_str(word);
+            if let Some(builtin) = Builtin::named(&name, self.dialect) {
+                found = Some((builtin.name(), token.end));
+            }
+            token = lexer::token(self.source, token.end)?;
+        }
+        Ok(found)
+    }
+
     /// A call of a built-in function, unless the expression or the declarations give the name another meaning: then
     /// of what has the name when that is a function, since a date called `date` takes nothing from `date(...)`.
     pub(super) fn builtin_call(&mut self) -> Result<Option<NodeId>, SyntaxError> {

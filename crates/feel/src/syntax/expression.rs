@@ -405,6 +405,10 @@ impl Parser<'_> {
         if let Some(call) = self.builtin_call()? {
             return Ok(call);
         }
+        if let Some((name, end)) = self.builtin_value()? {
+            self.advance_to(end)?;
+            return self.variable(name, at);
+        }
         let word = self.text();
         if matches!(word, "if" | "for" | "some" | "every" | "function") {
             return self.expression();

@@ -138,7 +138,10 @@ fn globals(program: &Program) -> impl Iterator<Item = &str> {
 /// Whether nothing but the program itself decides its value.
 fn is_closed(program: &Program) -> bool {
     let open = |node: &Node| match node {
-        Node::Global(_) | Node::Member(_) | Node::Call(_) | Node::CallNamed(_) | Node::Function(_) => true,
+        Node::Global(_) | Node::Member(_) | Node::Call(_) | Node::CallNamed(_) | Node::CallEither { .. } => {
+            true
+        }
+        Node::Function(_) => true,
         Node::Builtin { builtin, .. } => matches!(builtin, Builtin::Now | Builtin::Today),
         _ => false,
     };

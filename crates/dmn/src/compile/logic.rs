@@ -30,6 +30,8 @@ pub(super) struct Compiler<'c, 'm> {
     /// Those among them that are not its own where they stand.
     pub outer: HashSet<Arc<str>>,
     pub place: Place,
+    /// The type of a decision whose whole logic is a table: what its outputs are, unless they say so themselves.
+    pub whole: Option<Arc<ItemType>>,
 }
 
 impl Compiler<'_, '_> {
@@ -168,7 +170,10 @@ impl Compiler<'_, '_> {
             BoxedExpression::FunctionDefinition(it) => {
                 Kind::Function(Arc::new(self.function(it, result, Vec::new())?))
             }
-            BoxedExpression::DecisionTable(it) => Kind::Table(Box::new(self.table(it)?)),
+            BoxedExpression::DecisionTable(it) => {
+                let whole = self.whole.take();
+                Kind::Table(Box::new(self.table(it, result.or(whole))?))
+            }
             BoxedExpression::Conditional(it) => Kind::Conditional(Box::new([
                 self.optional(it.r#if.as_ref(), "`if`"),
                 self.optional(it.then.as_ref(), "`then`"),
@@ -304,14 +309,7 @@ impl Compiler<'_, '_> {
 
     /// The values that a clause names, in order: its tests when they are constant.
     fn values(&mut self, tests: Option<&UnaryTestsText>) -> Vec<Value> {
-        let Some(allowed) = self.allowed(tests) else { return Vec::new() };
-        match allowed.tests.constants() {
-            Some(constants) if !constants.negated => match constants.tests.as_slice() {
-                [Value::List(items)] => items.to_vec(),
-                tests => tests.to_vec(),
-            },
-            _ => Vec::new(),
-        }
+        self.allowed(tests).map_or_else(Vec::new, |allowed| named_values(&allowed))
     }
 
     fn test(&mut self, entry: &UnaryTestsText) -> Test {
@@ -372,15 +370,26 @@ impl Compiler<'_, '_> {
         Ok(inputs)
     }
 
-    fn table(&mut self, table: &DecisionTable) -> Result<Table, Arc<str>> {
+    fn table(&mut self, table: &DecisionTable, whole: Option<Arc<ItemType>>) -> Result<Table, Arc<str>> {
         let inputs = self.inputs(table)?;
         let mut outputs = Vec::with_capacity(table.outputs.len());
         for clause in &table.outputs {
             let place = self.place(clause.id.as_ref(), clause.at);
+            let name: Option<Arc<str>> = clause.name.as_deref().map(|name| Arc::from(name.trim()));
+            let kind = self.kind(clause.type_ref.as_ref(), &place);
+            let mut values = self.values(clause.output_values.as_ref());
+            if values.is_empty() {
+                let member = name.as_deref().filter(|_| table.outputs.len() > 1);
+                values = match (&kind, &whole) {
+                    (Some(own), _) => allowed_values(own, None),
+                    (None, Some(whole)) => allowed_values(whole, member),
+                    (None, None) => Vec::new(),
+                };
+            }
             outputs.push(Output {
-                name: clause.name.as_deref().map(|name| Arc::from(name.trim())),
-                kind: self.kind(clause.type_ref.as_ref(), &place),
-                values: self.values(clause.output_values.as_ref()),
+                name,
+                kind,
+                values,
                 default: clause
                     .default_output_entry
                     .as_ref()
@@ -427,4 +436,28 @@ impl Compiler<'_, '_> {
         };
         Ok(table.indexed())
     }
+}
+
+fn named_values(allowed: &AllowedValues) -> Vec<Value> {
+    match allowed.tests.constants() {
+        Some(constants) if !constants.negated => match constants.tests.as_slice() {
+            [Value::List(items)] => items.to_vec(),
+            tests => tests.to_vec(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The values that a type names in order, or its member of that name: without output values of its own an output has
+/// those of its type (DMN 1.5, clause 8.3.3).
+fn allowed_values(kind: &ItemType, member: Option<&str>) -> Vec<Value> {
+    let check = kind.check.as_ref();
+    let check = check.map(|check| check.items.as_deref().unwrap_or(check));
+    let check = match member {
+        None => check,
+        Some(name) => check.and_then(|check| {
+            check.members.iter().find(|(known, _)| **known == *name).map(|(_, check)| &**check)
+        }),
+    };
+    check.and_then(|check| check.tests.first()).map_or_else(Vec::new, |allowed| named_values(allowed))
 }

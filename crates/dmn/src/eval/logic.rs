@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use heddle_feel::{Context, Function, Host, HostFunction, LimitError, Range, Ref, Scope, Value};
+use heddle_feel::{
+    Context, Date, Function, Host, HostFunction, LimitError, Range, Ref, Scope, Signature, Type, Value,
+};
 
 use super::check::typed;
 use super::log::{note, notes};
 use super::table;
-use crate::compile::plan::{Column, Entry, FunctionLogic, Kind, Logic, Place};
+use crate::compile::plan::{Column, Entry, FunctionLogic, ItemType, Kind, Logic, Place};
 
 type Outcome = Result<Value, LimitError>;
 
@@ -77,6 +79,10 @@ impl HostFunction for BoxedFunction {
         &self.logic.names
     }
 
+    fn signature(&self) -> Option<Signature> {
+        Some(signature(&self.logic))
+    }
+
     fn call(&self, arguments: Vec<Value>, host: &mut Host<'_>) -> Outcome {
         let me = self.own.clone().zip(self.me.upgrade());
         let own: Vec<(Arc<str>, Value)> =
@@ -85,6 +91,13 @@ impl HostFunction for BoxedFunction {
         let around = Locals { values: &own, around: &captured };
         call(&self.logic, arguments, &around, &self.place, host)
     }
+}
+
+/// The types of a function of the model.
+pub(super) fn signature(function: &FunctionLogic) -> Signature {
+    let kind = |kind: &Option<Arc<ItemType>>| kind.as_ref().map_or(Type::Any, |kind| kind.feel.clone());
+    let parameters = function.parameters.iter().map(|parameter| kind(&parameter.kind)).collect();
+    (parameters, Box::new(kind(&function.result)))
 }
 
 /// Calls a function of the model.
@@ -226,33 +239,32 @@ fn invocation(
         note(host, place, format!("a {} cannot be called", callee.type_name()));
         return Ok(Value::Null);
     };
-    let made: Vec<Arc<str>>;
-    let parameters = match function.host_parameters() {
-        Some(parameters) => parameters,
+    let outcome = match function.host_parameters() {
+        Some(parameters) => {
+            let mut values = vec![None; parameters.len()];
+            for (name, argument) in arguments {
+                let at = parameters.iter().position(|known| known == name);
+                let Some(slot) = at.and_then(|at| values.get_mut(at)) else {
+                    note(host, place, format!("the function has no parameter `{name}`"));
+                    return Ok(Value::Null);
+                };
+                let given = logic(argument, scope, host)?;
+                *slot = Some(given);
+            }
+            if values.iter().any(Option::is_none) {
+                note(host, place, format!("the function takes {} arguments", parameters.len()));
+                return Ok(Value::Null);
+            }
+            host.call(function, values.into_iter().flatten().collect())
+        }
         None => {
-            made = function.parameters();
-            &made
+            let mut named = Vec::with_capacity(arguments.len());
+            for (name, argument) in arguments {
+                named.push((name.clone(), logic(argument, scope, host)?));
+            }
+            host.call_named(function, named)
         }
     };
-    let mut values = vec![None; parameters.len()];
-    for (name, argument) in arguments {
-        let at = parameters.iter().position(|known| known == name);
-        let Some(slot) = at.and_then(|at| values.get_mut(at)) else {
-            note(host, place, format!("the function has no parameter `{name}`"));
-            return Ok(Value::Null);
-        };
-        let given = logic(argument, scope, host)?;
-        *slot = Some(given);
-    }
-    // Optional parameters of built-in functions stay away at the end.
-    while function.is_builtin() && matches!(values.last(), Some(None)) {
-        values.pop();
-    }
-    if values.iter().any(Option::is_none) {
-        note(host, place, format!("the function takes {} arguments", parameters.len()));
-        return Ok(Value::Null);
-    }
-    let outcome = host.call(function, values.into_iter().flatten().collect());
     if host.noted() > 0 {
         notes(host, place);
     }
@@ -278,14 +290,14 @@ fn closure(
     host.admit(Value::Function(Function::host(made)))
 }
 
-/// The items that a list, a range of whole numbers or a single value stands for.
+/// The items that a list, a range of whole numbers or days or a single value stands for.
 fn items(value: Value, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<Value>>, LimitError> {
     match value {
         Value::List(list) => {
             host.charge(list.len() as u64)?;
             Ok(Some(list.to_vec()))
         }
-        Value::Range(range) => whole_numbers(&range, place, host),
+        Value::Range(range) => within(&range, place, host),
         Value::Null => {
             note(host, place, "null is no list");
             Ok(None)
@@ -294,21 +306,25 @@ fn items(value: Value, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<
     }
 }
 
-fn whole_numbers(
-    range: &Range,
-    place: &Place,
-    host: &mut Host<'_>,
-) -> Result<Option<Vec<Value>>, LimitError> {
-    let end = |end: &Option<Value>| end.as_ref()?.as_number()?.to_i64();
-    let (Some(low), Some(high)) = (end(&range.low), end(&range.high)) else {
-        note(host, place, "the range is not one of whole numbers");
+fn within(range: &Range, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<Value>>, LimitError> {
+    let ends = match (&range.low, &range.high) {
+        (Some(Value::Number(low)), Some(Value::Number(high))) => low.to_i64().zip(high.to_i64()),
+        (Some(Value::Date(low)), Some(Value::Date(high))) => Some((low.epoch_day(), high.epoch_day())),
+        _ => None,
+    };
+    let Some((low, high)) = ends else {
+        note(host, place, "the range is not one of whole numbers or of dates");
         return Ok(None);
     };
     let low = low.saturating_add(i64::from(!range.low_included));
     let high = high.saturating_sub(i64::from(!range.high_included));
     let count = high.saturating_sub(low).saturating_add(1).max(0).unsigned_abs();
     host.charge(count)?;
-    Ok(Some((low..=high).map(Value::integer).collect()))
+    let days = matches!(range.low, Some(Value::Date(_)));
+    let item = |at: i64| {
+        if days { Date::from_epoch_day(at).map_or(Value::Null, Value::Date) } else { Value::integer(at) }
+    };
+    Ok(Some((low..=high).map(item).collect()))
 }
 
 fn filter(list: &Logic, test: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use heddle_feel::{Context, Host, LimitError, Scope, UnaryTests, Value};
+use heddle_feel::{Context, DaysAndTimeDuration, Host, LimitError, Scope, UnaryTests, Value};
 
 use super::check::typed;
 use super::log::{Log, TableExplanation, TableHit, TableInput, explains, json, note, notes, text};
@@ -284,6 +284,10 @@ fn result(
             let values: Vec<Value> = all.into_iter().map(|values| combined(table, values)).collect();
             match table.aggregation {
                 None => host.admit(Value::list(values)),
+                Some(_) if table.outputs.len() > 1 => {
+                    note(host, place, "several outputs cannot be aggregated");
+                    Ok(Value::Null)
+                }
                 Some(aggregation) => Ok(aggregated(aggregation, &values, place, host)),
             }
         }
@@ -323,8 +327,12 @@ fn aggregated(aggregation: Aggregation, values: &[Value], place: &Place, host: &
     };
     let mut values = values.iter();
     let mut result = values.next().cloned().unwrap_or_default();
-    if wanted.is_none() && result.as_number().is_none() {
-        note(host, place, format!("a {} cannot be summed up", result.type_name()));
+    let fits = match (&result, wanted) {
+        (Value::Number(_) | Value::DaysAndTimeDuration(_) | Value::YearsAndMonthsDuration(_), _) => true,
+        (other, wanted) => wanted.is_some() && other.compare(other).is_some(),
+    };
+    if !fits {
+        note(host, place, format!("a {} cannot be aggregated", result.type_name()));
         return Value::Null;
     }
     for value in values {
@@ -332,9 +340,7 @@ fn aggregated(aggregation: Aggregation, values: &[Value], place: &Place, host: &
             Some(wanted) => value
                 .compare(&result)
                 .map(|order| if order == wanted { value.clone() } else { result.clone() }),
-            None => {
-                result.as_number().zip(value.as_number()).and_then(|(a, b)| a.plus(b).ok()).map(Value::Number)
-            }
+            None => plus(&result, value),
         };
         match next {
             Some(next) => result = next,
@@ -349,4 +355,19 @@ fn aggregated(aggregation: Aggregation, values: &[Value], place: &Place, host: &
         }
     }
     result
+}
+
+/// The sum of two numbers or durations.
+fn plus(a: &Value, b: &Value) -> Option<Value> {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.plus(*b).ok().map(Value::Number),
+        (Value::DaysAndTimeDuration(a), Value::DaysAndTimeDuration(b)) => {
+            let nanos = a.nanos().checked_add(b.nanos())?;
+            DaysAndTimeDuration::from_nanos(nanos).map(Value::DaysAndTimeDuration)
+        }
+        (Value::YearsAndMonthsDuration(a), Value::YearsAndMonthsDuration(b)) => {
+            a.checked_add(*b).map(Value::YearsAndMonthsDuration)
+        }
+        _ => None,
+    }
 }

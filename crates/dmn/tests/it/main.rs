@@ -4,4 +4,5 @@
 
 mod analysis;
 mod documents;
+mod standard;
 mod tck;

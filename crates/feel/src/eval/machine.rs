@@ -256,6 +256,47 @@ impl Machine {
         }
     }
 
+    /// Calls a function with arguments by name; those of a built-in function choose among its signatures.
+    pub fn call_named(
+        &mut self,
+        function: &Function,
+        named: Vec<(Arc<str>, Value)>,
+        at: u32,
+    ) -> Result<Value, LimitError> {
+        let parameters = function.parameters();
+        self.charge((parameters.len() * named.len()) as u64 + 1)?;
+        if let Kind::Builtin(builtin) = &function.0 {
+            let names: Vec<&str> = named.iter().map(|(name, _)| &**name).collect();
+            let Some(places) = builtin.places(&names) else {
+                self.note(at, || format!("{}() does not take these arguments", builtin.name()));
+                return Ok(Value::Null);
+            };
+            let mut values = vec![None; places.iter().max().map_or(0, |last| last + 1)];
+            for (place, (_, value)) in places.into_iter().zip(named) {
+                if let Some(slot) = values.get_mut(place) {
+                    *slot = Some(value);
+                }
+            }
+            return self.settle_builtin(*builtin, Args::new(values, true, builtins::no_program(), at));
+        }
+        let count = named.len();
+        let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
+        for (name, value) in named {
+            match parameters.iter().position(|known| *known == name).and_then(|at| values.get_mut(at)) {
+                Some(slot) => *slot = Some(value),
+                None => {
+                    self.note(at, || format!("the function has no parameter `{name}`"));
+                    return Ok(Value::Null);
+                }
+            }
+        }
+        if count != parameters.len() || values.iter().any(Option::is_none) {
+            self.note(at, || format!("the function takes {} arguments", parameters.len()));
+            return Ok(Value::Null);
+        }
+        self.call(function, values.into_iter().flatten().collect(), at)
+    }
+
     fn call_builtin(
         &mut self,
         builtin: builtins::Builtin,
@@ -268,6 +309,15 @@ impl Machine {
         }
         let program = builtins::no_program();
         let arguments = Args::new(arguments.into_iter().map(Some).collect(), false, program, at);
+        self.settle_builtin(builtin, arguments)
+    }
+
+    fn settle_builtin(
+        &mut self,
+        builtin: builtins::Builtin,
+        arguments: Args<'_>,
+    ) -> Result<Value, LimitError> {
+        let at = arguments.at;
         match builtins::call(builtin, self, arguments) {
             Ok(value) => self.admit(value),
             Err(Failure::Limit(limit)) => Err(limit),

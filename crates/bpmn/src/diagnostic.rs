@@ -130,13 +130,6 @@ impl Diagnostic {
         self
     }
 
-    /// The same finding, at this place of a text of FEEL.
-    #[must_use]
-    pub fn with_expression(mut self, line: u32, column: u32) -> Self {
-        self.expression = Some(ExpressionPosition { line, column });
-        self
-    }
-
     /// Whether the finding is a broken rule.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

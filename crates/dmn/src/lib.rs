@@ -6,6 +6,7 @@ pub mod conformance;
 mod diagnostic;
 pub mod diagram;
 mod eval;
+pub mod extensions;
 pub mod layout;
 pub mod model;
 #[cfg(feature = "tck")]

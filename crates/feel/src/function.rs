@@ -7,6 +7,7 @@ use crate::builtins::Builtin;
 use crate::eval::Machine;
 use crate::program::Program;
 use crate::scope::Scope;
+use crate::types::Signature;
 use crate::value::Value;
 use crate::{Expression, LimitError};
 
@@ -34,6 +35,11 @@ pub trait HostFunction: Send + Sync {
     /// The parameters' names, in the order of positional arguments.
     fn parameters(&self) -> &[Arc<str>];
 
+    /// The parameters' types and the result's, `Any` where nothing is declared; none when nothing is known of them.
+    fn signature(&self) -> Option<Signature> {
+        None
+    }
+
     /// The result for arguments in the order of the parameters, as many as these.
     ///
     /// # Errors
@@ -59,6 +65,18 @@ impl Host<'_> {
     /// When the limits of the whole evaluation are exceeded.
     pub fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Value, LimitError> {
         self.0.call(function, arguments, 0)
+    }
+
+    /// Calls a function value with arguments by name.
+    ///
+    /// # Errors
+    /// When the limits of the whole evaluation are exceeded.
+    pub fn call_named(
+        &mut self,
+        function: &Function,
+        arguments: Vec<(Arc<str>, Value)>,
+    ) -> Result<Value, LimitError> {
+        self.0.call_named(function, arguments, 0)
     }
 
     /// What [`Host::open`] was given for functions to find.
@@ -90,6 +108,21 @@ impl Function {
                 .unwrap_or_default(),
             Kind::Host(host) => host.parameters().to_vec(),
         }
+    }
+
+    /// The parameters' names without copying them; of functions of the program around FEEL only.
+    #[must_use]
+    pub fn host_parameters(&self) -> Option<&[Arc<str>]> {
+        match &self.0 {
+            Kind::Host(host) => Some(host.parameters()),
+            _ => None,
+        }
+    }
+
+    /// Whether FEEL has a function of its own of that name.
+    #[must_use]
+    pub fn is_builtin_name(name: &str) -> bool {
+        Builtin::named(name, crate::Dialect::Heddle).is_some()
     }
 
     /// Whether it is one of FEEL's own functions.

@@ -115,6 +115,12 @@ pub(crate) enum Node {
     Call(Run),
     /// `callee, then name and argument by turns`.
     CallNamed(Run),
+    /// A call of a built-in function by a name that a variable has too: of the variable when it is a function.
+    CallEither {
+        callee: NodeId,
+        call: NodeId,
+        builtin: NodeId,
+    },
     InstanceOf {
         value: NodeId,
         kind: u32,

@@ -193,7 +193,7 @@ impl<'p> Typing<'p> {
             Node::Test { end, .. } => Type::Range(Some(Box::new(self.of(end)))),
             Node::Function(_) => Type::Function(None),
             Node::Builtin { builtin, arguments, .. } => self.builtin(builtin, arguments),
-            Node::Call(_) | Node::CallNamed(_) => Type::Any,
+            Node::Call(_) | Node::CallNamed(_) | Node::CallEither { .. } => Type::Any,
         }
     }
 

@@ -6,9 +6,8 @@ use std::borrow::Cow;
 use heddle_bpmn::ExpressionPosition;
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::{Bpmn, Dmn, Process, WorkflowDefinition};
-use heddle_dmn::model::DecisionModel;
+use heddle_dmn::extensions::dialect;
 use heddle_dmn::{ElementKind, Model, xml};
-use heddle_feel::Dialect;
 use serde_json::json;
 
 /// A decision model, ready to be evaluated.
@@ -82,14 +81,6 @@ pub fn compile(definition: &WorkflowDefinition) -> Result<Option<Decisions>, Vec
     Ok(Some(Decisions { model: compiled.model, diagnostics }))
 }
 
-/// FEEL as the model's author knows it: Camunda's modeller offers functions beyond the standard.
-pub fn dialect(models: &[DecisionModel]) -> Dialect {
-    let extended = |model: &DecisionModel| {
-        model.exporter.as_deref().is_some_and(|exporter| exporter.to_ascii_lowercase().contains("camunda"))
-    };
-    if models.iter().any(extended) { Dialect::Heddle } else { Dialect::Standard }
-}
-
 /// The document that a finding is about: the first one with its element.
 fn place<'s>(one: &heddle_dmn::Diagnostic, sources: &'s [Source<'_>]) -> &'s str {
     let [first, others @ ..] = sources else { return "dmn.sourceXml" };
@@ -108,13 +99,18 @@ pub fn finding(one: &heddle_dmn::Diagnostic, path: &str) -> Diagnostic {
         heddle_dmn::Severity::Warning => Severity::Warning,
         heddle_dmn::Severity::Info => Severity::Info,
     };
+    // What has no id is known by its name.
+    let message = match (&one.element_id, &one.element_name) {
+        (None, Some(name)) => format!("`{name}`: {}", one.message),
+        _ => one.message.clone(),
+    };
     let expression = one.expression.map(|at| ExpressionPosition { line: at.line, column: at.column });
     Diagnostic {
         element_id: one.element_id.clone(),
         line: one.line,
         column: one.column,
         expression,
-        ..Diagnostic::new(severity, &one.code, one.message.as_str())
+        ..Diagnostic::new(severity, &one.code, message)
     }
     .with_path(path)
 }

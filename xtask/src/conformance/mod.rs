@@ -4,6 +4,7 @@ mod canonical;
 mod cases;
 mod constraints;
 mod deployment;
+mod dmn_http;
 mod dmn_tck;
 mod execution;
 mod judge;
@@ -68,6 +69,6 @@ pub async fn run(options: Options) -> Result<bool> {
         Suite::BpmnConstraints(options) => constraints::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
         Suite::BpmnSchema(options) => schema::run(options).await,
-        Suite::DmnTck(options) => dmn_tck::run(options),
+        Suite::DmnTck(options) => dmn_tck::run(options).await,
     }
 }

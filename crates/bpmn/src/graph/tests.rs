@@ -106,6 +106,17 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
 }
 
 #[test]
+fn a_wrong_condition_tells_its_place_in_the_text() {
+    for (text, place) in [("= a >", (1, 6)), ("a >\n  )", (2, 3)), ("=\n  1 +", (2, 6))] {
+        let mut definition = around(json!({"type": "exclusiveGateway"}));
+        definition["edges"][1]["bpmn"] = json!({ "conditionExpression": text });
+        let found = compiled(definition).diagnostics;
+        let at = found[0].expression.unwrap();
+        assert_eq!((found[0].element_id.as_deref(), (at.line, at.column)), (Some("f2"), place), "{found:?}");
+    }
+}
+
+#[test]
 fn several_event_definitions_are_refused() {
     let two = json!([{"type": "timer", "timeDuration": "PT1S"}, {"type": "message", "reference": "m1"}]);
     let node = json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}});

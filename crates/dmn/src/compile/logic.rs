@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use heddle_feel::Value;
 
+use super::plain::{self, Deferred};
 use super::plan::{AllowedValues, Column, Entry, FunctionLogic, ItemType, Kind, Logic, Parameter, Place};
 use super::table::{Cell, Input, Output, Table, Test};
 use super::texts::Texts;
@@ -29,6 +30,8 @@ pub(super) struct Compiler<'c, 'm> {
     /// Those among them that are not its own where they stand.
     pub outer: HashSet<Arc<str>>,
     pub place: Place,
+    /// The type of a decision whose whole logic is a table: what its outputs are, unless they say so themselves.
+    pub whole: Option<Arc<ItemType>>,
 }
 
 impl Compiler<'_, '_> {
@@ -76,17 +79,17 @@ impl Compiler<'_, '_> {
     }
 
     fn cell(&mut self, literal: &LiteralExpression) -> Cell {
-        let place = self.place(literal.id.as_ref(), literal.at);
         let text = literal.text.as_deref().unwrap_or_default();
         if text.trim().is_empty() {
             return Cell::Constant(Value::Null);
         }
-        if let Some(value) = plain(text)
-            && literal.expression_language.is_none()
+        if literal.expression_language.is_none()
             && self.texts.language.is_none()
+            && let Some(value) = plain::value(text)
         {
             return Cell::Constant(value);
         }
+        let place = self.place(literal.id.as_ref(), literal.at);
         let (document, types) = (self.document, &mut *self.types);
         let compiled = self.texts.expression(
             text,
@@ -167,7 +170,10 @@ impl Compiler<'_, '_> {
             BoxedExpression::FunctionDefinition(it) => {
                 Kind::Function(Arc::new(self.function(it, result, Vec::new())?))
             }
-            BoxedExpression::DecisionTable(it) => Kind::Table(Box::new(self.table(it)?)),
+            BoxedExpression::DecisionTable(it) => {
+                let whole = self.whole.take();
+                Kind::Table(Box::new(self.table(it, result.or(whole))?))
+            }
             BoxedExpression::Conditional(it) => Kind::Conditional(Box::new([
                 self.optional(it.r#if.as_ref(), "`if`"),
                 self.optional(it.then.as_ref(), "`then`"),
@@ -303,20 +309,21 @@ impl Compiler<'_, '_> {
 
     /// The values that a clause names, in order: its tests when they are constant.
     fn values(&mut self, tests: Option<&UnaryTestsText>) -> Vec<Value> {
-        let Some(allowed) = self.allowed(tests) else { return Vec::new() };
-        match allowed.tests.constants() {
-            Some(constants) if !constants.negated => match constants.tests.as_slice() {
-                [Value::List(items)] => items.to_vec(),
-                tests => tests.to_vec(),
-            },
-            _ => Vec::new(),
-        }
+        self.allowed(tests).map_or_else(Vec::new, |allowed| named_values(&allowed))
     }
 
     fn test(&mut self, entry: &UnaryTestsText) -> Test {
         let text = entry.text.as_deref().unwrap_or_default();
         if matches!(text.trim(), "" | "-") {
             return Test::Any;
+        }
+        if entry.expression_language.is_none()
+            && self.texts.language.is_none()
+            && let Some(tests) = plain::tests(text)
+        {
+            let program = Deferred::new(text, self.texts.dialect);
+            let place = self.place(entry.id.as_ref(), entry.at);
+            return Test::Constants { tests, negated: false, program, place };
         }
         let (document, types) = (self.document, &mut *self.types);
         let compiled = self
@@ -327,6 +334,7 @@ impl Compiler<'_, '_> {
             Ok(Some((program, place))) => match program.constants() {
                 Some(constants) if constants.tests.is_empty() => Test::Any,
                 Some(constants) => {
+                    let program = Deferred::compiled(program);
                     Test::Constants { tests: constants.tests, negated: constants.negated, program, place }
                 }
                 None => {
@@ -362,15 +370,26 @@ impl Compiler<'_, '_> {
         Ok(inputs)
     }
 
-    fn table(&mut self, table: &DecisionTable) -> Result<Table, Arc<str>> {
+    fn table(&mut self, table: &DecisionTable, whole: Option<Arc<ItemType>>) -> Result<Table, Arc<str>> {
         let inputs = self.inputs(table)?;
         let mut outputs = Vec::with_capacity(table.outputs.len());
         for clause in &table.outputs {
             let place = self.place(clause.id.as_ref(), clause.at);
+            let name: Option<Arc<str>> = clause.name.as_deref().map(|name| Arc::from(name.trim()));
+            let kind = self.kind(clause.type_ref.as_ref(), &place);
+            let mut values = self.values(clause.output_values.as_ref());
+            if values.is_empty() {
+                let member = name.as_deref().filter(|_| table.outputs.len() > 1);
+                values = match (&kind, &whole) {
+                    (Some(own), _) => allowed_values(own, None),
+                    (None, Some(whole)) => allowed_values(whole, member),
+                    (None, None) => Vec::new(),
+                };
+            }
             outputs.push(Output {
-                name: clause.name.as_deref().map(|name| Arc::from(name.trim())),
-                kind: self.kind(clause.type_ref.as_ref(), &place),
-                values: self.values(clause.output_values.as_ref()),
+                name,
+                kind,
+                values,
                 default: clause
                     .default_output_entry
                     .as_ref()
@@ -419,17 +438,26 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// A literal that needs no reader: a string without escapes, a whole number, a truth value.
-fn plain(text: &str) -> Option<Value> {
-    let text = text.trim();
-    match text {
-        "true" => return Some(Value::Boolean(true)),
-        "false" => return Some(Value::Boolean(false)),
-        _ => {}
+fn named_values(allowed: &AllowedValues) -> Vec<Value> {
+    match allowed.tests.constants() {
+        Some(constants) if !constants.negated => match constants.tests.as_slice() {
+            [Value::List(items)] => items.to_vec(),
+            tests => tests.to_vec(),
+        },
+        _ => Vec::new(),
     }
-    if let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        return (!inner.contains(['"', '\\', '\n', '\r'])).then(|| Value::string(inner));
-    }
-    let digits = (1..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().ok().map(Value::integer)).flatten()
+}
+
+/// The values that a type names in order, or its member of that name: without output values of its own an output has
+/// those of its type (DMN 1.5, clause 8.3.3).
+fn allowed_values(kind: &ItemType, member: Option<&str>) -> Vec<Value> {
+    let check = kind.check.as_ref();
+    let check = check.map(|check| check.items.as_deref().unwrap_or(check));
+    let check = match member {
+        None => check,
+        Some(name) => check.and_then(|check| {
+            check.members.iter().find(|(known, _)| **known == *name).map(|(_, check)| &**check)
+        }),
+    };
+    check.and_then(|check| check.tests.first()).map_or_else(Vec::new, |allowed| named_values(allowed))
 }

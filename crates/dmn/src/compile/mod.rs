@@ -3,6 +3,7 @@
 mod index;
 mod logic;
 mod names;
+mod plain;
 pub(crate) mod plan;
 pub(crate) mod table;
 mod texts;
@@ -15,12 +16,13 @@ use heddle_feel::Dialect;
 
 use self::logic::Compiler;
 use self::names::Document;
-use self::plan::{Body, Kind, Logic, Node, NodeId, Place, Plan, Requirement, Service};
+use self::plan::{Body, Import, Kind, Logic, Node, NodeId, Place, Plan, Requirement, Service};
 use self::texts::Texts;
 use self::types::Types;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{
-    BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem, InputData,
+    BoxedExpression, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem,
+    InputData,
 };
 
 /// A compiled model, ready to be evaluated often and by several threads. Cloning shares it.
@@ -226,8 +228,7 @@ impl<'m> Graph<'m> {
             let id = element.id.map(|id| id.as_str()).filter(|id| !names.contains(id));
             let mut output = None;
             if let Source::Decision(Decision {
-                expression: Some(crate::model::BoxedExpression::DecisionTable(table)),
-                ..
+                expression: Some(BoxedExpression::DecisionTable(table)), ..
             }) = &element.source
                 && let [output_clause] = table.outputs.as_slice()
             {
@@ -386,7 +387,9 @@ impl<'m> Graph<'m> {
         let document = element.document;
         let kind_name = element.variable.and_then(|variable| variable.type_ref.as_ref());
         let kind = types.reference(document, kind_name, &place, texts);
-        let names: Vec<Arc<str>> = element.requirements.iter().map(|it| it.name.clone()).collect();
+        let mut imports = self.imports(element);
+        let mut names: Vec<Arc<str>> = element.requirements.iter().map(|it| it.name.clone()).collect();
+        names.extend(imports.iter().map(|import| import.name.clone()));
         let mut compiler = Compiler {
             document,
             texts,
@@ -396,7 +399,13 @@ impl<'m> Graph<'m> {
             used: HashSet::new(),
             outer: HashSet::new(),
             place: place.clone(),
+            whole: None,
         };
+        if let Source::Decision(Decision { expression: Some(BoxedExpression::DecisionTable(_)), .. }) =
+            &element.source
+        {
+            compiler.whole.clone_from(&kind);
+        }
         let body = match &element.source {
             Source::Input(_) => Body::Input,
             Source::Decision(decision) => Body::Decision(match cycle {
@@ -416,12 +425,15 @@ impl<'m> Graph<'m> {
                 texts.report(Diagnostic::warning("requirementNotDeclared", message), &place);
             }
         }
+        imports.retain(|import| used.contains(&import.name));
+        let whole =
+            |name: &Arc<str>| imports.iter().any(|it| it.members.iter().any(|(_, known)| known == name));
+        let used = |name: &Arc<str>| used.contains(name) || whole(name);
         let used_node =
-            |node: NodeId| element.requirements.iter().any(|it| it.node == node && used.contains(&it.name));
+            |node: NodeId| element.requirements.iter().any(|it| it.node == node && used(&it.name));
         let needs = if cycle.is_some() { Vec::new() } else { element.needs.clone() };
         let needs = needs.into_iter().filter(|node| used_node(*node)).collect();
-        let requirements =
-            element.requirements.iter().filter(|it| used.contains(&it.name)).cloned().collect();
+        let requirements = element.requirements.iter().filter(|it| used(&it.name)).cloned().collect();
         let name: Arc<str> = Arc::from(element.name.map_or("", |name| name.trim()));
         let namespace = self.documents.get(document).map_or("", |document| document.namespace);
         let mut keys = Vec::new();
@@ -441,8 +453,28 @@ impl<'m> Graph<'m> {
             place,
             body,
             requirements,
+            imports,
             needs,
         }
+    }
+
+    /// The imports of which the element requires something.
+    fn imports(&self, element: &Element<'m>) -> Vec<Import> {
+        let imports = self.documents.get(element.document).into_iter().flat_map(|document| &document.imports);
+        let named = imports.filter(|(name, _)| !name.is_empty()).map(|(name, target)| {
+            let mut members: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+            let mut known = HashSet::new();
+            for requirement in &element.requirements {
+                let local =
+                    requirement.name.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+                let there = self.element(requirement.node).is_some_and(|it| it.document == *target);
+                if let Some(local) = local.filter(|_| there && known.insert(requirement.node)) {
+                    members.push((Arc::from(local), requirement.name.clone()));
+                }
+            }
+            Import { name: Arc::from(name.as_str()), members }
+        });
+        named.filter(|import| !import.members.is_empty()).collect()
     }
 
     fn function(

@@ -67,7 +67,10 @@ pub(super) fn members(model: &DecisionModel) -> Vec<String> {
             within(expression, &mut names);
         }
     }
+    names.extend(model.input_data.iter().filter_map(|input| input.name.clone()));
+    names.extend(model.decision_services.iter().filter_map(|service| service.name.clone()));
     for function in &model.business_knowledge_models {
+        names.extend(function.name.clone());
         if let Some(body) = function.encapsulated_logic.as_ref().and_then(|logic| logic.body.as_ref()) {
             within(body, &mut names);
         }

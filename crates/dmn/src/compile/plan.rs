@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use heddle_feel::{Expression, Type, UnaryTests, Value};
+use heddle_feel::{Expression, Type, Types, UnaryTests, Value};
 
 use super::table::Table;
 use crate::model::At;
@@ -28,6 +28,8 @@ pub(crate) struct ItemType {
     /// Its name, for messages.
     pub name: Arc<str>,
     pub feel: Type,
+    /// What it names because it lies within itself.
+    pub within: Types,
     pub check: Option<Check>,
 }
 
@@ -54,6 +56,14 @@ pub(crate) struct AllowedValues {
 pub(crate) struct Requirement {
     pub name: Arc<str>,
     pub node: NodeId,
+}
+
+/// A model imported under a name, which is a context of what the element requires of it (DMN 1.5, clause 6.3.3).
+#[derive(Debug, Clone)]
+pub(crate) struct Import {
+    pub name: Arc<str>,
+    /// Names there, and the names by which the requirements have them here.
+    pub members: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// Logic with the type of its result.
@@ -144,6 +154,8 @@ pub(crate) struct Node {
     pub body: Body,
     /// What its logic may name.
     pub requirements: Vec<Requirement>,
+    /// Imports that its logic names as a whole.
+    pub imports: Vec<Import>,
     /// Decisions and inputs among them, which are evaluated before.
     pub needs: Vec<NodeId>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_feel::{Dialect, Expression, Options, SyntaxError, Type, UnaryTests};
+use heddle_feel::{Dialect, Expression, Function, Options, SyntaxError, Type, UnaryTests};
 
 use super::plan::Place;
 use crate::diagnostic::{Diagnostic, ExpressionPosition};
@@ -29,16 +29,42 @@ fn is_feel(language: &str) -> bool {
     language.is_empty() || language.to_ascii_lowercase().contains("feel")
 }
 
+/// What a text of Java's unified expression language means in FEEL, when it is only a literal or the path of a
+/// variable: these are most of what models of workflow engines have in it.
+fn juel(text: &str) -> Option<String> {
+    let text = text.trim();
+    let inner = text.strip_prefix("${").or_else(|| text.strip_prefix("#{"));
+    let inner = inner.map_or(Some(text), |inner| inner.strip_suffix('}'))?.trim();
+    let quoted = |quote: char| inner.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    if let Some(string) = quoted('"').or_else(|| quoted('\'')) {
+        let plain = !string.contains(['"', '\'', '\\', '\n', '\r']);
+        return plain.then(|| format!("\"{string}\""));
+    }
+    let name = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !matches!(
+                part,
+                "empty" | "not" | "and" | "or" | "div" | "mod" | "eq" | "ne" | "lt" | "gt" | "le" | "ge"
+            )
+    };
+    let number = inner.starts_with(|c: char| c.is_ascii_digit()) && inner.parse::<f64>().is_ok();
+    (number || inner.split('.').all(name)).then(|| inner.to_owned())
+}
+
 /// Whether the name has to be declared for the reader to find it.
 fn is_spaced(name: &str) -> bool {
-    !name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    // Most names are ASCII, for which a look at the bytes is enough.
+    !name.bytes().all(plain) && !name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// The names of more than one word that may occur in the text: declaring the others costs time only.
 fn occurring<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for name in names {
-        if !is_spaced(name) {
+        // A name that FEEL has a function of is told too: what the model declares goes before that.
+        if !is_spaced(name) && !Function::is_builtin_name(name) {
             continue;
         }
         let word: &str = name
@@ -114,9 +140,14 @@ impl Texts {
         names: &[Arc<str>],
         named: Named<'_>,
     ) -> Result<Expression, Arc<str>> {
-        if let Some(reason) = self.foreign(language, place) {
+        let spoken = language.or(self.language.as_ref());
+        let same = spoken.filter(|language| language.trim().eq_ignore_ascii_case("juel")).and(juel(text));
+        if same.is_none()
+            && let Some(reason) = self.foreign(language, place)
+        {
             return Err(reason);
         }
+        let text = same.as_deref().unwrap_or(text);
         match Expression::compile_with(text, &self.options(text, names)) {
             Ok(mut expression) => {
                 let wanted = expression.type_names();

@@ -51,6 +51,8 @@ pub(super) struct Types<'m> {
     known: HashMap<(usize, String), Option<Arc<ItemType>>>,
     /// Constraints compiled so far, by the address of their text.
     tests: HashMap<*const UnaryTestsText, Option<Arc<AllowedValues>>>,
+    /// The types that lie within themselves, by a name that no text can have; none until it is known.
+    recursive: HashMap<Arc<str>, Option<Type>>,
 }
 
 struct Part {
@@ -71,7 +73,13 @@ impl<'m> Types<'m> {
             items.filter_map(|item| Some((item.name.as_deref()?.trim(), item))).collect()
         };
         let definitions = documents.iter().map(by_name).collect();
-        Self { documents, definitions, known: HashMap::new(), tests: HashMap::new() }
+        Self {
+            documents,
+            definitions,
+            known: HashMap::new(),
+            tests: HashMap::new(),
+            recursive: HashMap::new(),
+        }
     }
 
     /// The item definition of that name as the document sees it, and the document that it stands in.
@@ -111,7 +119,10 @@ impl<'m> Types<'m> {
         let mut parts = 0;
         let made = match self.resolve(document, name, 0, &mut parts, &mut Vec::new(), texts) {
             Some(part) => {
-                Some(Arc::new(ItemType { name: Arc::from(name), feel: part.feel, check: part.check }))
+                let known = self.recursive.iter();
+                let within = known.filter_map(|(name, kind)| Some((name.clone(), kind.clone()?))).collect();
+                let name = Arc::from(name);
+                Some(Arc::new(ItemType { name, feel: part.feel, within, check: part.check }))
             }
             None => {
                 let message = format!("There is no type {name:?}; values are not checked.");
@@ -125,7 +136,7 @@ impl<'m> Types<'m> {
 
     /// The type that an expression of FEEL names.
     pub fn named(&mut self, document: usize, name: &str, texts: &mut Texts) -> Option<Type> {
-        self.resolve(document, name, 0, &mut 0, &mut Vec::new(), texts).map(|part| part.feel)
+        self.resolve(document, name, 0, &mut 0, &mut Vec::new(), texts).map(|part| finite(part.feel))
     }
 
     fn resolve(
@@ -139,13 +150,18 @@ impl<'m> Types<'m> {
     ) -> Option<Part> {
         match self.find(document, name) {
             Some((document, item)) => {
-                // A type within itself is not looked into again.
+                // A type within itself is not looked into again but named.
+                let key = || Arc::from(format!("#{document}:{name}"));
                 if open.contains(&std::ptr::from_ref(item)) {
-                    return Some(Part::plain(Type::Any));
+                    self.recursive.entry(key()).or_default();
+                    return Some(Part::plain(Type::Named(key())));
                 }
                 open.push(item);
                 let part = self.item(document, item, depth, parts, open, texts);
                 open.pop();
+                if let Some(kind @ None) = self.recursive.get_mut(&key()) {
+                    *kind = Some(part.feel.clone());
+                }
                 Some(part)
             }
             None => built_in(name).or_else(|| customary(name)).or_else(|| generic(name)).map(Part::plain),
@@ -247,6 +263,23 @@ impl<'m> Types<'m> {
         let made = made.map(|(tests, place)| Arc::new(AllowedValues { tests, place }));
         self.tests.insert(key, made.clone());
         made
+    }
+}
+
+/// The type with `Any` where it lies within itself, for expressions, which know the names of their texts only.
+fn finite(kind: Type) -> Type {
+    let inner = |kind: Box<Type>| Box::new(finite(*kind));
+    match kind {
+        Type::Named(_) => Type::Any,
+        Type::List(item) => Type::List(item.map(inner)),
+        Type::Range(end) => Type::Range(end.map(inner)),
+        Type::Context(members) => {
+            Type::Context(members.into_iter().map(|(name, kind)| (name, finite(kind))).collect())
+        }
+        Type::Function(Some((parameters, result))) => {
+            Type::Function(Some((parameters.into_iter().map(finite).collect(), inner(result))))
+        }
+        other => other,
     }
 }
 

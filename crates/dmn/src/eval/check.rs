@@ -1,7 +1,7 @@
 //! Values at the boundaries of elements: coerced to the type there and checked (DMN 1.5, 10.3.2.9.4).
 
 use heddle_feel::{
-    Context, Duration, Host, LimitError, Ref, Type, Value, from_json, parse_date, parse_date_time,
+    Context, Duration, Host, LimitError, Ref, Type, Types, Value, from_json, parse_date, parse_date_time,
     parse_duration, parse_time,
 };
 use serde_json::Value as Json;
@@ -34,7 +34,7 @@ pub(super) fn typed(
 fn convert(value: Value, kind: &ItemType, place: &Place, host: &mut Host<'_>) -> Result<Value, LimitError> {
     host.charge(u64::from(value.weight()) / 4)?;
     let given = value.type_name();
-    let Some(value) = kind.feel.coerce(value) else {
+    let Some(value) = kind.feel.coerce_among(value, &kind.within) else {
         note(host, place, format!("a {given} is not of the type `{}`", kind.name));
         return Ok(Value::Null);
     };
@@ -80,15 +80,19 @@ fn passes(check: &Check, value: &Value, host: &mut Host<'_>) -> Result<bool, Lim
 
 /// A value given from outside. JSON has no dates, times and durations: its strings are read as these where the type
 /// asks for them.
-pub(super) fn given(value: Ref<'_>, kind: &Type) -> Value {
+pub(super) fn given(value: Ref<'_>, kind: &ItemType) -> Value {
     match value {
-        Ref::Json(json) => from_typed(json, kind),
+        Ref::Json(json) => from_typed(json, &kind.feel, &kind.within),
         other => other.into_value(),
     }
 }
 
-fn from_typed(json: &Json, kind: &Type) -> Value {
+fn from_typed(json: &Json, kind: &Type, types: &Types) -> Value {
     match (json, kind) {
+        (_, Type::Named(_)) => match types.resolve(kind) {
+            Some(kind) => from_typed(json, kind, types),
+            None => from_json(json),
+        },
         (Json::String(text), Type::Date) => {
             parse_date(text).map(Value::Date).unwrap_or_else(|| from_json(json))
         }
@@ -106,14 +110,14 @@ fn from_typed(json: &Json, kind: &Type) -> Value {
             }
         }
         (Json::Array(items), Type::List(Some(inner))) => {
-            Value::list(items.iter().map(|item| from_typed(item, inner)).collect())
+            Value::list(items.iter().map(|item| from_typed(item, inner, types)).collect())
         }
-        (single, Type::List(Some(inner))) => from_typed(single, inner),
+        (single, Type::List(Some(inner))) => from_typed(single, inner, types),
         (Json::Object(members), Type::Context(kinds)) if !kinds.is_empty() => {
             let mut context = Context::new();
             for (name, kind) in kinds {
                 if let Some(json) = members.get(&**name) {
-                    context.put(name.clone(), from_typed(json, kind));
+                    context.put(name.clone(), from_typed(json, kind, types));
                 }
             }
             if context.len() < members.len() {

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use heddle_feel::{Context, Function, Host, HostFunction, LimitError, Range, Ref, Scope, Value};
+use heddle_feel::{
+    Context, Date, Function, Host, HostFunction, LimitError, Range, Ref, Scope, Signature, Type, Value,
+};
 
 use super::check::typed;
 use super::log::{note, notes};
 use super::table;
-use crate::compile::plan::{Column, Entry, FunctionLogic, Kind, Logic, Place};
+use crate::compile::plan::{Column, Entry, FunctionLogic, ItemType, Kind, Logic, Place};
 
 type Outcome = Result<Value, LimitError>;
 
@@ -23,6 +25,22 @@ pub(super) struct Locals<'s> {
 impl Scope for Locals<'_> {
     fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
         match self.values.iter().rev().find(|(known, _)| **known == *name) {
+            Some((_, value)) => Some(Ref::Borrowed(value)),
+            None => self.around.get(name),
+        }
+    }
+}
+
+/// Arguments of a function over what is around it.
+struct Arguments<'s> {
+    function: &'s FunctionLogic,
+    values: &'s [Value],
+    around: &'s dyn Scope,
+}
+
+impl Scope for Arguments<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        match self.function.names.iter().zip(self.values).rev().find(|(known, _)| ***known == *name) {
             Some((_, value)) => Some(Ref::Borrowed(value)),
             None => self.around.get(name),
         }
@@ -61,6 +79,10 @@ impl HostFunction for BoxedFunction {
         &self.logic.names
     }
 
+    fn signature(&self) -> Option<Signature> {
+        Some(signature(&self.logic))
+    }
+
     fn call(&self, arguments: Vec<Value>, host: &mut Host<'_>) -> Outcome {
         let me = self.own.clone().zip(self.me.upgrade());
         let own: Vec<(Arc<str>, Value)> =
@@ -71,6 +93,13 @@ impl HostFunction for BoxedFunction {
     }
 }
 
+/// The types of a function of the model.
+pub(super) fn signature(function: &FunctionLogic) -> Signature {
+    let kind = |kind: &Option<Arc<ItemType>>| kind.as_ref().map_or(Type::Any, |kind| kind.feel.clone());
+    let parameters = function.parameters.iter().map(|parameter| kind(&parameter.kind)).collect();
+    (parameters, Box::new(kind(&function.result)))
+}
+
 /// Calls a function of the model.
 pub(super) fn call(
     function: &FunctionLogic,
@@ -79,38 +108,45 @@ pub(super) fn call(
     place: &Place,
     host: &mut Host<'_>,
 ) -> Outcome {
-    let mut values = Vec::with_capacity(arguments.len());
-    for (parameter, argument) in function.parameters.iter().zip(arguments) {
-        let given = !argument.is_null();
-        let value = typed(argument, parameter.kind.as_deref(), place, host)?;
+    let mut values = arguments;
+    for (parameter, value) in function.parameters.iter().zip(&mut values) {
+        let given = !value.is_null();
+        *value = typed(std::mem::take(value), parameter.kind.as_deref(), place, host)?;
         if given && value.is_null() {
             note(host, place, format!("the argument `{}` is not of the parameter's type", parameter.name));
             return Ok(Value::Null);
         }
-        values.push((parameter.name.clone(), value));
     }
-    let scope = Locals { values: &values, around };
-    let value = logic(&function.body, &scope, host)?;
-    typed(value, function.result.as_deref(), place, host)
+    let scope = Arguments { function, values: &values, around };
+    match function.result.as_deref() {
+        None => logic(&function.body, &scope, host),
+        kind => typed(logic(&function.body, &scope, host)?, kind, place, host),
+    }
 }
 
 /// Evaluates logic.
 pub(super) fn logic(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
-    let value = match &it.kind {
+    match &it.result {
+        None => untyped(it, scope, host),
+        Some(kind) => typed(untyped(it, scope, host)?, Some(kind), &it.place, host),
+    }
+}
+
+/// Evaluates logic without regard to the type of its result. The result is handed on as it comes: taking it out and
+/// putting it back costs more than what most expressions do.
+#[inline]
+fn untyped(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
+    match &it.kind {
         Kind::Feel(expression) => {
-            let value = host.evaluate(expression, scope)?;
+            let outcome = host.evaluate(expression, scope);
             if host.noted() > 0 {
                 notes(host, &it.place);
             }
-            value
+            outcome
         }
-        Kind::Constant(value) => value.clone(),
-        Kind::Table(table) => table::evaluate(table, &it.place, scope, host)?,
-        _ => host.nested(LEVELS, |host| boxed(it, scope, host))?,
-    };
-    match &it.result {
-        None => Ok(value),
-        Some(kind) => typed(value, Some(kind), &it.place, host),
+        Kind::Constant(value) => Ok(value.clone()),
+        Kind::Table(table) => table::evaluate(table, &it.place, scope, host),
+        _ => host.nested(LEVELS, |host| boxed(it, scope, host)),
     }
 }
 
@@ -203,30 +239,36 @@ fn invocation(
         note(host, place, format!("a {} cannot be called", callee.type_name()));
         return Ok(Value::Null);
     };
-    let parameters = function.parameters();
-    let mut values = vec![None; parameters.len()];
-    for (name, argument) in arguments {
-        let at = parameters.iter().position(|known| known == name);
-        let Some(slot) = at.and_then(|at| values.get_mut(at)) else {
-            note(host, place, format!("the function has no parameter `{name}`"));
-            return Ok(Value::Null);
-        };
-        let given = logic(argument, scope, host)?;
-        *slot = Some(given);
-    }
-    // Optional parameters of built-in functions stay away at the end.
-    while function.is_builtin() && matches!(values.last(), Some(None)) {
-        values.pop();
-    }
-    if values.iter().any(Option::is_none) {
-        note(host, place, format!("the function takes {} arguments", parameters.len()));
-        return Ok(Value::Null);
-    }
-    let value = host.call(function, values.into_iter().flatten().collect())?;
+    let outcome = match function.host_parameters() {
+        Some(parameters) => {
+            let mut values = vec![None; parameters.len()];
+            for (name, argument) in arguments {
+                let at = parameters.iter().position(|known| known == name);
+                let Some(slot) = at.and_then(|at| values.get_mut(at)) else {
+                    note(host, place, format!("the function has no parameter `{name}`"));
+                    return Ok(Value::Null);
+                };
+                let given = logic(argument, scope, host)?;
+                *slot = Some(given);
+            }
+            if values.iter().any(Option::is_none) {
+                note(host, place, format!("the function takes {} arguments", parameters.len()));
+                return Ok(Value::Null);
+            }
+            host.call(function, values.into_iter().flatten().collect())
+        }
+        None => {
+            let mut named = Vec::with_capacity(arguments.len());
+            for (name, argument) in arguments {
+                named.push((name.clone(), logic(argument, scope, host)?));
+            }
+            host.call_named(function, named)
+        }
+    };
     if host.noted() > 0 {
         notes(host, place);
     }
-    Ok(value)
+    outcome
 }
 
 fn closure(
@@ -248,14 +290,14 @@ fn closure(
     host.admit(Value::Function(Function::host(made)))
 }
 
-/// The items that a list, a range of whole numbers or a single value stands for.
+/// The items that a list, a range of whole numbers or days or a single value stands for.
 fn items(value: Value, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<Value>>, LimitError> {
     match value {
         Value::List(list) => {
             host.charge(list.len() as u64)?;
             Ok(Some(list.to_vec()))
         }
-        Value::Range(range) => whole_numbers(&range, place, host),
+        Value::Range(range) => within(&range, place, host),
         Value::Null => {
             note(host, place, "null is no list");
             Ok(None)
@@ -264,21 +306,25 @@ fn items(value: Value, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<
     }
 }
 
-fn whole_numbers(
-    range: &Range,
-    place: &Place,
-    host: &mut Host<'_>,
-) -> Result<Option<Vec<Value>>, LimitError> {
-    let end = |end: &Option<Value>| end.as_ref()?.as_number()?.to_i64();
-    let (Some(low), Some(high)) = (end(&range.low), end(&range.high)) else {
-        note(host, place, "the range is not one of whole numbers");
+fn within(range: &Range, place: &Place, host: &mut Host<'_>) -> Result<Option<Vec<Value>>, LimitError> {
+    let ends = match (&range.low, &range.high) {
+        (Some(Value::Number(low)), Some(Value::Number(high))) => low.to_i64().zip(high.to_i64()),
+        (Some(Value::Date(low)), Some(Value::Date(high))) => Some((low.epoch_day(), high.epoch_day())),
+        _ => None,
+    };
+    let Some((low, high)) = ends else {
+        note(host, place, "the range is not one of whole numbers or of dates");
         return Ok(None);
     };
     let low = low.saturating_add(i64::from(!range.low_included));
     let high = high.saturating_sub(i64::from(!range.high_included));
     let count = high.saturating_sub(low).saturating_add(1).max(0).unsigned_abs();
     host.charge(count)?;
-    Ok(Some((low..=high).map(Value::integer).collect()))
+    let days = matches!(range.low, Some(Value::Date(_)));
+    let item = |at: i64| {
+        if days { Date::from_epoch_day(at).map_or(Value::Null, Value::Date) } else { Value::integer(at) }
+    };
+    Ok(Some((low..=high).map(item).collect()))
 }
 
 fn filter(list: &Logic, test: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {

@@ -8,7 +8,8 @@ mod table;
 use std::sync::Arc;
 
 use heddle_feel::{
-    Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Type, Value,
+    Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Signature, Type,
+    Value,
 };
 use heddle_kernel::Timestamp;
 
@@ -16,7 +17,7 @@ use self::check::{given, typed};
 pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
-use crate::compile::plan::{Body, FunctionLogic, Kind, Logic, Node, NodeId, Plan, Service};
+use crate::compile::plan::{Body, FunctionLogic, Import, Kind, Logic, Node, NodeId, Plan, Service};
 
 /// How to evaluate.
 #[derive(Debug, Clone)]
@@ -243,6 +244,16 @@ struct NodeScope<'s> {
     node: &'s Node,
 }
 
+impl Import {
+    /// What is required of the imported model, by its names there.
+    fn context(&self, scope: &dyn Scope) -> Value {
+        let member = |(local, qualified): &(Arc<str>, Arc<str>)| {
+            (local.clone(), scope.get(qualified).map_or(Value::Null, Ref::into_value))
+        };
+        Value::context(Context::from_iter(self.members.iter().map(member)))
+    }
+}
+
 impl Scope for NodeScope<'_> {
     fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
         let plan = self.frame.plan;
@@ -261,6 +272,9 @@ impl Scope for NodeScope<'_> {
                     function(plan, requirement.node, node).map(Ref::Owned)
                 }
             };
+        }
+        if let Some(import) = self.node.imports.iter().find(|import| *import.name == *name) {
+            return Some(Ref::Owned(import.context(self)));
         }
         // What is no element of the model is taken from the context as it is.
         if plan.declared.contains(name) { None } else { self.frame.input.get(name) }
@@ -319,7 +333,7 @@ impl<'e> Frame<'e> {
                     let given = plan.node(*parameter).and_then(|node| {
                         let value = self.given(node)?;
                         Some(match &node.kind {
-                            Some(kind) => given(value, &kind.feel),
+                            Some(kind) => given(value, kind),
                             None => value.into_value(),
                         })
                     });
@@ -337,7 +351,7 @@ impl<'e> Frame<'e> {
             && let Some(value) = self.given(node)
         {
             let is_json = matches!(value, Ref::Json(_));
-            let value = given(value, &kind.feel);
+            let value = given(value, kind);
             if is_json {
                 host.charge(u64::from(value.weight()))?;
             }
@@ -471,6 +485,24 @@ impl HostFunction for NodeFunction {
         }
     }
 
+    fn signature(&self) -> Option<Signature> {
+        let kind = |node: &Node| node.kind.as_ref().map_or(Type::Any, |kind| kind.feel.clone());
+        let node = self.plan.node(self.id)?;
+        match &node.body {
+            Body::Function(logic) => Some(logic::signature(logic)),
+            Body::Service(service) => {
+                let of = |id: &NodeId| self.plan.node(*id).map_or(Type::Any, kind);
+                let result = match (kind(node), service.outputs.as_slice()) {
+                    (Type::Any | Type::Function(_), [only]) => of(only),
+                    (Type::Any | Type::Function(_), _) => Type::Any,
+                    (declared, _) => declared,
+                };
+                Some((service.parameters.iter().map(of).collect(), Box::new(result)))
+            }
+            Body::Input | Body::Decision(_) => None,
+        }
+    }
+
     fn call(&self, arguments: Vec<Value>, host: &mut Host<'_>) -> Result<Value, LimitError> {
         let Some(node) = self.plan.node(self.id) else { return Ok(Value::Null) };
         host.nested(4, |host| match &node.body {
@@ -505,6 +537,9 @@ struct FunctionScope<'s> {
 
 impl Scope for FunctionScope<'_> {
     fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        if let Some(import) = self.node.imports.iter().find(|import| *import.name == *name) {
+            return Some(Ref::Owned(import.context(self)));
+        }
         let requirement = self.node.requirements.iter().find(|it| *it.name == *name)?;
         let node = self.plan.node(requirement.node)?;
         function(self.plan, requirement.node, node).map(Ref::Owned)

@@ -5,4 +5,5 @@
 mod analysis;
 mod claims;
 mod documents;
+mod standard;
 mod tck;

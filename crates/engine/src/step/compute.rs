@@ -3,14 +3,16 @@
 use super::{Machine, Trouble, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
-use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
-use heddle_dmn::{ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
-use heddle_feel::{Layers, Limits, to_json};
+use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
+use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
+use heddle_feel::{self as feel, Context, Layers, Limits, Ref, to_json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Decisions and tables that one event tells of.
 const MAX_TOLD: usize = 200;
+/// Bytes of JSON in which it does.
+const MAX_BYTES: usize = 256 * 1024;
 
 fn trouble(message: impl Into<String>) -> Trouble {
     Trouble::Incident(IncidentCode::DecisionError, message.into())
@@ -37,7 +39,7 @@ impl Machine<'_> {
         let variable: Arc<str> =
             task.data.result_variable.clone().unwrap_or_else(|| Arc::from(model.name(element)));
         let result = (shaped != told.output).then(|| shaped.clone());
-        let values = self.outputs(&task.data, Some(variable), shaped, inputs, scope)?;
+        let values = self.outputs(&task.data, Some(variable), &shaped, inputs, scope)?;
         let event = DecisionEvaluated { result, ..told };
         self.emit(at, EventKind::DecisionEvaluated(Box::new(event)));
         self.set_values(scope, values);
@@ -50,8 +52,9 @@ impl Machine<'_> {
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         let inputs = self.inputs(&task.data, scope)?;
         let (result, reasons) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;
+        let result = to_json(&result);
         let variable = task.data.result_variable.clone();
-        let values = self.outputs(&task.data, variable, result.clone(), inputs, scope)?;
+        let values = self.outputs(&task.data, variable, &result, inputs, scope)?;
         self.emit(at, EventKind::ScriptEvaluated { result, reasons });
         self.set_values(scope, values);
         Ok(self.leave(id)?)
@@ -62,10 +65,10 @@ impl Machine<'_> {
         &self,
         task: &DecisionTask,
         model: &Model,
-        inputs: &Map<String, Value>,
+        inputs: &Context,
         scope: LocalId,
     ) -> Result<ElementRef, Trouble> {
-        let named = self.setting_over(&task.decision, &Layers(&[inputs, &self.variables(scope)]))?;
+        let named = to_json(&self.setting_over(&task.decision, inputs, scope)?);
         let Some(name) = named.as_str() else {
             return Err(expression(format!("decisionRef: {named} is not a text")));
         };
@@ -77,12 +80,30 @@ impl Machine<'_> {
             .ok_or_else(|| trouble(format!("the definition has no decision `{name}`")))
     }
 
+    /// A setting evaluated over the task's own variables. A date or duration stays one, which JSON has no types for.
+    fn setting_over(&self, setting: &Setting, own: &Context, scope: LocalId) -> Result<feel::Value, Trouble> {
+        match setting {
+            Setting::Literal(value) => Ok(Ref::Json(value).into_value()),
+            Setting::Expression(source) => {
+                let (value, _) = self.evaluate(source, &Layers(&[own, &self.variables(scope)]))?;
+                Ok(value)
+            }
+        }
+    }
+
     /// The variables of the task alone.
-    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Map<String, Value>, Trouble> {
-        let mut own = Map::new();
+    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Context, Trouble> {
+        let mut own = Context::new();
         for (target, setting) in &data.inputs {
-            let value = self.setting_over(setting, &Layers(&[&own, &self.variables(scope)]))?;
-            self.put_at(&mut own, target, value, scope);
+            let value = self.setting_over(setting, &own, scope)?;
+            let value = if target.members.is_empty() {
+                value
+            } else {
+                let before = own.get(&target.variable).map(to_json);
+                let before = before.as_ref().or_else(|| self.variables(scope).find(&target.variable));
+                Ref::Json(&target.put(before, to_json(&value))).into_value()
+            };
+            own.put(target.variable.clone(), value);
         }
         Ok(own)
     }
@@ -92,34 +113,33 @@ impl Machine<'_> {
         &self,
         data: &DataMapping,
         variable: Option<Arc<str>>,
-        result: Value,
-        mut own: Map<String, Value>,
+        result: &Value,
+        mut own: Context,
         scope: LocalId,
     ) -> Result<Map<String, Value>, Trouble> {
         let mut values = Map::new();
         if data.outputs.is_empty() {
-            values.extend(variable.map(|name| (name.to_string(), result)));
+            values.extend(variable.map(|name| (name.to_string(), result.clone())));
             return Ok(values);
         }
-        own.extend(variable.map(|name| (name.to_string(), result)));
+        if let Some(name) = variable {
+            own.put(name, Ref::Json(result).into_value());
+        }
         for (target, setting) in &data.outputs {
-            let value = self.setting_over(setting, &Layers(&[&own, &self.variables(scope)]))?;
-            self.put_at(&mut values, target, value, scope);
+            let value = to_json(&self.setting_over(setting, &own, scope)?);
+            let before =
+                values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
+            let whole = target.put(before, value);
+            values.insert(target.variable.to_string(), whole);
         }
         Ok(values)
-    }
-
-    fn put_at(&self, values: &mut Map<String, Value>, target: &Target, value: Value, scope: LocalId) {
-        let before = values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
-        let whole = target.put(before, value);
-        values.insert(target.variable.to_string(), whole);
     }
 }
 
 /// What the event tells of an evaluation.
 fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluated {
     let Outcome { value, reasons, explanation } = outcome;
-    let Explanation { mut decisions } = explanation.unwrap_or_default();
+    let Explanation { decisions } = explanation.unwrap_or_default();
     let id = model.elements().find(|(own, ..)| *own == element).and_then(|(.., id)| id.map(str::to_owned));
     let name = model.name(element);
     let own = decisions.iter().rev().find(|one| one.id == id && one.name == name);
@@ -135,17 +155,7 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
     // Tables of functions called stand before the decision's own.
     let hits =
         own.and_then(|own| own.tables.last()).map(|table| table.hits.iter().filter_map(json).collect());
-    let mut left = MAX_TOLD;
-    let truncated =
-        decisions.len() > MAX_TOLD || decisions.iter().map(|one| one.tables.len()).sum::<usize>() > MAX_TOLD;
-    // The last ones are those nearest to the result.
-    let before = decisions.len().saturating_sub(MAX_TOLD);
-    decisions.drain(..before);
-    for one in decisions.iter_mut().rev() {
-        let tables = one.tables.len().saturating_sub(left);
-        one.tables.drain(..tables);
-        left = left.saturating_sub(one.tables.len());
-    }
+    let (decisions, truncated) = trail(decisions);
     DecisionEvaluated {
         decision_id: id,
         decision_name: name.to_owned(),
@@ -153,10 +163,32 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
         hits: hits.unwrap_or_default(),
         output: to_json(&value),
         result: None,
-        decisions: decisions.iter().filter_map(json).collect(),
+        decisions,
         reasons: reasons.iter().filter_map(json).collect(),
         truncated,
     }
+}
+
+/// The decisions on the way as JSON, those nearest to the result if there are too many; and whether some are left out.
+fn trail(mut decisions: Vec<DecisionExplanation>) -> (Vec<Value>, bool) {
+    let (mut tables, mut bytes, mut kept) = (0, 0, Vec::new());
+    let count = decisions.len();
+    let mut truncated = false;
+    for one in decisions.iter_mut().rev().take(MAX_TOLD) {
+        let beyond = (tables + one.tables.len()).saturating_sub(MAX_TOLD).min(one.tables.len());
+        truncated |= beyond > 0;
+        one.tables.drain(..beyond);
+        tables += one.tables.len();
+        let Some(value) = json(&*one) else { break };
+        bytes += value.to_string().len();
+        if bytes > MAX_BYTES {
+            break;
+        }
+        kept.push(value);
+    }
+    kept.reverse();
+    truncated |= kept.len() < count;
+    (kept, truncated)
 }
 
 fn json<T: serde::Serialize>(value: T) -> Option<Value> {

@@ -54,25 +54,22 @@ impl Machine<'_> {
         &self,
         source: &Expression,
         variables: &dyn Scope,
-    ) -> Result<(Value, Vec<String>), Trouble> {
+    ) -> Result<(heddle_feel::Value, Vec<String>), Trouble> {
         match source.evaluate(variables, &EvalContext { now: self.now }) {
             Ok(evaluated) => {
                 let notes = evaluated.notes.into_iter().map(|note| note.message).collect();
-                Ok((to_json(&evaluated.value), notes))
+                Ok((evaluated.value, notes))
             }
             Err(limit) => Err(expression(format!("`{}`: {limit}", source.source()))),
         }
     }
 
     pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, Trouble> {
-        self.setting_over(setting, &self.variables(scope))
-    }
-
-    /// A setting evaluated over these variables.
-    pub(super) fn setting_over(&self, setting: &Setting, variables: &dyn Scope) -> Result<Value, Trouble> {
         match setting {
             Setting::Literal(value) => Ok(value.clone()),
-            Setting::Expression(source) => self.evaluate(source, variables).map(|(value, _)| value),
+            Setting::Expression(source) => {
+                self.evaluate(source, &self.variables(scope)).map(|(value, _)| to_json(&value))
+            }
         }
     }
 
@@ -131,8 +128,8 @@ impl Machine<'_> {
             None => Ok(true),
             Some(Test::Compare(comparison)) => Ok(comparison.holds(self.operand(comparison, scope))),
             Some(Test::Feel(source)) => match self.evaluate(source, &self.variables(scope))? {
-                (Value::Bool(truth), _) => Ok(truth),
-                (Value::Null, notes) => {
+                (heddle_feel::Value::Boolean(truth), _) => Ok(truth),
+                (heddle_feel::Value::Null, notes) => {
                     reasons.push(format!("`{}` is null{}", source.source(), prefixed(&notes)));
                     Ok(false)
                 }

@@ -19,6 +19,15 @@ const DECISIONS: &str = r##"<definitions xmlns="https://www.omg.org/spec/DMN/202
   <literalExpression><text>max(Rate)</text></literalExpression></decision>
  <decision id="endless" name="Endless"><variable name="Endless"/>
   <literalExpression><text>count(for i in 1..100000000 return i)</text></literalExpression></decision>
+ <inputData id="n" name="note"><variable name="note"/></inputData>
+ <decision id="echo" name="Echo"><variable name="Echo"/>
+  <informationRequirement><requiredInput href="#n"/></informationRequirement>
+  <literalExpression><text>note</text></literalExpression></decision>
+ <decision id="size" name="Size"><variable name="Size"/>
+  <informationRequirement><requiredDecision href="#echo"/></informationRequirement>
+  <literalExpression><text>string length(Echo) &gt; 1</text></literalExpression></decision>
+ <decision id="age" name="Age"><variable name="Age"/><literalExpression><text>born.year</text></literalExpression>
+ </decision>
 </definitions>"##;
 
 fn deciding(configuration: Value, input: Value) -> Run {
@@ -52,6 +61,14 @@ fn a_decision_sets_its_variable_and_its_event_tells_inputs_hits_and_output() {
     let rate = &told["decisions"][0];
     assert_eq!(rate["inputs"], json!({"Order Total": 250}));
     assert_eq!(rate["tables"][0]["hits"][1], json!({"rule": 2, "id": "r2", "outputs": [5]}));
+}
+
+#[test]
+fn an_event_does_not_repeat_large_inputs_without_end() {
+    let run = deciding(json!({"decisionRef": "size"}), json!({"note": "x".repeat(150_000)}));
+    let told = evaluated(&run);
+    assert_eq!((&told["truncated"], &told["decisions"][0]["name"]), (&json!(true), &json!("Size")));
+    assert_eq!(told["decisions"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -100,6 +117,13 @@ fn inputs_are_the_tasks_own_and_outputs_are_all_that_it_leaves() {
     let run = deciding(own, json!({"order": {"lines": [{"price": 120}]}}));
     let expected = json!({"order": {"lines": [{"price": 120}], "discount": 10}, "again": null});
     assert_eq!(run.variables(), expected);
+}
+
+#[test]
+fn a_date_in_an_input_stays_a_date() {
+    let own = json!({"decisionRef": "age", "resultVariable": "x",
+        "inputs": [{"name": "born", "value": "=date(\"2000-02-29\")"}]});
+    assert_eq!(deciding(own, json!({})).variables(), json!({"x": 2000}));
 }
 
 #[test]

@@ -152,12 +152,7 @@ fn in_zone(time: &DateTime, args: &Args<'_>) -> Outcome {
     if time.zone.is_none() {
         return Ok(Value::date_time(DateTime { zone: Some(zone), ..time.clone() }));
     }
-    let utc = time.nanos();
-    let there = DateTime::from_local_nanos(utc, Some(zone.clone()));
-    let shifted = there.and_then(|local| {
-        let offset = i128::from(local.offset().unwrap_or(0)) * 1_000_000_000;
-        DateTime::from_local_nanos(utc + offset, Some(zone))
-    });
+    let shifted = DateTime::at(time.nanos(), zone);
     shifted.map_or_else(no_date, |time| Ok(Value::date_time(time)))
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn call(builtin: Builtin, machine: &mut Machine, args: Args<'_>) -> O
         Builtin::Number => convert::number(&args, machine),
         Builtin::String => convert::string(&args, machine),
         Builtin::Range => convert::range(&args, machine),
-        Builtin::Not => Ok(args.any(0).as_bool().map_or(Value::Null, |value| Value::Boolean(!value))),
+        Builtin::Not => Ok(args.single(0).as_bool().map_or(Value::Null, |value| Value::Boolean(!value))),
         Builtin::Substring
         | Builtin::StringLength
         | Builtin::UpperCase

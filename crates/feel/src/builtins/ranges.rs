@@ -5,33 +5,38 @@ use std::cmp::Ordering;
 use super::{Args, Builtin};
 use crate::Value;
 use crate::eval::{Outcome, null};
-use crate::value::Range;
+use crate::value::RangeForm;
 
-/// An argument seen as a range; a point is one whose ends are the same.
+/// An argument seen as a range; a point is one whose ends are the same. A range without an end, such as `(> 5)`, goes
+/// on for ever there.
 struct Span<'v> {
-    low: &'v Value,
+    low: Option<&'v Value>,
     low_included: bool,
-    high: &'v Value,
+    high: Option<&'v Value>,
     high_included: bool,
     point: bool,
 }
 
 fn span<'v>(args: &'v Args<'_>, at: usize) -> Outcome<Span<'v>> {
     match args.single(at) {
-        Value::Range(range) => {
-            let Range { low: Some(low), high: Some(high), .. } = &**range else {
-                return null("these relations are between ranges with two ends");
-            };
-            Ok(Span {
-                low,
-                low_included: range.low_included,
-                high,
-                high_included: range.high_included,
-                point: false,
-            })
+        Value::Range(range) if range.form == RangeForm::NotEqual => {
+            null("what is not one value is no range between two ends")
         }
+        Value::Range(range) => Ok(Span {
+            low: range.low.as_ref(),
+            low_included: range.low_included,
+            high: range.high.as_ref(),
+            high_included: range.high_included,
+            point: false,
+        }),
         Value::Null => null("these relations are between points and ranges, not null"),
-        value => Ok(Span { low: value, low_included: true, high: value, high_included: true, point: true }),
+        value => Ok(Span {
+            low: Some(value),
+            low_included: true,
+            high: Some(value),
+            high_included: true,
+            point: true,
+        }),
     }
 }
 
@@ -42,17 +47,41 @@ fn order(a: &Value, b: &Value) -> Outcome<Ordering> {
     }
 }
 
+/// The order of two lower ends, the absent one being the least.
+fn lows(a: Option<&Value>, b: Option<&Value>) -> Outcome<Ordering> {
+    match (a, b) {
+        (Some(a), Some(b)) => order(a, b),
+        _ => Ok(a.is_some().cmp(&b.is_some())),
+    }
+}
+
+/// The order of two upper ends, the absent one being the greatest.
+fn highs(a: Option<&Value>, b: Option<&Value>) -> Outcome<Ordering> {
+    match (a, b) {
+        (Some(a), Some(b)) => order(a, b),
+        _ => Ok(b.is_some().cmp(&a.is_some())),
+    }
+}
+
 impl Span<'_> {
+    /// How this one's upper end lies to the other's lower one; none when one of them is absent.
+    fn gap(&self, other: &Self) -> Outcome<Option<Ordering>> {
+        match (self.high, other.low) {
+            (Some(high), Some(low)) => order(high, low).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn before(&self, other: &Self) -> Outcome<bool> {
-        Ok(match order(self.high, other.low)? {
-            Ordering::Less => true,
-            Ordering::Equal => !self.high_included || !other.low_included,
-            Ordering::Greater => false,
+        Ok(match self.gap(other)? {
+            Some(Ordering::Less) => true,
+            Some(Ordering::Equal) => !self.high_included || !other.low_included,
+            Some(Ordering::Greater) | None => false,
         })
     }
 
     fn meets(&self, other: &Self) -> Outcome<bool> {
-        Ok(self.high_included && other.low_included && order(self.high, other.low)?.is_eq())
+        Ok(self.high_included && other.low_included && self.gap(other)? == Some(Ordering::Equal))
     }
 
     fn overlaps(&self, other: &Self) -> Outcome<bool> {
@@ -61,7 +90,7 @@ impl Span<'_> {
 
     /// Whether this begins before the other does.
     fn begins_before(&self, other: &Self) -> Outcome<bool> {
-        Ok(match order(self.low, other.low)? {
+        Ok(match lows(self.low, other.low)? {
             Ordering::Less => true,
             Ordering::Equal => self.low_included && !other.low_included,
             Ordering::Greater => false,
@@ -69,7 +98,7 @@ impl Span<'_> {
     }
 
     fn ends_before(&self, other: &Self) -> Outcome<bool> {
-        Ok(match order(self.high, other.high)? {
+        Ok(match highs(self.high, other.high)? {
             Ordering::Less => true,
             Ordering::Equal => !self.high_included && other.high_included,
             Ordering::Greater => false,
@@ -81,11 +110,11 @@ impl Span<'_> {
     }
 
     fn same_low(&self, other: &Self) -> Outcome<bool> {
-        Ok(self.low_included == other.low_included && order(self.low, other.low)?.is_eq())
+        Ok(self.low_included == other.low_included && lows(self.low, other.low)?.is_eq())
     }
 
     fn same_high(&self, other: &Self) -> Outcome<bool> {
-        Ok(self.high_included == other.high_included && order(self.high, other.high)?.is_eq())
+        Ok(self.high_included == other.high_included && highs(self.high, other.high)?.is_eq())
     }
 
     fn includes(&self, other: &Self) -> Outcome<bool> {

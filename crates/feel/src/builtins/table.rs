@@ -125,7 +125,7 @@ builtins![
     (WeekOfYear, "week of year", false, ["date"]),
     (Now, "now", false, [""]),
     (Today, "today", false, [""]),
-    (Sort, "sort", false, ["list, precedence?"]),
+    (Sort, "sort", false, ["list, precedes?", "list, precedence"]),
     (GetValue, "get value", false, ["m, key", "context, keys"]),
     (GetEntries, "get entries", false, ["m"]),
     (Context, "context", false, ["entries"]),

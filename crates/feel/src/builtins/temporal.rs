@@ -59,21 +59,14 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
     })
 }
 
-/// Whole months between two dates, counted towards the later one.
+/// Whole months between two dates, counted towards the later one; of dates and times only the dates count.
 fn years_and_months(args: &Args<'_>) -> Outcome {
-    let moment = |at: usize| -> Outcome<(Date, LocalTime)> {
-        Ok(match args.single(at) {
-            Value::DateTime(time) => (time.date, time.clock),
-            _ => (date(args, at)?, LocalTime::MIDNIGHT),
-        })
-    };
-    let (from, to) = (moment(0)?, moment(1)?);
+    let (from, to) = (date(args, 0)?, date(args, 1)?);
     let index = |date: Date| i64::from(date.year()) * 12 + i64::from(date.month());
-    let mut months = index(to.0) - index(from.0);
-    let rest = |(date, clock): (Date, LocalTime)| (date.day(), clock);
-    if months > 0 && rest(to) < rest(from) {
+    let mut months = index(to) - index(from);
+    if months > 0 && to.day() < from.day() {
         months -= 1;
-    } else if months < 0 && rest(to) > rest(from) {
+    } else if months < 0 && to.day() > from.day() {
         months += 1;
     }
     Ok(Value::YearsAndMonthsDuration(months))

@@ -97,6 +97,21 @@ impl Machine {
         self.depth -= 1;
     }
 
+    /// Goes down several levels at once.
+    #[inline]
+    pub fn enter_levels(&mut self, levels: u32) -> Result<(), LimitError> {
+        if self.limits.depth.saturating_sub(self.depth) < levels {
+            return Err(LimitError::Depth(self.limits.depth));
+        }
+        self.depth += levels;
+        self.charge(u64::from(levels))
+    }
+
+    #[inline]
+    pub const fn leave_levels(&mut self, levels: u32) {
+        self.depth -= levels;
+    }
+
     /// Counts steps.
     #[inline]
     pub fn charge(&mut self, steps: u64) -> Result<(), LimitError> {
@@ -152,12 +167,18 @@ impl Machine {
     /// Lets a new value in when it is neither too large nor too deep.
     #[inline]
     pub fn admit(&mut self, value: Value) -> Result<Value, LimitError> {
-        match &value {
-            Value::String(text) => self.text(text.len())?,
-            Value::List(_) | Value::Context(_) | Value::Function(_) => self.admit_compound(&value)?,
-            _ => {}
-        }
+        self.check(&value)?;
         Ok(value)
+    }
+
+    /// Checks that a new value is neither too large nor too deep.
+    #[inline]
+    fn check(&mut self, value: &Value) -> Result<(), LimitError> {
+        match value {
+            Value::String(text) => self.text(text.len()),
+            Value::List(_) | Value::Context(_) | Value::Function(_) => self.admit_compound(value),
+            _ => Ok(()),
+        }
     }
 
     fn admit_compound(&mut self, value: &Value) -> Result<(), LimitError> {
@@ -225,11 +246,55 @@ impl Machine {
                     return Ok(Value::Null);
                 }
                 self.enter()?;
-                let value = host.call(arguments, &mut Host(self));
+                let outcome = host.call(arguments, &mut Host(self));
                 self.leave();
-                self.admit(value?)
+                if let Ok(value) = &outcome {
+                    self.check(value)?;
+                }
+                outcome
             }
         }
+    }
+
+    /// Calls a function with arguments by name; those of a built-in function choose among its signatures.
+    pub fn call_named(
+        &mut self,
+        function: &Function,
+        named: Vec<(Arc<str>, Value)>,
+        at: u32,
+    ) -> Result<Value, LimitError> {
+        let parameters = function.parameters();
+        self.charge((parameters.len() * named.len()) as u64 + 1)?;
+        if let Kind::Builtin(builtin) = &function.0 {
+            let names: Vec<&str> = named.iter().map(|(name, _)| &**name).collect();
+            let Some(places) = builtin.places(&names) else {
+                self.note(at, || format!("{}() does not take these arguments", builtin.name()));
+                return Ok(Value::Null);
+            };
+            let mut values = vec![None; places.iter().max().map_or(0, |last| last + 1)];
+            for (place, (_, value)) in places.into_iter().zip(named) {
+                if let Some(slot) = values.get_mut(place) {
+                    *slot = Some(value);
+                }
+            }
+            return self.settle_builtin(*builtin, Args::new(values, true, builtins::no_program(), at));
+        }
+        let count = named.len();
+        let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
+        for (name, value) in named {
+            match parameters.iter().position(|known| *known == name).and_then(|at| values.get_mut(at)) {
+                Some(slot) => *slot = Some(value),
+                None => {
+                    self.note(at, || format!("the function has no parameter `{name}`"));
+                    return Ok(Value::Null);
+                }
+            }
+        }
+        if count != parameters.len() || values.iter().any(Option::is_none) {
+            self.note(at, || format!("the function takes {} arguments", parameters.len()));
+            return Ok(Value::Null);
+        }
+        self.call(function, values.into_iter().flatten().collect(), at)
     }
 
     fn call_builtin(
@@ -244,6 +309,15 @@ impl Machine {
         }
         let program = builtins::no_program();
         let arguments = Args::new(arguments.into_iter().map(Some).collect(), false, program, at);
+        self.settle_builtin(builtin, arguments)
+    }
+
+    fn settle_builtin(
+        &mut self,
+        builtin: builtins::Builtin,
+        arguments: Args<'_>,
+    ) -> Result<Value, LimitError> {
+        let at = arguments.at;
         match builtins::call(builtin, self, arguments) {
             Ok(value) => self.admit(value),
             Err(Failure::Limit(limit)) => Err(limit),

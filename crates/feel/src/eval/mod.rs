@@ -98,6 +98,13 @@ impl<'a> Evaluator<'a, '_> {
             Node::Test { op, end } => self.test_range(id, op, end),
             Node::Function(definition) => self.closure(definition),
             Node::CallNamed(run) => self.call_named(id, run),
+            Node::CallEither { callee, call, builtin } => {
+                self.machine.quiet(true);
+                let callee = self.eval(callee);
+                self.machine.quiet(false);
+                let is_function = matches!(callee?.view(), View::Other(Value::Function(_)));
+                self.eval(if is_function { call } else { builtin })
+            }
             Node::InstanceOf { value, kind } => {
                 let value = self.value(value)?;
                 self.machine.charge(u64::from(value.weight()))?;
@@ -318,24 +325,12 @@ impl<'a> Evaluator<'a, '_> {
         let Value::Function(function) = callee else {
             return Ok(self.null(id, || format!("a {} cannot be called", callee.type_name())));
         };
-        let parameters = function.parameters();
-        let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
+        let mut named = Vec::with_capacity(pairs.len() / 2);
         for pair in pairs.chunks_exact(2) {
             let [name, node] = pair else { continue };
-            let value = self.value(*node)?;
-            let name = program.name(*name);
-            self.machine.charge(parameters.len() as u64)?;
-            match parameters.iter().position(|known| known == name).and_then(|at| values.get_mut(at)) {
-                Some(slot) => *slot = Some(value),
-                None => return Ok(self.null(id, || format!("the function has no parameter `{name}`"))),
-            }
+            named.push((program.name(*name).clone(), self.value(*node)?));
         }
-        if pairs.len() / 2 != parameters.len() {
-            return Ok(self.null(id, || format!("the function takes {} arguments", parameters.len())));
-        }
-        let values = values.into_iter().map(Option::unwrap_or_default).collect();
-        let value = self.machine.call(&function, values, program.offset(id))?;
-        Ok(Ref::Owned(value))
+        self.machine.call_named(&function, named, program.offset(id)).map(Ref::Owned)
     }
 
     fn closure(&mut self, at: u32) -> Evaluation<'a> {

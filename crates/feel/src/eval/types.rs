@@ -78,7 +78,15 @@ fn function_conforms(
     if function.parameters().len() != parameters.len() {
         return false;
     }
-    let Kind::Closure(closure) = &function.0 else { return *result == Type::Any || lenient };
+    let closure = match &function.0 {
+        Kind::Closure(closure) => closure,
+        Kind::Builtin(_) => return *result == Type::Any || lenient,
+        Kind::Host(host) => {
+            let Some((own, given)) = host.signature() else { return *result == Type::Any || lenient };
+            let taken = own.iter().zip(parameters).all(|(own, wanted)| subtype(wanted, own, types));
+            return taken && (*given == Type::Any && lenient || subtype(&given, result, types));
+        }
+    };
     let Some(definition) = closure.definition() else { return false };
     let taken = definition.parameters.iter().zip(parameters).all(|(own, wanted)| {
         let own = own.kind.and_then(|kind| closure.program.types.get(kind as usize));
@@ -139,7 +147,13 @@ impl Type {
     #[must_use]
     pub fn coerce(&self, value: Value) -> Option<Value> {
         static NONE: LazyLock<Types> = LazyLock::new(Types::default);
-        coerce(value, Some(self), &NONE)
+        self.coerce_among(value, &NONE)
+    }
+
+    /// The value as a variable of the type takes it, where the type may name others, such as itself.
+    #[must_use]
+    pub fn coerce_among(&self, value: Value, types: &Types) -> Option<Value> {
+        coerce(value, Some(self), types)
     }
 }
 

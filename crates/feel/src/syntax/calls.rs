@@ -20,7 +20,7 @@ impl Parser<'_> {
         self.bracketed(|p| {
             let (mut named, mut seen) = (Vec::new(), Seen::default());
             let mut positional = Vec::new();
-            while p.token.kind != Kind::CloseParen {
+            while p.token.kind != Kind::CloseParen || !named.is_empty() || !positional.is_empty() {
                 let at = p.token.start;
                 match p.argument_name()? {
                     Some(name) if positional.is_empty() => {
@@ -59,8 +59,13 @@ impl Parser<'_> {
     }
 
     pub(super) fn call(&mut self, callee: NodeId, at: usize) -> Result<NodeId, SyntaxError> {
+        let arguments = self.arguments()?;
+        self.call_of(callee, &arguments, at)
+    }
+
+    fn call_of(&mut self, callee: NodeId, arguments: &Arguments, at: usize) -> Result<NodeId, SyntaxError> {
         let mut words = vec![callee];
-        match self.arguments()? {
+        match arguments {
             Arguments::Positional(arguments) => {
                 words.extend(arguments);
                 let run = self.extend(&words);
@@ -68,7 +73,7 @@ impl Parser<'_> {
             }
             Arguments::Named(arguments) => {
                 for (name, value) in arguments {
-                    words.extend([self.intern(&name), value]);
+                    words.extend([self.intern(name), *value]);
                 }
                 let run = self.extend(&words);
                 self.push(Node::CallNamed(run), at)
@@ -100,14 +105,38 @@ impl Parser<'_> {
         Ok(Builtin::named(&name, self.dialect).map(|builtin| (builtin, end)))
     }
 
-    /// A call of a built-in function, unless the expression or the declarations give the name another meaning.
+    /// The name of several words of a built-in function that is not called but handed on, and where it ends.
+    pub(super) fn builtin_value(&self) -> Result<Option<(&'static str, usize)>, SyntaxError> {
+        let first = self.text();
+        if !Builtin::begins_long_name(first) || self.is_local(first) || self.is_declared(first) {
+            return Ok(None);
+        }
+        let (mut name, mut found) = (first.to_owned(), None);
+        let mut token = lexer::token(self.source, self.token.end)?;
+        while token.kind == Kind::Name && name.len() < 64 {
+            let word = self.source.get(token.start..token.end).unwrap_or_default();
+            // `date and time` is rather a conjunction.
+            if word == "and" {
+                break;
+            }
+            name.push(' ');
+            name.push_str(word);
+            if let Some(builtin) = Builtin::named(&name, self.dialect) {
+                found = Some((builtin.name(), token.end));
+            }
+            token = lexer::token(self.source, token.end)?;
+        }
+        Ok(found)
+    }
+
+    /// A call of a built-in function, unless the expression or the declarations give the name another meaning: then
+    /// of what has the name when that is a function, since a date called `date` takes nothing from `date(...)`.
     pub(super) fn builtin_call(&mut self) -> Result<Option<NodeId>, SyntaxError> {
         let Some((builtin, end)) = self.builtin_name()? else { return Ok(None) };
         let at = self.token.start;
         let name = builtin.name();
-        if self.is_local(name) || self.is_declared(name) {
-            return Ok(None);
-        }
+        let shadowed = self.is_local(name) || self.is_declared(name);
+        let variable = if shadowed { Some(self.variable(name, at)?) } else { None };
         self.advance_to(end)?;
         self.advance()?;
         let arguments = self.arguments()?;
@@ -117,14 +146,26 @@ impl Parser<'_> {
         {
             return self.push(Node::IsDefined(*node), at).map(Some);
         }
+        let own = self.builtin_with(builtin, &arguments, at)?;
+        let Some(callee) = variable else { return Ok(Some(own)) };
+        let call = self.call_of(callee, &arguments, at)?;
+        self.push(Node::CallEither { callee, call, builtin: own }, at).map(Some)
+    }
+
+    fn builtin_with(
+        &mut self,
+        builtin: Builtin,
+        arguments: &Arguments,
+        at: usize,
+    ) -> Result<NodeId, SyntaxError> {
         let by_name = matches!(arguments, Arguments::Named(_));
         let placed = match arguments {
-            Arguments::Positional(nodes) => builtin.accepts(nodes.len()).then_some(nodes),
+            Arguments::Positional(nodes) => builtin.accepts(nodes.len()).then(|| nodes.clone()),
             Arguments::Named(named) => {
                 let names: Vec<&str> = named.iter().map(|(name, _)| &**name).collect();
                 builtin.places(&names).map(|places| {
                     let mut nodes = Vec::new();
-                    for (place, (_, node)) in places.into_iter().zip(&named) {
+                    for (place, (_, node)) in places.into_iter().zip(named) {
                         while nodes.len() <= place {
                             nodes.push(NONE);
                         }
@@ -139,11 +180,11 @@ impl Parser<'_> {
         match placed {
             Some(nodes) => {
                 let arguments = self.extend(&nodes);
-                self.push(Node::Builtin { builtin, named: by_name, arguments }, at).map(Some)
+                self.push(Node::Builtin { builtin, named: by_name, arguments }, at)
             }
             None => {
-                let reason = self.intern(&format!("{name}() does not take these arguments"));
-                self.push(Node::Invalid(reason), at).map(Some)
+                let reason = self.intern(&format!("{}() does not take these arguments", builtin.name()));
+                self.push(Node::Invalid(reason), at)
             }
         }
     }

@@ -95,7 +95,7 @@ impl Parser<'_> {
             p.scoped(|p| {
                 let mut words = Vec::new();
                 let mut seen = Seen::default();
-                while p.token.kind != Kind::CloseBrace {
+                while p.token.kind != Kind::CloseBrace || !words.is_empty() {
                     let start = p.token.start;
                     let key = p.context_key()?;
                     if !seen.add(&key) {
@@ -137,7 +137,7 @@ impl Parser<'_> {
     fn parameters(&mut self) -> Result<Vec<Parameter>, SyntaxError> {
         self.expect(Kind::OpenParen, "`(`")?;
         let mut parameters = Vec::new();
-        while self.token.kind != Kind::CloseParen {
+        while self.token.kind != Kind::CloseParen || !parameters.is_empty() {
             let name = self.new_name("")?;
             let kind = if self.eat(Kind::Colon)? {
                 let kind = self.type_expression()?;

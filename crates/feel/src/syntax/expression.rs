@@ -380,7 +380,7 @@ impl Parser<'_> {
         self.advance()?;
         self.bracketed(|p| {
             let mut items = Vec::new();
-            while open || p.token.kind != Kind::CloseBracket {
+            while open || p.token.kind != Kind::CloseBracket || !items.is_empty() {
                 let item = p.positive_test()?;
                 if items.is_empty() && (open || p.token.kind == Kind::DotDot) {
                     return p.range_tail(item, !open, at);
@@ -404,6 +404,10 @@ impl Parser<'_> {
         }
         if let Some(call) = self.builtin_call()? {
             return Ok(call);
+        }
+        if let Some((name, end)) = self.builtin_value()? {
+            self.advance_to(end)?;
+            return self.variable(name, at);
         }
         let word = self.text();
         if matches!(word, "if" | "for" | "some" | "every" | "function") {

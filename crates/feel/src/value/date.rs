@@ -147,31 +147,42 @@ impl Zone {
             Self::Offset(seconds) => return *seconds,
             Self::Region(zone) => zone,
         };
-        // The rules repeat with the calendar's 400 years, so a year beyond jiff's range has an equal one inside.
-        let year = match date.year {
-            y if y > 9000 => 2400 + (y % 400),
-            y if y < -9000 => -8000 + y.rem_euclid(400),
-            y => y,
-        };
-        let clock = (time.hour(), time.minute(), time.second());
-        let civil =
-            i16::try_from(year).ok().zip(i8::try_from(date.month).ok().zip(i8::try_from(date.day).ok()));
-        let Some((year, (month, day))) = civil else { return 0 };
-        let local = jiff::civil::DateTime::new(
-            year,
-            month,
-            day,
-            i8::try_from(clock.0).unwrap_or(0),
-            i8::try_from(clock.1).unwrap_or(0),
-            i8::try_from(clock.2).unwrap_or(0),
-            0,
-        );
-        let Ok(local) = local else { return 0 };
-        match zone.to_ambiguous_timestamp(local).compatible() {
-            Ok(instant) => zone.to_offset(instant).seconds(),
-            Err(_) => 0,
+        let instant = civil(date, time).map(|local| zone.to_ambiguous_timestamp(local).compatible());
+        match instant {
+            Some(Ok(instant)) => zone.to_offset(instant).seconds(),
+            _ => 0,
         }
     }
+
+    /// Seconds east of UTC at the moment when it is that date and time in UTC.
+    fn offset_when(&self, date: Date, time: LocalTime) -> i32 {
+        let zone = match self {
+            Self::Offset(seconds) => return *seconds,
+            Self::Region(zone) => zone,
+        };
+        match civil(date, time).map(|utc| TimeZone::UTC.to_timestamp(utc)) {
+            Some(Ok(instant)) => zone.to_offset(instant).seconds(),
+            _ => 0,
+        }
+    }
+}
+
+/// To the second as jiff has it. The rules of zones repeat with the calendar's 400 years, so a year beyond jiff's range
+/// has an equal one inside.
+fn civil(date: Date, time: LocalTime) -> Option<jiff::civil::DateTime> {
+    let year = match date.year {
+        y if y > 9000 => 2400 + (y % 400),
+        y if y < -9000 => -8000 + y.rem_euclid(400),
+        y => y,
+    };
+    let day = (i8::try_from(date.month).ok()?, i8::try_from(date.day).ok()?);
+    let clock = (
+        i8::try_from(time.hour()).ok()?,
+        i8::try_from(time.minute()).ok()?,
+        i8::try_from(time.second()).ok()?,
+    );
+    let year = i16::try_from(year).ok()?;
+    jiff::civil::DateTime::new(year, day.0, day.1, clock.0, clock.1, clock.2, 0).ok()
 }
 
 impl PartialEq for Zone {
@@ -318,9 +329,22 @@ impl DateTime {
     /// The value so many nanoseconds later on the time line, in the same zone.
     #[must_use]
     pub fn plus_nanos(&self, nanos: i128) -> Option<Self> {
-        let local = i128::from(self.date.epoch_day()) * i128::from(SECONDS_PER_DAY) * NANOS
-            + self.clock.nanos_of_day();
-        Self::from_local_nanos(local.checked_add(nanos)?, self.zone.clone())
+        match &self.zone {
+            Some(zone @ Zone::Region(_)) => Self::at(self.nanos().checked_add(nanos)?, zone.clone()),
+            zone => {
+                let local = i128::from(self.date.epoch_day()) * i128::from(SECONDS_PER_DAY) * NANOS
+                    + self.clock.nanos_of_day();
+                Self::from_local_nanos(local.checked_add(nanos)?, zone.clone())
+            }
+        }
+    }
+
+    /// The moment so many nanoseconds after 1970 in UTC, on the clocks of the zone.
+    #[must_use]
+    pub fn at(nanos: i128, zone: Zone) -> Option<Self> {
+        let utc = Self::from_utc_nanos(nanos)?;
+        let offset = i128::from(zone.offset_when(utc.date, utc.clock)) * NANOS;
+        Self::from_local_nanos(nanos.checked_add(offset)?, Some(zone))
     }
 
     /// The order of two values; none between one with and one without a zone.

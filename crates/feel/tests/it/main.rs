@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
 
 mod guards;
+mod standard;
 mod suite;
 
 use std::sync::Arc;
@@ -38,6 +39,13 @@ fn check(table: &[(&str, &str)]) {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What unary tests say of the value of an expression.
+fn unary(input: &str, tests: &str) -> String {
+    let input = run(input, Dialect::Standard, &()).value;
+    let tests = UnaryTests::compile(tests, Dialect::Standard).unwrap_or_else(|e| panic!("{tests}: {e}"));
+    tests.evaluate(&input, &(), &NOW).expect("a result").value.to_string()
 }
 
 #[test]

@@ -6,6 +6,7 @@ use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::{Bounds, Dmn, DmnElement, DmnRequirement, Point, WorkflowDefinition};
 use heddle_dmn::XmlError;
 use heddle_dmn::diagram::{Drawing, Edge, Shape, drawing};
+use heddle_dmn::extensions::dialect;
 use heddle_dmn::model::{
     AuthorityRequirement, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem,
     InformationRequirement, InputData, KnowledgeRequirement, KnowledgeSource,
@@ -13,7 +14,7 @@ use heddle_dmn::model::{
 use heddle_dmn::xml::{self, Imported, Version};
 
 use super::bytes_hash;
-use crate::decisions::{dialect, finding};
+use crate::decisions::finding;
 use crate::{Problem, UseCaseError};
 
 /// A document as a definition with a decision model alone.

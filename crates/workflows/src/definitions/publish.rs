@@ -189,7 +189,11 @@ pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool
     let mut diagnostics = merged(validate::structure(definition), constraints);
     let decisions = decisions::findings(definition);
     let model = decisions::compile(definition).ok().flatten().map(|own| own.model);
-    let compiled = graph::compile(&decisions::runnable(definition, model.as_ref()));
+    let mut compiled = graph::compile(&decisions::runnable(definition, model.as_ref()));
+    if model.is_none() && decisions.iter().any(is_error) {
+        // The decisions would be the processes, if they could be read.
+        compiled.diagnostics.retain(|found| found.code != "noExecutableProcess");
+    }
     let places: HashMap<&str, String> = heddle_bpmn::model::nodes(definition)
         .into_iter()
         .filter_map(|at| Some((at.node.id.as_deref()?, at.path)))

@@ -138,6 +138,14 @@ impl Function {
         }
     }
 
+    /// Whether it is written in another language (`function(...) external {...}`), which is not carried out.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        let Kind::Closure(closure) = &self.0 else { return false };
+        let body = closure.definition().map(|definition| closure.program.node(definition.body));
+        matches!(body, Some(crate::program::Node::Invalid(_)))
+    }
+
     /// Whether both are one function.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {

@@ -142,8 +142,7 @@ impl Function {
     #[must_use]
     pub fn is_external(&self) -> bool {
         let Kind::Closure(closure) = &self.0 else { return false };
-        let body = closure.definition().map(|definition| closure.program.node(definition.body));
-        matches!(body, Some(crate::program::Node::Invalid(_)))
+        closure.definition().is_some_and(|definition| closure.program.is_external(definition))
     }
 
     /// Whether both are one function.

@@ -57,6 +57,7 @@ pub struct Diagnostic {
     pub rules: Vec<usize>,
     /// Values of a decision table's inputs, by their texts, for which it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub example: Option<serde_json::Map<String, serde_json::Value>>,
 }
 

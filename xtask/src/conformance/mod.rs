@@ -30,6 +30,9 @@ pub struct Options {
     /// Runs every recorded suite and fails when a case ends other than it was recorded.
     #[arg(long)]
     check: bool,
+    /// Names of the recorded suites to run; all without any.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
     #[command(subcommand)]
     suite: Option<Suite>,
 }
@@ -55,8 +58,8 @@ pub enum Suite {
 pub async fn run(options: Options) -> Result<bool> {
     let Some(suite) = options.suite else {
         return match (options.record, options.check) {
-            (true, _) => record::record().await,
-            (_, true) => record::check().await,
+            (true, _) => record::record(&options.only).await,
+            (_, true) => record::check(&options.only).await,
             _ => bail!("name a suite, or --record or --check"),
         };
     };

@@ -3,6 +3,7 @@
 
 mod access;
 mod deciding;
+mod decisions;
 mod documents;
 mod gate;
 mod hostile;

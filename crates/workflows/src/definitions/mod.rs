@@ -3,11 +3,15 @@
 mod bpel;
 mod change;
 mod decision;
+mod decision_export;
+mod decision_logic;
 mod publish;
 mod transform;
 
 pub use bpel::{BpelExport, BpelRequest};
 pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
+pub use decision_export::{DmnExport, DmnRequest};
+pub use decision_logic::{DecisionLogic, LogicSource, SavedLogic};
 pub use publish::{PublishRequest, Published, ValidationProfile, ValidationReport};
 pub use transform::{Exported, PreviewRequest, Previewed, SourceFormat, TransformTarget};
 

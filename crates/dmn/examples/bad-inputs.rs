@@ -355,7 +355,7 @@ fn run(case: &Case) -> Result<(Duration, u64, String), Failure> {
             (start.elapsed(), said)
         };
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
-        let (spent, said) = thread.join().map_err(|_| format!("{}: it panicked", case.name))?;
+        let (spent, said) = thread.join().map_err(|_panic| format!("{}: it panicked", case.name))?;
         Ok((spent, peak().unwrap_or(0) / 1024, said))
     })
 }

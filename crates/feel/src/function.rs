@@ -138,6 +138,13 @@ impl Function {
         }
     }
 
+    /// Whether it is written in another language (`function(...) external {...}`), which is not carried out.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        let Kind::Closure(closure) = &self.0 else { return false };
+        closure.definition().is_some_and(|definition| closure.program.is_external(definition))
+    }
+
     /// Whether both are one function.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {

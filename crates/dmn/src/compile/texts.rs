@@ -150,6 +150,10 @@ impl Texts {
         let text = same.as_deref().unwrap_or(text);
         match Expression::compile_with(text, &self.options(text, names)) {
             Ok(mut expression) => {
+                if expression.has_externals() {
+                    let message = "Functions in other languages are not carried out; calls give null.";
+                    self.report(Diagnostic::error("externalFunction", message), place);
+                }
                 let wanted = expression.type_names();
                 let known: Vec<(String, Option<Type>)> =
                     wanted.into_iter().map(|name| (name.clone(), named(&name, self))).collect();

@@ -13,7 +13,7 @@ use crate::model::{
 impl Reader<'_, '_> {
     /// The references of the children of that name.
     fn hrefs(&self, el: El, wanted: &str) -> Vec<String> {
-        let own = self.children(el).into_iter().filter(|(name, _)| *name == wanted);
+        let own = self.children(el).filter(|(name, _)| *name == wanted);
         own.filter_map(|(_, child)| self.href(child)).collect()
     }
 

@@ -115,6 +115,12 @@ impl Model {
         self.0.node(element.0).map(Node::element_kind)
     }
 
+    /// The type declared for an element's variable.
+    #[cfg(feature = "tck")]
+    pub(crate) fn input_type(&self, element: ElementRef) -> Option<&Type> {
+        self.0.node(element.0)?.kind.as_ref().map(|kind| &kind.feel)
+    }
+
     /// Whether the element is a decision service with several outputs, whose result is a context of them.
     #[must_use]
     pub fn has_outputs(&self, element: ElementRef) -> bool {

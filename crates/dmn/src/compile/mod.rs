@@ -113,6 +113,7 @@ pub fn compile_with(models: &[DecisionModel], dialect: Dialect) -> Compiled {
         let cycle = broken.get(&at);
         nodes.push(graph.node(element, cycle, &declared, &mut texts, &mut types));
     }
+    types.finish();
     let mut plan = Plan { nodes, declared, ..Plan::default() };
     for (at, node) in plan.nodes.iter().enumerate() {
         let at = NodeId::try_from(at).unwrap_or(NodeId::MAX);

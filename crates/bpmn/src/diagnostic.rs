@@ -43,6 +43,33 @@ pub struct Diagnostic {
     /// What to do about it, as one sentence for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// Line in the XML of a decision model, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Column in the XML of a decision model, in characters, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The place within a text of FEEL, when it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expression: Option<ExpressionPosition>,
+    /// Rules of a decision table that it concerns, from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<usize>,
+    /// Values of a decision table's inputs, by their texts, for which it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
+    pub example: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// A place within a text of FEEL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExpressionPosition {
+    /// Line in the text, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
 }
 
 impl Diagnostic {

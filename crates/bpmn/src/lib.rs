@@ -15,4 +15,4 @@ mod remedy;
 pub mod validate;
 pub mod xml;
 
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};

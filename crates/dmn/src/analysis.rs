@@ -7,8 +7,9 @@
 //! concerned are constant.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
-use heddle_feel::{Number, Type, Value, to_json};
+use heddle_feel::{ConstantTests, Date, DaysAndTimeDuration, Number, Rounding, Type, Value, to_json};
 use serde_json::{Map, Value as Json};
 
 use crate::compile::Model;
@@ -94,9 +95,23 @@ fn analyse_table(table: &Table, node: &Node, place: &Place, found: &mut Vec<Tabl
     if table.inputs.is_empty() || table.rules.is_empty() {
         return;
     }
-    let Some(grid) = Grid::new(table) else { return };
-    grid.overlaps(node, place, found);
-    grid.coverage(node, place, found);
+    let grid = Grid::new(table);
+    if let Some(grid) = &grid {
+        grid.overlaps(node, place, found);
+        grid.coverage(node, place, found);
+    }
+    if grid.is_none() || too_many_pairs(table) {
+        let what = if grid.is_none() { "overlaps, gaps and unreachable rules" } else { "overlaps" };
+        let message = format!("The table is too large to be searched for {what}.");
+        let diagnostic = finding(Severity::Info, "tableNotAnalysed", message, place, node);
+        found.push(TableFinding { diagnostic, rules: Vec::new(), example: Map::new() });
+    }
+}
+
+/// Whether comparing each rule with each other would take too long, where the hit policy asks for it.
+fn too_many_pairs(table: &Table) -> bool {
+    let asks = matches!(table.hit_policy, HitPolicy::Unique | HitPolicy::Any | HitPolicy::First);
+    asks && table.rules.len().saturating_mul(table.rules.len()) / 2 > MAX_PAIRS
 }
 
 /// Constant outputs and entries that are not of the type declared.
@@ -168,15 +183,58 @@ fn ends(test: &Value, values: &mut Vec<Value>) {
     }
 }
 
-/// A value between two, when there is one to be named.
+/// A value between two, when there is one to be named; a whole number or day where there is one.
 fn between(low: &Value, high: &Value) -> Option<Value> {
-    let (low, high) = (low.as_number()?, high.as_number()?);
-    let middle = low.plus(high).ok()?.over(Number::from_i64(2)).ok()?;
-    Some(Value::Number(middle))
+    Some(match (low, high) {
+        (Value::Number(low), Value::Number(high)) => {
+            let middle = low.plus(*high).ok()?.over(Number::from_i64(2)).ok()?;
+            let whole = middle.round(0, Rounding::Floor).ok().filter(|whole| whole > low);
+            Value::Number(whole.unwrap_or(middle))
+        }
+        (Value::Date(low), Value::Date(high)) => {
+            let middle = i64::midpoint(low.epoch_day(), high.epoch_day());
+            Value::Date(Date::from_epoch_day(middle).filter(|middle| middle != low && middle != high)?)
+        }
+        (Value::DateTime(low), Value::DateTime(high)) => {
+            let half = (high.nanos() - low.nanos()) / 2;
+            Value::DateTime(Arc::new(low.plus_nanos(half).filter(|_| half > 0)?))
+        }
+        (Value::DaysAndTimeDuration(low), Value::DaysAndTimeDuration(high)) => {
+            let middle = i128::midpoint(low.nanos(), high.nanos());
+            let middle = DaysAndTimeDuration::from_nanos(middle);
+            Value::DaysAndTimeDuration(middle.filter(|middle| middle != low && middle != high)?)
+        }
+        (Value::YearsAndMonthsDuration(low), Value::YearsAndMonthsDuration(high)) if high - low > 1 => {
+            Value::YearsAndMonthsDuration(i64::midpoint(*low, *high))
+        }
+        _ => return None,
+    })
 }
 
+/// A value before or after one, by a whole number, day or month.
 fn beyond(value: &Value, step: i64) -> Option<Value> {
-    Some(Value::Number(value.as_number()?.plus(Number::from_i64(step)).ok()?))
+    let day = i128::from(step) * 86_400_000_000_000;
+    Some(match value {
+        Value::Number(value) => Value::Number(value.plus(Number::from_i64(step)).ok()?),
+        Value::Date(value) => Value::Date(Date::from_epoch_day(value.epoch_day() + step)?),
+        Value::DateTime(value) => Value::DateTime(Arc::new(value.plus_nanos(day)?)),
+        Value::DaysAndTimeDuration(value) => {
+            Value::DaysAndTimeDuration(DaysAndTimeDuration::from_nanos(value.nanos() + day)?)
+        }
+        Value::YearsAndMonthsDuration(months) => Value::YearsAndMonthsDuration(months + step),
+        _ => return None,
+    })
+}
+
+/// The tests that an input's values pass: those of its clause, else those of its type.
+fn allowed(table: &Table, input: usize) -> Option<ConstantTests> {
+    let input = table.inputs.get(input)?;
+    let own = match (&input.allowed, &input.kind) {
+        (Some(own), _) => own,
+        (None, Some(kind)) => kind.check.as_ref()?.tests.first()?,
+        (None, None) => return None,
+    };
+    own.tests.constants().filter(|tests| !tests.negated)
 }
 
 /// One value for each place that the entries of an input divide it into.
@@ -190,8 +248,7 @@ fn places(table: &Table, input: usize) -> Vec<Value> {
     if values.iter().any(|value| matches!(value, Value::Boolean(_))) {
         return vec![Value::Boolean(true), Value::Boolean(false)];
     }
-    let allowed = table.inputs.get(input).and_then(|input| input.allowed.as_ref());
-    let allowed = allowed.and_then(|allowed| allowed.tests.constants()).filter(|tests| !tests.negated);
+    let allowed = allowed(table, input);
     if let Some(allowed) = &allowed {
         allowed.tests.iter().for_each(|test| ends(test, &mut values));
     }
@@ -301,7 +358,7 @@ impl<'t> Grid<'t> {
     fn overlaps(&self, node: &Node, place: &Place, found: &mut Vec<TableFinding>) {
         let policy = self.table.hit_policy;
         let count = self.table.rules.len();
-        if count.saturating_mul(count) / 2 > MAX_PAIRS {
+        if too_many_pairs(self.table) {
             return;
         }
         let (mut overlapping, mut unreachable) = (0, 0);

@@ -1,8 +1,12 @@
 //! Where the elements of a model stand in its diagrams (DMN 1.5, clause 13).
 
+use std::collections::HashSet;
+
 use heddle_xml::{Document, El, Limits, XmlError};
 
-use crate::xml::{MAX_DEPTH, MAX_ELEMENTS};
+use crate::layout::{drawn, lay_out};
+use crate::model::DecisionModel;
+use crate::xml::{DC_NS, DI_NS, DMNDI_NS, MAX_DEPTH, MAX_ELEMENTS};
 
 /// A shape of an element, in diagram units.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,99 @@ pub fn drawing(source: &str) -> Result<Drawing, XmlError> {
     Ok(drawing)
 }
 
+/// A document of DMN 1.5 with a diagram of its model when it has no DMNDI at all.
+///
+/// Where `known` has the bounds of every element that a diagram can show, those are taken with the lines known; else what
+/// an editor keeps in extensions of a document of DMN 1.1; else the model is laid out ([`lay_out`]).
+///
+/// # Errors
+///
+/// When the document is no well-formed XML or exceeds a limit.
+pub fn with_diagram(text: &str, model: &DecisionModel, known: &Drawing) -> Result<Option<String>, XmlError> {
+    let document = Document::parse(text, Limits { depth: MAX_DEPTH, elements: MAX_ELEMENTS })?;
+    let root = document.root();
+    if document.children(root).any(|child| document.local(child) == "DMNDI") {
+        return Ok(None);
+    }
+    let kept = self::drawing(text)?;
+    let drawing = drawn(model, known).or_else(|| drawn(model, &kept)).unwrap_or_else(|| lay_out(model));
+    if drawing.shapes.is_empty() {
+        return Ok(None);
+    }
+    let ids: HashSet<String> = ids(&document);
+    let end = document.span(root).end;
+    let name = document.part(root).name;
+    let mut out = text.get(..end).unwrap_or_default().to_owned();
+    let closed = format!("</{name}>");
+    if out.ends_with("/>") {
+        out.truncate(out.len() - 2);
+        out.push('>');
+    } else if let Some(at) = out.rfind("</") {
+        out.truncate(at);
+    }
+    let services: HashSet<&str> =
+        model.decision_services.iter().filter_map(|own| own.id.as_deref()).collect();
+    write(&drawing, &services, &ids, &mut out);
+    out.push_str(&closed);
+    out.push_str(text.get(end..).unwrap_or_default());
+    Ok(Some(out))
+}
+
+/// Ids of the document's elements.
+fn ids(document: &Document<'_>) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut left = vec![document.root()];
+    while let Some(el) = left.pop() {
+        found.extend(document.attribute(el, "id").map(std::borrow::Cow::into_owned));
+        left.extend(document.children(el));
+    }
+    found
+}
+
+/// Writes the drawing as the last child of `definitions`.
+fn write(drawing: &Drawing, closed: &HashSet<&str>, taken: &HashSet<String>, out: &mut String) {
+    let mut names = Names { taken, made: HashSet::new() };
+    out.push_str(&format!(
+        "\n  <dmndi:DMNDI xmlns:dmndi=\"{DMNDI_NS}\" xmlns:dc=\"{DC_NS}\" xmlns:di=\"{DI_NS}\">\n    <dmndi:DMNDiagram id=\"{}\">",
+        names.free("DMNDiagram")
+    ));
+    for shape in &drawing.shapes {
+        let [x, y, width, height] = shape.bounds;
+        let id = names.free(&format!("DMNShape_{}", shape.element_id));
+        let collapsed = if closed.contains(shape.element_id.as_str()) { " isCollapsed=\"true\"" } else { "" };
+        out.push_str(&format!(
+            "\n      <dmndi:DMNShape id=\"{id}\" dmnElementRef=\"{}\"{collapsed}>\n        <dc:Bounds x=\"{x}\" y=\"{y}\" \
+             width=\"{width}\" height=\"{height}\"/>\n      </dmndi:DMNShape>",
+            shape.element_id
+        ));
+    }
+    for edge in &drawing.edges {
+        let id = names.free(&format!("DMNEdge_{}", edge.element_id));
+        out.push_str(&format!("\n      <dmndi:DMNEdge id=\"{id}\" dmnElementRef=\"{}\">", edge.element_id));
+        for [x, y] in &edge.waypoints {
+            out.push_str(&format!("\n        <di:waypoint x=\"{x}\" y=\"{y}\"/>"));
+        }
+        out.push_str("\n      </dmndi:DMNEdge>");
+    }
+    out.push_str("\n    </dmndi:DMNDiagram>\n  </dmndi:DMNDI>\n");
+}
+
+/// Ids that the document does not have yet.
+struct Names<'d> {
+    taken: &'d HashSet<String>,
+    made: HashSet<String>,
+}
+
+impl Names<'_> {
+    fn free(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        while self.taken.contains(&name) || !self.made.insert(name.clone()) {
+            name.push('_');
+        }
+        name
+    }
+}
+
 fn read(document: &Document<'_>, el: El, drawing: &mut Drawing) {
     let Some(shown) = document.attribute(el, "dmnElementRef") else { return };
     let element_id = shown.rsplit(':').next().unwrap_or_default().to_owned();
@@ -85,6 +182,46 @@ fn number(document: &Document<'_>, el: El, name: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PLAIN: &str = r##"<?xml version="1.0"?><d:definitions xmlns:d="https://www.omg.org/spec/DMN/20230324/MODEL/"
+        id="DMNDiagram" name="m" namespace="urn:m"><d:inputData id="i" name="i"/><d:decision id="a" name="a">
+        <d:informationRequirement id="r"><d:requiredInput href="#i"/></d:informationRequirement></d:decision>
+        <d:decisionService id="s" name="s"/></d:definitions><!-- end -->"##;
+
+    #[test]
+    fn a_document_without_a_diagram_gets_one_that_is_read_again() {
+        let model = crate::xml::read(PLAIN.as_bytes()).unwrap().model;
+        let text = with_diagram(PLAIN, &model, &Drawing::default()).unwrap().unwrap();
+        let drawn = drawing(&text).unwrap();
+        assert_eq!((drawn.shapes.len(), drawn.edges.len()), (3, 1));
+        assert!(
+            text.contains(r#"<dmndi:DMNDiagram id="DMNDiagram_">"#) && text.ends_with("<!-- end -->"),
+            "{text}"
+        );
+        assert_eq!(text.matches("isCollapsed").count(), 1);
+        let again = crate::xml::read(text.as_bytes()).unwrap();
+        assert_eq!((again.diagnostics.len(), again.model.decisions), (0, model.decisions.clone()));
+        assert_eq!(with_diagram(&text, &model, &Drawing::default()).unwrap(), None, "it has one");
+        // Bounds that are known for all are taken, and a line that is not is drawn.
+        let bounds = |id: &str, x: f64| Shape { element_id: id.to_owned(), bounds: [x, 10.0, 20.0, 20.0] };
+        let known = Drawing {
+            shapes: vec![bounds("a", 0.5), bounds("i", 100.0), bounds("s", 300.0)],
+            edges: Vec::new(),
+        };
+        let drawn = drawing(&with_diagram(PLAIN, &model, &known).unwrap().unwrap()).unwrap();
+        assert_eq!(drawn.shapes[0].bounds, [0.5, 10.0, 20.0, 20.0]);
+        assert_eq!(drawn.edges[0].waypoints, [[100.0, 20.0], [20.5, 20.0]]);
+    }
+
+    #[test]
+    fn a_document_with_nothing_to_show_stays_as_it_is() {
+        let empty = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20230324/MODEL/" name="m" namespace="urn:m"/>"#;
+        let mut model = crate::xml::read(empty.as_bytes()).unwrap().model;
+        assert_eq!(with_diagram(empty, &model, &Drawing::default()).unwrap(), None);
+        model.decisions.push(crate::model::Decision { id: Some("a".to_owned()), ..Default::default() });
+        let text = with_diagram(empty, &model, &Drawing::default()).unwrap().unwrap();
+        assert!(text.ends_with("</definitions>") && drawing(&text).unwrap().shapes.len() == 1, "{text}");
+    }
 
     #[test]
     fn diagrams_and_editors_bounds_are_read() {

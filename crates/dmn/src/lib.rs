@@ -2,9 +2,12 @@
 
 mod analysis;
 mod compile;
+pub mod conformance;
 mod diagnostic;
 pub mod diagram;
 mod eval;
+pub mod extensions;
+pub mod layout;
 pub mod model;
 #[cfg(feature = "tck")]
 pub mod tck;

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use heddle_feel::{
-    Context, Duration, Number, Type, Value, parse_date, parse_date_time, parse_duration, parse_time,
+    Context, Duration, Number, Type, Value, parse_date, parse_date_time, parse_duration, parse_time, to_json,
 };
 use heddle_xml::{Document, El, Limits, XmlError, decode};
 
@@ -310,6 +310,43 @@ pub fn matches(actual: &Value, expected: &Value) -> bool {
             a.len() == b.len() && b.iter().all(|(name, b)| a.get(name).is_some_and(|a| matches(a, b)))
         }
         _ => actual.equals(expected) == Some(true),
+    }
+}
+
+/// The inputs of a case as JSON: dates, times and durations are texts.
+#[must_use]
+pub fn inputs(case: &TestCase) -> serde_json::Value {
+    to_json(&Value::context(case.inputs.clone()))
+}
+
+/// Whether JSON is what the result expects; dates, times and durations are texts, and an error is null.
+#[must_use]
+pub fn matches_json(actual: &serde_json::Value, result: &ResultNode) -> bool {
+    if result.error { actual.is_null() } else { json_matches(actual, &result.expected) }
+}
+
+fn json_matches(actual: &serde_json::Value, expected: &Value) -> bool {
+    use serde_json::Value as Json;
+    match (actual, expected) {
+        (Json::Array(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| json_matches(a, b))
+        }
+        (Json::Object(a), Value::Context(b)) => {
+            a.len() == b.len() && b.iter().all(|(name, b)| a.get(&**name).is_some_and(|a| json_matches(a, b)))
+        }
+        (Json::Number(a), Value::Number(_)) => {
+            a.to_string().parse().is_ok_and(|a| matches(&Value::Number(a), expected))
+        }
+        (Json::String(text), Value::Date(_)) => {
+            parse_date(text).is_some_and(|own| matches(&Value::Date(own), expected))
+        }
+        (Json::String(text), Value::Time(_)) => {
+            parse_time(text).is_some_and(|own| matches(&Value::Time(Arc::new(own)), expected))
+        }
+        (Json::String(text), Value::DateTime(_)) => {
+            parse_date_time(text).is_some_and(|own| matches(&Value::DateTime(Arc::new(own)), expected))
+        }
+        _ => *actual == to_json(expected),
     }
 }
 

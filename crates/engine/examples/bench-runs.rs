@@ -52,6 +52,7 @@ fn main() -> Result<(), String> {
             now: Timestamp::from_micros(1_700_000_000_000_000),
             correlation_key: None,
             actor: None,
+            decisions: None,
         };
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {

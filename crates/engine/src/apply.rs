@@ -61,6 +61,11 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::MessageReceived { payload, .. } | EventKind::SignalReceived { payload, .. } => {
             output(state, event, payload.clone(), None);
         }
+        EventKind::DecisionEvaluated(evaluated) => {
+            let value = evaluated.result.as_ref().unwrap_or(&evaluated.output);
+            output(state, event, value.clone(), None);
+        }
+        EventKind::ScriptEvaluated { result, .. } => output(state, event, result.clone(), None),
         EventKind::MessageSent { .. } | EventKind::SignalSent { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)

@@ -15,6 +15,8 @@ pub struct RunContext {
     pub correlation_key: Option<String>,
     /// Who asks; absent for the service itself.
     pub actor: Option<Actor>,
+    /// The decisions of the definition, for business rule tasks.
+    pub decisions: Option<heddle_dmn::Model>,
 }
 
 /// Who asks.

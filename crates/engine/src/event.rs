@@ -256,6 +256,18 @@ pub enum EventKind {
         /// The task.
         task_id: TaskId,
     },
+    /// A business rule task evaluated its decision.
+    #[serde(rename = "decision.evaluated")]
+    DecisionEvaluated(Box<DecisionEvaluated>),
+    /// A script task evaluated its script.
+    #[serde(rename = "script.evaluated")]
+    ScriptEvaluated {
+        /// What it gave.
+        result: Value,
+        /// Why parts of it are null.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasons: Vec<String>,
+    },
     /// Something went wrong; the run waits for a decision.
     #[serde(rename = "incident.raised")]
     IncidentRaised {
@@ -362,6 +374,37 @@ pub struct TaskCreated {
     pub outcomes: Vec<Arc<str>>,
 }
 
+/// Data of `decision.evaluated`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionEvaluated {
+    /// Id of the decision or decision service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<String>,
+    /// Its name.
+    pub decision_name: String,
+    /// The values that it used, by name.
+    pub inputs: Map<String, Value>,
+    /// The rules that matched, when it is a table: `{rule, id, outputs}`, rules from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hits: Vec<Value>,
+    /// What it gave.
+    pub output: Value,
+    /// The output in the shape that the task asks for, when that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// Every decision evaluated on the way, in order, with its inputs, tables, hits and output; the last one is mostly
+    /// this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Value>,
+    /// Why parts of it are null.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Value>,
+    /// Whether `decisions` leaves some out, since there are too many.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
 /// The error that ended a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -412,6 +455,8 @@ pub enum IncidentCode {
     ActivationLimit,
     /// Tokens wait at a join that no other token can reach.
     Deadlock,
+    /// A decision is not there, exceeds a limit, or has another result than the task asks for.
+    DecisionError,
 }
 
 /// Where a node instance stood when it met an incident.

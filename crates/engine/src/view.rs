@@ -431,13 +431,16 @@ fn of_incident(own: &IncidentState) -> WaitingFor {
     let options: &[&str] = match own.code {
         IncidentCode::ActivationLimit => &["retry"],
         IncidentCode::Deadlock => &["retry", "skip"],
-        IncidentCode::ExpressionError | IncidentCode::NoMatchingFlow => &["retry", "skip", "move"],
+        IncidentCode::ExpressionError | IncidentCode::NoMatchingFlow | IncidentCode::DecisionError => {
+            &["retry", "skip", "move"]
+        }
     };
     let name = match own.code {
         IncidentCode::ExpressionError => "EXPRESSION_ERROR",
         IncidentCode::NoMatchingFlow => "NO_MATCHING_FLOW",
         IncidentCode::ActivationLimit => "ACTIVATION_LIMIT",
         IncidentCode::Deadlock => "DEADLOCK",
+        IncidentCode::DecisionError => "DECISION_ERROR",
     };
     WaitingFor {
         incident_id: Some(own.id),

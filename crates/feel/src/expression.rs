@@ -118,6 +118,12 @@ impl Expression {
         &self.program.source
     }
 
+    /// Whether it defines functions in another language (`function(...) external {...}`), which are not carried out.
+    #[must_use]
+    pub fn has_externals(&self) -> bool {
+        self.program.definitions.iter().any(|definition| self.program.is_external(definition))
+    }
+
     /// Evaluates within the default limits.
     ///
     /// # Errors

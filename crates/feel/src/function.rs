@@ -110,6 +110,15 @@ impl Function {
         }
     }
 
+    /// The parameters' names without copying them; of functions of the program around FEEL only.
+    #[must_use]
+    pub fn host_parameters(&self) -> Option<&[Arc<str>]> {
+        match &self.0 {
+            Kind::Host(host) => Some(host.parameters()),
+            _ => None,
+        }
+    }
+
     /// Whether FEEL has a function of its own of that name.
     #[must_use]
     pub fn is_builtin_name(name: &str) -> bool {
@@ -127,6 +136,13 @@ impl Function {
             Kind::Closure(closure) => closure.depth,
             _ => 0,
         }
+    }
+
+    /// Whether it is written in another language (`function(...) external {...}`), which is not carried out.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        let Kind::Closure(closure) = &self.0 else { return false };
+        closure.definition().is_some_and(|definition| closure.program.is_external(definition))
     }
 
     /// Whether both are one function.

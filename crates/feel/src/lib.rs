@@ -30,6 +30,7 @@ mod types;
 mod typing;
 mod value;
 
+pub use builtins::built_in_functions;
 pub use error::{LimitError, Note, SyntaxError};
 pub use expression::{Dialect, EvalContext, Evaluated, Expression, Options, UnaryTests};
 pub use function::{Function, Host, HostFunction};

@@ -11,6 +11,9 @@ pub(crate) type NodeId = u32;
 /// In place of a node: none given.
 pub(crate) const NONE: NodeId = u32::MAX;
 
+/// Why the body of a function in another language is null.
+pub(crate) const EXTERNAL: &str = "external functions are not evaluated";
+
 /// A run of [`Program::extra`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -177,6 +180,11 @@ pub(crate) struct Program {
 impl Program {
     pub fn node(&self, id: NodeId) -> Node {
         self.nodes.get(id as usize).copied().unwrap_or(Node::Null)
+    }
+
+    /// Whether a function is written in another language.
+    pub fn is_external(&self, definition: &Definition) -> bool {
+        matches!(self.node(definition.body), Node::Invalid(reason) if **self.name(reason) == *EXTERNAL)
     }
 
     pub fn run(&self, run: Run) -> &[u32] {

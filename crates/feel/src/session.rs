@@ -8,6 +8,7 @@ use crate::builtins::Builtin;
 use crate::eval::{Evaluator, Machine, quick};
 use crate::function::Host;
 use crate::program::{Node, NodeId, Program, Source};
+use crate::scope::Ref;
 use crate::types::Type;
 use crate::{EvalContext, Expression, LimitError, Limits, Note, Scope, UnaryTests, Value};
 
@@ -56,14 +57,9 @@ impl Host<'_> {
         levels: u32,
         body: impl FnOnce(&mut Self) -> Result<T, LimitError>,
     ) -> Result<T, LimitError> {
-        for level in 0..levels {
-            if let Err(limit) = self.0.enter() {
-                (0..level).for_each(|_| self.0.leave());
-                return Err(limit);
-            }
-        }
+        self.0.enter_levels(levels)?;
         let result = body(self);
-        (0..levels).for_each(|_| self.0.leave());
+        self.0.leave_levels(levels);
         result
     }
 
@@ -101,7 +97,26 @@ impl Machine {
             self.charge(u64::from(quick::steps(program)))?;
             return Ok(value);
         }
-        self.run(program, scope, input)
+        if input.is_some() {
+            return self.run(program, scope, input);
+        }
+        match quick::variable(program, scope) {
+            None => self.run(program, scope, input),
+            Some(Ref::Borrowed(Value::Number(number))) => {
+                self.charge(2)?;
+                Ok(Value::Number(*number))
+            }
+            Some(Ref::Borrowed(Value::String(text))) => {
+                self.charge(2)?;
+                self.text(text.len())?;
+                Ok(Value::String(text.clone()))
+            }
+            Some(value) => {
+                self.charge(2)?;
+                let value = self.own(value)?;
+                self.admit(value)
+            }
+        }
     }
 }
 

@@ -130,6 +130,9 @@ pub struct EvaluateDecision {
     /// The inputs by name as a JSON object, or `@FILE` with it.
     #[arg(long, value_name = "JSON")]
     pub input: Option<String>,
+    /// Also tells which inputs each decision used, which rules of its tables matched, and what they gave.
+    #[arg(long)]
+    pub explain: bool,
 }
 
 /// In which organisation, and in whose name, a command works.

@@ -16,6 +16,13 @@ const BPMN: &[&str] = &[
     include_str!("../conformance/bpmn-schema.json"),
 ];
 
+/// Recorded runs of the DMN Technology Compatibility Kit.
+const DMN: &[&str] = &[
+    include_str!("../conformance/dmn-tck-level-2.json"),
+    include_str!("../conformance/dmn-tck-level-3.json"),
+    include_str!("../conformance/dmn-tck-non-compliant.json"),
+];
+
 /// A recorded run, as the file has it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -44,6 +51,16 @@ struct RecordedCase {
 pub fn bpmn() -> Result<&'static ConformanceReport, &'static str> {
     static READ: OnceLock<Result<ConformanceReport, String>> = OnceLock::new();
     let read = READ.get_or_init(|| read(heddle_bpmn::conformance::SPECIFICATION, BPMN));
+    read.as_ref().map_err(String::as_str)
+}
+
+/// The evidence for DMN.
+///
+/// # Errors
+/// As [`bpmn`].
+pub fn dmn() -> Result<&'static ConformanceReport, &'static str> {
+    static READ: OnceLock<Result<ConformanceReport, String>> = OnceLock::new();
+    let read = READ.get_or_init(|| read(heddle_dmn::conformance::SPECIFICATION, DMN));
     read.as_ref().map_err(String::as_str)
 }
 
@@ -112,13 +129,10 @@ pub fn tests(element: &str) -> Result<Vec<ElementTests>, &'static str> {
     Ok(joined.get(element).cloned().unwrap_or_default())
 }
 
-/// The day of the latest recorded run.
-///
-/// # Errors
-/// As [`bpmn`].
-pub fn recorded_on() -> Result<String, &'static str> {
-    let days = bpmn()?.suites.iter().map(|suite| &suite.recorded_on);
-    Ok(days.max().cloned().unwrap_or_default())
+/// The day of the latest recorded run of a report.
+#[must_use]
+pub fn recorded_on(report: &ConformanceReport) -> String {
+    report.suites.iter().map(|suite| &suite.recorded_on).max().cloned().unwrap_or_default()
 }
 
 fn join(report: &ConformanceReport, index: &str) -> Result<Tests, String> {
@@ -213,9 +227,9 @@ mod tests {
 
     #[test]
     fn the_embedded_runs_are_read() {
-        let report = bpmn().unwrap();
-        assert_eq!(report.suites.len(), BPMN.len());
-        for suite in &report.suites {
+        let (bpmn, dmn) = (bpmn().unwrap(), dmn().unwrap());
+        assert_eq!((bpmn.suites.len(), dmn.suites.len()), (BPMN.len(), DMN.len()));
+        for suite in bpmn.suites.iter().chain(&dmn.suites) {
             assert!(suite.counts.passed > 0 && suite.source_sha256.len() == 64, "{}", suite.name);
             let failed = suite.cases.iter().filter(|case| case.status != CaseStatus::Passed);
             assert!(failed.clone().all(|case| case.reason.is_some()), "{}", suite.name);
@@ -247,7 +261,7 @@ mod tests {
         assert_eq!(used.len(), 2);
         assert!(used.iter().all(|one| one.counts.passed > 0));
         assert!(tests("choreographyTask").unwrap().iter().all(|one| one.suite == "bpmn-roundtrip"));
-        assert_eq!(recorded_on().unwrap().len(), "2026-01-02".len());
+        assert_eq!(recorded_on(bpmn().unwrap()).len(), "2026-01-02".len());
     }
 
     #[test]

@@ -4,7 +4,8 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::gate::{Handler, gated, public, session};
 use crate::handlers::{
-    accounts, conformance, directory, licence, platform, roles, runs, sessions, transform, workflows,
+    accounts, conformance, decisions, directory, licence, platform, roles, runs, sessions, transform,
+    workflows,
 };
 use crate::stream;
 
@@ -55,6 +56,12 @@ pub fn handler(id: OperationId) -> Handler {
         Id::GetapiWorkflowsBpmnConformanceReport => {
             gated::<ops::GetapiWorkflowsBpmnConformanceReport, _, _>(conformance::bpmn_report)
         }
+        Id::GetapiWorkflowsDmnConformance => {
+            gated::<ops::GetapiWorkflowsDmnConformance, _, _>(conformance::dmn)
+        }
+        Id::GetapiWorkflowsDmnConformanceReport => {
+            gated::<ops::GetapiWorkflowsDmnConformanceReport, _, _>(conformance::dmn_report)
+        }
         Id::PostapiWorkflowsTransformPreview => {
             gated::<ops::PostapiWorkflowsTransformPreview, _, _>(transform::preview)
         }
@@ -63,6 +70,15 @@ pub fn handler(id: OperationId) -> Handler {
         }
         Id::GetapiWorkflowsWorkflowIdExportBpmn => {
             gated::<ops::GetapiWorkflowsWorkflowIdExportBpmn, _, _>(transform::export_bpmn)
+        }
+        Id::GetapiWorkflowsWorkflowIdDmnLogic => {
+            gated::<ops::GetapiWorkflowsWorkflowIdDmnLogic, _, _>(decisions::logic)
+        }
+        Id::PutapiWorkflowsWorkflowIdDmnLogic => {
+            gated::<ops::PutapiWorkflowsWorkflowIdDmnLogic, _, _>(decisions::save_logic)
+        }
+        Id::GetapiWorkflowsWorkflowIdExportDmn => {
+            gated::<ops::GetapiWorkflowsWorkflowIdExportDmn, _, _>(transform::export_dmn)
         }
         Id::GetapiWorkflowsWorkflowIdImportSource => {
             gated::<ops::GetapiWorkflowsWorkflowIdImportSource, _, _>(transform::import_source)

@@ -4,6 +4,7 @@
 //! A use case takes a [`heddle_policy::Grant`] for what it does and a [`heddle_policy::Scope`] for who does it
 //! where; both can only be built by the policy crate, so that no use case can be called past the gate.
 
+pub mod decisions;
 pub mod definitions;
 pub mod error;
 pub mod models;

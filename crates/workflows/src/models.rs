@@ -9,6 +9,7 @@ use heddle_kernel::{TenantId, WorkflowId};
 use serde_json::Value;
 
 use crate::UseCaseError;
+use crate::decisions;
 use crate::ports::WorkflowStore;
 
 /// The most versions kept compiled.
@@ -21,6 +22,8 @@ pub struct CompiledVersion {
     pub processes: Vec<Arc<Graph>>,
     /// The one that a start without a process id means.
     pub primary: Option<String>,
+    /// The decisions that business rule tasks evaluate.
+    pub decisions: Option<heddle_dmn::Model>,
     /// What the input of a process must be: a JSON Schema by process id.
     input_schemas: HashMap<String, Value>,
 }
@@ -29,9 +32,11 @@ impl CompiledVersion {
     /// Compiles a definition. What can't be executed is left out: publish has refused it before.
     #[must_use]
     pub fn new(definition: &WorkflowDefinition) -> Self {
-        let primary = definition.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
-        let processes = graph::compile(definition).processes;
-        Self { processes, primary, input_schemas: input_schemas(definition) }
+        let decisions = decisions::compile(definition).ok().flatten().map(|own| own.model);
+        let runnable = decisions::runnable(definition, decisions.as_ref());
+        let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
+        let processes = graph::compile(&runnable).processes;
+        Self { processes, primary, decisions, input_schemas: input_schemas(definition) }
     }
 
     /// The process with this id.

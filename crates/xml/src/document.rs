@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::XmlError;
 use crate::decode::position;
-use crate::text::{attribute_value, content_text, control, known_reference, undefined_reference};
+use crate::text::{attribute_value, content_text, control, known_reference, undefined_reference, verbatim};
 
 /// No element.
 const NONE: El = El::MAX;
@@ -73,11 +73,13 @@ impl<'s> Attribute<'s> {
 pub struct Part<'s> {
     /// Name with prefix; empty for a comment or an instruction.
     pub name: &'s str,
+    /// Bytes of the name that are its prefix and the colon.
+    prefix: u32,
     namespace: u32,
-    start: usize,
-    open_end: usize,
-    close_start: usize,
-    end: usize,
+    start: u32,
+    open_end: u32,
+    close_start: u32,
+    end: u32,
     attributes: (u32, u32),
     first_child: El,
     next_sibling: El,
@@ -102,16 +104,23 @@ pub struct Document<'s> {
     attributes: Vec<Attribute<'s>>,
     bindings: Vec<Binding<'s>>,
     namespaces: Vec<Cow<'s, str>>,
+    /// The prefix resolved last, where, and its namespace: most elements have that of the one before.
+    recent: (&'s str, u32, u32),
     root: El,
 }
 
-/// A byte offset; a source of 4 GiB is beyond every limit.
+/// A byte offset.
 fn offset(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
 fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(NONE)
+}
+
+/// Length of a name's prefix; names are too short for a search by blocks to pay.
+fn colon(name: &str) -> usize {
+    name.bytes().position(|byte| byte == b':').unwrap_or(0)
 }
 
 impl<'s> Document<'s> {
@@ -124,11 +133,15 @@ impl<'s> Document<'s> {
         let mut document = Self {
             source,
             parts: Vec::with_capacity(source.len() / 64),
-            attributes: Vec::with_capacity(source.len() / 48),
+            attributes: Vec::with_capacity(source.len() / 64),
             bindings: Vec::new(),
             namespaces: vec![Cow::Borrowed(""), Cow::Borrowed("http://www.w3.org/XML/1998/namespace")],
+            recent: ("", NONE, 0),
             root: NONE,
         };
+        if u32::try_from(source.len()).is_err() {
+            return Err(document.error(0, "tooLarge", "The document has 4 GiB or more."));
+        }
         if let Some(at) = control(source) {
             return Err(document.error(at, "malformed", "The document holds a control character."));
         }
@@ -166,7 +179,7 @@ impl<'s> Document<'s> {
                 }
                 Event::End(_) => {
                     if let Some(part) = open.pop().and_then(|at| self.parts.get_mut(at as usize)) {
-                        (part.close_start, part.end) = (start, end);
+                        (part.close_start, part.end) = (index(start), index(end));
                     }
                 }
                 Event::DocType(_) => {
@@ -196,7 +209,7 @@ impl<'s> Document<'s> {
                 let part = self.part(unclosed);
                 let message =
                     format!("The document ends within the element {:?} that starts here.", part.name);
-                Err(self.error(part.start, "unclosed", message))
+                Err(self.error(part.start as usize, "unclosed", message))
             }
             None if self.root == NONE => Err(self.error(0, "malformed", "The document has no element.")),
             None => Ok(()),
@@ -204,8 +217,10 @@ impl<'s> Document<'s> {
     }
 
     fn bare(scope: u32, (start, end): (usize, usize)) -> Part<'s> {
+        let (start, end) = (index(start), index(end));
         Part {
             name: "",
+            prefix: 0,
             namespace: 0,
             start,
             open_end: end,
@@ -232,7 +247,7 @@ impl<'s> Document<'s> {
         let at = index(self.parts.len());
         if self.parts.len() >= limits.elements {
             let message = format!("The document has more than {} elements.", limits.elements);
-            return Err(self.error(part.start, "tooManyElements", message));
+            return Err(self.error(part.start as usize, "tooManyElements", message));
         }
         match parent {
             Some(parent) => {
@@ -248,11 +263,8 @@ impl<'s> Document<'s> {
                 }
             }
             None if self.root != NONE => {
-                return Err(self.error(
-                    part.start,
-                    "malformed",
-                    "The document has more than one root element.",
-                ));
+                let message = "The document has more than one root element.";
+                return Err(self.error(part.start as usize, "malformed", message));
             }
             None => self.root = at,
         }
@@ -271,19 +283,23 @@ impl<'s> Document<'s> {
         let length = tag.name().as_ref().len();
         let name = self.source.get(start + 1..start + 1 + length).unwrap_or_default();
         let (first, scope) = self.read_attributes(tag, outer, (start, end))?;
-        let namespace = self.resolve(name, scope, start)?;
+        let prefix = colon(name);
+        let namespace = self.element_namespace(name.get(..prefix).unwrap_or_default(), scope, start)?;
         for at in first..self.attributes.len() {
             let Some(attribute) = self.attributes.get(at) else { break };
             let name = attribute.name;
-            if attribute.binds().is_none() && name.contains(':') {
-                let namespace = self.resolve(name, scope, start)?;
+            let prefix = colon(name);
+            if prefix > 0 && attribute.binds().is_none() {
+                let namespace = self.resolve(name.get(..prefix).unwrap_or_default(), scope, start)?;
                 if let Some(attribute) = self.attributes.get_mut(at) {
                     attribute.namespace = Some(namespace);
                 }
             }
         }
         let attributes = (index(first), index(self.attributes.len()));
-        let part = Part { name, namespace, attributes, ..Self::bare(scope, (start, end)) };
+        // The colon belongs to what is not the local name.
+        let prefix = if name.as_bytes().get(prefix) == Some(&b':') { index(prefix) + 1 } else { 0 };
+        let part = Part { name, prefix, namespace, attributes, ..Self::bare(scope, (start, end)) };
         self.add(parent, part, limits)
     }
 
@@ -310,16 +326,8 @@ impl<'s> Document<'s> {
             let (Some(name), Some(raw)) = (slice(attribute.key.0), slice(&attribute.value)) else {
                 return Err(self.error(start, "malformed", "An attribute is not well-formed."));
             };
-            if let Some((at, reference)) = undefined_reference(raw) {
-                let at = start + raw.as_ptr() as usize - open.as_ptr() as usize + at;
-                return Err(self.error(
-                    at,
-                    "undefinedEntity",
-                    format!("The entity {reference:?} is not defined."),
-                ));
-            }
-            if raw.contains('<') {
-                return Err(self.error(start, "malformed", "A value of an attribute holds `<`."));
+            if !verbatim(raw) {
+                self.check_value(raw, start, start + raw.as_ptr() as usize - open.as_ptr() as usize)?;
             }
             if self.attributes.len() - first >= MAX_ATTRIBUTES {
                 return Err(self.error(
@@ -357,6 +365,18 @@ impl<'s> Document<'s> {
         Ok((first, scope))
     }
 
+    /// Refuses a value of an attribute with `<` or an undefined reference.
+    fn check_value(&self, raw: &str, tag: usize, value: usize) -> Result<(), XmlError> {
+        if let Some((at, reference)) = undefined_reference(raw) {
+            let message = format!("The entity {reference:?} is not defined.");
+            return Err(self.error(value + at, "undefinedEntity", message));
+        }
+        if raw.contains('<') {
+            return Err(self.error(tag, "malformed", "A value of an attribute holds `<`."));
+        }
+        Ok(())
+    }
+
     fn bind(&mut self, prefix: &'s str, uri: Cow<'s, str>, outer: u32, at: usize) -> Result<u32, XmlError> {
         if self.bindings.len() >= MAX_BINDINGS {
             return Err(self.error(
@@ -388,8 +408,17 @@ impl<'s> Document<'s> {
         }
     }
 
-    fn resolve(&self, name: &str, scope: u32, at: usize) -> Result<u32, XmlError> {
-        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
+    fn element_namespace(&mut self, prefix: &'s str, scope: u32, at: usize) -> Result<u32, XmlError> {
+        let (known, within, namespace) = self.recent;
+        if within == scope && known == prefix {
+            return Ok(namespace);
+        }
+        let namespace = self.resolve(prefix, scope, at)?;
+        self.recent = (prefix, scope, namespace);
+        Ok(namespace)
+    }
+
+    fn resolve(&self, prefix: &str, scope: u32, at: usize) -> Result<u32, XmlError> {
         self.lookup(prefix, scope).ok_or_else(|| {
             self.error(at, "unboundPrefix", format!("The prefix {prefix:?} is not bound to a namespace."))
         })
@@ -422,8 +451,8 @@ impl<'s> Document<'s> {
     /// The element's name without prefix; empty for a comment.
     #[must_use]
     pub fn local(&self, el: El) -> &'s str {
-        let name = self.part(el).name;
-        name.split_once(':').map_or(name, |(_, local)| local)
+        let part = self.part(el);
+        part.name.get(part.prefix as usize..).unwrap_or_default()
     }
 
     /// The namespace that the prefix (empty: none) is bound to where the element stands.
@@ -482,27 +511,27 @@ impl<'s> Document<'s> {
     #[must_use]
     pub fn inner(&self, el: El) -> &'s str {
         let part = self.part(el);
-        self.source.get(part.open_end..part.close_start).unwrap_or_default()
+        self.source.get(part.open_end as usize..part.close_start as usize).unwrap_or_default()
     }
 
     /// The source of the element from tag to tag.
     #[must_use]
     pub fn outer(&self, el: El) -> &'s str {
         let part = self.part(el);
-        self.source.get(part.start..part.end).unwrap_or_default()
+        self.source.get(part.start as usize..part.end as usize).unwrap_or_default()
     }
 
     /// Where the element lies in the source, in bytes.
     #[must_use]
     pub fn span(&self, el: El) -> std::ops::Range<usize> {
         let part = self.part(el);
-        part.start..part.end
+        part.start as usize..part.end as usize
     }
 
     /// Where the element's content begins in the source, in bytes.
     #[must_use]
     pub fn content_start(&self, el: El) -> usize {
-        self.part(el).open_end
+        self.part(el).open_end as usize
     }
 }
 

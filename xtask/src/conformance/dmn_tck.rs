@@ -9,7 +9,9 @@ use heddle_dmn::tck::{self, Verdict};
 use heddle_dmn::{EvalOptions, compile, xml};
 use heddle_kernel::Timestamp;
 
+use super::dmn_http;
 use super::report::{self, Outcome, Report};
+use crate::server::Backend;
 use crate::{out, workspace};
 
 /// Options of `conformance dmn-tck`.
@@ -21,11 +23,21 @@ pub struct Options {
     /// Prints JSON before the last line.
     #[arg(long)]
     json: bool,
+    /// Sends so many models, spread over all of them, through a started server instead: created, published, and each
+    /// case a run of a business rule task.
+    #[arg(long, value_name = "MODELS")]
+    http: Option<usize>,
+    /// Database of the started server.
+    #[arg(long, value_enum, default_value_t = Backend::Sqlite, requires = "http")]
+    backend: Backend,
 }
 
 /// Runs the suite; `false` when a case failed.
-pub fn run(options: Options) -> Result<bool> {
-    let report = judge(&options.dir)?;
+pub async fn run(options: Options) -> Result<bool> {
+    let report = match options.http {
+        Some(sample) => dmn_http::judge(&options.dir, sample, options.backend).await?,
+        None => judge(&options.dir)?,
+    };
     report.print(options.json)?;
     Ok(report.clean())
 }
@@ -49,7 +61,8 @@ pub fn judge(folders: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn is_test(path: &Path) -> bool {
+/// Whether a file holds test cases.
+pub fn is_test(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     name.ends_with(".xml") && name.contains("-test-")
 }
@@ -95,6 +108,13 @@ fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
         Ok(xml::read(&bytes).with_context(|| format!("{}", path.display()))?.model)
     };
     let mut models = vec![model(&folder.join(name))?];
+    // A neighbour that is no model is nothing that this test imports.
+    models.extend(neighbours(folder, name)?.iter().filter_map(|path| model(path).ok()));
+    Ok(models)
+}
+
+/// The other models of a folder.
+pub fn neighbours(folder: &Path, name: &str) -> Result<Vec<PathBuf>> {
     let mut others = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -104,9 +124,7 @@ fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
         }
     }
     others.sort();
-    // A neighbour that is no model is nothing that this test imports.
-    models.extend(others.iter().filter_map(|path| model(path).ok()));
-    Ok(models)
+    Ok(others)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod canonical;
 mod cases;
 mod constraints;
 mod deployment;
+mod dmn_http;
 mod dmn_tck;
 mod execution;
 mod judge;
@@ -29,6 +30,9 @@ pub struct Options {
     /// Runs every recorded suite and fails when a case ends other than it was recorded.
     #[arg(long)]
     check: bool,
+    /// Names of the recorded suites to run; all without any.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
     #[command(subcommand)]
     suite: Option<Suite>,
 }
@@ -54,8 +58,8 @@ pub enum Suite {
 pub async fn run(options: Options) -> Result<bool> {
     let Some(suite) = options.suite else {
         return match (options.record, options.check) {
-            (true, _) => record::record().await,
-            (_, true) => record::check().await,
+            (true, _) => record::record(&options.only).await,
+            (_, true) => record::check(&options.only).await,
             _ => bail!("name a suite, or --record or --check"),
         };
     };
@@ -65,6 +69,6 @@ pub async fn run(options: Options) -> Result<bool> {
         Suite::BpmnConstraints(options) => constraints::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,
         Suite::BpmnSchema(options) => schema::run(options).await,
-        Suite::DmnTck(options) => dmn_tck::run(options),
+        Suite::DmnTck(options) => dmn_tck::run(options).await,
     }
 }

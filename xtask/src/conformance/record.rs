@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::report::{Outcome, Report};
-use super::{constraints, execution, roundtrip, schema};
+use super::{constraints, dmn_tck, execution, roundtrip, schema};
 use crate::{out, workspace};
 
 /// A suite whose results are recorded.
@@ -48,6 +48,22 @@ const KEPT: &[Kept] = &[
             without a warning that the source did not cause.",
         folders: &["bpmn/miwg", "bpmn/pool"],
     },
+    Kept {
+        name: "dmn-tck-level-2",
+        about: "Level 2 of the DMN Technology Compatibility Kit: each case's results equal those expected.",
+        folders: &["dmn-tck/compliance-level-2"],
+    },
+    Kept {
+        name: "dmn-tck-level-3",
+        about: "Level 3 of the DMN Technology Compatibility Kit: each case's results equal those expected; a case that needs a \
+            function carried out by Java is skipped.",
+        folders: &["dmn-tck/compliance-level-3"],
+    },
+    Kept {
+        name: "dmn-tck-non-compliant",
+        about: "The cases of the DMN Technology Compatibility Kit that its authors no longer hold to be what the standard says.",
+        folders: &["dmn-tck/non-compliant"],
+    },
 ];
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -69,8 +85,18 @@ struct RecordedCase {
     reason: Option<String>,
 }
 
-/// Runs every suite and writes its results down.
-pub async fn record() -> Result<bool> {
+/// The recorded suites, or those of these names.
+fn chosen(only: &[String]) -> Result<Vec<&'static Kept>> {
+    if let Some(unknown) = only.iter().find(|name| !KEPT.iter().any(|kept| kept.name == **name)) {
+        let known: Vec<&str> = KEPT.iter().map(|kept| kept.name).collect();
+        bail!("no suite {unknown} is recorded; there are {}", known.join(", "));
+    }
+    Ok(KEPT.iter().filter(|kept| only.is_empty() || only.iter().any(|name| name == kept.name)).collect())
+}
+
+/// Runs every suite, or those of these names, and writes the results down.
+pub async fn record(only: &[String]) -> Result<bool> {
+    let chosen = chosen(only)?;
     let commit = commit()?;
     let changed = git(&["status", "--porcelain", "--", ".", ":!crates/server/conformance"])?;
     if !changed.is_empty() {
@@ -79,7 +105,7 @@ pub async fn record() -> Result<bool> {
         );
     }
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    for kept in KEPT {
+    for kept in chosen {
         let folders = kept.folders()?;
         let report = kept.run(&folders).await?;
         report.print(false)?;
@@ -98,10 +124,10 @@ pub async fn record() -> Result<bool> {
     Ok(true)
 }
 
-/// Runs every suite again; `false` when a case ends other than it was recorded.
-pub async fn check() -> Result<bool> {
+/// Runs every suite, or those of these names, again; `false` when a case ends other than it was recorded.
+pub async fn check(only: &[String]) -> Result<bool> {
     let mut same = true;
-    for kept in KEPT {
+    for kept in chosen(only)? {
         let text = std::fs::read_to_string(kept.file())
             .with_context(|| format!("cannot read {}", kept.file().display()))?;
         let recorded: Recorded = serde_json::from_str(&text).context("the recorded results")?;
@@ -145,6 +171,9 @@ impl Kept {
             ("bpmn-constraints", folders) => constraints::judge(folders).await,
             ("bpmn-control", folders) => constraints::control(folders).await,
             ("bpmn-schema", folders) => schema::judge_all(folders).await,
+            ("dmn-tck-level-2" | "dmn-tck-level-3" | "dmn-tck-non-compliant", folders) => {
+                dmn_tck::judge(folders)
+            }
             (name, _) => bail!("nothing runs the suite {name}"),
         }
     }
@@ -225,6 +254,17 @@ mod tests {
         let now = [case("a", "failed"), case("b", "failed"), case("d", "passed")];
         let lines = differences(&before, &now);
         assert_eq!(lines, ["a was passed, is failed: as expected", "d is not recorded", "c is gone"]);
+    }
+
+    #[test]
+    fn suites_are_chosen_by_name() {
+        let names = |only: &[&str]| -> Vec<&str> {
+            let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+            chosen(&only).unwrap().iter().map(|kept| kept.name).collect()
+        };
+        assert_eq!(names(&[]).len(), KEPT.len());
+        assert_eq!(names(&["dmn-tck-level-2"]), ["dmn-tck-level-2"]);
+        assert!(chosen(&["other".to_owned()]).is_err());
     }
 
     #[test]

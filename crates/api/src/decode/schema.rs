@@ -55,6 +55,7 @@ fn compile<T: ToSchema>() -> Result<Compiled, SchemaFault> {
     let root = reference::<T>(&mut components);
     let members = resolve(&root, &components)["properties"].as_object().cloned().unwrap_or_default();
     let members = members.into_iter().map(|(name, schema)| (name, resolve(&schema, &components))).collect();
+    components.values_mut().for_each(by_kind);
     let mut schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "allOf": [root]});
     schema["components"] = json!({"schemas": components});
     let fault = |reason: String| SchemaFault { name: T::name().into_owned(), reason };
@@ -65,6 +66,24 @@ fn compile<T: ToSchema>() -> Result<Compiled, SchemaFault> {
         .build(&schema)
         .map_err(|error| fault(error.to_string()))?;
     Ok(Compiled { validator, members })
+}
+
+/// Makes a choice whose objects each have their own word as `type` one that looks at the word first. A choice tries all its
+/// branches, which takes exponential time when they stand in each other, and can't tell which of them was meant.
+fn by_kind(schema: &mut Value) {
+    let Some(branches) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let word = |branch: &Value| match branch["properties"]["type"]["enum"].as_array().map(Vec::as_slice) {
+        Some([Value::String(word)]) => Some(word.clone()),
+        _ => None,
+    };
+    let words: Option<Vec<String>> = branches.iter().map(word).collect();
+    let Some(words) = words else { return };
+    let choices = words.iter().zip(branches);
+    let choices = choices.map(|(word, branch)| {
+        json!({"if": {"properties": {"type": {"const": word}}, "required": ["type"]}, "then": branch})
+    });
+    let choices: Vec<Value> = choices.collect();
+    *schema = json!({"type": "object", "required": ["type"], "properties": {"type": {"enum": words}}, "allOf": choices});
 }
 
 /// The schema to write where the type is used: a reference for a named type, else the schema itself. What it

@@ -229,3 +229,37 @@ fn what_is_no_id_names_nothing() {
     }
     assert!(decode_path::<ops::GetapiWorkflowsWorkflowId>(|_| None).is_err());
 }
+
+#[test]
+fn boxed_expressions_are_judged_by_their_kind_and_in_little_time() {
+    use crate::wire::SaveDecisionLogic;
+    let save = |expression: &str| {
+        let text = format!(r#"{{"decisions": [{{"id": "d", "expression": {expression}}}]}}"#);
+        super::from_json::<SaveDecisionLogic>(text.as_bytes())
+    };
+    let place = |expression: &str| {
+        let problems = save(expression).unwrap_err();
+        let detail = &problems.0[0];
+        format!("{} {}", detail.field.clone().unwrap_or_default(), detail.reason)
+    };
+    assert!(save(r#"{"type": "list", "items": [{"type": "literalExpression", "text": "1"}]}"#).is_ok());
+    let at = |more: &str, reason: &str| format!("decisions[0].expression{more} {reason}");
+    assert_eq!(place(r#"{"type": "sum"}"#), at(".type", "notAllowed"));
+    assert_eq!(place(r#"{"text": "1"}"#), at(".type", "required"));
+    let wrong = r#"{"type": "list", "items": [{"type": "literalExpression", "texts": "1"}]}"#;
+    assert_eq!(place(wrong), at(".items[0].texts", "unknownField"));
+    assert_eq!(
+        place(r#"{"type": "conditional", "if": {"type": "list", "items": 1}}"#),
+        at(".if.items", "wrongType")
+    );
+    // `in` is a member of four kinds: a judge that tried them all would not end.
+    for (kind, bottom) in
+        [("for", r#"{"type": "context"}"#), ("every", r#"{"type": "context", "items": []}"#)]
+    {
+        let deep =
+            format!(r#"{}{bottom}{}"#, format!(r#"{{"type": "{kind}", "in": "#).repeat(58), "}".repeat(58));
+        let began = std::time::Instant::now();
+        assert_eq!(save(&deep).is_ok(), kind == "for");
+        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    }
+}

@@ -51,6 +51,22 @@ macro_rules! workflow_rows {
                 path(NoPath) query(NoQuery) body(-)
                 output(Data CommonExecutableProfile)
                 success[200] errors[400 401 402 403 423 500 503];
+            GetapiWorkflowsDmnConformance "getapiWorkflowsDmnConformance" Get "/api/workflows/dmn/conformance"
+                Contract Workflows Preview "What is claimed of DMN 1.5"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(-)
+                output(Data DmnConformance)
+                success[200] errors[400 401 402 403 423 500 503];
+            GetapiWorkflowsDmnConformanceReport "getapiWorkflowsDmnConformanceReport" Get "/api/workflows/dmn/conformance/report"
+                Contract Workflows Preview "The recorded results of the DMN suites"
+                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(ReportQuery) body(-)
+                output(Document ["text/html"] ConformanceReport)
+                success[200] errors[400 401 402 403 423 500 503];
             PostapiWorkflowsTransformPreview "postapiWorkflowsTransformPreview" Post "/api/workflows/transform/preview"
                 Contract Workflows Preview "Preview what a file becomes as a definition"
                 security(WorkflowTransform all) entitlement("workflow.enabled") role("workflow")
@@ -83,6 +99,22 @@ macro_rules! workflow_rows {
                 path(WorkflowPath) query(NoQuery) body(Json JSON_LIMIT PatchWorkflow)
                 output(Data Workflow)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
+            GetapiWorkflowsWorkflowIdDmnLogic "getapiWorkflowsWorkflowIdDmnLogic" Get "/api/workflows/{workflowId}/dmn/logic"
+                Contract Workflows Preview "Read the decision model as a structure"
+                security(WorkflowRead path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(WorkflowPath) query(VersionQuery) body(-)
+                output(Data DecisionLogic)
+                success[200] errors[400 401 402 403 404 423 500 503];
+            PutapiWorkflowsWorkflowIdDmnLogic "putapiWorkflowsWorkflowIdDmnLogic" Put "/api/workflows/{workflowId}/dmn/logic"
+                Contract Workflows Preview "Replace the decision model of the draft"
+                security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit("workflow.dmn_logic_saved")
+                idempotent(yes) remediation(no) ifmatch(yes)
+                path(WorkflowPath) query(NoQuery) body(JsonOrXml DEFINITION_LIMIT DecisionLogicBody)
+                output(Data DecisionLogic)
+                success[200] errors[400 401 402 403 404 409 423 500 503];
             PutapiWorkflowsWorkflowIdDraft "putapiWorkflowsWorkflowIdDraft" Put "/api/workflows/{workflowId}/draft"
                 Contract Workflows Preview "Replace the draft"
                 security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
@@ -106,6 +138,14 @@ macro_rules! workflow_rows {
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(WorkflowPath) query(VersionQuery) body(-)
                 output(Document ["application/xml"] ExportedDocument)
+                success[200] errors[400 401 402 403 404 409 423 500 503];
+            GetapiWorkflowsWorkflowIdExportDmn "getapiWorkflowsWorkflowIdExportDmn" Get "/api/workflows/{workflowId}/export/dmn"
+                Contract Workflows Preview "Export the decision model as DMN 1.5 XML"
+                security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(WorkflowPath) query(DmnQuery) body(-)
+                output(Document ["application/xml" "application/zip"] ExportedDocument)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             GetapiWorkflowsWorkflowIdImportSource "getapiWorkflowsWorkflowIdImportSource" Get "/api/workflows/{workflowId}/import-source"
                 Contract Workflows Preview "The bytes that the workflow was imported from"

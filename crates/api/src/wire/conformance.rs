@@ -2,6 +2,7 @@
 
 use heddle_bpmn::conformance::{Class, Deviation, ElementClaim, EventRow, Languages};
 use heddle_bpmn::validate::{ProfileElement, Rule};
+use heddle_dmn::conformance::{Deviation as DmnDeviation, FeatureClaim, Level, Versions};
 use serde_json::Value;
 
 use super::common::AnyJson;
@@ -65,13 +66,47 @@ response! {
         tests: Vec<ElementTests>,
     }
 
-    /// How a suite's cases ended whose models use an element.
+    /// How a suite's cases ended, all or those whose models use an element.
     struct ElementTests {
         /// The suite, as in the report.
         suite: String,
         /// How many cases ended how.
         #[serde(flatten)]
         counts: CaseCounts,
+    }
+
+    /// What is claimed of DMN 1.5.
+    struct DmnConformance {
+        /// The edition of the standard.
+        specification: String,
+        /// The version of this program.
+        engine_version: String,
+        /// The day of the latest recorded run of the suites, such as `2026-11-21`.
+        generated_at: String,
+        /// The versions of the standard whose documents are read and written.
+        versions: Versions,
+        /// Conformance levels (clause 2.1).
+        levels: Vec<Level>,
+        /// Elements of the requirements graph, types and business context (clauses 6 and 7).
+        elements: Vec<FeatureClaim>,
+        /// Boxed expressions (clauses 7 and 10).
+        boxed_expressions: Vec<FeatureClaim>,
+        /// Parts of decision tables (clause 8).
+        decision_tables: Vec<FeatureClaim>,
+        /// Hit policies (clause 8.2.10).
+        hit_policies: Vec<FeatureClaim>,
+        /// Aggregations of the hit policy `COLLECT` (clause 8.2.10).
+        aggregations: Vec<FeatureClaim>,
+        /// Syntax and types of FEEL (clauses 9, 10.3.1 and 10.3.2).
+        feel: Vec<FeatureClaim>,
+        /// Built-in functions of FEEL (clause 10.3.4).
+        functions: Vec<FeatureClaim>,
+        /// Diagrams (clause 13).
+        diagrams: Vec<FeatureClaim>,
+        /// How the recorded cases of each suite of the technology compatibility kit ended.
+        tests: Vec<ElementTests>,
+        /// Where this program does other than the standard says.
+        deviations: Vec<DmnDeviation>,
     }
 
     /// The Common Executable sub-class (clause 2.2).

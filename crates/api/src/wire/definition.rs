@@ -55,7 +55,8 @@ impl ToSchema for Definition {
     }
 }
 
-fn collect<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+/// Adds a type's schema and those of its members.
+pub(super) fn collect<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
 }
@@ -90,6 +91,30 @@ request! {
         process: Option<String>,
         /// `xml` (default) or `zip`, which adds WSDL and schema.
         format: Option<BpelFormat>,
+    }
+}
+
+words! {
+    /// The form of an export of a decision model.
+    enum DmnFormat {
+        /// One document.
+        Xml = "xml",
+        /// The model and the documents that it imports in an archive.
+        Zip = "zip",
+    }
+}
+
+request! {
+    /// Which version, which document, and in which form.
+    struct DmnQuery {
+        /// A version's number, `draft` or `published`.
+        #[schema(pattern = "^(draft|published|[1-9][0-9]{0,8})$")]
+        version: Option<String>,
+        /// Namespace or file name of a document that the model imports; the model itself when absent.
+        #[schema(min_length = 1, max_length = 1000)]
+        document: Option<String>,
+        /// `xml` (default) or `zip`.
+        format: Option<DmnFormat>,
     }
 }
 

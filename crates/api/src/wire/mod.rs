@@ -10,6 +10,7 @@ mod audit;
 mod case_events;
 mod common;
 mod conformance;
+mod decisions;
 mod definition;
 mod health;
 mod licence;
@@ -32,9 +33,12 @@ pub use case_events::{
 pub use common::{AnyJson, Data, Instant, JsonObject, List, PageInfo, PageQuery, SearchQuery};
 pub use conformance::{
     BpmnConformance, CaseCounts, CaseResult, CaseStatus, ClaimedElement, CommonExecutableProfile,
-    ConformanceReport, ElementTests, ReportFormat, ReportQuery, SuiteResult,
+    ConformanceReport, DmnConformance, ElementTests, ReportFormat, ReportQuery, SuiteResult,
 };
-pub use definition::{BpelFormat, BpelQuery, Definition, Diagnostic, ExportedDocument, VersionQuery};
+pub use decisions::{DecisionLogic, DecisionLogicBody, ImportedDecisions, SaveDecisionLogic};
+pub use definition::{
+    BpelFormat, BpelQuery, Definition, Diagnostic, DmnFormat, DmnQuery, ExportedDocument, VersionQuery,
+};
 pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};
 pub use licence::{
     InstallLicence, Licence, LicenceEntitlement, LicenceLimit, LicenceRequest, LicenceState,

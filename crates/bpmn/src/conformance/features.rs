@@ -75,6 +75,13 @@ pub(super) const FEATURES: &[Feature] = &[
             r#"<scriptTask id="n" scriptFormat="application/javascript"><script>x = 1</script></scriptTask>"#,
         ),
     ),
+    feature(
+        "scriptTask in FEEL",
+        "scriptTask",
+        Full,
+        false,
+        Node(r#"<scriptTask id="n" scriptFormat="feel"><script>1 + 1</script></scriptTask>"#),
+    ),
     feature("businessRuleTask", "businessRuleTask", Full, false, Node(r#"<businessRuleTask id="n"/>"#)),
     feature("manualTask", "manualTask", Full, false, Node(r#"<manualTask id="n"/>"#)),
     feature(

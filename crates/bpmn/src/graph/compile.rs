@@ -1,12 +1,12 @@
 //! From a definition to its graphs.
 
-use super::condition::{self, Comparison, FlowCondition, Side, Test};
+use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::vendor::Vendors;
 use super::{
     Csr, Element, Flow, FlowIx, Graph, Node, NodeIx, NodeKind, ROOT, Scope, ScopeIx, element, honoured, join,
     node,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, ExpressionPosition};
 use crate::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use heddle_feel::Expression;
 use std::collections::HashMap;
@@ -128,6 +128,8 @@ pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
     pub errors: HashMap<&'d str, &'d EventReference>,
+    /// Decisions by the node that uses them.
+    pub decisions: HashMap<&'d str, &'d str>,
     pub vendors: &'d Vendors<'d>,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -148,6 +150,7 @@ impl<'d> Builder<'d> {
             messages: by_id(bpmn.and_then(|bpmn| bpmn.messages.as_ref())),
             signals: by_id(bpmn.and_then(|bpmn| bpmn.signals.as_ref())),
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
+            decisions: decisions(definition),
             vendors,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
@@ -316,8 +319,11 @@ impl<'d> Builder<'d> {
         }
         let condition = match self.condition(edge, source) {
             Ok(condition) => condition,
-            Err((code, sentence)) => {
-                self.refuse(&id, code, sentence, "8.4.13");
+            Err(wrong) => {
+                self.refuse(&id, wrong.code, wrong.sentence, "8.4.13");
+                if let (Some((line, column)), Some(found)) = (wrong.place, self.diagnostics.last_mut()) {
+                    found.expression = Some(ExpressionPosition { line, column });
+                }
                 None
             }
         };
@@ -328,11 +334,7 @@ impl<'d> Builder<'d> {
         self.flows.push(Flow { id, source, target, condition });
     }
 
-    fn condition(
-        &mut self,
-        edge: &Edge,
-        source: NodeIx,
-    ) -> Result<Option<FlowCondition>, (&'static str, String)> {
+    fn condition(&mut self, edge: &Edge, source: NodeIx) -> Result<Option<FlowCondition>, Wrong> {
         let bpmn = edge.bpmn.as_deref();
         let expression = bpmn.and_then(|bpmn| bpmn.condition_expression.as_deref());
         let comparison = edge.condition.as_ref().filter(|own| {
@@ -349,15 +351,15 @@ impl<'d> Builder<'d> {
             Some("failure") => {
                 let sentence =
                     "an edge for the failure of its source needs error handling, which is not there yet";
-                return Err(("unsupportedCondition", sentence.to_owned()));
+                return Err(Wrong::new("unsupportedCondition", sentence));
             }
             Some("always") => Side::Always,
             Some(on) => match on.strip_prefix("outcome:") {
                 Some(outcome) if self.nodes[source as usize].element == Element::UserTask => {
                     Side::Outcome(outcome.trim().into())
                 }
-                Some(_) => return Err(("wrongCondition", "only a human task has an outcome".to_owned())),
-                None => return Err(("wrongCondition", format!("`on` cannot be `{on}`"))),
+                Some(_) => return Err(Wrong::new("wrongCondition", "only a human task has an outcome")),
+                None => return Err(Wrong::new("wrongCondition", format!("`on` cannot be `{on}`"))),
             },
         };
         let left = own.left.as_deref().filter(|left| !left.trim().is_empty());
@@ -368,21 +370,16 @@ impl<'d> Builder<'d> {
             },
             (Some(left), Some(operator)) => {
                 let compiled = Comparison::compile(left, operator, own.value.as_deref());
-                Some(Test::Compare(compiled.map_err(|sentence| ("wrongCondition", sentence))?))
+                Some(Test::Compare(compiled.map_err(|sentence| Wrong::new("wrongCondition", sentence))?))
             }
-            _ => return Err(("wrongCondition", "a condition needs both `left` and `operator`".to_owned())),
+            _ => return Err(Wrong::new("wrongCondition", "a condition needs both `left` and `operator`")),
         };
         let plain = side == Side::Success && test.is_none();
         Ok((!plain).then_some(FlowCondition { side, test }))
     }
 
     /// A condition's text as FEEL; JUEL is translated.
-    fn feel(
-        &mut self,
-        edge: &Edge,
-        text: &str,
-        own: Option<&str>,
-    ) -> Result<Expression, (&'static str, String)> {
+    fn feel(&mut self, edge: &Edge, text: &str, own: Option<&str>) -> Result<Expression, Wrong> {
         let text = text.trim();
         let Some(translated) = condition::juel(text, own)? else {
             return condition::feel(text, own.or(self.language));
@@ -390,7 +387,8 @@ impl<'d> Builder<'d> {
         let sentence = format!("the condition `{text}` is evaluated as the FEEL expression `{translated}`");
         let info = Diagnostic::info("translatedCondition", sentence).with_clause("8.4.6");
         self.diagnostics.push(info.with_element(edge.id.as_deref().unwrap_or_default()));
-        condition::feel(&translated, None)
+        // A place in the translation is none that the author knows.
+        condition::feel(&translated, None).map_err(|wrong| Wrong { place: None, ..wrong })
     }
 
     fn default_flow(&mut self, ix: NodeIx, raw: &Raw<'_>) {
@@ -501,6 +499,15 @@ impl<'d> Builder<'d> {
             }
         }
     }
+}
+
+/// The decisions whose elements name a node that uses them.
+fn decisions(definition: &WorkflowDefinition) -> HashMap<&str, &str> {
+    let elements = definition.dmn.iter().flat_map(|dmn| dmn.elements.iter().flatten());
+    elements
+        .filter(|element| matches!(element.r#type.as_deref(), None | Some("decision" | "decisionService")))
+        .filter_map(|element| Some((element.node_id.as_deref()?, element.id.as_deref()?)))
+        .collect()
 }
 
 /// The innermost lane of each node.

@@ -7,6 +7,20 @@ use serde_json::{Map, Number, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+/// Why a condition cannot be evaluated.
+pub(super) struct Wrong {
+    pub code: &'static str,
+    pub sentence: String,
+    /// Line and column in the text, from 1.
+    pub place: Option<(u32, u32)>,
+}
+
+impl Wrong {
+    pub(super) fn new(code: &'static str, sentence: impl Into<String>) -> Self {
+        Self { code, sentence: sentence.into(), place: None }
+    }
+}
+
 /// For which end of its source a flow is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Side {
@@ -142,19 +156,27 @@ impl Comparison {
 ///
 /// # Errors
 /// When the language is another one, or the text is no FEEL.
-pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, (&'static str, String)> {
+pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, Wrong> {
     let known = language.is_none_or(|own| own.trim().is_empty() || own.to_ascii_lowercase().contains("feel"));
     if !known {
         let language = language.unwrap_or_default();
         let sentence = format!("conditions in the language {language} are not evaluated");
-        return Err(("expressionLanguage", sentence));
+        return Err(Wrong::new("expressionLanguage", sentence));
     }
     let source = text.strip_prefix('=').unwrap_or(text).trim();
     if source.is_empty() {
-        return Err(("expressionSyntax", "the condition is empty".to_owned()));
+        return Err(Wrong::new("expressionSyntax", "the condition is empty"));
     }
+    // Places are told in the text as its author sees it, with the sign before the expression.
+    let before = text.find(source).and_then(|at| text.get(..at)).unwrap_or_default();
+    let lines = u32::try_from(before.matches('\n').count()).unwrap_or_default();
+    let last = before.rsplit('\n').next().unwrap_or_default();
+    let columns = u32::try_from(last.chars().count()).unwrap_or_default();
     Expression::compile(source, Dialect::Heddle).map_err(|error| {
-        ("expressionSyntax", format!("line {}, column {}: {}", error.line, error.column, error.message))
+        let column = if error.line == 1 { error.column + columns } else { error.column };
+        let place = (error.line + lines, column);
+        let sentence = format!("line {}, column {}: {}", place.0, place.1, error.message);
+        Wrong { place: Some(place), ..Wrong::new("expressionSyntax", sentence) }
     })
 }
 
@@ -163,7 +185,7 @@ pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, (&'
 ///
 /// # Errors
 /// When the condition cannot be translated.
-pub(super) fn juel(text: &str, language: Option<&str>) -> Result<Option<String>, (&'static str, String)> {
+pub(super) fn juel(text: &str, language: Option<&str>) -> Result<Option<String>, Wrong> {
     let other = language.map(str::trim).filter(|own| !own.is_empty());
     let other = other.is_some_and(|own| !own.to_ascii_lowercase().contains("juel"));
     if other || !(text.starts_with("${") || text.starts_with("#{")) {
@@ -172,7 +194,8 @@ pub(super) fn juel(text: &str, language: Option<&str>) -> Result<Option<String>,
     match crate::juel::condition(text) {
         Ok(translated) => Ok(Some(translated)),
         Err(error) => {
-            Err(("expressionLanguage", format!("`{text}` is JUEL and is not translated to FEEL: {error}")))
+            let sentence = format!("`{text}` is JUEL and is not translated to FEEL: {error}");
+            Err(Wrong::new("expressionLanguage", sentence))
         }
     }
 }

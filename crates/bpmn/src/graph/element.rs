@@ -51,6 +51,8 @@ elements! {
     ManualTask = "manualTask",
     /// Clause 10.3.3.1.
     ScriptTask = "scriptTask",
+    /// Clause 10.3.3.1.
+    BusinessRuleTask = "businessRuleTask",
     /// Clause 10.3.5.
     SubProcess = "subProcess",
     /// Clause 10.6.2.
@@ -76,6 +78,7 @@ impl Element {
                 | Self::UserTask
                 | Self::ManualTask
                 | Self::ScriptTask
+                | Self::BusinessRuleTask
                 | Self::SubProcess
         )
     }
@@ -114,7 +117,6 @@ pub(crate) fn is_no_flow(word: &str) -> bool {
 /// Elements of the standard that are not executed, with the reason.
 pub(super) fn refusal(word: &str) -> Option<&'static str> {
     Some(match word {
-        "businessRuleTask" => "a business rule task needs the decision executor, which is not there yet",
         "callActivity" => "call activities are not executed yet",
         "adHocSubProcess" => "ad-hoc sub-processes are not executed yet",
         "transaction" => "transactions are not executed yet",

@@ -54,7 +54,7 @@ fn event_items(node: &Node, event: &EventDefinition, language: Option<&str>) -> 
 /// The FEEL of a condition and a sentence on it, or why there is none.
 fn feel(text: &str, own: Option<&str>, language: Option<&str>) -> Result<(String, String), String> {
     let text = text.trim();
-    let told = |(_, reason): (&'static str, String)| reason;
+    let told = |wrong: condition::Wrong| wrong.sentence;
     match condition::juel(text, own).map_err(told)? {
         Some(translated) => {
             condition::feel(&translated, None).map_err(told)?;

@@ -17,9 +17,19 @@ const REFUSED: &[(&str, &str)] = &[
     ("propagateAllOutputs", "output mappings are not executed yet"),
     ("loop", "loops over a collection are not executed yet"),
     ("resultVariable", "results are not put into a variable yet"),
-    ("resultMapping", "decisions are not evaluated by nodes yet"),
-    ("decisionRef", "decisions are not evaluated by nodes yet"),
+    ("resultMapping", "only a business rule task has the result of a decision"),
+    ("decisionRef", "only a business rule task evaluates a decision"),
+    ("source", "only a script task has a script"),
 ];
+
+/// The members among them that tasks that compute do honour.
+const fn computes(element: Element) -> &'static [&'static str] {
+    match element {
+        Element::BusinessRuleTask => &["inputs", "outputs", "resultVariable", "resultMapping", "decisionRef"],
+        Element::ScriptTask => &["inputs", "outputs", "resultVariable", "source"],
+        _ => &[],
+    }
+}
 
 /// Whether a value asks for anything.
 fn asks(value: &Value) -> bool {
@@ -35,8 +45,14 @@ impl Builder<'_> {
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
-        for (member, reason) in REFUSED.iter().filter(|(member, _)| given(member)) {
+        let honoured = computes(element);
+        for (member, reason) in
+            REFUSED.iter().filter(|(member, _)| given(member) && !honoured.contains(member))
+        {
             self.refuse(id, "unsupportedSetting", format!("{member}: {reason}"), "10.3.1");
+        }
+        if element == Element::BusinessRuleTask {
+            self.check_version(id, settings);
         }
         if given("followUpDate") {
             self.warn(id, "settingUnused", "followUpDate: work lists do not show it yet", "10.3.4.1");
@@ -51,6 +67,28 @@ impl Builder<'_> {
                 "form: what a run is started with is checked against `inputSchema`",
                 "10.5.2",
             );
+        }
+    }
+
+    /// A decision is that of the definition, whatever version another engine would have looked for.
+    fn check_version(&mut self, id: &str, settings: &Map<String, Value>) {
+        for member in ["version", "versionTag"] {
+            if settings.get(member).is_some_and(asks) {
+                let sentence =
+                    format!("{member}: a decision has the version of the definition that holds it");
+                self.refuse(id, "unsupportedSetting", sentence, "10.3.3.1");
+            }
+        }
+        match settings.get("versionPolicy").and_then(Value::as_str) {
+            None | Some("deployment") => {}
+            Some("latest") => {
+                let sentence = "versionPolicy: the decision evaluated is the one that this definition holds";
+                self.warn(id, "settingUnused", sentence, "10.3.3.1");
+            }
+            Some(other) => {
+                let sentence = format!("versionPolicy: `{other}` is none that a decision can have");
+                self.refuse(id, "unsupportedSetting", sentence, "10.3.3.1");
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! [`compile`] turns each process of a definition into a [`Graph`] of dense indexes, or says for every element
 //! that is not executed why not. A graph holds no state: runs of the same version share it.
 
+mod calculation;
 mod compile;
 mod condition;
 mod element;
@@ -17,6 +18,7 @@ mod tests;
 mod timer;
 mod vendor;
 
+pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use compile::{Compiled, compile};
 pub(crate) use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
@@ -120,6 +122,10 @@ pub enum NodeKind {
     Receive(Option<Arc<MessageSettings>>),
     /// A human task.
     User(Arc<UserTask>),
+    /// A business rule task with a decision.
+    Decision(Arc<DecisionTask>),
+    /// A script task with a script in FEEL.
+    Script(Arc<ScriptTask>),
     /// An exclusive gateway.
     Exclusive,
     /// An inclusive gateway.

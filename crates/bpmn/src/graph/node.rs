@@ -1,5 +1,6 @@
 //! What each node does, or why it is not executed.
 
+use super::calculation::{DecisionTask, ScriptTask};
 use super::compile::{Builder, Raw};
 use super::events::Refused;
 use super::settings::UserTask;
@@ -41,27 +42,25 @@ impl Builder<'_> {
             Element::IntermediateThrowEvent => NodeKind::Throw(self.throw(node, false)?),
             Element::IntermediateCatchEvent => NodeKind::Catch(self.catch(node)?),
             Element::BoundaryEvent => self.boundary(ix, raw, bpmn)?,
-            Element::Task | Element::ManualTask | Element::ServiceTask => {
-                self.tell_if_bare(ix, element);
-                NodeKind::Pass
-            }
+            Element::Task | Element::ManualTask | Element::ServiceTask => self.bare(ix, element),
             Element::ScriptTask => {
-                if bpmn
-                    .activity
-                    .as_ref()
-                    .and_then(|own| own.script.as_deref())
-                    .is_some_and(|own| !own.trim().is_empty())
-                {
-                    return Err(("unsupportedScript", "scripts are not executed yet".to_owned(), "10.3.3.1"));
+                let activity = bpmn.activity.as_ref();
+                let script = activity.and_then(|own| own.script.as_deref());
+                let format = activity.and_then(|own| own.script_format.as_deref());
+                match ScriptTask::read(node.configuration.as_ref(), script, format)? {
+                    Some(script) => NodeKind::Script(Arc::new(script)),
+                    None => self.bare(ix, element),
                 }
-                self.tell_if_bare(ix, element);
-                NodeKind::Pass
+            }
+            Element::BusinessRuleTask => {
+                let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
+                match DecisionTask::read(node.configuration.as_ref(), linked)? {
+                    Some(decision) => NodeKind::Decision(Arc::new(decision)),
+                    None => self.bare(ix, element),
+                }
             }
             Element::SendTask => match bpmn.message_ref.as_deref() {
-                None => {
-                    self.tell_if_bare(ix, element);
-                    NodeKind::Pass
-                }
+                None => self.bare(ix, element),
                 reference => NodeKind::Throw(Throw::Message(Arc::new(self.message(node, reference)?))),
             },
             Element::ReceiveTask => {
@@ -151,13 +150,17 @@ impl Builder<'_> {
         }
     }
 
-    /// Says that a task without an executor completes at once.
-    fn tell_if_bare(&mut self, ix: NodeIx, element: Element) {
-        if matches!(element, Element::ServiceTask | Element::SendTask | Element::ScriptTask) {
+    /// A task without an executor, which completes at once.
+    fn bare(&mut self, ix: NodeIx, element: Element) -> NodeKind {
+        if matches!(
+            element,
+            Element::ServiceTask | Element::SendTask | Element::ScriptTask | Element::BusinessRuleTask
+        ) {
             let id = self.nodes[ix as usize].id.clone();
             let sentence = format!("the {} has no implementation and completes at once", element.name());
             self.diagnostics.push(Diagnostic::info("taskCompletesAtOnce", sentence).with_element(&*id));
         }
+        NodeKind::Pass
     }
 
     /// Loop markers, quantities and compensation, which every activity can carry.
@@ -198,6 +201,8 @@ impl Builder<'_> {
         let kind = node.configuration.as_ref().and_then(|own| own.get("kind")).and_then(|kind| kind.as_str());
         match kind {
             Some(kind) if element == Element::UserTask && kind.starts_with("human.") => {}
+            Some("dmn") if element == Element::BusinessRuleTask => {}
+            Some("feel") if element == Element::ScriptTask => {}
             Some(kind) => {
                 let sentence = format!("there is no executor for the kind `{kind}` yet");
                 self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
@@ -206,7 +211,7 @@ impl Builder<'_> {
         }
         let empty = NodeBpmn::default();
         let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
-        if matches!(element, Element::ServiceTask | Element::SendTask) {
+        if matches!(element, Element::ServiceTask | Element::SendTask | Element::BusinessRuleTask) {
             if let Some(operation) = &bpmn.operation_ref {
                 let sentence = format!("there is no executor for the operation `{operation}` yet");
                 self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");

@@ -24,7 +24,7 @@ impl Setting {
             None => Ok(Self::Literal(value.clone())),
             Some(source) => match Expression::compile(source.trim(), Dialect::Heddle) {
                 Ok(expression) => Ok(Self::Expression(expression)),
-                Err(error) => Err(format!("`{source}` is no FEEL: {}", error.message)),
+                Err(error) => Err(format!("`{source}` is no FEEL: {error}")),
             },
         }
     }

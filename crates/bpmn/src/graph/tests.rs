@@ -35,7 +35,20 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
     let task = |activity: Value| json!({"type": "task", "bpmn": {"activity": activity}});
     for (node, code) in [
         (json!({"type": "scriptTask", "bpmn": {"activity": {"script": "x = 1"}}}), "unsupportedScript"),
-        (json!({"type": "businessRuleTask"}), "unsupportedElement"),
+        (json!({"type": "businessRuleTask", "configuration": {"resultVariable": "x"}}), "wrongSetting"),
+        (json!({"type": "businessRuleTask", "configuration": {"kind": "dmn"}}), "wrongSetting"),
+        (
+            json!({"type": "businessRuleTask", "configuration": {"decisionRef": "d", "version": "2"}}),
+            "unsupportedSetting",
+        ),
+        (
+            json!({"type": "businessRuleTask", "configuration": {"decisionRef": "d", "versionPolicy": "pinned"}}),
+            "unsupportedSetting",
+        ),
+        (json!({"type": "serviceTask", "configuration": {"decisionRef": "d"}}), "unsupportedSetting"),
+        (json!({"type": "scriptTask", "configuration": {"source": "1 +"}}), "expressionSyntax"),
+        (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
+        (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
         (json!({"type": "callActivity", "bpmn": {"calledElement": "p"}}), "unsupportedElement"),
         (json!({"type": "complexGateway"}), "unsupportedElement"),
         (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
@@ -89,6 +102,17 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         let found = codes(&compiled, Severity::Error);
         assert!(found.contains(&(code, Some("x"))), "{node}: {:?}", compiled.diagnostics);
         assert!(compiled.processes.is_empty(), "{node}");
+    }
+}
+
+#[test]
+fn a_wrong_condition_tells_its_place_in_the_text() {
+    for (text, place) in [("= a >", (1, 6)), ("a >\n  )", (2, 3)), ("=\n  1 +", (2, 6))] {
+        let mut definition = around(json!({"type": "exclusiveGateway"}));
+        definition["edges"][1]["bpmn"] = json!({ "conditionExpression": text });
+        let found = compiled(definition).diagnostics;
+        let at = found[0].expression.unwrap();
+        assert_eq!((found[0].element_id.as_deref(), (at.line, at.column)), (Some("f2"), place), "{found:?}");
     }
 }
 

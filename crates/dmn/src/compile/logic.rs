@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use heddle_feel::Value;
 
+use super::plain::{self, Deferred};
 use super::plan::{AllowedValues, Column, Entry, FunctionLogic, ItemType, Kind, Logic, Parameter, Place};
 use super::table::{Cell, Input, Output, Table, Test};
 use super::texts::Texts;
@@ -78,17 +79,17 @@ impl Compiler<'_, '_> {
     }
 
     fn cell(&mut self, literal: &LiteralExpression) -> Cell {
-        let place = self.place(literal.id.as_ref(), literal.at);
         let text = literal.text.as_deref().unwrap_or_default();
         if text.trim().is_empty() {
             return Cell::Constant(Value::Null);
         }
-        if let Some(value) = plain(text)
-            && literal.expression_language.is_none()
+        if literal.expression_language.is_none()
             && self.texts.language.is_none()
+            && let Some(value) = plain::value(text)
         {
             return Cell::Constant(value);
         }
+        let place = self.place(literal.id.as_ref(), literal.at);
         let (document, types) = (self.document, &mut *self.types);
         let compiled = self.texts.expression(
             text,
@@ -316,6 +317,14 @@ impl Compiler<'_, '_> {
         if matches!(text.trim(), "" | "-") {
             return Test::Any;
         }
+        if entry.expression_language.is_none()
+            && self.texts.language.is_none()
+            && let Some(tests) = plain::tests(text)
+        {
+            let program = Deferred::new(text, self.texts.dialect);
+            let place = self.place(entry.id.as_ref(), entry.at);
+            return Test::Constants { tests, negated: false, program, place };
+        }
         let (document, types) = (self.document, &mut *self.types);
         let compiled = self
             .texts
@@ -325,6 +334,7 @@ impl Compiler<'_, '_> {
             Ok(Some((program, place))) => match program.constants() {
                 Some(constants) if constants.tests.is_empty() => Test::Any,
                 Some(constants) => {
+                    let program = Deferred::compiled(program);
                     Test::Constants { tests: constants.tests, negated: constants.negated, program, place }
                 }
                 None => {
@@ -450,19 +460,4 @@ fn allowed_values(kind: &ItemType, member: Option<&str>) -> Vec<Value> {
         }),
     };
     check.and_then(|check| check.tests.first()).map_or_else(Vec::new, |allowed| named_values(allowed))
-}
-
-/// A literal that needs no reader: a string without escapes, a whole number, a truth value.
-fn plain(text: &str) -> Option<Value> {
-    let text = text.trim();
-    match text {
-        "true" => return Some(Value::Boolean(true)),
-        "false" => return Some(Value::Boolean(false)),
-        _ => {}
-    }
-    if let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        return (!inner.contains(['"', '\\', '\n', '\r'])).then(|| Value::string(inner));
-    }
-    let digits = (1..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().ok().map(Value::integer)).flatten()
 }

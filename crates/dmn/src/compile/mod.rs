@@ -3,6 +3,7 @@
 mod index;
 mod logic;
 mod names;
+mod plain;
 pub(crate) mod plan;
 pub(crate) mod table;
 mod texts;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use heddle_feel::{Expression, UnaryTests, Value};
 
 use super::index::Index;
+use super::plain::Deferred;
 use super::plan::{AllowedValues, ItemType, Place};
 use crate::model::{Aggregation, HitPolicy};
 
@@ -61,7 +62,8 @@ pub(crate) enum Test {
     Constants {
         tests: Vec<Value>,
         negated: bool,
-        program: UnaryTests,
+        /// For inputs that are no scalars.
+        program: Deferred,
         place: Place,
     },
     Program(UnaryTests, Place),

@@ -54,7 +54,9 @@ fn juel(text: &str) -> Option<String> {
 
 /// Whether the name has to be declared for the reader to find it.
 fn is_spaced(name: &str) -> bool {
-    !name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    // Most names are ASCII, for which a look at the bytes is enough.
+    !name.bytes().all(plain) && !name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// The names of more than one word that may occur in the text: declaring the others costs time only.
@@ -149,6 +151,10 @@ impl Texts {
         let text = same.as_deref().unwrap_or(text);
         match Expression::compile_with(text, &self.options(text, names)) {
             Ok(mut expression) => {
+                if expression.has_externals() {
+                    let message = "Functions in other languages are not carried out; calls give null.";
+                    self.report(Diagnostic::error("externalFunction", message), place);
+                }
                 let wanted = expression.type_names();
                 let known: Vec<(String, Option<Type>)> =
                     wanted.into_iter().map(|name| (name.clone(), named(&name, self))).collect();

@@ -31,6 +31,22 @@ impl Scope for Locals<'_> {
     }
 }
 
+/// Arguments of a function over what is around it.
+struct Arguments<'s> {
+    function: &'s FunctionLogic,
+    values: &'s [Value],
+    around: &'s dyn Scope,
+}
+
+impl Scope for Arguments<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        match self.function.names.iter().zip(self.values).rev().find(|(known, _)| ***known == *name) {
+            Some((_, value)) => Some(Ref::Borrowed(value)),
+            None => self.around.get(name),
+        }
+    }
+}
+
 /// An item of a list and its members over what is around them.
 struct Item<'s> {
     item: &'s Value,
@@ -92,38 +108,45 @@ pub(super) fn call(
     place: &Place,
     host: &mut Host<'_>,
 ) -> Outcome {
-    let mut values = Vec::with_capacity(arguments.len());
-    for (parameter, argument) in function.parameters.iter().zip(arguments) {
-        let given = !argument.is_null();
-        let value = typed(argument, parameter.kind.as_deref(), place, host)?;
+    let mut values = arguments;
+    for (parameter, value) in function.parameters.iter().zip(&mut values) {
+        let given = !value.is_null();
+        *value = typed(std::mem::take(value), parameter.kind.as_deref(), place, host)?;
         if given && value.is_null() {
             note(host, place, format!("the argument `{}` is not of the parameter's type", parameter.name));
             return Ok(Value::Null);
         }
-        values.push((parameter.name.clone(), value));
     }
-    let scope = Locals { values: &values, around };
-    let value = logic(&function.body, &scope, host)?;
-    typed(value, function.result.as_deref(), place, host)
+    let scope = Arguments { function, values: &values, around };
+    match function.result.as_deref() {
+        None => logic(&function.body, &scope, host),
+        kind => typed(logic(&function.body, &scope, host)?, kind, place, host),
+    }
 }
 
 /// Evaluates logic.
 pub(super) fn logic(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
-    let value = match &it.kind {
+    match &it.result {
+        None => untyped(it, scope, host),
+        Some(kind) => typed(untyped(it, scope, host)?, Some(kind), &it.place, host),
+    }
+}
+
+/// Evaluates logic without regard to the type of its result. The result is handed on as it comes: taking it out and
+/// putting it back costs more than what most expressions do.
+#[inline]
+fn untyped(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
+    match &it.kind {
         Kind::Feel(expression) => {
-            let value = host.evaluate(expression, scope)?;
+            let outcome = host.evaluate(expression, scope);
             if host.noted() > 0 {
                 notes(host, &it.place);
             }
-            value
+            outcome
         }
-        Kind::Constant(value) => value.clone(),
-        Kind::Table(table) => table::evaluate(table, &it.place, scope, host)?,
-        _ => host.nested(LEVELS, |host| boxed(it, scope, host))?,
-    };
-    match &it.result {
-        None => Ok(value),
-        Some(kind) => typed(value, Some(kind), &it.place, host),
+        Kind::Constant(value) => Ok(value.clone()),
+        Kind::Table(table) => table::evaluate(table, &it.place, scope, host),
+        _ => host.nested(LEVELS, |host| boxed(it, scope, host)),
     }
 }
 
@@ -216,15 +239,36 @@ fn invocation(
         note(host, place, format!("a {} cannot be called", callee.type_name()));
         return Ok(Value::Null);
     };
-    let mut named = Vec::with_capacity(arguments.len());
-    for (name, argument) in arguments {
-        named.push((name.clone(), logic(argument, scope, host)?));
-    }
-    let value = host.call_named(function, named)?;
+    let outcome = match function.host_parameters() {
+        Some(parameters) => {
+            let mut values = vec![None; parameters.len()];
+            for (name, argument) in arguments {
+                let at = parameters.iter().position(|known| known == name);
+                let Some(slot) = at.and_then(|at| values.get_mut(at)) else {
+                    note(host, place, format!("the function has no parameter `{name}`"));
+                    return Ok(Value::Null);
+                };
+                let given = logic(argument, scope, host)?;
+                *slot = Some(given);
+            }
+            if values.iter().any(Option::is_none) {
+                note(host, place, format!("the function takes {} arguments", parameters.len()));
+                return Ok(Value::Null);
+            }
+            host.call(function, values.into_iter().flatten().collect())
+        }
+        None => {
+            let mut named = Vec::with_capacity(arguments.len());
+            for (name, argument) in arguments {
+                named.push((name.clone(), logic(argument, scope, host)?));
+            }
+            host.call_named(function, named)
+        }
+    };
     if host.noted() > 0 {
         notes(host, place);
     }
-    Ok(value)
+    outcome
 }
 
 fn closure(

@@ -17,7 +17,7 @@ use self::check::{given, typed};
 pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
-use crate::compile::plan::{Body, FunctionLogic, Import, Node, NodeId, Plan, Service};
+use crate::compile::plan::{Body, FunctionLogic, Import, Kind, Logic, Node, NodeId, Plan, Service};
 
 /// How to evaluate.
 #[derive(Debug, Clone)]
@@ -119,6 +119,26 @@ impl Model {
     #[cfg(feature = "tck")]
     pub(crate) fn input_type(&self, element: ElementRef) -> Option<&Type> {
         self.0.node(element.0)?.kind.as_ref().map(|kind| &kind.feel)
+    }
+
+    /// The name of the element, which is that of its variable.
+    #[must_use]
+    pub fn name(&self, element: ElementRef) -> &str {
+        self.0.node(element.0).map_or("", |node| &node.name)
+    }
+
+    /// The name of a single result of the element: that of the only output of its table, where it has one, else its own.
+    #[must_use]
+    pub fn output_name(&self, element: ElementRef) -> &str {
+        let table = match self.0.node(element.0).map(|node| &node.body) {
+            Some(Body::Decision(Logic { kind: Kind::Table(table), .. })) => Some(table),
+            _ => None,
+        };
+        let named = table.and_then(|table| match table.outputs.as_slice() {
+            [only] => only.name.as_deref().filter(|name| !name.is_empty()),
+            _ => None,
+        });
+        named.unwrap_or_else(|| self.name(element))
     }
 
     /// Whether the element is a decision service with several outputs, whose result is a context of them.

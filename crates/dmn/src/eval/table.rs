@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use heddle_feel::{Context, DaysAndTimeDuration, Host, LimitError, Scope, Value};
+use heddle_feel::{Context, DaysAndTimeDuration, Host, LimitError, Scope, UnaryTests, Value};
 
 use super::check::typed;
 use super::log::{Log, TableExplanation, TableHit, TableInput, explains, json, note, notes, text};
@@ -29,31 +29,47 @@ pub(super) fn evaluate(table: &Table, place: &Place, scope: &dyn Scope, host: &m
         }
         inputs.push(value);
     }
-    let mut trace = explains(host).then(|| TableExplanation {
+    if explains(host) {
+        return explained(table, &inputs, refused, place, scope, host);
+    }
+    if refused {
+        return Ok(Value::Null);
+    }
+    let hits = matching(table, &inputs, scope, host)?;
+    result(table, hits.as_slice(), place, scope, host, None)
+}
+
+/// The result for the values of the inputs, with how it came about written down.
+#[cold]
+fn explained(
+    table: &Table,
+    inputs: &[Value],
+    refused: bool,
+    place: &Place,
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Outcome {
+    let mut trace = TableExplanation {
         element_id: text(place.id.as_ref()),
-        inputs: traced(table, &inputs),
+        inputs: traced(table, inputs),
         hits: Vec::new(),
         output: json(&Value::Null),
-    });
+    };
     let value = if refused {
         Value::Null
     } else {
-        let hits = matching(table, &inputs, scope, host)?;
-        if let Some(trace) = &mut trace {
-            let hit = |rule: &usize| TableHit {
-                rule: rule + 1,
-                id: text(table.rules.get(*rule).and_then(Option::as_ref)),
-                outputs: Vec::new(),
-            };
-            trace.hits = hits.as_slice().iter().map(hit).collect();
-        }
-        result(table, hits.as_slice(), place, scope, host, trace.as_mut())?
+        let hits = matching(table, inputs, scope, host)?;
+        let hit = |rule: &usize| TableHit {
+            rule: rule + 1,
+            id: text(table.rules.get(*rule).and_then(Option::as_ref)),
+            outputs: Vec::new(),
+        };
+        trace.hits = hits.as_slice().iter().map(hit).collect();
+        result(table, hits.as_slice(), place, scope, host, Some(&mut trace))?
     };
-    if let Some(mut trace) = trace {
-        trace.output = json(&value);
-        if let Some(log) = host.extension::<Log>() {
-            log.table(trace);
-        }
+    trace.output = json(&value);
+    if let Some(log) = host.extension::<Log>() {
+        log.table(trace);
     }
     Ok(value)
 }
@@ -70,11 +86,11 @@ fn cell(cell: &Cell, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
     match cell {
         Cell::Constant(value) => Ok(value.clone()),
         Cell::Feel(expression, place) => {
-            let value = host.evaluate(expression, scope)?;
+            let outcome = host.evaluate(expression, scope);
             if host.noted() > 0 {
                 notes(host, place);
             }
-            Ok(value)
+            outcome
         }
         Cell::Missing(reason, place) => {
             note(host, place, &**reason);
@@ -146,13 +162,11 @@ fn rule_matches(
         let passed = match test {
             Test::Any => true,
             Test::Constants { tests, negated, .. } if is_scalar(input) => any_passes(tests, *negated, input),
-            Test::Constants { program, place, .. } | Test::Program(program, place) => {
-                let passed = host.test(program, input, scope)?.as_bool() == Some(true);
-                if host.noted() > 0 {
-                    notes(host, place);
-                }
-                passed
-            }
+            Test::Constants { program, place, .. } => match program.get() {
+                Some(program) => program_passes(program, place, input, scope, host)?,
+                None => false,
+            },
+            Test::Program(program, place) => program_passes(program, place, input, scope, host)?,
             Test::Broken(reason, place) => {
                 note(host, place, &**reason);
                 false
@@ -163,6 +177,20 @@ fn rule_matches(
         }
     }
     Ok(true)
+}
+
+fn program_passes(
+    program: &UnaryTests,
+    place: &Place,
+    input: &Value,
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Result<bool, LimitError> {
+    let passed = host.test(program, input, scope)?.as_bool() == Some(true);
+    if host.noted() > 0 {
+        notes(host, place);
+    }
+    Ok(passed)
 }
 
 /// The outputs of one rule, one per clause.

@@ -6,8 +6,6 @@ use super::{DecisionTable, InformationItem};
 
 /// Logic: a text of FEEL or a box of parts. The member `type` tells the kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "schema", schema(no_recursion))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum BoxedExpression {
     /// A text.
@@ -34,6 +32,60 @@ pub enum BoxedExpression {
     Some(Box<QuantifiedExpression>),
     /// Whether all items pass a test.
     Every(Box<QuantifiedExpression>),
+}
+
+/// The schema of each kind has the member `type` among its own, since it allows no others.
+#[cfg(feature = "schema")]
+mod schema {
+    use std::borrow::Cow;
+
+    use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+    use utoipa::openapi::{RefOr, Schema};
+    use utoipa::{PartialSchema, ToSchema};
+
+    use super::{
+        BoxedExpression, ConditionalExpression, ContextExpression, DecisionTable, FilterExpression,
+        ForExpression, FunctionDefinition, Invocation, ListExpression, LiteralExpression,
+        QuantifiedExpression, Relation,
+    };
+
+    fn kind<T: PartialSchema>(name: &str) -> RefOr<Schema> {
+        let mut schema = T::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            let word = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([name])).build();
+            object.properties.insert("type".to_owned(), RefOr::T(Schema::Object(word)));
+            object.required.push("type".to_owned());
+        }
+        schema
+    }
+
+    impl PartialSchema for BoxedExpression {
+        fn schema() -> RefOr<Schema> {
+            let kinds = OneOfBuilder::new()
+                .item(kind::<LiteralExpression>("literalExpression"))
+                .item(kind::<ContextExpression>("context"))
+                .item(kind::<ListExpression>("list"))
+                .item(kind::<Relation>("relation"))
+                .item(kind::<Invocation>("invocation"))
+                .item(kind::<FunctionDefinition>("functionDefinition"))
+                .item(kind::<DecisionTable>("decisionTable"))
+                .item(kind::<ConditionalExpression>("conditional"))
+                .item(kind::<FilterExpression>("filter"))
+                .item(kind::<ForExpression>("for"))
+                .item(kind::<QuantifiedExpression>("some"))
+                .item(kind::<QuantifiedExpression>("every"))
+                .description(Some(
+                    "Logic: a text of FEEL or a box of parts. The member `type` tells the kind.",
+                ));
+            RefOr::T(Schema::OneOf(kinds.build()))
+        }
+    }
+
+    impl ToSchema for BoxedExpression {
+        fn name() -> Cow<'static, str> {
+            Cow::Borrowed("BoxedExpression")
+        }
+    }
 }
 
 /// What carries out a function.

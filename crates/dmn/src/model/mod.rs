@@ -102,6 +102,7 @@ shape! {
     }
 
     /// Another model, by its namespace.
+    #[cfg_attr(feature = "schema", schema(as = DmnImport))]
     struct Import {
         /// Id.
         id: String,
@@ -151,6 +152,7 @@ shape! {
     }
 
     /// A decision.
+    #[cfg_attr(feature = "schema", schema(as = DmnDecision))]
     struct Decision {
         /// Id.
         id: String,
@@ -295,7 +297,8 @@ shape! {
         @ at
     }
 
-    /// A type (DMN 1.5, 7.3.2).
+    /// A type (DMN 1.5, 7.3.3).
+    #[cfg_attr(feature = "schema", schema(as = DmnItemDefinition))]
     struct ItemDefinition {
         /// Id.
         id: String,

@@ -1,55 +1,88 @@
-//! Lines and columns of many places in one text, each found in constant time but for a binary search.
+//! Lines and columns of many places in one text, each found by looking at a few hundred bytes.
 
 use crate::model::At;
 
-/// Bytes between two counts of characters.
-const STEP: usize = 512;
+/// Bytes between two counts.
+const STEP: usize = 256;
 
-/// Where lines begin, and how many characters stand before every [`STEP`]th byte.
+/// What stands before a [`STEP`]th byte.
+#[derive(Clone, Copy)]
+struct Mark {
+    /// Line breaks.
+    breaks: u32,
+    /// Where the line begins that it lies in.
+    line: usize,
+    /// Characters.
+    characters: u32,
+}
+
+/// The counts at every [`STEP`]th byte.
 pub(super) struct Places<'s> {
     source: &'s str,
-    lines: Vec<usize>,
-    /// Empty for a text whose characters are bytes.
-    characters: Vec<u32>,
+    marks: Vec<Mark>,
+    /// Whether every character is one byte.
+    ascii: bool,
+}
+
+fn count(bytes: &[u8], kind: impl Fn(u8) -> bool) -> u32 {
+    // As many as a byte can count, so that blocks are counted at once.
+    let blocks = bytes.chunks(usize::from(u8::MAX));
+    blocks.map(|block| u32::from(block.iter().fold(0u8, |sum, &byte| sum + u8::from(kind(byte))))).sum()
 }
 
 fn characters(bytes: &[u8]) -> u32 {
-    let count = bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
-    u32::try_from(count).unwrap_or(u32::MAX)
+    count(bytes, |byte| byte & 0xc0 != 0x80)
+}
+
+fn breaks(bytes: &[u8]) -> u32 {
+    count(bytes, |byte| byte == b'\n')
+}
+
+/// Where the last line begins within the bytes, if one does.
+fn last_line(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1)
 }
 
 impl<'s> Places<'s> {
     pub fn new(source: &'s str) -> Self {
-        let breaks = source.match_indices('\n').map(|(at, _)| at + 1);
-        let lines = std::iter::once(0).chain(breaks).collect();
-        let mut count = 0;
-        let counted = if source.is_ascii() { &[] } else { source.as_bytes() };
-        let characters = counted
-            .chunks(STEP)
-            .map(|chunk| {
-                let before = count;
-                count += characters(chunk);
-                before
-            })
-            .collect();
-        Self { source, lines, characters }
+        let ascii = source.is_ascii();
+        let mut mark = Mark { breaks: 0, line: 0, characters: 0 };
+        let mut marks = Vec::with_capacity(source.len() / STEP + 1);
+        for (at, chunk) in source.as_bytes().chunks(STEP).enumerate() {
+            marks.push(mark);
+            mark.breaks += breaks(chunk);
+            if let Some(line) = last_line(chunk) {
+                mark.line = at * STEP + line;
+            }
+            if !ascii {
+                mark.characters += characters(chunk);
+            }
+        }
+        marks.push(mark);
+        Self { source, marks, ascii }
+    }
+
+    fn mark(&self, offset: usize) -> (Mark, &'s [u8]) {
+        let chunk = offset / STEP;
+        let mark = self.marks.get(chunk).or(self.marks.last()).copied();
+        let rest = self.source.as_bytes().get(chunk * STEP..offset).unwrap_or_default();
+        (mark.unwrap_or(Mark { breaks: 0, line: 0, characters: 0 }), rest)
     }
 
     fn before(&self, offset: usize) -> u32 {
-        if self.characters.is_empty() {
+        if self.ascii {
             return u32::try_from(offset).unwrap_or(u32::MAX);
         }
-        let chunk = offset / STEP;
-        let Some(&known) = self.characters.get(chunk) else { return 0 };
-        known + characters(self.source.as_bytes().get(chunk * STEP..offset).unwrap_or_default())
+        let (mark, rest) = self.mark(offset);
+        mark.characters + characters(rest)
     }
 
     /// The place of a byte offset.
     pub fn at(&self, offset: usize) -> At {
-        let line = self.lines.partition_point(|&start| start <= offset);
-        let start = line.checked_sub(1).and_then(|line| self.lines.get(line)).copied().unwrap_or(0);
-        let column = self.before(offset).saturating_sub(self.before(start)) + 1;
-        At { line: u32::try_from(line).unwrap_or(u32::MAX), column }
+        let (mark, rest) = self.mark(offset);
+        let line = last_line(rest).map_or(mark.line, |line| offset - rest.len() + line);
+        let column = self.before(offset).saturating_sub(self.before(line)) + 1;
+        At { line: mark.breaks + breaks(rest) + 1, column }
     }
 }
 

@@ -54,6 +54,30 @@ fn overlaps_gaps_and_hidden_rules_have_examples() {
 }
 
 #[test]
+fn gaps_between_days_are_found_and_allowed_values_of_types_need_no_rule() {
+    let table = |kind: &str, allowed: &str, tests: [&str; 2]| {
+        let rules = tests.map(|test| {
+            format!("<rule><inputEntry><text>{test}</text></inputEntry><outputEntry><text>1</text></outputEntry></rule>")
+        });
+        let source = format!(
+            "<definitions xmlns=\"{}\" name=\"m\" namespace=\"urn:m\"><itemDefinition name=\"t\"><typeRef>{kind}</typeRef>{allowed}</itemDefinition><decision id=\"d\" name=\"d\"><decisionTable><input><inputExpression typeRef=\"t\"><text>x</text></inputExpression></input><output/>{}</decisionTable></decision></definitions>",
+            xml::MODEL_NS,
+            rules.concat()
+        );
+        analyse(&compile(&[xml::read(source.as_bytes()).expect("a model").model]).model)
+    };
+    let days = table("date", "", ["&lt; @\"2024-01-01\"", "&gt;= @\"2024-02-01\""]);
+    assert_eq!((codes(&days), json!(days[0].example)), (vec!["tableGap"], json!({ "x": "2024-01-01" })));
+    let days = table("date", "", ["&lt;= @\"2024-01-01\"", "&gt;= @\"2024-02-01\""]);
+    assert_eq!((codes(&days), json!(days[0].example)), (vec!["tableGap"], json!({ "x": "2024-01-16" })));
+    let days = table("date", "", ["&lt;= @\"2024-01-01\"", "&gt;= @\"2024-01-02\""]);
+    assert!(days.is_empty(), "{days:?}");
+    let words = "<allowedValues><text>\"a\",\"b\",\"c\"</text></allowedValues>";
+    assert!(table("string", words, ["\"a\"", "\"b\",\"c\""]).is_empty());
+    assert_eq!(json!(table("string", words, ["\"a\"", "\"b\""])[0].example), json!({ "x": "c" }));
+}
+
+#[test]
 fn types_are_checked() {
     let wrong = found("UNIQUE", &[["\"x\"", "-", "1"], ["-", "-", "\"two\""]]);
     let codes = codes(&wrong);

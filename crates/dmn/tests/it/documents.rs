@@ -179,6 +179,21 @@ fn bad_documents_are_refused_quickly() {
 }
 
 #[test]
+fn a_wrong_namespace_of_feel_is_feel() {
+    let source = format!(
+        "<definitions xmlns=\"{}\" xmlns:feel=\"urn:mistaken\" name=\"m\" namespace=\"urn:m\"><inputData id=\"i\" name=\"i\"><variable name=\"i\" typeRef=\"feel:number\"/></inputData></definitions>",
+        xml::MODEL_NS
+    );
+    let model = xml::read(source.as_bytes()).expect("a model").model;
+    let kind = |model: &DecisionModel| {
+        model.input_data[0].variable.as_ref().and_then(|variable| variable.type_ref.clone())
+    };
+    assert_eq!(kind(&model).as_deref(), Some("number"));
+    let anew = xml::write(&DecisionModel { source_xml: None, ..model }).expect("a document");
+    assert_eq!(kind(&xml::read(anew.as_bytes()).expect("a model").model).as_deref(), Some("number"));
+}
+
+#[test]
 fn cycles_are_refused_by_name() {
     let decision = |id: &str, other: &str| {
         format!(

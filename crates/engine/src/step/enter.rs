@@ -78,6 +78,8 @@ impl Machine<'_> {
                 self.emit(at, EventKind::TaskCreated(Box::new(created)));
                 Ok(())
             }
+            NodeKind::Decision(task) => self.decision(task, id),
+            NodeKind::Script(task) => self.script(task, id),
             NodeKind::EventBased => {
                 let mut waits = Vec::new();
                 for &flow in graph.outgoing(ix) {

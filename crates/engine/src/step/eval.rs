@@ -14,7 +14,7 @@ pub(super) struct Variables<'s> {
 }
 
 impl<'s> Variables<'s> {
-    fn find(&self, name: &str) -> Option<&'s Value> {
+    pub(super) fn find(&self, name: &str) -> Option<&'s Value> {
         let mut next = Some(self.scope);
         while let Some(scope) = next.and_then(|id| self.state.scope(id)) {
             if let Some(value) = scope.variables.get(name) {
@@ -50,11 +50,15 @@ impl Machine<'_> {
     }
 
     /// The value of an expression, with the reasons for nulls.
-    fn evaluate(&self, source: &Expression, scope: LocalId) -> Result<(Value, String), Trouble> {
-        match source.evaluate(&self.variables(scope), &EvalContext { now: self.now }) {
+    pub(super) fn evaluate(
+        &self,
+        source: &Expression,
+        variables: &dyn Scope,
+    ) -> Result<(heddle_feel::Value, Vec<String>), Trouble> {
+        match source.evaluate(variables, &EvalContext { now: self.now }) {
             Ok(evaluated) => {
-                let notes: Vec<String> = evaluated.notes.into_iter().map(|note| note.message).collect();
-                Ok((to_json(&evaluated.value), notes.join("; ")))
+                let notes = evaluated.notes.into_iter().map(|note| note.message).collect();
+                Ok((evaluated.value, notes))
             }
             Err(limit) => Err(expression(format!("`{}`: {limit}", source.source()))),
         }
@@ -63,7 +67,9 @@ impl Machine<'_> {
     pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, Trouble> {
         match setting {
             Setting::Literal(value) => Ok(value.clone()),
-            Setting::Expression(source) => self.evaluate(source, scope).map(|(value, _)| value),
+            Setting::Expression(source) => {
+                self.evaluate(source, &self.variables(scope)).map(|(value, _)| to_json(&value))
+            }
         }
     }
 
@@ -121,9 +127,9 @@ impl Machine<'_> {
         match &condition.test {
             None => Ok(true),
             Some(Test::Compare(comparison)) => Ok(comparison.holds(self.operand(comparison, scope))),
-            Some(Test::Feel(source)) => match self.evaluate(source, scope)? {
-                (Value::Bool(truth), _) => Ok(truth),
-                (Value::Null, notes) => {
+            Some(Test::Feel(source)) => match self.evaluate(source, &self.variables(scope))? {
+                (heddle_feel::Value::Boolean(truth), _) => Ok(truth),
+                (heddle_feel::Value::Null, notes) => {
                     reasons.push(format!("`{}` is null{}", source.source(), prefixed(&notes)));
                     Ok(false)
                 }
@@ -142,6 +148,6 @@ impl Machine<'_> {
     }
 }
 
-fn prefixed(notes: &str) -> String {
-    if notes.is_empty() { String::new() } else { format!(" ({notes})") }
+fn prefixed(notes: &[String]) -> String {
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
 }

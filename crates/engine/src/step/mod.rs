@@ -1,6 +1,7 @@
 //! One command, run to quiescence.
 
 mod cancel;
+mod compute;
 mod decide;
 mod enter;
 mod error;

@@ -136,12 +136,13 @@ pub struct Run {
     pub now: Timestamp,
     pub log: Vec<Event>,
     pub key: Option<String>,
+    pub decisions: Option<heddle_dmn::Model>,
 }
 
 impl Run {
     pub fn new(graph: Arc<Graph>) -> Self {
         let now = "2024-01-01T00:00:00Z".parse().unwrap();
-        Self { graph, state: State::new(), now, log: Vec::new(), key: None }
+        Self { graph, state: State::new(), now, log: Vec::new(), key: None, decisions: None }
     }
 
     pub fn start(&mut self, input: Value) -> Result<(), Refusal> {
@@ -151,7 +152,13 @@ impl Run {
 
     /// Gives a command, and checks that replay and JSON lead to the same state.
     pub fn give(&mut self, command: Command) -> Result<(), Refusal> {
-        let cx = RunContext { run_id: RUN, now: self.now, correlation_key: self.key.clone(), actor: None };
+        let cx = RunContext {
+            run_id: RUN,
+            now: self.now,
+            correlation_key: self.key.clone(),
+            actor: None,
+            decisions: self.decisions.clone(),
+        };
         let before = self.state.last_sequence();
         let done = step(&self.graph, &self.state, command, &cx)?;
         assert!(done.events.iter().map(|event| event.sequence).eq(before + 1..=done.state.last_sequence()));

@@ -18,6 +18,7 @@ use std::sync::{Arc, LazyLock};
 pub(crate) use args::Args;
 pub(crate) use patterns::Regex;
 pub(crate) use table::Builtin;
+pub use table::built_in_functions;
 pub(crate) use temporal::property;
 
 use crate::Value;

@@ -169,6 +169,11 @@ static FIRST_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     SPECS.iter().filter_map(|spec| spec.name.split_once(' ')).map(|(first, _)| first).collect()
 });
 
+/// The names of the built-in functions of a dialect, in the order of the standard's clauses.
+pub fn built_in_functions(dialect: Dialect) -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|builtin| builtin.name()).filter(move |name| Builtin::named(name, dialect).is_some())
+}
+
 impl Builtin {
     fn spec(self) -> Option<&'static Spec> {
         SPECS.get(self as usize)

@@ -97,6 +97,21 @@ impl Machine {
         self.depth -= 1;
     }
 
+    /// Goes down several levels at once.
+    #[inline]
+    pub fn enter_levels(&mut self, levels: u32) -> Result<(), LimitError> {
+        if self.limits.depth.saturating_sub(self.depth) < levels {
+            return Err(LimitError::Depth(self.limits.depth));
+        }
+        self.depth += levels;
+        self.charge(u64::from(levels))
+    }
+
+    #[inline]
+    pub const fn leave_levels(&mut self, levels: u32) {
+        self.depth -= levels;
+    }
+
     /// Counts steps.
     #[inline]
     pub fn charge(&mut self, steps: u64) -> Result<(), LimitError> {
@@ -152,12 +167,18 @@ impl Machine {
     /// Lets a new value in when it is neither too large nor too deep.
     #[inline]
     pub fn admit(&mut self, value: Value) -> Result<Value, LimitError> {
-        match &value {
-            Value::String(text) => self.text(text.len())?,
-            Value::List(_) | Value::Context(_) | Value::Function(_) => self.admit_compound(&value)?,
-            _ => {}
-        }
+        self.check(&value)?;
         Ok(value)
+    }
+
+    /// Checks that a new value is neither too large nor too deep.
+    #[inline]
+    fn check(&mut self, value: &Value) -> Result<(), LimitError> {
+        match value {
+            Value::String(text) => self.text(text.len()),
+            Value::List(_) | Value::Context(_) | Value::Function(_) => self.admit_compound(value),
+            _ => Ok(()),
+        }
     }
 
     fn admit_compound(&mut self, value: &Value) -> Result<(), LimitError> {
@@ -225,9 +246,12 @@ impl Machine {
                     return Ok(Value::Null);
                 }
                 self.enter()?;
-                let value = host.call(arguments, &mut Host(self));
+                let outcome = host.call(arguments, &mut Host(self));
                 self.leave();
-                self.admit(value?)
+                if let Ok(value) = &outcome {
+                    self.check(value)?;
+                }
+                outcome
             }
         }
     }

@@ -102,8 +102,12 @@ impl<'a> Evaluator<'a, '_> {
                 self.machine.quiet(true);
                 let callee = self.eval(callee);
                 self.machine.quiet(false);
-                let is_function = matches!(callee?.view(), View::Other(Value::Function(_)));
-                self.eval(if is_function { call } else { builtin })
+                // An external function cannot be carried out; FEEL's own of that name stands in for it.
+                let other = match callee?.view() {
+                    View::Other(Value::Function(function)) => !function.is_external(),
+                    _ => false,
+                };
+                self.eval(if other { call } else { builtin })
             }
             Node::InstanceOf { value, kind } => {
                 let value = self.value(value)?;

@@ -100,6 +100,28 @@ pub(crate) fn whole(program: &Program, scope: &dyn Scope, input: Option<&Value>)
     }
 }
 
+/// What a whole program stands for that is a variable, or a member of one; `None` when the general way must be taken.
+#[inline]
+pub(crate) fn variable<'a>(program: &Program, scope: &'a dyn Scope) -> Option<Ref<'a>> {
+    match program.node(program.root) {
+        Node::Global(name) => scope.get(program.name(name)),
+        Node::Path { base, name } => {
+            let base = match program.node(base) {
+                Node::Global(variable) => scope.get(program.name(variable))?,
+                Node::Path { base, name } => match program.node(base) {
+                    Node::Global(variable) => {
+                        scope.get(program.name(variable))?.member(program.name(name))?
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            };
+            base.member(program.name(name))
+        }
+        _ => None,
+    }
+}
+
 impl<'a> Reader<'_, 'a> {
     #[inline]
     fn evaluate(&self, id: NodeId, op: Op) -> Option<Value> {

@@ -6,7 +6,7 @@ use super::Parser;
 use super::index::Seen;
 use super::lexer::{self, Kind};
 use crate::SyntaxError;
-use crate::program::{Definition, NONE, Node, NodeId, Parameter};
+use crate::program::{Definition, EXTERNAL, NONE, Node, NodeId, Parameter};
 
 impl Parser<'_> {
     pub(super) fn if_expression(&mut self) -> Result<NodeId, SyntaxError> {
@@ -175,7 +175,7 @@ impl Parser<'_> {
                 if p.word() == "external" {
                     p.advance()?;
                     p.expression()?;
-                    let reason = p.intern("external functions are not evaluated");
+                    let reason = p.intern(EXTERNAL);
                     return p.push(Node::Invalid(reason), at);
                 }
                 p.expression()

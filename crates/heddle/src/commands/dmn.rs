@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
+use heddle_dmn::extensions::dialect;
 use heddle_dmn::model::DecisionModel;
-use heddle_dmn::{Diagnostic, ElementKind, EvalOptions, Model, Severity, compile, xml};
+use heddle_dmn::{Diagnostic, ElementKind, EvalOptions, Model, Severity, compile_with, xml};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ use crate::output;
 pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
     let models: Vec<DecisionModel> = options.files.iter().map(|file| model(file)).collect::<Result<_>>()?;
     let input = input(options.input.as_deref())?;
-    let compiled = compile(&models);
+    let compiled = compile_with(&models, dialect(&models));
     for one in &compiled.diagnostics {
         tell(one);
     }
@@ -25,15 +26,26 @@ pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
     };
     let micros = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let now = Timestamp::from_micros(i64::try_from(micros).unwrap_or_default());
-    let done = compiled.model.evaluate(&name, &input, &EvalOptions::new(now));
+    let done = compiled.model.evaluate(
+        &name,
+        &input,
+        &EvalOptions { explain: options.explain, ..EvalOptions::new(now) },
+    );
     let outcome =
         done.with_context(|| format!("the decisions are {}", decisions(&compiled.model).join(", ")))?;
     let value = heddle_feel::to_json(&outcome.value);
     if as_json {
-        output::json(&json!({ "decision": name, "value": value, "reasons": outcome.reasons }));
+        let mut told = json!({ "decision": name, "value": value, "reasons": outcome.reasons });
+        if let Some(explanation) = &outcome.explanation {
+            told["explanation"] = serde_json::to_value(explanation)?;
+        }
+        output::json(&told);
         return Ok(());
     }
     output::line(&value.to_string());
+    if let Some(explanation) = &outcome.explanation {
+        output::line(&serde_json::to_string_pretty(explanation)?);
+    }
     for one in &outcome.reasons {
         tracing::warn!(element = one.element_id, line = one.line, column = one.column, "{}", one.message);
     }

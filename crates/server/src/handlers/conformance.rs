@@ -1,11 +1,14 @@
 //! What is claimed of the standards, and the evidence for it.
 
 use heddle_api::operations::ops;
-use heddle_api::wire::{BpmnConformance, ClaimedElement, CommonExecutableProfile, ReportFormat};
+use heddle_api::wire::{
+    BpmnConformance, ClaimedElement, CommonExecutableProfile, ConformanceReport, DmnConformance,
+    ElementTests, ReportFormat,
+};
 use heddle_bpmn::conformance::{ElementClaim, claims};
 use heddle_bpmn::validate::{self, Rule, RuleProfile};
 
-use crate::call::Call;
+use crate::call::{Call, Meta};
 use crate::evidence;
 use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
@@ -23,7 +26,7 @@ pub async fn bpmn(_: Call<ops::GetapiWorkflowsBpmnConformance>) -> Outcome {
             specification: claims.specification.to_owned(),
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
             classes: claims.classes.clone(),
-            generated_at: evidence::recorded_on().map_err(Failure::internal)?,
+            generated_at: evidence::recorded_on(evidence::bpmn().map_err(Failure::internal)?),
             elements: elements.map_err(Failure::internal)?,
             event_matrix: claims.event_matrix.clone(),
             languages: claims.languages,
@@ -51,9 +54,50 @@ pub async fn common_executable(_: Call<ops::GetapiWorkflowsBpmnProfilesCommonExe
     )
 }
 
+/// GET /api/workflows/dmn/conformance
+pub async fn dmn(_: Call<ops::GetapiWorkflowsDmnConformance>) -> Outcome {
+    let claims = heddle_dmn::conformance::claims();
+    let report = evidence::dmn().map_err(Failure::internal)?;
+    let tests = report.suites.iter();
+    let tests = tests.map(|suite| ElementTests { suite: suite.name.clone(), counts: suite.counts.clone() });
+    Answer::data(
+        200,
+        DmnConformance {
+            specification: claims.specification.to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            generated_at: evidence::recorded_on(report),
+            versions: claims.versions.clone(),
+            levels: claims.levels.clone(),
+            elements: claims.elements.clone(),
+            boxed_expressions: claims.boxed_expressions.clone(),
+            decision_tables: claims.decision_tables.clone(),
+            hit_policies: claims.hit_policies.clone(),
+            aggregations: claims.aggregations.clone(),
+            feel: claims.feel.clone(),
+            functions: claims.functions.clone(),
+            diagrams: claims.diagrams.clone(),
+            tests: tests.collect(),
+            deviations: claims.deviations.clone(),
+        },
+    )
+}
+
 /// GET /api/workflows/bpmn/conformance/report
 pub async fn bpmn_report(call: Call<ops::GetapiWorkflowsBpmnConformanceReport>) -> Outcome {
-    let report = evidence::bpmn().map_err(Failure::internal)?;
-    let for_people = call.query.format.map_or(call.meta.wants_html, |format| format == ReportFormat::Html);
+    report(evidence::bpmn(), call.query.format, &call.meta)
+}
+
+/// GET /api/workflows/dmn/conformance/report
+pub async fn dmn_report(call: Call<ops::GetapiWorkflowsDmnConformanceReport>) -> Outcome {
+    report(evidence::dmn(), call.query.format, &call.meta)
+}
+
+fn report(
+    report: Result<&'static ConformanceReport, &'static str>,
+    format: Option<ReportFormat>,
+    meta: &Meta,
+) -> Outcome {
+    let report = report.map_err(Failure::internal)?;
+    let for_people = format.map_or(meta.wants_html, |format| format == ReportFormat::Html);
     if for_people { Ok(Answer::page(evidence::page(report))) } else { Answer::data(200, report) }
 }

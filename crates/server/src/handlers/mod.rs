@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod conformance;
+pub mod decisions;
 pub mod directory;
 pub mod licence;
 pub mod platform;

@@ -4,7 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_workflows::definitions::{BpelRequest, PreviewRequest, Previewed, SourceFormat, TransformTarget};
+use heddle_workflows::definitions::{
+    BpelRequest, DmnRequest, PreviewRequest, Previewed, SourceFormat, TransformTarget,
+};
 
 use super::workflows::version_choice;
 use crate::call::Call;
@@ -136,11 +138,36 @@ pub async fn export_bpel(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpel>) -
     let (extension, media) =
         if exported.archive { ("zip", "application/zip") } else { ("bpel", "application/xml") };
     let file_name = format!("{}.{extension}", exported.workflow.slug);
-    if !call.meta.wants_json {
-        return Ok(Answer::document(exported.bytes, media, &file_name));
+    let shown = (exported.bytes, exported.sha256, exported.diagnostics);
+    file(call.meta.wants_json, shown, (media, file_name))
+}
+
+/// GET /api/workflows/{workflowId}/export/dmn
+pub async fn export_dmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportDmn>) -> Outcome {
+    let archive = matches!(call.query.format, Some(wire::DmnFormat::Zip));
+    let request = DmnRequest {
+        version: version_choice(call.query.version.as_deref())?,
+        document: call.query.document,
+        archive,
+    };
+    let exported =
+        call.app.definitions.export_dmn(&call.grant, &call.scope, call.path.workflow_id, request).await?;
+    let media = if archive { "application/zip" } else { "application/xml" };
+    let shown = (exported.bytes, exported.sha256, exported.diagnostics);
+    file(call.meta.wants_json, shown, (media, exported.file_name))
+}
+
+/// A file as it is, or inside JSON.
+fn file(
+    wants_json: bool,
+    (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<wire::Diagnostic>),
+    (media, file_name): (&str, String),
+) -> Outcome {
+    if !wants_json {
+        return Ok(Answer::document(bytes, media, &file_name));
     }
-    let (content, content_base64) = match String::from_utf8(exported.bytes) {
-        Ok(text) if !exported.archive => (Some(text), None),
+    let (content, content_base64) = match String::from_utf8(bytes) {
+        Ok(text) if media == "application/xml" => (Some(text), None),
         Ok(text) => (None, Some(STANDARD.encode(text))),
         Err(error) => (None, Some(STANDARD.encode(error.as_bytes()))),
     };
@@ -151,8 +178,8 @@ pub async fn export_bpel(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpel>) -
             content_base64,
             media_type: media.to_owned(),
             file_name: Some(file_name),
-            sha256: exported.sha256,
-            diagnostics: exported.diagnostics,
+            sha256,
+            diagnostics,
         },
     )
 }

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers fail as the test does")]
 
 mod access;
+mod deciding;
+mod decisions;
 mod documents;
 mod gate;
 mod hostile;

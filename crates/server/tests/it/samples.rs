@@ -42,6 +42,7 @@ pub fn body(id: OperationId) -> Value {
         | Id::PatchapiUsersUserId => {
             json!({ "displayName": "Other" })
         }
+        Id::PutapiWorkflowsWorkflowIdDmnLogic => json!({ "decisions": [] }),
         Id::PutapiWorkflowsWorkflowIdDraft => json!({ "definition": { "nodes": [], "edges": [] } }),
         Id::PostapiWorkflowsWorkflowIdRunsRunIdDecision => json!({ "decision": "suspend" }),
         Id::PostapiHumanTasksTaskIdAssign => json!({ "assignee": "me" }),

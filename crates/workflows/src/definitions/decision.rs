@@ -1,12 +1,20 @@
 //! Decision models within definitions: the block `dmn` of a document, and the document of a block.
 
+use std::collections::HashMap;
+
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::{Bounds, Dmn, DmnElement, DmnRequirement, Point, WorkflowDefinition};
-use heddle_dmn::diagram::{Drawing, drawing};
-use heddle_dmn::model::{AuthorityRequirement, DecisionModel, InformationItem, KnowledgeRequirement};
-use heddle_dmn::xml;
+use heddle_dmn::XmlError;
+use heddle_dmn::diagram::{Drawing, Edge, Shape, drawing};
+use heddle_dmn::extensions::dialect;
+use heddle_dmn::model::{
+    AuthorityRequirement, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem,
+    InformationRequirement, InputData, KnowledgeRequirement, KnowledgeSource,
+};
+use heddle_dmn::xml::{self, Imported, Version};
 
 use super::bytes_hash;
+use crate::decisions::finding;
 use crate::{Problem, UseCaseError};
 
 /// A document as a definition with a decision model alone.
@@ -33,9 +41,12 @@ pub(super) fn read(bytes: &[u8], file_name: Option<&str>) -> Result<ReadDecision
             .with("column", error.column);
         UseCaseError::Invalid(vec![problem])
     })?;
-    let compiled = heddle_dmn::compile(std::slice::from_ref(&imported.model));
+    let compiled = {
+        let models = std::slice::from_ref(&imported.model);
+        heddle_dmn::compile_with(models, dialect(models))
+    };
     let found = imported.diagnostics.iter().chain(&compiled.diagnostics);
-    let diagnostics: Vec<Diagnostic> = found.map(finding).collect();
+    let diagnostics: Vec<Diagnostic> = found.map(|one| finding(one, "dmn.sourceXml")).collect();
     let executable = !imported.model.decisions.is_empty()
         && !diagnostics.iter().any(|one| one.severity == Severity::Error);
     let mut dmn = block(&imported.model);
@@ -62,19 +73,19 @@ pub(super) fn write(
     definition: &WorkflowDefinition,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<WrittenDecisions, UseCaseError> {
-    let source = definition.dmn.as_ref().and_then(|dmn| dmn.source_xml.as_deref());
-    let Some(source) = source.filter(|source| !source.trim().is_empty()) else {
-        let sentence =
-            "The definition has no decision model (`dmn.sourceXml`), so that there is nothing to write.";
+    let read = definition.dmn.as_deref().map(model).transpose();
+    let read = read
+        .map_err(|error| UseCaseError::invalid("dmn.sourceXml", "malformedSource", error.to_string()))?
+        .flatten();
+    let Some(imported) = read else {
+        let sentence = "The definition has no decision model (`dmn`), so that there is nothing to write.";
         return Err(UseCaseError::invalid("target", "notAllowed", sentence));
     };
-    let imported = xml::read(source.as_bytes())
-        .map_err(|error| UseCaseError::invalid("dmn.sourceXml", "malformedSource", error.to_string()))?;
     let content = xml::write(&imported.model)
         .map_err(|error| UseCaseError::conflict("notExportable", error.to_string()))?;
     let again = xml::read(content.as_bytes())
         .map_err(|error| UseCaseError::Internal(format!("what was written cannot be read: {error}")))?;
-    diagnostics.extend(again.diagnostics.iter().map(finding));
+    diagnostics.extend(again.diagnostics.iter().map(|one| finding(one, "dmn.sourceXml")));
     let bare = |mut model: DecisionModel| {
         model.source_xml = None;
         model
@@ -84,27 +95,149 @@ pub(super) fn write(
     Ok(WrittenDecisions { content, lossless })
 }
 
-/// A finding in the words of definitions.
-fn finding(one: &heddle_dmn::Diagnostic) -> Diagnostic {
-    let severity = match one.severity {
-        heddle_dmn::Severity::Error => Severity::Error,
-        heddle_dmn::Severity::Warning => Severity::Warning,
-        heddle_dmn::Severity::Info => Severity::Info,
+/// The model of a block: that of its document, or, when it has none, what its graph says. None when it says nothing.
+///
+/// # Errors
+/// When the document can't be read.
+pub(super) fn model(dmn: &Dmn) -> Result<Option<Imported>, XmlError> {
+    if let Some(source) = dmn.source_xml.as_deref().filter(|source| !source.trim().is_empty()) {
+        return xml::read(source.as_bytes()).map(Some);
+    }
+    if dmn.elements.as_ref().is_none_or(Vec::is_empty) {
+        return Ok(None);
+    }
+    Ok(Some(Imported { model: outline(dmn), version: Version::V1_5, diagnostics: Vec::new() }))
+}
+
+/// The model that a graph without a document shows: elements and requirements without logic.
+fn outline(dmn: &Dmn) -> DecisionModel {
+    let mut model = DecisionModel { namespace: dmn.namespace.clone(), ..DecisionModel::default() };
+    let kinds: HashMap<&str, &str> = dmn
+        .elements
+        .iter()
+        .flatten()
+        .filter_map(|own| Some((own.id.as_deref()?, own.r#type.as_deref()?)))
+        .collect();
+    let mut requirements: HashMap<&str, Vec<&DmnRequirement>> = HashMap::new();
+    for one in dmn.requirements.iter().flatten() {
+        if let Some(target) = one.target_ref.as_deref() {
+            requirements.entry(target).or_default().push(one);
+        }
+    }
+    for own in dmn.elements.iter().flatten() {
+        let (id, name) = (own.id.clone(), own.name.clone());
+        let variable = (own.variable_name.is_some() || own.type_ref.is_some()).then(|| InformationItem {
+            name: own.variable_name.clone().or_else(|| own.name.clone()),
+            type_ref: own.type_ref.clone(),
+            ..InformationItem::default()
+        });
+        let needs = own.id.as_deref().and_then(|id| requirements.get(id)).map_or(&[][..], Vec::as_slice);
+        let needs = Needs::of(needs, &kinds);
+        match own.r#type.as_deref() {
+            Some("decision") => model.decisions.push(Decision {
+                id,
+                name,
+                variable,
+                information_requirements: needs.information,
+                knowledge_requirements: needs.knowledge,
+                authority_requirements: needs.authority,
+                ..Decision::default()
+            }),
+            Some("inputData") => {
+                model.input_data.push(InputData { id, name, variable, ..InputData::default() });
+            }
+            Some("businessKnowledgeModel") => model.business_knowledge_models.push(BusinessKnowledgeModel {
+                id,
+                name,
+                variable,
+                knowledge_requirements: needs.knowledge,
+                authority_requirements: needs.authority,
+                ..BusinessKnowledgeModel::default()
+            }),
+            Some("decisionService") => {
+                model.decision_services.push(DecisionService {
+                    id,
+                    name,
+                    variable,
+                    ..DecisionService::default()
+                });
+            }
+            Some("knowledgeSource") => model.knowledge_sources.push(KnowledgeSource {
+                id,
+                name,
+                authority_requirements: needs.authority,
+                ..KnowledgeSource::default()
+            }),
+            _ => {}
+        }
+    }
+    model
+}
+
+/// Requirements of an element by kind.
+#[derive(Default)]
+struct Needs {
+    information: Vec<InformationRequirement>,
+    knowledge: Vec<KnowledgeRequirement>,
+    authority: Vec<AuthorityRequirement>,
+}
+
+impl Needs {
+    fn of(requirements: &[&DmnRequirement], kinds: &HashMap<&str, &str>) -> Self {
+        let mut needs = Self::default();
+        for one in requirements {
+            let id = one.id.clone();
+            let kind = one.source_ref.as_deref().and_then(|source| kinds.get(source)).copied();
+            let href = one.source_ref.as_ref().map(|source| match source.contains('#') {
+                true => source.clone(),
+                false => format!("#{source}"),
+            });
+            let only = |wanted: bool| href.clone().filter(|_| wanted);
+            match one.r#type.as_deref() {
+                Some("informationRequirement") => needs.information.push(InformationRequirement {
+                    id,
+                    required_input: only(kind == Some("inputData")),
+                    required_decision: only(kind != Some("inputData")),
+                    ..InformationRequirement::default()
+                }),
+                Some("knowledgeRequirement") => needs.knowledge.push(KnowledgeRequirement {
+                    id,
+                    required_knowledge: href,
+                    ..KnowledgeRequirement::default()
+                }),
+                Some("authorityRequirement") => needs.authority.push(AuthorityRequirement {
+                    id,
+                    required_input: only(kind == Some("inputData")),
+                    required_decision: only(kind == Some("decision")),
+                    required_authority: only(!matches!(kind, Some("inputData" | "decision"))),
+                    ..AuthorityRequirement::default()
+                }),
+                _ => {}
+            }
+        }
+        needs
+    }
+}
+
+/// The bounds and lines that a block knows.
+pub(super) fn drawn(dmn: &Dmn) -> Drawing {
+    let shape = |own: &DmnElement| {
+        let bounds = own.bounds.as_ref()?;
+        let bounds = [bounds.x?, bounds.y?, bounds.width?, bounds.height?];
+        Some(Shape { element_id: own.id.clone()?, bounds })
     };
-    let place = match (one.line, one.column) {
-        (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
-        _ => String::new(),
+    let edge = |own: &DmnRequirement| {
+        let points = own.waypoints.iter().flatten().map(|point| Some([point.x?, point.y?]));
+        Some(Edge { element_id: own.id.clone()?, waypoints: points.collect::<Option<_>>()? })
     };
-    let within =
-        one.expression.map(|at| format!(" (in the expression: line {}, column {})", at.line, at.column));
-    let sentence = format!("{}{}{place}", one.message, within.unwrap_or_default());
-    let mut found = Diagnostic::new(severity, &one.code, sentence);
-    found.element_id.clone_from(&one.element_id);
-    found.with_path("dmn")
+    Drawing {
+        shapes: dmn.elements.iter().flatten().filter_map(shape).collect(),
+        edges: dmn.requirements.iter().flatten().filter_map(edge).collect(),
+    }
 }
 
 /// The requirements graph of a model.
-fn block(model: &DecisionModel) -> Dmn {
+pub(super) fn block(model: &DecisionModel) -> Dmn {
     let drawn = model.source_xml.as_deref().and_then(|source| drawing(source).ok()).unwrap_or_default();
     let mut graph = Graph { drawn, elements: Vec::new(), requirements: Vec::new() };
     for own in &model.decisions {

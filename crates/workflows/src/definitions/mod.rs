@@ -3,11 +3,15 @@
 mod bpel;
 mod change;
 mod decision;
+mod decision_export;
+mod decision_logic;
 mod publish;
 mod transform;
 
 pub use bpel::{BpelExport, BpelRequest};
 pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
+pub use decision_export::{DmnExport, DmnRequest};
+pub use decision_logic::{DecisionLogic, LogicSource, SavedLogic};
 pub use publish::{PublishRequest, Published, ValidationProfile, ValidationReport};
 pub use transform::{Exported, PreviewRequest, Previewed, SourceFormat, TransformTarget};
 
@@ -206,6 +210,14 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
         if let Some(text) = told {
             problem = problem.with(name, text.clone());
         }
+    }
+    for (name, place) in [("line", diagnostic.line), ("column", diagnostic.column)] {
+        if let Some(place) = place {
+            problem = problem.with(name, place);
+        }
+    }
+    if let Some(at) = diagnostic.expression {
+        problem = problem.with("expression", serde_json::json!({"line": at.line, "column": at.column}));
     }
     problem
 }

@@ -13,7 +13,8 @@ use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Grant, Scope};
 
 use super::{Definitions, check_revision, definition_hash, is_error, problem};
-use crate::models::typed;
+use crate::decisions;
+use crate::models::{CompiledVersion, typed};
 use crate::ports::PublishWrite;
 use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
 use crate::{Problem, Record, UseCaseError, schema};
@@ -152,7 +153,7 @@ impl Definitions {
         view.workflow.state = WorkflowState::Published;
         view.workflow.published_version = Some(version.number);
         view.workflow.published_hash = Some(hash);
-        let processes = graph::compile(&definition).processes;
+        let processes = CompiledVersion::new(&definition).processes;
         let bindings = bindings(&view.workflow, version.number, &processes, scope.now());
         let published = Published { view, version, diagnostics };
         let unit = record(&published);
@@ -186,7 +187,13 @@ fn empty_report() -> ValidationReport {
 pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
     let constraints = constraints(definition, Profile::Publication);
     let mut diagnostics = merged(validate::structure(definition), constraints);
-    let compiled = graph::compile(definition);
+    let decisions = decisions::findings(definition);
+    let model = decisions::compile(definition).ok().flatten().map(|own| own.model);
+    let mut compiled = graph::compile(&decisions::runnable(definition, model.as_ref()));
+    if model.is_none() && decisions.iter().any(is_error) {
+        // The decisions would be the processes, if they could be read.
+        compiled.diagnostics.retain(|found| found.code != "noExecutableProcess");
+    }
     let places: HashMap<&str, String> = heddle_bpmn::model::nodes(definition)
         .into_iter()
         .filter_map(|at| Some((at.node.id.as_deref()?, at.path)))
@@ -199,6 +206,7 @@ pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool
     });
     diagnostics = merged(diagnostics, placed.collect());
     diagnostics.extend(schema_findings(definition));
+    diagnostics.extend(decisions);
     if compiled.processes.is_empty() && !diagnostics.iter().any(is_error) {
         let message = "The definition has no executable process.";
         diagnostics.push(Diagnostic::error("noExecutableProcess", message));

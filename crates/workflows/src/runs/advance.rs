@@ -6,6 +6,7 @@ use heddle_policy::store::StoreError;
 use heddle_policy::unit::Unit;
 
 use super::Runs;
+use crate::models::CompiledVersion;
 use crate::plan::{Happening, write_of};
 use crate::ports::{CommitUnit, RunWrite};
 use crate::records::{BindingKind, Run};
@@ -37,13 +38,14 @@ impl Runs {
 
     /// The rows of one command on a loaded run.
     pub(super) async fn step_of(&self, run: Run, command: Command, by: By) -> Result<RunWrite, UseCaseError> {
-        let graph = self.ports.models.process(run.tenant, run.workflow, run.version, &run.process_id).await?;
+        let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
+        let graph = model.process(&run.process_id).ok_or_else(|| lost(&run))?;
         let completed = match &command {
             Command::CompleteTask { task_id, .. } => by.user.map(|user| (*task_id, user)),
             _ => None,
         };
-        let context = context(&run, by);
-        let stepped = step(&graph, &run.snapshot, command, &context).map_err(refused)?;
+        let context = context(&run, &model, by);
+        let stepped = step(graph, &run.snapshot, command, &context).map_err(refused)?;
         let before = run.snapshot.clone();
         let happening = Happening { now: by.now, completed, ids: &*self.ports.ids };
         write_of(run, Some(&before), stepped, &happening)
@@ -131,12 +133,17 @@ impl Told {
     }
 }
 
-pub(super) fn context(run: &Run, by: By) -> RunContext {
+fn lost(run: &Run) -> UseCaseError {
+    UseCaseError::Internal(format!("version {} of {} lost `{}`", run.version, run.workflow, run.process_id))
+}
+
+pub(super) fn context(run: &Run, model: &CompiledVersion, by: By) -> RunContext {
     RunContext {
         run_id: run.id,
         now: by.now,
         correlation_key: run.correlation_key.clone(),
         actor: by.user.map(|user_id| Actor { user_id }),
+        decisions: model.decisions.clone(),
     }
 }
 

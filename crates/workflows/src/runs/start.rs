@@ -109,7 +109,8 @@ impl Runs {
         }
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
         let command = Command::Start { trigger: beginning.trigger, input: beginning.input };
-        let stepped = step(graph, &State::default(), command, &context(&run, by)).map_err(refused)?;
+        let stepped =
+            step(graph, &State::default(), command, &context(&run, &compiled, by)).map_err(refused)?;
         let happening = Happening { now: by.now, completed: None, ids: &*self.ports.ids };
         write_of(run, None, stepped, &happening)
     }

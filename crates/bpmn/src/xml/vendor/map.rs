@@ -58,7 +58,14 @@ impl Place<'_, '_> {
                 "singleEntry" | "singleResult" | "collectEntries" | "resultList" => value.into(),
                 other => return Err(format!("`{other}` is no shape of a decision's result")),
             },
-            Map::Decision => return Ok(vec![("kind", "dmn".into()), (member, self.text(value)?)]),
+            Map::Decision => {
+                let mut members = vec![("kind", "dmn".into()), (member, self.text(value)?)];
+                // Without a shape the other engine gives a list of contexts.
+                if self.beside("mapDecisionResult").is_none() {
+                    members.push(("resultMapping", "resultList".into()));
+                }
+                return Ok(members);
+            }
             Map::Collection => json!({"collection": variable(self.vendor, value)?}),
             Map::LoopItem => json!({"item": value}),
             Map::Unless(usual) if value == usual => return Ok(Vec::new()),

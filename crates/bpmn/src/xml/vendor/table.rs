@@ -381,8 +381,8 @@ pub static WORDS: &[Word] = &[
         "decisionRef",
         "businessRuleTask",
         Map::Decision,
-        &["decisionRef", "kind"],
-        "Becomes the decision.",
+        &["decisionRef", "kind", "resultMapping"],
+        "Becomes the decision; without `mapDecisionResult` its result is a list of contexts, as there.",
     ),
     to(
         CAMUNDA,

@@ -1,10 +1,12 @@
 //! Decimal numbers of 34 significant digits, rounded half-even, within decimal128's exponents (DMN 1.5, 10.3.2.3.1).
 //!
-//! Whole numbers of 64 bits take a path of their own; what fits 128 bits is computed in place; the rest, and the
-//! transcendental functions, go to `dashu`. A number is two words, so that it is passed in registers.
+//! Whole numbers of 64 bits take a path of their own; what fits 128 bits is computed in place, and what fits 256 in
+//! [`wide`]; the transcendental functions, and the few powers for which that is not enough, go to `dashu`.
+//! A number is two words, so that it is passed in registers.
 
 mod slow;
 mod text;
+mod wide;
 
 use std::cmp::Ordering;
 
@@ -70,13 +72,17 @@ fn power(n: u32) -> Option<i128> {
     POWERS.get(n as usize).copied()
 }
 
+/// How many decimal digits it has; zero has one.
 fn digits(value: u128) -> u32 {
-    value.checked_ilog10().map_or(1, |n| n + 1)
+    // One too few at most; without the divisions of a logarithm.
+    let fewest = ((127 - (value | 1).leading_zeros()) * 1233) >> 12;
+    fewest + 1 + u32::from(power(fewest + 1).is_some_and(|next| value >= next.unsigned_abs()))
 }
 
 /// Divides by a power of ten, rounding; `sticky` says that digits not in `value` were cut off before.
 fn cut(value: i128, divisor: i128, sticky: bool, mode: Rounding) -> i128 {
-    let (quotient, rest) = (value / divisor, value % divisor);
+    let quotient = value / divisor;
+    let rest = value - quotient * divisor;
     if rest == 0 && !sticky {
         return quotient;
     }
@@ -97,6 +103,23 @@ fn cut(value: i128, divisor: i128, sticky: bool, mode: Rounding) -> i128 {
         (true, true) => quotient - 1,
         (true, false) => quotient + 1,
     }
+}
+
+/// The coefficient without trailing zeros; the exponent grows by as many as there were.
+fn without_zeros(mut coefficient: i128, exponent: &mut i32) -> i128 {
+    for zeros in [16, 16, 8, 4, 2, 1] {
+        // What 10^n divides 2^n divides, which is told without a division.
+        if coefficient.trailing_zeros() >= zeros
+            && let Some(divisor) = power(zeros)
+        {
+            let quotient = coefficient / divisor;
+            if quotient * divisor == coefficient {
+                coefficient = quotient;
+                *exponent += zeros.cast_signed();
+            }
+        }
+    }
+    coefficient
 }
 
 impl Number {
@@ -155,22 +178,20 @@ impl Number {
         Ok(Self::canonical(coefficient, exponent))
     }
 
-    fn canonical(mut coefficient: i128, mut exponent: i32) -> Self {
+    fn canonical(coefficient: i128, mut exponent: i32) -> Self {
         if let Ok(mut small) = i64::try_from(coefficient) {
             // Division of 64 bits is several times faster than that of 128.
             while exponent < 0 && small % 10 == 0 {
                 small /= 10;
                 exponent += 1;
             }
-            if exponent == 0 {
-                return Self::from_i64(small);
+            match exponent.cmp(&0) {
+                Ordering::Equal => return Self::from_i64(small),
+                Ordering::Less => return Self::packed(i128::from(small), exponent),
+                Ordering::Greater => {}
             }
-            coefficient = i128::from(small);
         }
-        while coefficient % 10 == 0 {
-            coefficient /= 10;
-            exponent += 1;
-        }
+        let coefficient = without_zeros(coefficient, &mut exponent);
         if exponent >= 0
             && let Some(whole) = power(exponent.cast_unsigned()).and_then(|p| coefficient.checked_mul(p))
             && let Ok(whole) = i64::try_from(whole)
@@ -264,7 +285,7 @@ impl Number {
         let up = |c: i128, from: i32| power((from - e).cast_unsigned()).and_then(|p| c.checked_mul(p));
         match up(a, ea).zip(up(b, eb)).and_then(|(x, y)| x.checked_add(y)) {
             Some(sum) => Self::rounded(sum, e, false),
-            None => slow::add(self, other),
+            None => wide::add((a, ea), (b, eb)),
         }
     }
 
@@ -301,7 +322,7 @@ impl Number {
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         match a.checked_mul(b) {
             Some(product) => Self::rounded(product, ea + eb, false),
-            None => slow::mul(self, other),
+            None => wide::mul((a, ea), (b, eb)),
         }
     }
 
@@ -315,28 +336,7 @@ impl Number {
         {
             return Ok(Self::from_i64(a / b));
         }
-        let ((a, ea), (b, eb)) = (self.parts(), other.parts());
-        if b == 0 {
-            return Err(NumberError::Undefined);
-        }
-        let room = 38 - digits(a.unsigned_abs()).min(38);
-        let Some(scaled) = power(room).and_then(|p| a.checked_mul(p)) else { return slow::div(self, other) };
-        let (quotient, rest) = (scaled / b, scaled % b);
-        let more = (PRECISION + 1).saturating_sub(digits(quotient.unsigned_abs()));
-        if rest != 0
-            && more > 0
-            && digits(b.unsigned_abs()) <= 19
-            && let Some(up) = power(more)
-        {
-            // The digits still missing come from the rest, which is less than the divisor.
-            let (tail, rest) = (rest * up / b, rest * up % b);
-            let exponent = ea - eb - (room + more).cast_signed();
-            return Self::rounded(quotient * up + tail, exponent, rest != 0);
-        }
-        if rest != 0 && digits(quotient.unsigned_abs()) <= PRECISION {
-            return slow::div(self, other);
-        }
-        Self::rounded(quotient, ea - eb - room.cast_signed(), rest != 0)
+        wide::div(self.parts(), other.parts())
     }
 
     /// The power.
@@ -349,7 +349,8 @@ impl Number {
         {
             return Ok(Self::from_i64(power));
         }
-        slow::pow(self, exponent)
+        let whole = exponent.to_i64().and_then(|n| wide::whole_power(self, n));
+        whole.map_or_else(|| slow::pow(self, exponent), Ok)
     }
 
     /// What an operation with this result costs, in steps of an evaluation.
@@ -422,7 +423,13 @@ impl Number {
                 let rest = x % y;
                 Self::rounded(if rest != 0 && (rest < 0) != (y < 0) { rest + y } else { rest }, e, false)
             }
-            None => slow::modulo(self, divisor),
+            None if ea >= eb => {
+                let rest = wide::modulo(a, ea.abs_diff(eb), b).ok_or(NumberError::Undefined)?;
+                Self::rounded(rest, eb, false)
+            }
+            // The divisor is greater than the dividend by far.
+            None if a == 0 || (a < 0) == (b < 0) => Ok(self),
+            None => self.plus(divisor),
         }
     }
 

@@ -2,19 +2,32 @@
 
 #![expect(clippy::needless_update, reason = "the shapes of one macro have more members or none")]
 
+/// Fills the members that every element has.
+macro_rules! element {
+    ($reader:expr, $el:expr, $kind:ident { $($field:ident: $value:expr),* $(,)? }) => {
+        $kind {
+            id: $reader.attribute($el, "id"),
+            label: $reader.attribute($el, "label"),
+            description: $reader.description($el),
+            at: $reader.at($el),
+            $($field: $value,)*
+            ..$kind::default()
+        }
+    };
+}
+
+mod boxes;
+mod table;
+
 use heddle_xml::{Document, El, XmlError};
 
 use super::place::Places;
 use super::{Imported, MAX_NESTING, Version};
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    Aggregation, At, AuthorityRequirement, Binding, BoxedExpression, BusinessKnowledgeModel,
-    ConditionalExpression, ContextEntry, ContextExpression, Decision, DecisionModel, DecisionRule,
-    DecisionService, DecisionTable, FilterExpression, ForExpression, FunctionDefinition, FunctionItem,
-    FunctionKind, HitPolicy, Import, InformationItem, InformationRequirement, InputClause, InputData,
-    Invocation, ItemDefinition, KnowledgeRequirement, KnowledgeSource, ListExpression, LiteralExpression,
-    Orientation, OutputClause, QuantifiedExpression, Relation, RelationRow, RuleAnnotationClause,
-    UnaryTestsText,
+    At, AuthorityRequirement, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, FunctionItem,
+    Import, InformationItem, InformationRequirement, InputData, ItemDefinition, KnowledgeRequirement,
+    KnowledgeSource,
 };
 
 /// Elements that the model has no member for: they stay in the source, from which the writer takes them.
@@ -51,20 +64,6 @@ struct Reader<'d, 's> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Fills the members that every element has.
-macro_rules! element {
-    ($reader:expr, $el:expr, $kind:ident { $($field:ident: $value:expr),* $(,)? }) => {
-        $kind {
-            id: $reader.attribute($el, "id"),
-            label: $reader.attribute($el, "label"),
-            description: $reader.description($el),
-            at: $reader.at($el),
-            $($field: $value,)*
-            ..$kind::default()
-        }
-    };
-}
-
 /// Reads the model.
 pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
     let root = document.root();
@@ -97,7 +96,7 @@ pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
     Ok(Imported { model, version, diagnostics: reader.diagnostics })
 }
 
-impl<'s> Reader<'_, 's> {
+impl<'d, 's> Reader<'d, 's> {
     fn attribute(&self, el: El, name: &str) -> Option<String> {
         self.document.attribute(el, name).map(std::borrow::Cow::into_owned)
     }
@@ -113,9 +112,15 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// The child elements of the model's namespace with their names; others are extensions.
-    fn children(&self, el: El) -> Vec<(&'s str, El)> {
-        let of = |&child: &El| self.document.namespace_index(child) == self.namespace;
-        self.document.children(el).filter(of).map(|child| (self.document.local(child), child)).collect()
+    fn children(&self, el: El) -> impl Iterator<Item = (&'s str, El)> + use<'d, 's> {
+        let (document, namespace) = (self.document, self.namespace);
+        let of = move |child: &El| document.namespace_index(*child) == namespace;
+        document.children(el).filter(of).map(|child| (document.local(child), child))
+    }
+
+    /// How many children the element has at most.
+    fn room(&self, el: El) -> usize {
+        self.document.children(el).count()
     }
 
     fn child(&self, el: El, name: &str) -> Option<El> {
@@ -154,11 +159,15 @@ impl<'s> Reader<'_, 's> {
     /// A type's name. DMN 1.1 writes qualified names, whose prefix tells FEEL, this model or an import.
     fn type_name(&self, el: El, text: &str) -> String {
         let text = text.trim();
+        if !text.bytes().any(|byte| byte == b':') {
+            return text.to_owned();
+        }
         let Some((prefix, local)) = text.split_once(':') else { return text.to_owned() };
         let Some(uri) = self.document.bound(el, prefix) else {
             return if prefix == "feel" { local.to_owned() } else { text.to_owned() };
         };
-        if uri.contains("FEEL") || self.own.as_deref() == Some(uri) {
+        // The prefix `feel` means FEEL even when a tool got the namespace wrong.
+        if prefix == "feel" || uri.contains("FEEL") || self.own.as_deref() == Some(uri) {
             return local.to_owned();
         }
         match self.imports.iter().find(|(namespace, _)| namespace == uri) {
@@ -269,8 +278,7 @@ impl<'s> Reader<'_, 's> {
                 "itemComponent" => item.item_components.push(self.item_definition(child, depth + 1)?),
                 "functionItem" => {
                     let output = self.document.attribute(child, "outputTypeRef");
-                    let parameters =
-                        self.children(child).into_iter().filter(|(name, _)| *name == "parameters");
+                    let parameters = self.children(child).filter(|(name, _)| *name == "parameters");
                     item.function_item = Some(element!(
                         self,
                         child,
@@ -395,205 +403,7 @@ impl<'s> Reader<'_, 's> {
         source
     }
 
-    /// The text within `text`, and where it begins.
-    fn text(&self, el: El) -> (Option<String>, At) {
-        match self.child(el, "text") {
-            Some(text) => (self.content(text), self.places.at(self.document.content_start(text))),
-            None => (None, self.at(el)),
-        }
-    }
-
-    fn unary_tests(&self, el: El) -> UnaryTestsText {
-        let (text, at) = self.text(el);
-        UnaryTestsText {
-            id: self.attribute(el, "id"),
-            label: self.attribute(el, "label"),
-            description: self.description(el),
-            type_ref: self.type_ref(el),
-            expression_language: self.language(el, "expressionLanguage"),
-            text,
-            at,
-        }
-    }
-
-    fn literal(&self, el: El) -> LiteralExpression {
-        let (text, at) = self.text(el);
-        LiteralExpression {
-            id: self.attribute(el, "id"),
-            label: self.attribute(el, "label"),
-            description: self.description(el),
-            type_ref: self.type_ref(el),
-            expression_language: self.language(el, "expressionLanguage"),
-            text,
-            at,
-        }
-    }
-
-    /// The expression that the element is; `None` when it is none.
-    fn expression(&mut self, name: &str, el: El, depth: usize) -> Result<Option<BoxedExpression>, XmlError> {
-        if depth >= MAX_NESTING {
-            return Err(self.too_deep(el));
-        }
-        Ok(Some(match name {
-            "literalExpression" => BoxedExpression::LiteralExpression(self.literal(el)),
-            "decisionTable" => BoxedExpression::DecisionTable(self.table(el)),
-            "context" => BoxedExpression::Context(self.context(el, depth)?),
-            "list" => BoxedExpression::List(element!(
-                self,
-                el,
-                ListExpression { type_ref: self.type_ref(el), items: self.expressions(el, depth)? }
-            )),
-            "relation" => BoxedExpression::Relation(self.relation(el, depth)?),
-            "invocation" => BoxedExpression::Invocation(Box::new(self.invocation(el, depth)?)),
-            "functionDefinition" => BoxedExpression::FunctionDefinition(Box::new(self.function(el, depth)?)),
-            "conditional" => BoxedExpression::Conditional(Box::new(element!(
-                self,
-                el,
-                ConditionalExpression {
-                    type_ref: self.type_ref(el),
-                    r#if: self.inner(el, "if", depth)?,
-                    then: self.inner(el, "then", depth)?,
-                    r#else: self.inner(el, "else", depth)?,
-                }
-            ))),
-            "filter" => BoxedExpression::Filter(Box::new(element!(
-                self,
-                el,
-                FilterExpression {
-                    type_ref: self.type_ref(el),
-                    r#in: self.inner(el, "in", depth)?,
-                    r#match: self.inner(el, "match", depth)?,
-                }
-            ))),
-            "for" => BoxedExpression::For(Box::new(element!(
-                self,
-                el,
-                ForExpression {
-                    type_ref: self.type_ref(el),
-                    iterator_variable: self.attribute(el, "iteratorVariable"),
-                    in_type_ref: self.child(el, "in").and_then(|el| self.type_ref(el)),
-                    r#in: self.inner(el, "in", depth)?,
-                    r#return: self.inner(el, "return", depth)?,
-                }
-            ))),
-            "some" => BoxedExpression::Some(Box::new(self.quantified(el, depth)?)),
-            "every" => BoxedExpression::Every(Box::new(self.quantified(el, depth)?)),
-            _ => return Ok(None),
-        }))
-    }
-
-    fn quantified(&mut self, el: El, depth: usize) -> Result<QuantifiedExpression, XmlError> {
-        Ok(element!(
-            self,
-            el,
-            QuantifiedExpression {
-                type_ref: self.type_ref(el),
-                iterator_variable: self.attribute(el, "iteratorVariable"),
-                in_type_ref: self.child(el, "in").and_then(|el| self.type_ref(el)),
-                r#in: self.inner(el, "in", depth)?,
-                satisfies: self.inner(el, "satisfies", depth)?,
-            }
-        ))
-    }
-
-    /// The first expression among the children of the child of that name.
-    fn inner(&mut self, el: El, name: &str, depth: usize) -> Result<Option<BoxedExpression>, XmlError> {
-        match self.child(el, name) {
-            Some(child) => self.first(child, depth),
-            None => Ok(None),
-        }
-    }
-
-    fn first(&mut self, el: El, depth: usize) -> Result<Option<BoxedExpression>, XmlError> {
-        for (name, child) in self.children(el) {
-            if let Some(expression) = self.expression(name, child, depth + 1)? {
-                return Ok(Some(expression));
-            }
-        }
-        Ok(None)
-    }
-
-    fn expressions(&mut self, el: El, depth: usize) -> Result<Vec<BoxedExpression>, XmlError> {
-        let mut items = Vec::new();
-        for (name, child) in self.children(el) {
-            match self.expression(name, child, depth + 1)? {
-                Some(expression) => items.push(expression),
-                None => self.other(name, child),
-            }
-        }
-        Ok(items)
-    }
-
-    fn context(&mut self, el: El, depth: usize) -> Result<ContextExpression, XmlError> {
-        let mut context = element!(self, el, ContextExpression { type_ref: self.type_ref(el) });
-        for (name, child) in self.children(el) {
-            if name == "contextEntry" {
-                let value = self.first(child, depth)?;
-                let entry =
-                    element!(self, child, ContextEntry { variable: self.variable(child), value: value });
-                context.entries.push(entry);
-            } else {
-                self.other(name, child);
-            }
-        }
-        Ok(context)
-    }
-
-    fn relation(&mut self, el: El, depth: usize) -> Result<Relation, XmlError> {
-        let mut relation = element!(self, el, Relation { type_ref: self.type_ref(el) });
-        for (name, child) in self.children(el) {
-            match name {
-                "column" => relation.columns.push(self.item(child)),
-                "row" => {
-                    let items = self.expressions(child, depth)?;
-                    let row =
-                        element!(self, child, RelationRow { type_ref: self.type_ref(child), items: items });
-                    relation.rows.push(row);
-                }
-                other => self.other(other, child),
-            }
-        }
-        Ok(relation)
-    }
-
-    fn invocation(&mut self, el: El, depth: usize) -> Result<Invocation, XmlError> {
-        let mut invocation = element!(self, el, Invocation { type_ref: self.type_ref(el) });
-        for (name, child) in self.children(el) {
-            if name == "binding" {
-                let parameter = self.child(child, "parameter").map(|el| self.item(el));
-                let expression = self.first(child, depth)?;
-                invocation.bindings.push(Binding { parameter, expression });
-                continue;
-            }
-            match self.expression(name, child, depth + 1)? {
-                Some(expression) => invocation.called_function = Some(expression),
-                None => self.other(name, child),
-            }
-        }
-        Ok(invocation)
-    }
-
-    fn function(&mut self, el: El, depth: usize) -> Result<FunctionDefinition, XmlError> {
-        let kind = match self.attribute(el, "kind").as_deref().map(str::trim) {
-            Some("Java" | "J") => Some(FunctionKind::Java),
-            Some("PMML" | "P") => Some(FunctionKind::Pmml),
-            Some(_) => Some(FunctionKind::Feel),
-            None => None,
-        };
-        let mut function = element!(self, el, FunctionDefinition { type_ref: self.type_ref(el), kind: kind });
-        for (name, child) in self.children(el) {
-            if name == "formalParameter" {
-                function.formal_parameters.push(self.item(child));
-                continue;
-            }
-            match self.expression(name, child, depth + 1)? {
-                Some(expression) => function.body = Some(expression),
-                None => self.other(name, child),
-            }
-        }
-        Ok(function)
-    }
-
+    /// An attribute whose values are known words.
     fn word<T>(&mut self, el: El, name: &str, known: impl Fn(&str) -> Option<T>) -> Option<T> {
         let text = self.attribute(el, name)?;
         let found = known(text.trim());
@@ -605,99 +415,4 @@ impl<'s> Reader<'_, 's> {
         }
         found
     }
-
-    fn table(&mut self, el: El) -> DecisionTable {
-        let hit_policy = self.word(el, "hitPolicy", hit_policy);
-        let aggregation = self.word(el, "aggregation", |text| {
-            Some(match text {
-                "SUM" => Aggregation::Sum,
-                "COUNT" => Aggregation::Count,
-                "MIN" => Aggregation::Min,
-                "MAX" => Aggregation::Max,
-                _ => return None,
-            })
-        });
-        let preferred_orientation = self.word(el, "preferredOrientation", |text| {
-            Some(match text {
-                "Rule-as-Row" => Orientation::RuleAsRow,
-                "Rule-as-Column" => Orientation::RuleAsColumn,
-                "CrossTable" => Orientation::CrossTable,
-                _ => return None,
-            })
-        });
-        let mut table = element!(
-            self,
-            el,
-            DecisionTable {
-                type_ref: self.type_ref(el),
-                hit_policy: hit_policy,
-                aggregation: aggregation,
-                preferred_orientation: preferred_orientation,
-                output_label: self.attribute(el, "outputLabel"),
-            }
-        );
-        for (name, child) in self.children(el) {
-            match name {
-                "input" => table.inputs.push(element!(
-                    self,
-                    child,
-                    InputClause {
-                        input_expression: self.child(child, "inputExpression").map(|el| self.literal(el)),
-                        input_values: self.child(child, "inputValues").map(|el| self.unary_tests(el)),
-                    }
-                )),
-                "output" => table.outputs.push(element!(
-                    self,
-                    child,
-                    OutputClause {
-                        name: self.attribute(child, "name"),
-                        type_ref: self.type_ref(child),
-                        output_values: self.child(child, "outputValues").map(|el| self.unary_tests(el)),
-                        default_output_entry: self
-                            .child(child, "defaultOutputEntry")
-                            .map(|el| self.literal(el)),
-                    }
-                )),
-                "annotation" => {
-                    table.annotations.push(RuleAnnotationClause { name: self.attribute(child, "name") });
-                }
-                "rule" => {
-                    let rule = self.rule(child);
-                    table.rules.push(rule);
-                }
-                other => self.other(other, child),
-            }
-        }
-        table
-    }
-
-    fn rule(&mut self, el: El) -> DecisionRule {
-        let mut rule = element!(self, el, DecisionRule {});
-        for (name, child) in self.children(el) {
-            match name {
-                "inputEntry" => rule.input_entries.push(self.unary_tests(child)),
-                "outputEntry" => rule.output_entries.push(self.literal(child)),
-                "annotationEntry" => {
-                    let text = self.child(child, "text").and_then(|el| self.content(el));
-                    rule.annotation_entries.push(text.unwrap_or_default());
-                }
-                other => self.other(other, child),
-            }
-        }
-        rule
-    }
-}
-
-/// A hit policy by its name, or by the letter that tables show.
-fn hit_policy(text: &str) -> Option<HitPolicy> {
-    Some(match text {
-        "UNIQUE" | "U" => HitPolicy::Unique,
-        "FIRST" | "F" => HitPolicy::First,
-        "PRIORITY" | "P" => HitPolicy::Priority,
-        "ANY" | "A" => HitPolicy::Any,
-        "COLLECT" | "C" => HitPolicy::Collect,
-        "RULE ORDER" | "R" => HitPolicy::RuleOrder,
-        "OUTPUT ORDER" | "O" => HitPolicy::OutputOrder,
-        _ => return None,
-    })
 }

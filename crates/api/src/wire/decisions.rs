@@ -1,0 +1,271 @@
+//! The decision model of a workflow as a structure.
+
+use std::borrow::Cow;
+
+use heddle_dmn::model::{
+    Binding, BusinessKnowledgeModel, ConditionalExpression, ContextEntry, ContextExpression, Decision,
+    DecisionModel, DecisionRule, DecisionService, DecisionTable, FilterExpression, ForExpression,
+    FunctionDefinition, Import, InformationItem, InputClause, InputData, Invocation, ItemDefinition,
+    KnowledgeSource, ListExpression, LiteralExpression, OutputClause, QuantifiedExpression, Relation,
+    RelationRow, RuleAnnotationClause, UnaryTestsText,
+};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::Diagnostic;
+use super::definition::collect;
+use crate::decode::Problems;
+use crate::operations::{MediaType, RequestBody};
+
+/// The schema of a decision with those of all boxed expressions, which stand in each other.
+struct DecisionShape;
+
+impl PartialSchema for DecisionShape {
+    fn schema() -> RefOr<Schema> {
+        Decision::schema()
+    }
+}
+
+impl ToSchema for DecisionShape {
+    fn name() -> Cow<'static, str> {
+        Decision::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Decision::schemas(schemas);
+        // The model breaks its circles at these members, so that nothing else brings their types in.
+        collect::<heddle_dmn::model::BoxedExpression>(schemas);
+        collect::<LiteralExpression>(schemas);
+        collect::<ContextExpression>(schemas);
+        collect::<ContextEntry>(schemas);
+        collect::<ListExpression>(schemas);
+        collect::<Relation>(schemas);
+        collect::<RelationRow>(schemas);
+        collect::<Invocation>(schemas);
+        collect::<Binding>(schemas);
+        collect::<FunctionDefinition>(schemas);
+        collect::<DecisionTable>(schemas);
+        collect::<InputClause>(schemas);
+        collect::<OutputClause>(schemas);
+        collect::<RuleAnnotationClause>(schemas);
+        collect::<DecisionRule>(schemas);
+        collect::<UnaryTestsText>(schemas);
+        collect::<ConditionalExpression>(schemas);
+        collect::<FilterExpression>(schemas);
+        collect::<ForExpression>(schemas);
+        collect::<QuantifiedExpression>(schemas);
+        collect::<InformationItem>(schemas);
+    }
+}
+
+response! {
+    /// A document that a decision model imports.
+    struct ImportedDecisions {
+        /// Namespace.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        namespace: Option<String>,
+        /// File name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        file_name: Option<String>,
+    }
+
+    /// The decision model of a workflow's definition. A definition without one has empty lists.
+    struct DecisionLogic {
+        /// Id of the document's element.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        id: Option<String>,
+        /// Name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        name: Option<String>,
+        /// What the model is for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        description: Option<String>,
+        /// Namespace of the elements.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        namespace: Option<String>,
+        /// Label.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        label: Option<String>,
+        /// Language of expressions; FEEL when absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        expression_language: Option<String>,
+        /// Language of types; FEEL when absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        type_language: Option<String>,
+        /// Tool that wrote the document.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        exporter: Option<String>,
+        /// Version of that tool.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        exporter_version: Option<String>,
+        /// The document: what the lists say, with diagrams, extensions and comments.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        source_xml: Option<String>,
+        /// Version of DMN that the document is written in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        version: Option<String>,
+        /// Other models whose elements are used.
+        imports: Vec<Import>,
+        /// Types.
+        item_definitions: Vec<ItemDefinition>,
+        /// Inputs.
+        input_data: Vec<InputData>,
+        /// Decisions.
+        #[schema(value_type = Vec<DecisionShape>)]
+        decisions: Vec<Decision>,
+        /// Functions that decisions call.
+        business_knowledge_models: Vec<BusinessKnowledgeModel>,
+        /// Groups of decisions that are called like a function.
+        decision_services: Vec<DecisionService>,
+        /// Authorities.
+        knowledge_sources: Vec<KnowledgeSource>,
+        /// The documents of imports that the definition holds (`dmn.importedDocuments`).
+        imported_documents: Vec<ImportedDecisions>,
+        /// What reading, compiling and analysing found, each with line and column in `sourceXml` and, where it is about
+        /// one, in the text of FEEL.
+        diagnostics: Vec<Diagnostic>,
+        /// The workflow's revision; the `ETag`.
+        #[schema(minimum = 1)]
+        revision: i64,
+        /// The draft's revision.
+        #[schema(minimum = 0)]
+        draft_revision: i64,
+    }
+}
+
+request! {
+    /// A decision model for the draft: the members of the structure, or `sourceXml`. With both, they must say the same.
+    /// JSON is read to 64 levels, which is some 20 boxed contexts in each other; deeper logic comes as `sourceXml`.
+    #[schema(examples(json!({"name": "Discount", "namespace": "urn:discount",
+        "inputData": [{"id": "customer", "name": "customer", "variable": {"name": "customer", "typeRef": "string"}}],
+        "decisions": [{"id": "discount", "name": "discount", "variable": {"name": "discount", "typeRef": "number"},
+            "informationRequirements": [{"id": "r1", "requiredInput": "#customer"}],
+            "expression": {"type": "literalExpression", "text": "if customer = \"gold\" then 10 else 0"}}]})))]
+    struct SaveDecisionLogic {
+        /// Id of the document's element.
+        #[schema(nullable = false)]
+        id: Option<String>,
+        /// Name; when absent the present one, or that of the workflow.
+        #[schema(nullable = false)]
+        name: Option<String>,
+        /// What the model is for.
+        #[schema(nullable = false)]
+        description: Option<String>,
+        /// Namespace of the elements; when absent the present one, or one made of the workflow's slug.
+        #[schema(nullable = false)]
+        namespace: Option<String>,
+        /// Label.
+        #[schema(nullable = false)]
+        label: Option<String>,
+        /// Language of expressions; FEEL when absent.
+        #[schema(nullable = false)]
+        expression_language: Option<String>,
+        /// Language of types; FEEL when absent.
+        #[schema(nullable = false)]
+        type_language: Option<String>,
+        /// Tool that wrote the document.
+        #[schema(nullable = false)]
+        exporter: Option<String>,
+        /// Version of that tool.
+        #[schema(nullable = false)]
+        exporter_version: Option<String>,
+        /// The document.
+        #[schema(nullable = false)]
+        source_xml: Option<String>,
+        /// Other models whose elements are used.
+        #[schema(nullable = false)]
+        imports: Option<Vec<Import>>,
+        /// Types.
+        #[schema(nullable = false)]
+        item_definitions: Option<Vec<ItemDefinition>>,
+        /// Inputs.
+        #[schema(nullable = false)]
+        input_data: Option<Vec<InputData>>,
+        /// Decisions.
+        #[schema(nullable = false, value_type = Option<Vec<DecisionShape>>)]
+        decisions: Option<Vec<Decision>>,
+        /// Functions that decisions call.
+        #[schema(nullable = false)]
+        business_knowledge_models: Option<Vec<BusinessKnowledgeModel>>,
+        /// Groups of decisions that are called like a function.
+        #[schema(nullable = false)]
+        decision_services: Option<Vec<DecisionService>>,
+        /// Authorities.
+        #[schema(nullable = false)]
+        knowledge_sources: Option<Vec<KnowledgeSource>>,
+        /// The workflow's revision that the change is made to.
+        #[schema(nullable = false, minimum = 1)]
+        revision: Option<i64>,
+    }
+}
+
+impl SaveDecisionLogic {
+    /// The model, and whether any of its members but the document was given.
+    #[must_use]
+    pub fn model(self) -> (DecisionModel, bool) {
+        let source_xml = self.source_xml;
+        let has_lists = self.imports.is_some()
+            || self.item_definitions.is_some()
+            || self.input_data.is_some()
+            || self.decisions.is_some()
+            || self.business_knowledge_models.is_some()
+            || self.decision_services.is_some()
+            || self.knowledge_sources.is_some();
+        let model = DecisionModel {
+            id: self.id,
+            name: self.name,
+            description: self.description,
+            namespace: self.namespace,
+            label: self.label,
+            expression_language: self.expression_language,
+            type_language: self.type_language,
+            exporter: self.exporter,
+            exporter_version: self.exporter_version,
+            imports: self.imports.unwrap_or_default(),
+            item_definitions: self.item_definitions.unwrap_or_default(),
+            input_data: self.input_data.unwrap_or_default(),
+            decisions: self.decisions.unwrap_or_default(),
+            business_knowledge_models: self.business_knowledge_models.unwrap_or_default(),
+            decision_services: self.decision_services.unwrap_or_default(),
+            knowledge_sources: self.knowledge_sources.unwrap_or_default(),
+            ..DecisionModel::default()
+        };
+        let given = has_lists || model != DecisionModel::default();
+        (DecisionModel { source_xml, ..model }, given)
+    }
+}
+
+/// The body that a decision model is saved with: the request as JSON, or the DMN document itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DecisionLogicBody {
+    /// A request.
+    Json(Box<SaveDecisionLogic>),
+    /// A document.
+    Xml(Vec<u8>),
+}
+
+impl RequestBody for DecisionLogicBody {
+    type Json = SaveDecisionLogic;
+
+    fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
+        match media {
+            MediaType::Xml => Ok(Self::Xml(bytes.to_vec())),
+            MediaType::Json | MediaType::Text => {
+                crate::decode::from_json(bytes).map(|request| Self::Json(Box::new(request)))
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Tasks that compute: decisions and scripts, with what goes in and comes out (clause 10.3.3.1).
+
+use super::{Machine, Trouble, expression};
+use crate::LocalId;
+use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
+use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
+use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
+use heddle_feel::{self as feel, Context, Layers, Limits, Ref, to_json};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Decisions and tables that one event tells of.
+const MAX_TOLD: usize = 200;
+/// Bytes of JSON in which it does.
+const MAX_BYTES: usize = 256 * 1024;
+
+fn trouble(message: impl Into<String>) -> Trouble {
+    Trouble::Incident(IncidentCode::DecisionError, message.into())
+}
+
+impl Machine<'_> {
+    /// Evaluates the decision of a business rule task and goes on.
+    pub(super) fn decision(&mut self, task: &DecisionTask, id: LocalId) -> Result<(), Trouble> {
+        let (_, at) = self.at(id)?;
+        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        let inputs = self.inputs(&task.data, scope)?;
+        let Some(model) = self.cx.decisions.clone() else {
+            return Err(trouble("the definition has no decision model"));
+        };
+        let element = self.decided(task, &model, &inputs, scope)?;
+        let options = EvalOptions { now: self.now, limits: Limits::default(), explain: true };
+        let variables = self.variables(scope);
+        let outcome = model
+            .evaluate_element(element, &Layers(&[&inputs, &variables]), &options)
+            .map_err(|limit| trouble(format!("the decision `{}`: {limit}", model.name(element))))?;
+        let told = told(&model, element, outcome);
+        let shaped = shaped(task.mapping, &told.output, model.output_name(element))
+            .map_err(|reason| trouble(format!("the decision `{}` {reason}", model.name(element))))?;
+        let variable: Arc<str> =
+            task.data.result_variable.clone().unwrap_or_else(|| Arc::from(model.name(element)));
+        let result = (shaped != told.output).then(|| shaped.clone());
+        let values = self.outputs(&task.data, Some(variable), &shaped, inputs, scope)?;
+        let event = DecisionEvaluated { result, ..told };
+        self.emit(at, EventKind::DecisionEvaluated(Box::new(event)));
+        self.set_values(scope, values);
+        Ok(self.leave(id)?)
+    }
+
+    /// Evaluates the script of a script task and goes on.
+    pub(super) fn script(&mut self, task: &ScriptTask, id: LocalId) -> Result<(), Trouble> {
+        let (_, at) = self.at(id)?;
+        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        let inputs = self.inputs(&task.data, scope)?;
+        let (result, reasons) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;
+        let result = to_json(&result);
+        let variable = task.data.result_variable.clone();
+        let values = self.outputs(&task.data, variable, &result, inputs, scope)?;
+        self.emit(at, EventKind::ScriptEvaluated { result, reasons });
+        self.set_values(scope, values);
+        Ok(self.leave(id)?)
+    }
+
+    /// The decision that a task means.
+    fn decided(
+        &self,
+        task: &DecisionTask,
+        model: &Model,
+        inputs: &Context,
+        scope: LocalId,
+    ) -> Result<ElementRef, Trouble> {
+        let named = to_json(&self.setting_over(&task.decision, inputs, scope)?);
+        let Some(name) = named.as_str() else {
+            return Err(expression(format!("decisionRef: {named} is not a text")));
+        };
+        model
+            .find(name)
+            .filter(|element| {
+                matches!(model.kind(*element), Some(ElementKind::Decision | ElementKind::DecisionService))
+            })
+            .ok_or_else(|| trouble(format!("the definition has no decision `{name}`")))
+    }
+
+    /// A setting evaluated over the task's own variables. A date or duration stays one, which JSON has no types for.
+    fn setting_over(&self, setting: &Setting, own: &Context, scope: LocalId) -> Result<feel::Value, Trouble> {
+        match setting {
+            Setting::Literal(value) => Ok(Ref::Json(value).into_value()),
+            Setting::Expression(source) => {
+                let (value, _) = self.evaluate(source, &Layers(&[own, &self.variables(scope)]))?;
+                Ok(value)
+            }
+        }
+    }
+
+    /// The variables of the task alone.
+    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Context, Trouble> {
+        let mut own = Context::new();
+        for (target, setting) in &data.inputs {
+            let value = self.setting_over(setting, &own, scope)?;
+            let value = if target.members.is_empty() {
+                value
+            } else {
+                let before = own.get(&target.variable).map(to_json);
+                let before = before.as_ref().or_else(|| self.variables(scope).find(&target.variable));
+                Ref::Json(&target.put(before, to_json(&value))).into_value()
+            };
+            own.put(target.variable.clone(), value);
+        }
+        Ok(own)
+    }
+
+    /// The variables that the task leaves behind.
+    fn outputs(
+        &self,
+        data: &DataMapping,
+        variable: Option<Arc<str>>,
+        result: &Value,
+        mut own: Context,
+        scope: LocalId,
+    ) -> Result<Map<String, Value>, Trouble> {
+        let mut values = Map::new();
+        if data.outputs.is_empty() {
+            values.extend(variable.map(|name| (name.to_string(), result.clone())));
+            return Ok(values);
+        }
+        if let Some(name) = variable {
+            own.put(name, Ref::Json(result).into_value());
+        }
+        for (target, setting) in &data.outputs {
+            let value = to_json(&self.setting_over(setting, &own, scope)?);
+            let before =
+                values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
+            let whole = target.put(before, value);
+            values.insert(target.variable.to_string(), whole);
+        }
+        Ok(values)
+    }
+}
+
+/// What the event tells of an evaluation.
+fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluated {
+    let Outcome { value, reasons, explanation } = outcome;
+    let Explanation { decisions } = explanation.unwrap_or_default();
+    let id = model.elements().find(|(own, ..)| *own == element).and_then(|(.., id)| id.map(str::to_owned));
+    let name = model.name(element);
+    let own = decisions.iter().rev().find(|one| one.id == id && one.name == name);
+    let inputs = match own {
+        Some(own) => own.inputs.clone(),
+        // A service has no logic of its own: what its decisions used from outside are its inputs.
+        None => {
+            let known = |name: &String| !decisions.iter().any(|one| one.name == *name);
+            let used = decisions.iter().flat_map(|one| &one.inputs).filter(|(name, _)| known(name));
+            used.map(|(name, value)| (name.clone(), value.clone())).collect()
+        }
+    };
+    // Tables of functions called stand before the decision's own.
+    let hits =
+        own.and_then(|own| own.tables.last()).map(|table| table.hits.iter().filter_map(json).collect());
+    let (decisions, truncated) = trail(decisions);
+    DecisionEvaluated {
+        decision_id: id,
+        decision_name: name.to_owned(),
+        inputs,
+        hits: hits.unwrap_or_default(),
+        output: to_json(&value),
+        result: None,
+        decisions,
+        reasons: reasons.iter().filter_map(json).collect(),
+        truncated,
+    }
+}
+
+/// The decisions on the way as JSON, those nearest to the result if there are too many; and whether some are left out.
+fn trail(mut decisions: Vec<DecisionExplanation>) -> (Vec<Value>, bool) {
+    let (mut tables, mut bytes, mut kept) = (0, 0, Vec::new());
+    let count = decisions.len();
+    let mut truncated = false;
+    for one in decisions.iter_mut().rev().take(MAX_TOLD) {
+        let beyond = (tables + one.tables.len()).saturating_sub(MAX_TOLD).min(one.tables.len());
+        truncated |= beyond > 0;
+        one.tables.drain(..beyond);
+        tables += one.tables.len();
+        let Some(value) = json(&*one) else { break };
+        bytes += value.to_string().len();
+        if bytes > MAX_BYTES {
+            break;
+        }
+        kept.push(value);
+    }
+    kept.reverse();
+    truncated |= kept.len() < count;
+    (kept, truncated)
+}
+
+fn json<T: serde::Serialize>(value: T) -> Option<Value> {
+    serde_json::to_value(value).ok()
+}
+
+/// A result in the shape that a task asks for; `name` is that of a single output.
+fn shaped(mapping: ResultMapping, result: &Value, name: &str) -> Result<Value, String> {
+    let context = |value: Value| match value {
+        Value::Object(_) => value,
+        value => Value::Object(Map::from_iter([(name.to_owned(), value)])),
+    };
+    let list = || match result {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.clone(),
+        one => vec![one.clone()],
+    };
+    let single = || match result {
+        Value::Array(items) => match items.as_slice() {
+            [] => Ok(Value::Null),
+            [only] => Ok(only.clone()),
+            several => Err(format!("has {} results where the task asks for a single one", several.len())),
+        },
+        one => Ok(one.clone()),
+    };
+    Ok(match mapping {
+        ResultMapping::Plain => result.clone(),
+        ResultMapping::Single => single()?,
+        ResultMapping::SingleResult => match single()? {
+            Value::Null => Value::Null,
+            one => context(one),
+        },
+        ResultMapping::Collect => Value::Array(list()),
+        ResultMapping::All => Value::Array(list().into_iter().map(context).collect()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn results_are_shaped_as_asked() {
+        use ResultMapping::{All, Collect, Plain, Single, SingleResult};
+        let shape = |mapping, result: &Value| shaped(mapping, result, "rate");
+        for (result, single, single_result, collect, all) in [
+            (json!(null), json!(null), json!(null), json!([]), json!([])),
+            (json!(1), json!(1), json!({"rate": 1}), json!([1]), json!([{"rate": 1}])),
+            (json!([]), json!(null), json!(null), json!([]), json!([])),
+            (json!(["a"]), json!("a"), json!({"rate": "a"}), json!(["a"]), json!([{"rate": "a"}])),
+            (json!({"a": 1}), json!({"a": 1}), json!({"a": 1}), json!([{"a": 1}]), json!([{"a": 1}])),
+        ] {
+            assert_eq!(shape(Plain, &result).as_ref(), Ok(&result));
+            assert_eq!(shape(Single, &result), Ok(single));
+            assert_eq!(shape(SingleResult, &result), Ok(single_result));
+            assert_eq!(shape(Collect, &result), Ok(collect));
+            assert_eq!(shape(All, &result), Ok(all));
+        }
+        let two = json!([{"a": 1}, 2]);
+        assert_eq!(shape(Collect, &two), Ok(two.clone()));
+        assert_eq!(shape(All, &two), Ok(json!([{"a": 1}, {"rate": 2}])));
+        assert!(shape(Single, &two).unwrap_err().contains("2 results"));
+        assert!(shape(SingleResult, &two).is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! The decision model of a workflow as a structure.
+
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_workflows::definitions::{DecisionLogic, LogicSource, SavedLogic};
+use heddle_workflows::records::WorkflowView;
+
+use super::workflows::version_choice;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::reply::{Answer, Outcome};
+
+/// GET /api/workflows/{workflowId}/dmn/logic
+pub async fn logic(call: Call<ops::GetapiWorkflowsWorkflowIdDmnLogic>) -> Outcome {
+    let choice = version_choice(call.query.version.as_deref())?;
+    let id = call.path.workflow_id;
+    let found = call.app.definitions.decision_logic(&call.grant, &call.scope, id, choice).await?;
+    answer(&found)
+}
+
+/// PUT /api/workflows/{workflowId}/dmn/logic
+pub async fn save_logic(call: Call<ops::PutapiWorkflowsWorkflowIdDmnLogic>) -> Outcome {
+    let (source, revision) = match &call.body {
+        wire::DecisionLogicBody::Xml(bytes) => (LogicSource::Document(bytes.clone()), None),
+        wire::DecisionLogicBody::Json(request) => {
+            let revision = request.revision;
+            let (mut model, given) = wire::SaveDecisionLogic::clone(request).model();
+            let source = match model.source_xml.take() {
+                None if !given => {
+                    let message = "The document (`sourceXml`) or members of the structure, such as `decisions`, are needed.";
+                    return Err(Failure::at("sourceXml", "required", message));
+                }
+                Some(text) if !given => LogicSource::Document(text.into_bytes()),
+                source_xml => {
+                    model.source_xml = source_xml;
+                    LogicSource::Structure(Box::new(model))
+                }
+            };
+            (source, revision)
+        }
+    };
+    let saved = SavedLogic { source, revision: call.seen(revision)? };
+    let id = call.path.workflow_id;
+    let record = |result: &(WorkflowView, DecisionLogic)| call.unit(&id.to_string(), || answer(result));
+    let result =
+        call.app.definitions.save_decision_logic(&call.grant, &call.scope, id, saved, &record).await?;
+    answer(&result)
+}
+
+fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> Outcome {
+    let model = logic.model.clone();
+    let imported = logic.imported.iter().cloned();
+    let imported = imported.map(|(namespace, file_name)| wire::ImportedDecisions { namespace, file_name });
+    let revision = view.workflow.revision;
+    let data = wire::DecisionLogic {
+        id: model.id,
+        name: model.name,
+        description: model.description,
+        namespace: model.namespace,
+        label: model.label,
+        expression_language: model.expression_language,
+        type_language: model.type_language,
+        exporter: model.exporter,
+        exporter_version: model.exporter_version,
+        source_xml: model.source_xml,
+        version: logic.version.clone(),
+        imports: model.imports,
+        item_definitions: model.item_definitions,
+        input_data: model.input_data,
+        decisions: model.decisions,
+        business_knowledge_models: model.business_knowledge_models,
+        decision_services: model.decision_services,
+        knowledge_sources: model.knowledge_sources,
+        imported_documents: imported.collect(),
+        diagnostics: logic.diagnostics.clone(),
+        revision: revision.0,
+        draft_revision: view.workflow.draft_revision.0,
+    };
+    Ok(Answer::data(200, data)?.tagged(revision))
+}

@@ -60,6 +60,14 @@ enum Source<'m> {
     Service(&'m DecisionService),
 }
 
+impl Source<'_> {
+    /// Whether it is a decision whose whole logic is a table.
+    const fn is_table(&self) -> bool {
+        let Self::Decision(decision) = self else { return false };
+        matches!(decision.expression, Some(BoxedExpression::DecisionTable(_)))
+    }
+}
+
 struct Element<'m> {
     document: usize,
     id: Option<&'m String>,
@@ -400,13 +408,8 @@ impl<'m> Graph<'m> {
             used: HashSet::new(),
             outer: HashSet::new(),
             place: place.clone(),
-            whole: None,
+            whole: kind.clone().filter(|_| element.source.is_table()),
         };
-        if let Source::Decision(Decision { expression: Some(BoxedExpression::DecisionTable(_)), .. }) =
-            &element.source
-        {
-            compiler.whole.clone_from(&kind);
-        }
         let body = match &element.source {
             Source::Input(_) => Body::Input,
             Source::Decision(decision) => Body::Decision(match cycle {

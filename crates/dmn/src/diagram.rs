@@ -98,6 +98,39 @@ pub fn with_diagram(text: &str, model: &DecisionModel, known: &Drawing) -> Resul
     Ok(Some(out))
 }
 
+/// A document without the shapes and lines of what it no longer has; none when it shows nothing that is missing. What a
+/// reference with a prefix names, an element of another document, is left alone.
+///
+/// # Errors
+///
+/// When the document is no well-formed XML or exceeds a limit.
+pub fn without_missing(text: &str) -> Result<Option<String>, XmlError> {
+    let document = Document::parse(text, Limits { depth: MAX_DEPTH, elements: MAX_ELEMENTS })?;
+    let there = ids(&document);
+    let shown = document.children(document.root()).filter(|child| document.local(*child) == "DMNDI");
+    let shown =
+        shown.flat_map(|child| document.children(child)).flat_map(|diagram| document.children(diagram));
+    let is_missing = |el: &El| {
+        let reference = document.attribute(*el, "dmnElementRef");
+        matches!(document.local(*el), "DMNShape" | "DMNEdge")
+            && reference.is_some_and(|id| !id.contains(':') && !there.contains(id.trim()))
+    };
+    let missing: Vec<El> = shown.filter(is_missing).collect();
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for el in missing {
+        let span = document.span(el);
+        // With the blanks before it, so that no empty line stays.
+        out.push_str(text.get(at..span.start).unwrap_or_default().trim_end());
+        at = span.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    Ok(Some(out))
+}
+
 /// Ids of the document's elements.
 fn ids(document: &Document<'_>) -> HashSet<String> {
     let mut found = HashSet::new();
@@ -211,6 +244,21 @@ mod tests {
         let drawn = drawing(&with_diagram(PLAIN, &model, &known).unwrap().unwrap()).unwrap();
         assert_eq!(drawn.shapes[0].bounds, [0.5, 10.0, 20.0, 20.0]);
         assert_eq!(drawn.edges[0].waypoints, [[100.0, 20.0], [20.5, 20.0]]);
+    }
+
+    #[test]
+    fn what_is_gone_is_no_longer_shown() {
+        let model = crate::xml::read(PLAIN.as_bytes()).unwrap().model;
+        let text = with_diagram(PLAIN, &model, &Drawing::default()).unwrap().unwrap();
+        assert_eq!(without_missing(&text).unwrap(), None);
+        let gone = text.replace(r#"<d:inputData id="i" name="i"/>"#, "");
+        let gone = gone.replace(
+            r##"<d:informationRequirement id="r"><d:requiredInput href="#i"/></d:informationRequirement>"##,
+            "",
+        );
+        let left = drawing(&without_missing(&gone).unwrap().unwrap()).unwrap();
+        let shown: Vec<&str> = left.shapes.iter().map(|shape| shape.element_id.as_str()).collect();
+        assert_eq!((shown, left.edges.len()), (vec!["a", "s"], 0));
     }
 
     #[test]

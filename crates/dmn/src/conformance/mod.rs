@@ -3,6 +3,7 @@
 //! Nothing here is written by hand that the code could tell: each feature stands beside a small model, which is read,
 //! written, compiled and evaluated, so the claims can't say other than the reader, the writer and the engine do.
 
+mod boxes;
 mod features;
 mod feel;
 mod functions;
@@ -185,6 +186,7 @@ pub fn claims() -> &'static Claims {
 fn make() -> Claims {
     let all: Vec<(Group, FeatureClaim)> = features::FEATURES
         .iter()
+        .chain(boxes::FEATURES)
         .chain(feel::FEATURES)
         .chain(functions::FEATURES)
         .map(probe::claim)

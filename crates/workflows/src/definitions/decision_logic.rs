@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use heddle_bpmn::Diagnostic;
-use heddle_bpmn::model::{Bounds, Dmn, DmnElement, Point, WorkflowDefinition};
+use heddle_bpmn::model::{Dmn, DmnElement, Point, WorkflowDefinition};
+use heddle_dmn::diagram;
 use heddle_dmn::model::DecisionModel;
 use heddle_dmn::xml::{self, Imported, WriteError};
 use heddle_kernel::{Revision, WorkflowId};
@@ -200,6 +201,8 @@ fn written(model: DecisionModel, present: &Dmn, view: &WorkflowView) -> Result<I
         ),
         error @ WriteError::Source(_) => UseCaseError::Internal(error.to_string()),
     })?;
+    // Elements that are gone are no longer shown.
+    let text = diagram::without_missing(&text).unwrap_or_default().unwrap_or(text);
     let imported = xml::read(text.as_bytes()).map_err(|error| {
         UseCaseError::invalid(
             "decisions",
@@ -243,7 +246,7 @@ fn replaced(imported: &Imported, present: Dmn) -> Dmn {
         let Some(before) = element.id.as_deref().and_then(|id| known.get(id)) else { continue };
         element.node_id.clone_from(&before.node_id);
         if element.bounds.is_none() {
-            element.bounds = before.bounds.as_ref().map(Bounds::clone);
+            element.bounds = before.bounds.clone();
         }
     }
     let lines: HashMap<&str, &Vec<Point>> = present

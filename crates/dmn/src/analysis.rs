@@ -120,7 +120,7 @@ fn types(table: &Table, node: &Node, found: &mut Vec<TableFinding>) {
     for rule in 0..table.rules.len() {
         for (cell, output) in table.cells_of(rule).iter().zip(&table.outputs) {
             let (Cell::Constant(value), Some(kind)) = (cell, &output.kind) else { continue };
-            if kind.feel.coerce_among(value.clone(), &kind.within).is_none() && told < MAX_TOLD {
+            if kind.feel.coerce_among(value.clone(), kind.within.types()).is_none() && told < MAX_TOLD {
                 told += 1;
                 let message = format!(
                     "The output of rule {} is a {}, not of the type `{}`.",

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use heddle_feel::{
-    Context, Duration, Number, Value, parse_date, parse_date_time, parse_duration, parse_time, to_json,
+    Context, Duration, Number, Type, Value, parse_date, parse_date_time, parse_duration, parse_time, to_json,
 };
 use heddle_xml::{Document, El, Limits, XmlError, decode};
 
@@ -44,6 +44,19 @@ pub enum Invocable {
     Service,
 }
 
+/// A value as a test file has it.
+#[derive(Debug, Clone)]
+enum Given {
+    /// One that tells its type of XML Schema.
+    Value(Value),
+    /// One that doesn't: it is of the type that the model has for it.
+    Text(String),
+    /// A list.
+    List(Vec<Self>),
+    /// Components by name.
+    Context(Vec<(String, Self)>),
+}
+
 /// A test case.
 #[derive(Debug, Clone)]
 pub struct TestCase {
@@ -55,6 +68,8 @@ pub struct TestCase {
     pub invocable: Option<String>,
     /// Inputs by name; those of imported models by namespace, `#` and name.
     pub inputs: Context,
+    /// The same, where texts without a type wait for the model's.
+    given: Vec<(String, Given)>,
     /// What is expected.
     pub results: Vec<ResultNode>,
 }
@@ -70,6 +85,8 @@ pub struct ResultNode {
     pub error: bool,
     /// The value expected.
     pub expected: Value,
+    /// The same, where texts without a type are held against any.
+    wanted: Given,
 }
 
 /// The judgement of a case.
@@ -122,6 +139,7 @@ fn case(document: &Document<'_>, el: El) -> TestCase {
         kind,
         invocable: document.attribute(el, "invocableName").map(std::borrow::Cow::into_owned),
         inputs: Context::new(),
+        given: Vec::new(),
         results: Vec::new(),
     };
     for child in document.children(el) {
@@ -131,71 +149,150 @@ fn case(document: &Document<'_>, el: El) -> TestCase {
             "inputNode" => {
                 let value = value(document, child);
                 if let Some(namespace) = namespace {
-                    case.inputs.put(format!("{namespace}#{name}"), value.clone());
+                    case.given.push((format!("{namespace}#{name}"), value.clone()));
                 }
-                case.inputs.put(name, value);
+                case.given.push((name, value));
             }
             "resultNode" => {
                 let error = document.attribute(child, "errorResult");
                 let error = error.is_some_and(|text| matches!(text.trim(), "true" | "1"));
                 let expected = document.children(child).find(|el| document.local(*el) == "expected");
-                let expected = expected.map_or(Value::Null, |el| value(document, el));
-                case.results.push(ResultNode { name, namespace, error, expected });
+                let wanted = expected.map_or(Given::Value(Value::Null), |el| value(document, el));
+                case.results.push(ResultNode { name, namespace, error, expected: wanted.untyped(), wanted });
             }
             _ => {}
         }
+    }
+    for (name, given) in &case.given {
+        case.inputs.put(name.as_str(), given.untyped());
     }
     case
 }
 
 /// The value of an element of `valueType`: a value, components or a list.
-fn value(document: &Document<'_>, el: El) -> Value {
+fn value(document: &Document<'_>, el: El) -> Given {
     let is_nil = |el| document.attribute_of(el, XSI_NS, "nil").is_some_and(|text| text.trim() == "true");
+    let null = Given::Value(Value::Null);
     if is_nil(el) {
-        return Value::Null;
+        return null;
     }
-    let mut context: Option<Context> = None;
+    let mut components = Vec::new();
     for child in document.children(el) {
         match document.local(child) {
-            "value" if is_nil(child) => return Value::Null,
+            "value" | "list" if is_nil(child) => return null,
             "value" => return simple(document, child),
-            "list" if is_nil(child) => return Value::Null,
             "list" => {
                 let items = document.children(child).filter(|el| document.local(*el) == "item");
-                return Value::list(items.map(|el| value(document, el)).collect());
+                return Given::List(items.map(|el| value(document, el)).collect());
             }
             "component" => {
                 let name = document.attribute(child, "name").unwrap_or_default();
-                context.get_or_insert_default().put(&*name, value(document, child));
+                components.push((name.into_owned(), value(document, child)));
             }
             _ => {}
         }
     }
-    context.map_or(Value::Null, Value::context)
+    if components.is_empty() { null } else { Given::Context(components) }
 }
 
-fn simple(document: &Document<'_>, el: El) -> Value {
+fn simple(document: &Document<'_>, el: El) -> Given {
     let text = document.text(el);
-    let kind = document.attribute_of(el, XSI_NS, "type").unwrap_or_default();
-    let kind = kind.rsplit_once(':').map_or(&*kind, |(_, local)| local);
-    let trimmed = text.trim();
-    let parsed = match kind {
-        "boolean" => Some(Value::Boolean(matches!(trimmed, "true" | "1"))),
-        "decimal" | "double" | "float" | "integer" | "int" | "long" => {
-            let exact = trimmed.parse::<Number>().ok();
-            let near = || trimmed.parse::<f64>().ok().and_then(Number::from_f64);
-            exact.or_else(near).map(Value::Number)
-        }
-        "date" => parse_date(trimmed).map(Value::Date),
-        "time" => parse_time(trimmed).map(|time| Value::Time(Arc::new(time))),
-        "dateTime" => parse_date_time(trimmed).map(|time| Value::DateTime(Arc::new(time))),
-        "duration" => parse_duration(trimmed).map(|duration| match duration {
-            Duration::DaysAndTime(duration) => Value::DaysAndTimeDuration(duration),
-            Duration::YearsAndMonths(months) => Value::YearsAndMonthsDuration(months),
-        }),
-        _ => None,
+    let Some(kind) = document.attribute_of(el, XSI_NS, "type") else {
+        return Given::Text(text.into_owned());
     };
-    parsed.unwrap_or_else(|| Value::string(&*text))
+    let kind = match kind.rsplit_once(':').map_or(&*kind, |(_, local)| local) {
+        "boolean" => Type::Boolean,
+        "decimal" | "double" | "float" | "integer" | "int" | "long" => Type::Number,
+        "date" => Type::Date,
+        "time" => Type::Time,
+        "dateTime" => Type::DateTime,
+        "duration" => Type::DaysAndTimeDuration,
+        _ => Type::String,
+    };
+    Given::Value(read_as(&text, &kind).unwrap_or_else(|| Value::string(&*text)))
+}
+
+/// The value of that type that a text is in XML Schema; either duration for one of them.
+fn read_as(text: &str, kind: &Type) -> Option<Value> {
+    let text = text.trim();
+    match kind {
+        Type::Boolean => Some(Value::Boolean(matches!(text, "true" | "1"))),
+        Type::Number => {
+            let near = || text.parse::<f64>().ok().and_then(Number::from_f64);
+            text.parse::<Number>().ok().or_else(near).map(Value::Number)
+        }
+        Type::Date => parse_date(text).map(Value::Date),
+        Type::Time => parse_time(text).map(|time| Value::Time(Arc::new(time))),
+        Type::DateTime => parse_date_time(text).map(|time| Value::DateTime(Arc::new(time))),
+        Type::DaysAndTimeDuration | Type::YearsAndMonthsDuration => {
+            parse_duration(text).map(|duration| match duration {
+                Duration::DaysAndTime(duration) => Value::DaysAndTimeDuration(duration),
+                Duration::YearsAndMonths(months) => Value::YearsAndMonthsDuration(months),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The type of a value, for a text to be held against it.
+const fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Boolean(_) => Type::Boolean,
+        Value::Number(_) => Type::Number,
+        Value::Date(_) => Type::Date,
+        Value::Time(_) => Type::Time,
+        Value::DateTime(_) => Type::DateTime,
+        Value::DaysAndTimeDuration(_) | Value::YearsAndMonthsDuration(_) => Type::DaysAndTimeDuration,
+        _ => Type::String,
+    }
+}
+
+impl Given {
+    /// The value, where texts are of the type that the model has.
+    fn typed(&self, kind: Option<&Type>) -> Value {
+        match (self, kind) {
+            (Self::Value(value), _) => value.clone(),
+            (Self::Text(text), kind) => {
+                kind.and_then(|kind| read_as(text, kind)).unwrap_or_else(|| Value::string(&**text))
+            }
+            (Self::List(items), Some(Type::List(Some(kind)))) => {
+                Value::list(items.iter().map(|item| item.typed(Some(kind))).collect())
+            }
+            (Self::List(items), _) => Value::list(items.iter().map(|item| item.typed(None)).collect()),
+            (Self::Context(members), kind) => {
+                let kinds = if let Some(Type::Context(kinds)) = kind { kinds.as_slice() } else { &[] };
+                let typed = |(name, member): &(String, Self)| {
+                    let kind = kinds.iter().find(|(known, _)| **known == **name).map(|(_, kind)| kind);
+                    (Arc::from(name.as_str()), member.typed(kind))
+                };
+                Value::context(Context::from_iter(members.iter().map(typed)))
+            }
+        }
+    }
+
+    /// The value, where texts are strings.
+    fn untyped(&self) -> Value {
+        self.typed(None)
+    }
+
+    /// Whether a value is the one expected, where texts are of its type.
+    fn is(&self, actual: &Value) -> bool {
+        match (self, actual) {
+            (Self::Value(value), _) => matches(actual, value),
+            // Neither a type nor a text: nothing.
+            (Self::Text(text), Value::Null) => text.trim().is_empty(),
+            (Self::Text(_), _) => matches(actual, &self.typed(Some(&type_of(actual)))),
+            (Self::List(items), Value::List(actual)) => {
+                items.len() == actual.len()
+                    && items.iter().zip(actual.iter()).all(|(item, actual)| item.is(actual))
+            }
+            (Self::Context(members), Value::Context(actual)) => {
+                members.len() == actual.len()
+                    && members.iter().all(|(name, it)| actual.get(name).is_some_and(|actual| it.is(actual)))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Whether a value is the one expected: numbers to 1e-8, everything else equal.
@@ -265,8 +362,9 @@ fn judge(case: &TestCase, model: &Model, options: &EvalOptions) -> Verdict {
         let actual = evaluate(case, result, model, options);
         let good = match &actual {
             Ok((value, _)) if result.error => value.is_null(),
-            Ok((value, _)) => matches(value, &result.expected),
-            Err(_) => result.error,
+            Ok((value, _)) => result.wanted.is(value),
+            // Where a limit ends an evaluation there is no value.
+            Err(_) => result.error || result.expected.is_null(),
         };
         if good {
             continue;
@@ -303,8 +401,13 @@ fn evaluate(
         .or_else(|| model.find_in(kind, name, None))
         .or_else(|| model.find(name))
         .ok_or_else(|| format!("the model has no {name:?}"))?;
-    let outcome =
-        model.evaluate_element(element, &case.inputs, options).map_err(|error| error.to_string())?;
+    let mut inputs = Context::new();
+    for (name, given) in &case.given {
+        let kind =
+            model.find_in(ElementKind::InputData, name, None).and_then(|input| model.input_type(input));
+        inputs.put(name.as_str(), given.typed(kind));
+    }
+    let outcome = model.evaluate_element(element, &inputs, options).map_err(|error| error.to_string())?;
     let reasons = outcome.reasons.iter().map(|reason| reason.message.clone()).collect();
     let value = match &outcome.value {
         Value::Context(context) if kind == ElementKind::DecisionService && model.has_outputs(element) => {

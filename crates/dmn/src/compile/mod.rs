@@ -60,6 +60,14 @@ enum Source<'m> {
     Service(&'m DecisionService),
 }
 
+impl Source<'_> {
+    /// Whether it is a decision whose whole logic is a table.
+    const fn is_table(&self) -> bool {
+        let Self::Decision(decision) = self else { return false };
+        matches!(decision.expression, Some(BoxedExpression::DecisionTable(_)))
+    }
+}
+
 struct Element<'m> {
     document: usize,
     id: Option<&'m String>,
@@ -114,6 +122,7 @@ pub fn compile_with(models: &[DecisionModel], dialect: Dialect) -> Compiled {
         let cycle = broken.get(&at);
         nodes.push(graph.node(element, cycle, &declared, &mut texts, &mut types));
     }
+    types.finish();
     let mut plan = Plan { nodes, declared, ..Plan::default() };
     for (at, node) in plan.nodes.iter().enumerate() {
         let at = NodeId::try_from(at).unwrap_or(NodeId::MAX);
@@ -399,13 +408,8 @@ impl<'m> Graph<'m> {
             used: HashSet::new(),
             outer: HashSet::new(),
             place: place.clone(),
-            whole: None,
+            whole: kind.clone().filter(|_| element.source.is_table()),
         };
-        if let Source::Decision(Decision { expression: Some(BoxedExpression::DecisionTable(_)), .. }) =
-            &element.source
-        {
-            compiler.whole.clone_from(&kind);
-        }
         let body = match &element.source {
             Source::Input(_) => Body::Input,
             Source::Decision(decision) => Body::Decision(match cycle {

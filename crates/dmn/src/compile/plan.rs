@@ -1,7 +1,7 @@
 //! The compiled form: the requirements graph by index, names as slots, logic as trees of compiled FEEL.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use heddle_feel::{Expression, Type, Types, UnaryTests, Value};
 
@@ -28,9 +28,26 @@ pub(crate) struct ItemType {
     /// Its name, for messages.
     pub name: Arc<str>,
     pub feel: Type,
-    /// What it names because it lies within itself.
-    pub within: Types,
+    /// The types that it names because they lie within themselves.
+    pub within: Within,
     pub check: Option<Check>,
+}
+
+/// The types of a model that lie within themselves, known once all are compiled.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Within(Arc<OnceLock<Types>>);
+
+impl Within {
+    /// The types by name.
+    pub fn types(&self) -> &Types {
+        static NONE: LazyLock<Types> = LazyLock::new(Types::default);
+        self.0.get().unwrap_or(&NONE)
+    }
+
+    /// Makes them known, once.
+    pub fn tell(&self, types: Types) {
+        self.0.get_or_init(|| types);
+    }
 }
 
 /// Constraints on a value and on what lies in it.

@@ -62,9 +62,10 @@ fn is_spaced(name: &str) -> bool {
 /// The names of more than one word that may occur in the text: declaring the others costs time only.
 fn occurring<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    let calls = text.contains('(');
     for name in names {
         // A name that FEEL has a function of is told too: what the model declares goes before that.
-        if !is_spaced(name) && !Function::is_builtin_name(name) {
+        if !(is_spaced(name) || calls && Function::is_builtin_name(name)) {
             continue;
         }
         let word: &str = name

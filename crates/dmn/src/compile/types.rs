@@ -6,7 +6,7 @@ use std::sync::Arc;
 use heddle_feel::Type;
 
 use super::names::Document;
-use super::plan::{AllowedValues, Check, ItemType, Place};
+use super::plan::{AllowedValues, Check, ItemType, Place, Within};
 use super::texts::Texts;
 use crate::diagnostic::Diagnostic;
 use crate::model::{ItemDefinition, UnaryTestsText};
@@ -53,6 +53,7 @@ pub(super) struct Types<'m> {
     tests: HashMap<*const UnaryTestsText, Option<Arc<AllowedValues>>>,
     /// The types that lie within themselves, by a name that no text can have; none until it is known.
     recursive: HashMap<Arc<str>, Option<Type>>,
+    within: Within,
 }
 
 struct Part {
@@ -79,7 +80,14 @@ impl<'m> Types<'m> {
             known: HashMap::new(),
             tests: HashMap::new(),
             recursive: HashMap::new(),
+            within: Within::default(),
         }
+    }
+
+    /// Makes the types that lie within themselves known to those that name them.
+    pub fn finish(self) {
+        let known = self.recursive.into_iter().filter_map(|(name, kind)| Some((name, kind?)));
+        self.within.tell(known.collect());
     }
 
     /// The item definition of that name as the document sees it, and the document that it stands in.
@@ -119,9 +127,7 @@ impl<'m> Types<'m> {
         let mut parts = 0;
         let made = match self.resolve(document, name, 0, &mut parts, &mut Vec::new(), texts) {
             Some(part) => {
-                let known = self.recursive.iter();
-                let within = known.filter_map(|(name, kind)| Some((name.clone(), kind.clone()?))).collect();
-                let name = Arc::from(name);
+                let (name, within) = (Arc::from(name), self.within.clone());
                 Some(Arc::new(ItemType { name, feel: part.feel, within, check: part.check }))
             }
             None => {

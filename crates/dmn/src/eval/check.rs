@@ -34,7 +34,7 @@ pub(super) fn typed(
 fn convert(value: Value, kind: &ItemType, place: &Place, host: &mut Host<'_>) -> Result<Value, LimitError> {
     host.charge(u64::from(value.weight()) / 4)?;
     let given = value.type_name();
-    let Some(value) = kind.feel.coerce_among(value, &kind.within) else {
+    let Some(value) = kind.feel.coerce_among(value, kind.within.types()) else {
         note(host, place, format!("a {given} is not of the type `{}`", kind.name));
         return Ok(Value::Null);
     };
@@ -82,7 +82,7 @@ fn passes(check: &Check, value: &Value, host: &mut Host<'_>) -> Result<bool, Lim
 /// asks for them.
 pub(super) fn given(value: Ref<'_>, kind: &ItemType) -> Value {
     match value {
-        Ref::Json(json) => from_typed(json, &kind.feel, &kind.within),
+        Ref::Json(json) => from_typed(json, &kind.feel, kind.within.types()),
         other => other.into_value(),
     }
 }

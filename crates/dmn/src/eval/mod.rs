@@ -115,6 +115,12 @@ impl Model {
         self.0.node(element.0).map(Node::element_kind)
     }
 
+    /// The type declared for an element's variable.
+    #[cfg(feature = "tck")]
+    pub(crate) fn input_type(&self, element: ElementRef) -> Option<&Type> {
+        self.0.node(element.0)?.kind.as_ref().map(|kind| &kind.feel)
+    }
+
     /// The name of the element, which is that of its variable.
     #[must_use]
     pub fn name(&self, element: ElementRef) -> &str {

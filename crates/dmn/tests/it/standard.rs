@@ -271,6 +271,36 @@ fn functions_of_models() {
     }
 }
 
+/// Names as people write them, some with keywords, operators and names of functions in them.
+#[test]
+fn names_are_found_in_texts() {
+    for name in [
+        "Person's description",
+        "a-b",
+        "x/y - z",
+        "for rent",
+        "in stock",
+        "if any",
+        "some thing",
+        "function name",
+        "and so on",
+        "list contains",
+        "date of birth",
+        "null value",
+        "Größe",
+        "number",
+        "time",
+    ] {
+        let body = format!(
+            "{}{}",
+            input(name),
+            decision("d", "", &literal(&format!("{name} + 1")), &[&format!("in:#{name}")])
+        );
+        let compiled = compile(&[model("urn:m", &body)]);
+        assert_eq!(value(&compiled, "d", &json!({name: 2})), "3", "{name}");
+    }
+}
+
 /// Clause 6.3.3: under its name an imported model is a context; without a name its elements are as the model's own.
 #[test]
 fn imports() {

@@ -114,6 +114,8 @@ fn the_kit_is_passed() {
     assert!(two.failed.is_empty() && two.skipped.is_empty() && two.passed > 100, "{report}");
     let three = &levels["compliance-level-3"];
     assert!(three.failed.is_empty() && three.passed > 2000, "{report}");
+    assert!(three.skipped.len() <= 14, "{:?}", three.skipped);
     assert!(three.skipped.iter().all(|name| name.contains("external-java")), "{:?}", three.skipped);
-    assert!(levels["non-compliant"].passed >= 37, "{report}");
+    let other = &levels["non-compliant"];
+    assert!(other.failed.is_empty() && other.passed > 40, "{report}");
 }

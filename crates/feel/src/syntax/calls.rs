@@ -108,7 +108,13 @@ impl Parser<'_> {
     /// The name of several words of a built-in function that is not called but handed on, and where it ends.
     pub(super) fn builtin_value(&self) -> Result<Option<(&'static str, usize)>, SyntaxError> {
         let first = self.text();
-        if !Builtin::begins_long_name(first) || self.is_local(first) || self.is_declared(first) {
+        // Hardly any name is followed by another.
+        let next = lexer::skip_space(self.source, self.token.end)?;
+        if !self.source.as_bytes().get(next).is_some_and(u8::is_ascii_alphabetic)
+            || !Builtin::begins_long_name(first)
+            || self.is_local(first)
+            || self.is_declared(first)
+        {
             return Ok(None);
         }
         let (mut name, mut found) = (first.to_owned(), None);

@@ -37,6 +37,8 @@ impl Parser<'_> {
         self.nested(|p| {
             let own_name = p.own_name.take();
             match p.word() {
+                // A name that has been declared goes before the keyword that it begins with.
+                "if" | "for" | "some" | "every" | "function" if p.spaced_name(false).is_some() => p.binary(1),
                 "if" => p.if_expression(),
                 "for" => p.for_expression(),
                 "some" | "every" if !p.is_declared(p.word()) => p.quantified(),

@@ -30,6 +30,24 @@ async fn a_decision_model_becomes_a_definition_and_a_document() {
             (&json!(true), &json!(true)),
             "{read}"
         );
+        let item = &read["import"]["items"][0];
+        assert_eq!(
+            (&item["elementId"], &item["sourceKind"], &item["outcome"]),
+            (&json!("discount"), &json!("dmn:decision"), &json!("mapped"))
+        );
+        let wrong = DECISION.replace("then 10", "then").replace(
+            "id=\"discount\"",
+            "id=\"discount\" xmlns:camunda=\"urn:camunda\" camunda:historyTimeToLive=\"5\"",
+        );
+        let told = admin.post(preview, source("dmn", &wrong, "definition")).await.expect(200).data();
+        let items: Vec<_> = told["import"]["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| (item["sourceKind"].as_str().unwrap(), item["outcome"].as_str().unwrap()))
+            .collect();
+        assert_eq!(items, [("dmn:decision", "unsupported"), ("camunda:historyTimeToLive", "preserved")]);
+        assert_eq!(told["import"]["executable"], false);
         let dmn = &read["definition"]["dmn"];
         assert_eq!(dmn["elements"][0]["id"], "discount");
         assert_eq!(dmn["elements"][1]["typeRef"], "string");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
-use heddle_bpmn::model::{Bounds, Dmn, DmnElement, DmnRequirement, Point, WorkflowDefinition};
+use heddle_bpmn::model::{Bounds, Dmn, DmnElement, DmnRequirement, ImportItem, Point, WorkflowDefinition};
 use heddle_dmn::XmlError;
 use heddle_dmn::diagram::{Drawing, Edge, Shape, drawing};
 use heddle_dmn::extensions::dialect;
@@ -14,7 +14,8 @@ use heddle_dmn::model::{
 use heddle_dmn::xml::{self, Imported, Version};
 
 use super::bytes_hash;
-use crate::decisions::finding;
+use super::decision_items::items;
+use crate::decisions::{finding, findings};
 use crate::{Problem, UseCaseError};
 
 /// A document as a definition with a decision model alone.
@@ -25,7 +26,9 @@ pub(super) struct ReadDecisions {
     pub version: &'static str,
     /// Whether every decision can be evaluated.
     pub executable: bool,
-    /// Findings of the reader and the compiler.
+    /// What becomes of its parts.
+    pub items: Vec<ImportItem>,
+    /// Findings, as publishing has them.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -45,16 +48,16 @@ pub(super) fn read(bytes: &[u8], file_name: Option<&str>) -> Result<ReadDecision
         let models = std::slice::from_ref(&imported.model);
         heddle_dmn::compile_with(models, dialect(models))
     };
-    let found = imported.diagnostics.iter().chain(&compiled.diagnostics);
-    let diagnostics: Vec<Diagnostic> = found.map(|one| finding(one, "dmn.sourceXml")).collect();
-    let executable = !imported.model.decisions.is_empty()
-        && !diagnostics.iter().any(|one| one.severity == Severity::Error);
+    let items = items(&imported.model, &compiled.diagnostics);
     let mut dmn = block(&imported.model);
     dmn.file_name = file_name.map(str::to_owned);
     dmn.source_sha256 = Some(bytes_hash(bytes));
     dmn.version = Some(imported.version.number().to_owned());
     let definition = WorkflowDefinition { dmn: Some(Box::new(dmn)), ..WorkflowDefinition::default() };
-    Ok(ReadDecisions { definition, version: imported.version.number(), executable, diagnostics })
+    let diagnostics = findings(&definition);
+    let executable = !imported.model.decisions.is_empty()
+        && !diagnostics.iter().any(|one| one.severity == Severity::Error);
+    Ok(ReadDecisions { definition, version: imported.version.number(), executable, items, diagnostics })
 }
 
 /// A decision model as a document.

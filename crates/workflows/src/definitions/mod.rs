@@ -4,6 +4,7 @@ mod bpel;
 mod change;
 mod decision;
 mod decision_export;
+mod decision_items;
 mod decision_logic;
 mod publish;
 mod transform;

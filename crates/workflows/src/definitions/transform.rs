@@ -262,7 +262,7 @@ fn read_dmn(request: &PreviewRequest) -> Result<Read, UseCaseError> {
     let read = decision::read(&request.bytes, request.file_name.as_deref())?;
     Ok(Read {
         definition: read.definition,
-        items: Vec::new(),
+        items: read.items,
         diagnostics: read.diagnostics,
         version: Some(read.version),
         executable: Some(read.executable),

@@ -1,6 +1,6 @@
 //! Where the elements of a model stand in its diagrams (DMN 1.5, clause 13).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use heddle_xml::{Document, El, Limits, XmlError};
 
@@ -131,6 +131,63 @@ pub fn without_missing(text: &str) -> Result<Option<String>, XmlError> {
     Ok(Some(out))
 }
 
+/// A document whose shapes and lines have moved to where they are known to be; none when all stand there already. What is
+/// shown more than once stays where it is, since it has no one place, and so does a line whose number of points is another.
+///
+/// # Errors
+///
+/// When the document is no well-formed XML or exceeds a limit.
+pub fn moved(text: &str, known: &Drawing) -> Result<Option<String>, XmlError> {
+    let document = Document::parse(text, Limits { depth: MAX_DEPTH, elements: MAX_ELEMENTS })?;
+    let shapes = known.shapes.iter().map(|own| (own.element_id.as_str(), vec![own.bounds.to_vec()]));
+    let lines = known.edges.iter().map(|own| {
+        let points = own.waypoints.iter().map(|point| point.to_vec());
+        (own.element_id.as_str(), points.collect())
+    });
+    let known: HashMap<&str, Vec<Vec<f64>>> = shapes.chain(lines).collect();
+    let shown = document.children(document.root()).filter(|child| document.local(*child) == "DMNDI");
+    let shown =
+        shown.flat_map(|child| document.children(child)).flat_map(|diagram| document.children(diagram));
+    let mut places: HashMap<String, Vec<Vec<El>>> = HashMap::new();
+    for el in shown {
+        let part = if document.local(el) == "DMNEdge" { "waypoint" } else { "Bounds" };
+        let parts = document.children(el).filter(|own| document.local(*own) == part).collect();
+        if let Some(id) = document.attribute(el, "dmnElementRef") {
+            places.entry(id.into_owned()).or_default().push(parts);
+        }
+    }
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    for (id, shown) in &places {
+        let (Some(wanted), [parts]) = (known.get(id.as_str()), shown.as_slice()) else { continue };
+        if wanted.len() != parts.len() {
+            continue;
+        }
+        for (el, values) in parts.iter().zip(wanted) {
+            for attribute in document.attributes(*el) {
+                let place = ["x", "y", "width", "height"].iter().position(|name| *name == attribute.name);
+                let Some(value) = place.and_then(|at| values.get(at)) else { continue };
+                if number(&document, *el, attribute.name) != Some(*value) {
+                    let start = attribute.raw.as_ptr() as usize - text.as_ptr() as usize;
+                    edits.push((start, start + attribute.raw.len(), value.to_string()));
+                }
+            }
+        }
+    }
+    if edits.is_empty() {
+        return Ok(None);
+    }
+    edits.sort_by_key(|edit| edit.0);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (from, to, value) in edits {
+        out.push_str(text.get(at..from).unwrap_or_default());
+        out.push_str(&value);
+        at = to;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    Ok(Some(out))
+}
+
 /// Ids of the document's elements.
 fn ids(document: &Document<'_>) -> HashSet<String> {
     let mut found = HashSet::new();
@@ -244,6 +301,27 @@ mod tests {
         let drawn = drawing(&with_diagram(PLAIN, &model, &known).unwrap().unwrap()).unwrap();
         assert_eq!(drawn.shapes[0].bounds, [0.5, 10.0, 20.0, 20.0]);
         assert_eq!(drawn.edges[0].waypoints, [[100.0, 20.0], [20.5, 20.0]]);
+    }
+
+    #[test]
+    fn shapes_stand_where_they_were_moved_to() {
+        let model = crate::xml::read(PLAIN.as_bytes()).unwrap().model;
+        let text = with_diagram(PLAIN, &model, &Drawing::default()).unwrap().unwrap();
+        let mut known = drawing(&text).unwrap();
+        assert_eq!(moved(&text, &known).unwrap(), None);
+        known.shapes[0].bounds = [7.5, 8.0, 90.0, 40.0];
+        known.edges[0].waypoints[1] = [50.0, 48.0];
+        let again = drawing(&moved(&text, &known).unwrap().unwrap()).unwrap();
+        assert_eq!(again, known);
+        // Shown twice, it has no one place.
+        let twice = text.replace(
+            "</dmndi:DMNDI>",
+            &format!("{}</dmndi:DMNDI>", {
+                let from = text.find("<dmndi:DMNDiagram").unwrap();
+                &text[from..text.find("</dmndi:DMNDI>").unwrap()]
+            }),
+        );
+        assert_eq!(moved(&twice, &known).unwrap(), None);
     }
 
     #[test]

@@ -84,6 +84,13 @@ async fn a_decision_model_is_exported_with_a_diagram_and_its_imports() {
         let again =
             admin.request("GET", &format!("/api/workflows/{drawn}/export/dmn")).send().await.expect(200);
         assert_eq!(again.text(), text);
+        // What an editor has moved in the block stands there in the document.
+        let mut moved = read["definition"].clone();
+        moved["dmn"]["elements"][0]["bounds"]["x"] = json!(777.5);
+        let moved = admin.create("moved", moved).await;
+        let path_of = format!("/api/workflows/{moved}/export/dmn");
+        let shown = admin.request("GET", &path_of).send().await.expect(200).text();
+        assert!(shown.contains(r#"<dc:Bounds x="777.5""#), "{shown}");
 
         let json =
             admin.request("GET", &path).header("accept", "application/json").send().await.expect(200).data();

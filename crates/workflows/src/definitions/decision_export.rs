@@ -97,7 +97,10 @@ fn main(dmn: &Dmn, name: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Fi
     let text = xml::write(&read.model).map_err(|error| unwritable("dmn", &error))?;
     let drawn = diagram::with_diagram(&text, &read.model, &decision::drawn(dmn))
         .map_err(|error| UseCaseError::Internal(format!("what was written cannot be read: {error}")))?;
-    Ok(File { name, text: drawn.unwrap_or(text) })
+    let text = drawn.unwrap_or(text);
+    let moved = diagram::moved(&text, &decision::drawn(dmn))
+        .map_err(|error| UseCaseError::Internal(format!("what was written cannot be read: {error}")))?;
+    Ok(File { name, text: moved.unwrap_or(text) })
 }
 
 fn imported(dmn: &Dmn, wanted: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<File, UseCaseError> {

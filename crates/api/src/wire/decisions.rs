@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use heddle_dmn::model::{
-    Binding, BusinessKnowledgeModel, ConditionalExpression, ContextEntry, ContextExpression, Decision,
-    DecisionModel, DecisionRule, DecisionService, DecisionTable, FilterExpression, ForExpression,
-    FunctionDefinition, Import, InformationItem, InputClause, InputData, Invocation, ItemDefinition,
-    KnowledgeSource, ListExpression, LiteralExpression, OutputClause, QuantifiedExpression, Relation,
-    RelationRow, RuleAnnotationClause, UnaryTestsText,
+    Association, Binding, BusinessKnowledgeModel, ConditionalExpression, ContextEntry, ContextExpression,
+    Decision, DecisionModel, DecisionRule, DecisionService, DecisionTable, ElementCollection,
+    FilterExpression, ForExpression, FunctionDefinition, Group, Import, InformationItem, InputClause,
+    InputData, Invocation, ItemDefinition, KnowledgeSource, ListExpression, LiteralExpression,
+    OrganizationUnit, OutputClause, PerformanceIndicator, QuantifiedExpression, Relation, RelationRow,
+    RuleAnnotationClause, TextAnnotation, UnaryTestsText,
 };
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -132,6 +133,18 @@ response! {
         decision_services: Vec<DecisionService>,
         /// Authorities.
         knowledge_sources: Vec<KnowledgeSource>,
+        /// Notes in diagrams.
+        text_annotations: Vec<TextAnnotation>,
+        /// Lines between artifacts and elements.
+        associations: Vec<Association>,
+        /// Frames around elements.
+        groups: Vec<Group>,
+        /// Elements by a common name.
+        element_collections: Vec<ElementCollection>,
+        /// What decisions are measured by.
+        performance_indicators: Vec<PerformanceIndicator>,
+        /// Who makes or owns decisions.
+        organization_units: Vec<OrganizationUnit>,
         /// The documents of imports that the definition holds (`dmn.importedDocuments`).
         imported_documents: Vec<ImportedDecisions>,
         /// What reading, compiling and analysing found, each with line and column in `sourceXml` and, where it is about
@@ -206,6 +219,24 @@ request! {
         /// Authorities.
         #[schema(nullable = false)]
         knowledge_sources: Option<Vec<KnowledgeSource>>,
+        /// Notes in diagrams.
+        #[schema(nullable = false)]
+        text_annotations: Option<Vec<TextAnnotation>>,
+        /// Lines between artifacts and elements.
+        #[schema(nullable = false)]
+        associations: Option<Vec<Association>>,
+        /// Frames around elements.
+        #[schema(nullable = false)]
+        groups: Option<Vec<Group>>,
+        /// Elements by a common name.
+        #[schema(nullable = false)]
+        element_collections: Option<Vec<ElementCollection>>,
+        /// What decisions are measured by.
+        #[schema(nullable = false)]
+        performance_indicators: Option<Vec<PerformanceIndicator>>,
+        /// Who makes or owns decisions.
+        #[schema(nullable = false)]
+        organization_units: Option<Vec<OrganizationUnit>>,
         /// The workflow's revision that the change is made to.
         #[schema(nullable = false, minimum = 1)]
         revision: Option<i64>,
@@ -223,7 +254,13 @@ impl SaveDecisionLogic {
             || self.decisions.is_some()
             || self.business_knowledge_models.is_some()
             || self.decision_services.is_some()
-            || self.knowledge_sources.is_some();
+            || self.knowledge_sources.is_some()
+            || self.text_annotations.is_some()
+            || self.associations.is_some()
+            || self.groups.is_some()
+            || self.element_collections.is_some()
+            || self.performance_indicators.is_some()
+            || self.organization_units.is_some();
         let model = DecisionModel {
             id: self.id,
             name: self.name,
@@ -241,6 +278,12 @@ impl SaveDecisionLogic {
             business_knowledge_models: self.business_knowledge_models.unwrap_or_default(),
             decision_services: self.decision_services.unwrap_or_default(),
             knowledge_sources: self.knowledge_sources.unwrap_or_default(),
+            text_annotations: self.text_annotations.unwrap_or_default(),
+            associations: self.associations.unwrap_or_default(),
+            groups: self.groups.unwrap_or_default(),
+            element_collections: self.element_collections.unwrap_or_default(),
+            performance_indicators: self.performance_indicators.unwrap_or_default(),
+            organization_units: self.organization_units.unwrap_or_default(),
             ..DecisionModel::default()
         };
         let given = has_lists || model != DecisionModel::default();

@@ -326,7 +326,7 @@ fn deviations() -> Vec<Deviation> {
             "D7",
             "10.3.3",
             "imports of XML Schema, WSDL and PMML",
-            "They are read and written; nothing of what they import can be used.".to_owned(),
+            "They are read and written, and so is `importedValues`; nothing of what they import can be used.".to_owned(),
         ),
     ]
 }

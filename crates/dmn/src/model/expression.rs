@@ -118,6 +118,31 @@ shape! {
         expression_language: String,
         /// The text.
         text: String,
+        /// Another document's element in place of a text; nothing of it is evaluated.
+        imported_values: Box<ImportedValues>,
+        @ at
+    }
+
+    /// An element of another document that an expression takes its value from.
+    struct ImportedValues {
+        /// Id.
+        id: String,
+        /// Name.
+        name: String,
+        /// Description.
+        description: String,
+        /// Label.
+        label: String,
+        /// Namespace of the document.
+        namespace: String,
+        /// Where it is found.
+        location_uri: String,
+        /// Kind of what is imported: the namespace of its schema.
+        import_type: String,
+        /// Language of the element.
+        expression_language: String,
+        /// The element, named in that language.
+        imported_element: String,
         @ at
     }
 

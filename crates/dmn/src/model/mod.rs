@@ -29,13 +29,18 @@ macro_rules! shape {
     )* };
 }
 
+mod context;
 mod expression;
 mod table;
 
+pub use context::{
+    Association, AssociationDirection, ElementCollection, Group, OrganizationUnit, PerformanceIndicator,
+    TextAnnotation,
+};
 pub use expression::{
     Binding, BoxedExpression, ConditionalExpression, ContextEntry, ContextExpression, FilterExpression,
-    ForExpression, FunctionDefinition, FunctionKind, Invocation, ListExpression, LiteralExpression,
-    QuantifiedExpression, Relation, RelationRow,
+    ForExpression, FunctionDefinition, FunctionKind, ImportedValues, Invocation, ListExpression,
+    LiteralExpression, QuantifiedExpression, Relation, RelationRow,
 };
 pub use table::{
     Aggregation, DecisionRule, DecisionTable, HitPolicy, InputClause, Orientation, OutputClause,
@@ -80,7 +85,7 @@ shape! {
         /// Version of that tool.
         exporter_version: String,
         /// The document that the model was read from. When a model is written, what this shape has no member for is
-        /// taken from it: diagrams, extensions, artifacts and comments.
+        /// taken from it: diagrams and extensions.
         source_xml: String,
         + lists {
             /// Other models whose elements are used.
@@ -97,6 +102,18 @@ shape! {
             decision_services: DecisionService,
             /// Authorities.
             knowledge_sources: KnowledgeSource,
+            /// Notes in diagrams.
+            text_annotations: TextAnnotation,
+            /// Lines between artifacts and elements.
+            associations: Association,
+            /// Frames around elements.
+            groups: Group,
+            /// Elements by a common name.
+            element_collections: ElementCollection,
+            /// What decisions are measured by.
+            performance_indicators: PerformanceIndicator,
+            /// Who makes or owns decisions.
+            organization_units: OrganizationUnit,
         }
         @ at
     }
@@ -177,6 +194,18 @@ shape! {
             knowledge_requirements: KnowledgeRequirement,
             /// Authorities that it follows.
             authority_requirements: AuthorityRequirement,
+            /// References to what it is made for.
+            supported_objectives: String,
+            /// References to the performance indicators that it changes.
+            impacted_performance_indicators: String,
+            /// References to who makes it.
+            decision_makers: String,
+            /// References to who answers for it.
+            decision_owners: String,
+            /// References to the processes that it is made in.
+            using_processes: String,
+            /// References to the tasks that it is made in.
+            using_tasks: String,
         }
         @ at
     }

@@ -4,6 +4,7 @@ mod place;
 mod read;
 mod upgrade;
 mod write;
+mod write_context;
 
 use heddle_xml::{Document, Limits, XmlError, decode};
 
@@ -107,8 +108,8 @@ pub enum WriteError {
 }
 
 /// Writes a model as a document of DMN 1.5. A model that is as it was read gives its document in the namespaces of DMN
-/// 1.5, everything else as it stood; one that was changed is written anew, and what has no member - diagrams,
-/// artifacts, and the extensions of elements whose ids are the same - is taken from its `sourceXml`.
+/// 1.5, everything else as it stood; one that was changed is written anew, and what has no member - diagrams
+/// and the extensions of elements whose ids are the same - is taken from its `sourceXml`.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use crate::model::{
 
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 /// Children that the model has members for: they are written from it, not taken from the base.
-const OWN: [&str; 40] = [
+const OWN: [&str; 60] = [
     "description",
     "import",
     "itemDefinition",
@@ -56,11 +56,31 @@ const OWN: [&str; 40] = [
     "some",
     "every",
     "requiredKnowledge",
+    "supportedObjective",
+    "impactedPerformanceIndicator",
+    "decisionMaker",
+    "decisionOwner",
+    "usingProcess",
+    "usingTask",
+    "textAnnotation",
+    "association",
+    "group",
+    "elementCollection",
+    "performanceIndicator",
+    "organizationUnit",
+    "drgElement",
+    "impactingDecision",
+    "decisionMade",
+    "decisionOwned",
+    "sourceRef",
+    "targetRef",
+    "importedValues",
+    "importedElement",
 ];
 
-type Attributes<'a> = &'a [(&'a str, Option<&'a String>)];
+pub(super) type Attributes<'a> = &'a [(&'a str, Option<&'a String>)];
 
-struct Writer<'b> {
+pub(super) struct Writer<'b> {
     out: String,
     prefix: String,
     indent: usize,
@@ -155,7 +175,7 @@ impl Writer<'_> {
     }
 
     /// An element with what the base keeps for its id; `body` writes the children.
-    fn element(
+    pub(super) fn element(
         &mut self,
         name: &str,
         (id, description): (Option<&String>, Option<&String>),
@@ -223,7 +243,7 @@ impl Writer<'_> {
         }
     }
 
-    fn text_element(&mut self, name: &str, text: Option<&String>) {
+    pub(super) fn text_element(&mut self, name: &str, text: Option<&String>) {
         let Some(text) = text else { return };
         self.check(name, text);
         self.start(name, &[]);
@@ -235,7 +255,7 @@ impl Writer<'_> {
         self.out.push('>');
     }
 
-    fn reference(&mut self, name: &str, href: Option<&String>) {
+    pub(super) fn reference(&mut self, name: &str, href: Option<&String>) {
         if href.is_some() {
             self.start(name, &[("href", href)]);
             self.out.push_str("/>");
@@ -299,6 +319,7 @@ impl Writer<'_> {
             self.item_definition("itemDefinition", it);
         }
         self.graph(model);
+        self.around(model);
         self.kept(root, false);
         self.end("definitions");
         self.out.push('\n');
@@ -327,6 +348,7 @@ impl Writer<'_> {
                 }
                 this.knowledge(&it.knowledge_requirements);
                 this.authority(&it.authority_requirements);
+                this.around_decision(it);
                 this.optional(it.expression.as_ref());
             });
         }
@@ -446,6 +468,9 @@ impl Writer<'_> {
         ];
         self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
             this.text_element("text", it.text.as_ref());
+            if let Some(imported) = &it.imported_values {
+                this.imported_values(imported);
+            }
         });
     }
 

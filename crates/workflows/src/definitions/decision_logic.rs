@@ -234,6 +234,12 @@ fn difference(one: &DecisionModel, other: &DecisionModel) -> Option<String> {
         })
         .or_else(|| list("decisionServices", &one.decision_services, &other.decision_services))
         .or_else(|| list("knowledgeSources", &one.knowledge_sources, &other.knowledge_sources))
+        .or_else(|| list("textAnnotations", &one.text_annotations, &other.text_annotations))
+        .or_else(|| list("associations", &one.associations, &other.associations))
+        .or_else(|| list("groups", &one.groups, &other.groups))
+        .or_else(|| list("elementCollections", &one.element_collections, &other.element_collections))
+        .or_else(|| list("performanceIndicators", &one.performance_indicators, &other.performance_indicators))
+        .or_else(|| list("organizationUnits", &one.organization_units, &other.organization_units))
         .or_else(|| (bare(one) != bare(other)).then(|| "expressionLanguage".to_owned()))
 }
 

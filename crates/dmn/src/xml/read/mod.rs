@@ -17,6 +17,7 @@ macro_rules! element {
 }
 
 mod boxes;
+mod context;
 mod table;
 
 use heddle_xml::{Document, El, XmlError};
@@ -31,26 +32,7 @@ use crate::model::{
 };
 
 /// Elements that the model has no member for: they stay in the source, from which the writer takes them.
-pub(super) const KEPT: [&str; 18] = [
-    "extensionElements",
-    "textAnnotation",
-    "association",
-    "group",
-    "elementCollection",
-    "performanceIndicator",
-    "organizationUnit",
-    "supportedObjective",
-    "impactedPerformanceIndicator",
-    "decisionMaker",
-    "decisionOwner",
-    "usingProcess",
-    "usingTask",
-    "importedValues",
-    "description",
-    "DMNDI",
-    "text",
-    "informationItem",
-];
+pub(super) const KEPT: [&str; 5] = ["extensionElements", "description", "DMNDI", "text", "informationItem"];
 
 struct Reader<'d, 's> {
     document: &'d Document<'s>,
@@ -217,7 +199,7 @@ impl<'d, 's> Reader<'d, 's> {
                 "businessKnowledgeModel" => model.business_knowledge_models.push(self.knowledge_model(el)?),
                 "decisionService" => model.decision_services.push(self.service(el)),
                 "knowledgeSource" => model.knowledge_sources.push(self.knowledge_source(el)),
-                other => self.other(other, el),
+                other => self.around(other, el, &mut model),
             }
         }
         Ok(model)
@@ -317,7 +299,7 @@ impl<'d, 's> Reader<'d, 's> {
                 "authorityRequirement" => decision.authority_requirements.push(self.authority(child)),
                 other => match self.expression(other, child, 0)? {
                     Some(expression) => decision.expression = Some(expression),
-                    None => self.other(other, child),
+                    None => self.around_decision(other, child, &mut decision),
                 },
             }
         }

@@ -65,7 +65,17 @@ impl Reader<'_, '_> {
 
     pub(super) fn literal(&self, el: El) -> LiteralExpression {
         let Text { id, label, description, type_ref, language, text, at } = self.text(el);
-        LiteralExpression { id, label, description, type_ref, expression_language: language, text, at }
+        let imported_values = self.imported_values(el).map(Box::new);
+        LiteralExpression {
+            id,
+            label,
+            description,
+            type_ref,
+            expression_language: language,
+            text,
+            imported_values,
+            at,
+        }
     }
 
     pub(super) fn table(&mut self, el: El) -> DecisionTable {

@@ -442,6 +442,11 @@ impl<'s> Document<'s> {
         self.namespaces.get(self.part(el).namespace as usize).map_or("", |uri| uri)
     }
 
+    /// The namespaces of the document by their index.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.namespaces.iter().map(|uri| &**uri)
+    }
+
     /// The index of the element's namespace: two elements have the same namespace when they have the same index.
     #[must_use]
     pub fn namespace_index(&self, el: El) -> u32 {

@@ -55,8 +55,8 @@ pub(super) const KEPT: [&str; 18] = [
 struct Reader<'d, 's> {
     document: &'d Document<'s>,
     places: Places<'s>,
-    /// Namespace of the model's elements in this document.
-    namespace: u32,
+    /// Which namespaces of the document are those of models.
+    models: &'d [bool],
     /// The model's own namespace.
     own: Option<String>,
     /// Names of imports by namespace.
@@ -76,14 +76,9 @@ pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
         let message = format!("The root element `{name}` is not the `definitions` of a DMN document.");
         return Err(XmlError { message, line, column, reason: "notDmn" });
     };
-    let mut reader = Reader {
-        document,
-        places,
-        namespace: document.namespace_index(root),
-        own: None,
-        imports: Vec::new(),
-        diagnostics: Vec::new(),
-    };
+    let models = super::upgrade::of_models(document);
+    let mut reader =
+        Reader { document, places, models: &models, own: None, imports: Vec::new(), diagnostics: Vec::new() };
     if !exact {
         let message = format!(
             "The namespace {namespace:?} is not known; the document is read as DMN {}.",
@@ -113,8 +108,8 @@ impl<'d, 's> Reader<'d, 's> {
 
     /// The child elements of the model's namespace with their names; others are extensions.
     fn children(&self, el: El) -> impl Iterator<Item = (&'s str, El)> + use<'d, 's> {
-        let (document, namespace) = (self.document, self.namespace);
-        let of = move |child: &El| document.namespace_index(*child) == namespace;
+        let (document, models) = (self.document, self.models);
+        let of = move |child: &El| models.get(document.namespace_index(*child) as usize) == Some(&true);
         document.children(el).filter(of).map(|child| (document.local(child), child))
     }
 
@@ -124,9 +119,7 @@ impl<'d, 's> Reader<'d, 's> {
     }
 
     fn child(&self, el: El, name: &str) -> Option<El> {
-        self.document.children(el).find(|&child| {
-            self.document.local(child) == name && self.document.namespace_index(child) == self.namespace
-        })
+        self.children(el).find(|(local, _)| *local == name).map(|(_, child)| child)
     }
 
     fn description(&self, el: El) -> Option<String> {

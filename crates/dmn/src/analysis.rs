@@ -191,7 +191,7 @@ fn places(table: &Table, input: usize) -> Vec<Value> {
         return vec![Value::Boolean(true), Value::Boolean(false)];
     }
     let allowed = table.inputs.get(input).and_then(|input| input.allowed.as_ref());
-    let allowed = allowed.and_then(|allowed| allowed.tests.constants()).filter(|tests| !tests.negated);
+    let allowed = allowed.and_then(|allowed| allowed.constants.as_ref()).filter(|tests| !tests.negated);
     if let Some(allowed) = &allowed {
         allowed.tests.iter().for_each(|test| ends(test, &mut values));
     }

@@ -294,18 +294,19 @@ impl Compiler<'_, '_> {
     /// Tests of a clause; `None` when there are none.
     fn allowed(&mut self, tests: Option<&UnaryTestsText>) -> Option<AllowedValues> {
         let (document, types) = (self.document, &mut *self.types);
-        let (tests, place) =
-            self.texts.unary_tests(tests?, &self.place, &self.names, &mut |name, texts| {
-                types.named(document, name, texts)
-            })?;
-        self.uses(tests.globals());
-        Some(AllowedValues { tests, place })
+        let allowed = self.texts.allowed(tests?, &self.place, &self.names, &mut |name, texts| {
+            types.named(document, name, texts)
+        })?;
+        if let Some(program) = allowed.program.made() {
+            self.uses(program.globals());
+        }
+        Some(allowed)
     }
 
     /// The values that a clause names, in order: its tests when they are constant.
     fn values(&mut self, tests: Option<&UnaryTestsText>) -> Vec<Value> {
         let Some(allowed) = self.allowed(tests) else { return Vec::new() };
-        match allowed.tests.constants() {
+        match allowed.constants {
             Some(constants) if !constants.negated => match constants.tests.as_slice() {
                 [Value::List(items)] => items.to_vec(),
                 tests => tests.to_vec(),

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use heddle_feel::{Expression, Type, UnaryTests, Value};
+use heddle_feel::{ConstantTests, Expression, Type, Value};
 
+use super::plain::Deferred;
 use super::table::Table;
 use crate::model::At;
 
@@ -45,7 +46,9 @@ pub(crate) struct Check {
 /// Tests of a type or of a clause of a table.
 #[derive(Debug)]
 pub(crate) struct AllowedValues {
-    pub tests: UnaryTests,
+    /// The tests as values, when nothing but the text decides them.
+    pub constants: Option<ConstantTests>,
+    pub program: Deferred,
     pub place: Place,
 }
 

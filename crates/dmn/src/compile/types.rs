@@ -48,7 +48,8 @@ fn customary(name: &str) -> Option<Type> {
 pub(super) struct Types<'m> {
     documents: &'m [Document<'m>],
     definitions: Vec<HashMap<&'m str, &'m ItemDefinition>>,
-    known: HashMap<(usize, String), Option<Arc<ItemType>>>,
+    /// By document and name.
+    known: Vec<HashMap<String, Option<Arc<ItemType>>>>,
     /// Constraints compiled so far, by the address of their text.
     tests: HashMap<*const UnaryTestsText, Option<Arc<AllowedValues>>>,
 }
@@ -71,7 +72,7 @@ impl<'m> Types<'m> {
             items.filter_map(|item| Some((item.name.as_deref()?.trim(), item))).collect()
         };
         let definitions = documents.iter().map(by_name).collect();
-        Self { documents, definitions, known: HashMap::new(), tests: HashMap::new() }
+        Self { documents, definitions, known: vec![HashMap::new(); documents.len()], tests: HashMap::new() }
     }
 
     /// The item definition of that name as the document sees it, and the document that it stands in.
@@ -104,8 +105,7 @@ impl<'m> Types<'m> {
         if name.is_empty() || name == "Any" {
             return None;
         }
-        let key = (document, name.to_owned());
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.known.get(document).and_then(|known| known.get(name)) {
             return known.clone();
         }
         let mut parts = 0;
@@ -119,7 +119,9 @@ impl<'m> Types<'m> {
                 None
             }
         };
-        self.known.insert(key, made.clone());
+        if let Some(known) = self.known.get_mut(document) {
+            known.insert(name.to_owned(), made.clone());
+        }
         made
     }
 
@@ -243,8 +245,8 @@ impl<'m> Types<'m> {
         }
         // Entered before it is compiled: the constraint may name the type that it belongs to.
         self.tests.insert(key, None);
-        let made = texts.unary_tests(tests, place, &[], &mut |name, texts| self.named(document, name, texts));
-        let made = made.map(|(tests, place)| Arc::new(AllowedValues { tests, place }));
+        let made = texts.allowed(tests, place, &[], &mut |name, texts| self.named(document, name, texts));
+        let made = made.map(Arc::new);
         self.tests.insert(key, made.clone());
         made
     }

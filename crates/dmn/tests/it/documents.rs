@@ -174,7 +174,7 @@ fn bad_documents_are_refused_quickly() {
         let start = Instant::now();
         let error = xml::read(source.as_bytes()).expect_err(reason);
         assert_eq!(error.reason, reason, "{error}");
-        assert!(start.elapsed() < Duration::from_secs(2), "{reason}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(10), "{reason}: {:?}", start.elapsed());
     }
 }
 

@@ -5,6 +5,7 @@ mod compile;
 mod diagnostic;
 pub mod diagram;
 mod eval;
+mod hash;
 pub mod model;
 #[cfg(feature = "tck")]
 pub mod tck;

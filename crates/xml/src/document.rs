@@ -125,8 +125,8 @@ impl<'s> Document<'s> {
     pub fn parse(source: &'s str, limits: Limits) -> Result<Self, XmlError> {
         let mut document = Self {
             source,
-            parts: Vec::with_capacity(source.len() / 64),
-            attributes: Vec::with_capacity(source.len() / 64),
+            parts: Vec::with_capacity(source.len() / 48),
+            attributes: Vec::with_capacity(source.len() / 40),
             bindings: Vec::new(),
             namespaces: vec![Cow::Borrowed(""), Cow::Borrowed("http://www.w3.org/XML/1998/namespace")],
             recent: ("", NONE, 0),
@@ -157,8 +157,8 @@ impl<'s> Document<'s> {
         loop {
             let start = scanner.at;
             match scanner.token().map_err(|what| self.malformed(start, what))? {
-                Token::Text if open.is_empty() => self.outside(start, scanner.at)?,
-                Token::Text => self.references(start, scanner.at)?,
+                Token::Text(_) if open.is_empty() => self.outside(start, scanner.at)?,
+                Token::Text(true) => self.references(start, scanner.at)?,
                 Token::Open(name) => {
                     let (part, empty) = self.open(name, &mut scanner, open.last().copied(), start, limits)?;
                     if !empty {
@@ -187,7 +187,7 @@ impl<'s> Document<'s> {
                         self.add(Some(parent), Self::bare(scope, (start, scanner.at)), limits)?;
                     }
                 }
-                Token::Data | Token::Declaration => {}
+                Token::Text(false) | Token::Data | Token::Declaration => {}
                 Token::End => break,
             }
         }

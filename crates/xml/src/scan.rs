@@ -6,8 +6,8 @@
 /// What stands at a place, and where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
-    /// Text up to the next markup or the end.
-    Text,
+    /// Text up to the next markup or the end, and whether there are references in it.
+    Text(bool),
     /// A tag that opens an element of that name; its attributes come next.
     Open(&'s str),
     /// A tag that closes an element of that name.
@@ -87,8 +87,12 @@ impl<'s> Scanner<'s> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         if bytes.first() != Some(&b'<') {
-            self.at += rest.find('<').unwrap_or(rest.len());
-            return Ok(if rest.is_empty() { Token::End } else { Token::Text });
+            let first = memchr::memchr2(b'<', b'&', bytes).unwrap_or(rest.len());
+            let refers = bytes.get(first) == Some(&b'&');
+            let after = bytes.get(first..).filter(|_| refers);
+            let end = after.map_or(first, |after| first + memchr::memchr(b'<', after).unwrap_or(after.len()));
+            self.at += end;
+            return Ok(if rest.is_empty() { Token::End } else { Token::Text(refers) });
         }
         self.at += 1;
         match bytes.get(1) {
@@ -193,15 +197,15 @@ mod tests {
 
     #[test]
     fn tags_and_text() {
-        let source = "<?xml version='1.0'?>\n<a b = \"1>2\"\n c='\"'><!-- <x> --><d/><e f=''/>text<![CDATA[<y>]]></a ><?pi?>";
+        let source = "<?xml version='1.0'?>\n<a b = \"1>2\"\n c='\"'><!-- <x> --><d/><e f=''/>t&amp;t<![CDATA[<y>]]></a ><?pi?>";
         let wanted = [
             "Declaration",
-            "Text",
+            "Text(false)",
             "a b=1>2 c=\"",
             "Aside",
             "d/",
             "e f=/",
-            "Text",
+            "Text(true)",
             "Data",
             "Close(\"a\")",
             "Aside",

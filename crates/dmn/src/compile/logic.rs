@@ -1,6 +1,5 @@
 //! From boxed expressions to compiled logic.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use heddle_feel::Value;
@@ -11,6 +10,7 @@ use super::table::{Cell, Input, Output, Table, Test};
 use super::texts::Texts;
 use super::types::Types;
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashSet;
 use crate::model::{
     At, BoxedExpression, ContextExpression, DecisionTable, FunctionDefinition, FunctionKind, InformationItem,
     Invocation, LiteralExpression, Relation, UnaryTestsText,

@@ -9,7 +9,6 @@ pub(crate) mod table;
 mod texts;
 mod types;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use heddle_feel::Dialect;
@@ -20,6 +19,7 @@ use self::plan::{Body, Kind, Logic, Node, NodeId, Place, Plan, Requirement, Serv
 use self::texts::Texts;
 use self::types::Types;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::hash::{HashMap, HashSet};
 use crate::model::{
     BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem, InputData,
 };
@@ -151,7 +151,7 @@ fn settings(documents: &[Document<'_>]) -> Vec<Settings> {
 
 impl<'m> Graph<'m> {
     fn new(documents: &'m [Document<'m>]) -> Self {
-        let mut graph = Self { documents, elements: Vec::new(), by_id: HashMap::new() };
+        let mut graph = Self { documents, elements: Vec::new(), by_id: HashMap::default() };
         for (document, it) in documents.iter().enumerate() {
             let model = it.model;
             for input in &model.input_data {
@@ -315,7 +315,7 @@ impl<'m> Graph<'m> {
             Done,
         }
         let mut states = vec![State::New; self.elements.len()];
-        let mut broken = HashMap::new();
+        let mut broken = HashMap::default();
         for start in 0..self.elements.len() {
             let mut path: Vec<(usize, usize)> = vec![(start, 0)];
             if states.get(start) != Some(&State::New) {
@@ -394,8 +394,8 @@ impl<'m> Graph<'m> {
             types,
             around: names.len(),
             names,
-            used: HashSet::new(),
-            outer: HashSet::new(),
+            used: HashSet::default(),
+            outer: HashSet::default(),
             place: place.clone(),
         };
         let body = match &element.source {

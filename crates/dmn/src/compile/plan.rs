@@ -1,12 +1,12 @@
 //! The compiled form: the requirements graph by index, names as slots, logic as trees of compiled FEEL.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use heddle_feel::{ConstantTests, Expression, Type, Value};
 
 use super::plain::Deferred;
 use super::table::Table;
+use crate::hash::{HashMap, HashSet};
 use crate::model::At;
 
 /// Index of an element of the requirements graph.

@@ -1,6 +1,5 @@
 //! From item definitions to types of FEEL with constraints (DMN 1.5, 7.3.2 and 10.3.2.9).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use heddle_feel::Type;
@@ -9,6 +8,7 @@ use super::names::Document;
 use super::plan::{AllowedValues, Check, ItemType, Place};
 use super::texts::Texts;
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap;
 use crate::model::{ItemDefinition, UnaryTestsText};
 
 /// Parts of one type once every name in it is replaced by what it means.
@@ -72,7 +72,12 @@ impl<'m> Types<'m> {
             items.filter_map(|item| Some((item.name.as_deref()?.trim(), item))).collect()
         };
         let definitions = documents.iter().map(by_name).collect();
-        Self { documents, definitions, known: vec![HashMap::new(); documents.len()], tests: HashMap::new() }
+        Self {
+            documents,
+            definitions,
+            known: vec![HashMap::default(); documents.len()],
+            tests: HashMap::default(),
+        }
     }
 
     /// The item definition of that name as the document sees it, and the document that it stands in.

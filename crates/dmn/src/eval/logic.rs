@@ -1,6 +1,5 @@
 //! Evaluation of boxed expressions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use heddle_feel::{Context, Function, Host, HostFunction, LimitError, Range, Ref, Scope, Value};
@@ -9,6 +8,7 @@ use super::check::typed;
 use super::log::{note, notes};
 use super::table;
 use crate::compile::plan::{Column, Entry, FunctionLogic, Kind, Logic, Place};
+use crate::hash::HashMap;
 
 type Outcome = Result<Value, LimitError>;
 
@@ -211,7 +211,7 @@ fn boxed(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
 
 fn context(entries: &[Entry], place: &Place, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
     let values = Vec::with_capacity(entries.len());
-    let mut known = Entries { values, places: HashMap::new(), around: scope };
+    let mut known = Entries { values, places: HashMap::default(), around: scope };
     for entry in entries {
         let value = match (&entry.value.kind, &entry.name) {
             (Kind::Function(function), Some(name)) => {

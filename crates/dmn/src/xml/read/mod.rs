@@ -152,10 +152,11 @@ impl<'d, 's> Reader<'d, 's> {
     /// A type's name. DMN 1.1 writes qualified names, whose prefix tells FEEL, this model or an import.
     fn type_name(&self, el: El, text: &str) -> String {
         let text = text.trim();
-        if !text.bytes().any(|byte| byte == b':') {
+        // With two colons it is no qualified name.
+        let qualified = text.bytes().filter(|&byte| byte == b':').count() == 1;
+        let Some((prefix, local)) = text.split_once(':').filter(|_| qualified) else {
             return text.to_owned();
-        }
-        let Some((prefix, local)) = text.split_once(':') else { return text.to_owned() };
+        };
         let Some(uri) = self.document.bound(el, prefix) else {
             return if prefix == "feel" { local.to_owned() } else { text.to_owned() };
         };

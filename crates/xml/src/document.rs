@@ -123,10 +123,12 @@ impl<'s> Document<'s> {
     ///
     /// When it is not well-formed, has a document type declaration, or exceeds a limit.
     pub fn parse(source: &'s str, limits: Limits) -> Result<Self, XmlError> {
+        // As much as there can be, so that nothing is moved while it grows: room that stays empty takes no memory.
+        let room = |byte: u8| memchr::memchr_iter(byte, source.as_bytes()).count();
         let mut document = Self {
             source,
-            parts: Vec::with_capacity(source.len() / 48),
-            attributes: Vec::with_capacity(source.len() / 40),
+            parts: Vec::with_capacity(room(b'<').min(limits.elements)),
+            attributes: Vec::with_capacity(room(b'=').min(limits.elements)),
             bindings: Vec::new(),
             namespaces: vec![Cow::Borrowed(""), Cow::Borrowed("http://www.w3.org/XML/1998/namespace")],
             recent: ("", NONE, 0),

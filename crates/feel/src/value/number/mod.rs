@@ -75,7 +75,7 @@ fn power(n: u32) -> Option<i128> {
 /// How many decimal digits it has; zero has one.
 fn digits(value: u128) -> u32 {
     // One too few at most; without the divisions of a logarithm.
-    let fewest = (127 - (value | 1).leading_zeros()) * 1233 >> 12;
+    let fewest = ((127 - (value | 1).leading_zeros()) * 1233) >> 12;
     fewest + 1 + u32::from(power(fewest + 1).is_some_and(|next| value >= next.unsigned_abs()))
 }
 

@@ -234,7 +234,7 @@ fn allowed(table: &Table, input: usize) -> Option<ConstantTests> {
         (None, Some(kind)) => kind.check.as_ref()?.tests.first()?,
         (None, None) => return None,
     };
-    own.tests.constants().filter(|tests| !tests.negated)
+    own.constants.clone().filter(|tests| !tests.negated)
 }
 
 /// One value for each place that the entries of an input divide it into.

@@ -7,6 +7,7 @@ mod diagnostic;
 pub mod diagram;
 mod eval;
 pub mod extensions;
+mod hash;
 pub mod layout;
 pub mod model;
 #[cfg(feature = "tck")]

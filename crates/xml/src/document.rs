@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
-
 use crate::XmlError;
 use crate::decode::position;
-use crate::text::{attribute_value, content_text, control, known_reference, undefined_reference, verbatim};
+use crate::scan::{Inner, Scanner, Token};
+use crate::text::{attribute_value, content_text, control, undefined_reference, verbatim};
 
 /// No element.
 const NONE: El = El::MAX;
@@ -109,11 +107,6 @@ pub struct Document<'s> {
     root: El,
 }
 
-/// A byte offset.
-fn offset(at: u64) -> usize {
-    usize::try_from(at).unwrap_or(usize::MAX)
-}
-
 fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(NONE)
 }
@@ -130,10 +123,12 @@ impl<'s> Document<'s> {
     ///
     /// When it is not well-formed, has a document type declaration, or exceeds a limit.
     pub fn parse(source: &'s str, limits: Limits) -> Result<Self, XmlError> {
+        // As much as there can be, so that nothing is moved while it grows: room that stays empty takes no memory.
+        let room = |byte: u8| memchr::memchr_iter(byte, source.as_bytes()).count();
         let mut document = Self {
             source,
-            parts: Vec::with_capacity(source.len() / 64),
-            attributes: Vec::with_capacity(source.len() / 64),
+            parts: Vec::with_capacity(room(b'<').min(limits.elements)),
+            attributes: Vec::with_capacity(room(b'=').min(limits.elements)),
             bindings: Vec::new(),
             namespaces: vec![Cow::Borrowed(""), Cow::Borrowed("http://www.w3.org/XML/1998/namespace")],
             recent: ("", NONE, 0),
@@ -154,54 +149,48 @@ impl<'s> Document<'s> {
         XmlError { message: message.into(), line, column, reason }
     }
 
+    fn malformed(&self, at: usize, what: &str) -> XmlError {
+        self.error(at, "malformed", format!("The document is not well-formed: {what}."))
+    }
+
     fn build(&mut self, limits: Limits) -> Result<(), XmlError> {
-        let mut reader = Reader::from_str(self.source);
-        reader.config_mut().trim_markup_names_in_closing_tags = true;
+        let mut scanner = Scanner::new(self.source);
         let mut open: Vec<El> = Vec::new();
         loop {
-            let start = offset(reader.buffer_position());
-            let event = reader.read_event().map_err(|error| {
-                let at = offset(reader.error_position()).max(start);
-                self.error(at, "malformed", format!("The document is not well-formed: {error}."))
-            })?;
-            let end = offset(reader.buffer_position());
-            match event {
-                Event::Start(tag) => {
-                    if open.len() >= limits.depth {
-                        let message = format!("Elements are nested deeper than {}.", limits.depth);
-                        return Err(self.error(start, "tooDeep", message));
-                    }
-                    let part = self.open(&tag, open.last().copied(), (start, end), limits)?;
-                    open.push(part);
-                }
-                Event::Empty(tag) => {
-                    self.open(&tag, open.last().copied(), (start, end), limits)?;
-                }
-                Event::End(_) => {
-                    if let Some(part) = open.pop().and_then(|at| self.parts.get_mut(at as usize)) {
-                        (part.close_start, part.end) = (index(start), index(end));
+            let start = scanner.at;
+            match scanner.token().map_err(|what| self.malformed(start, what))? {
+                Token::Text(_) if open.is_empty() => self.outside(start, scanner.at)?,
+                Token::Text(true) => self.references(start, scanner.at)?,
+                Token::Open(name) => {
+                    let (part, empty) = self.open(name, &mut scanner, open.last().copied(), start, limits)?;
+                    if !empty {
+                        if open.len() >= limits.depth {
+                            let message = format!("Elements are nested deeper than {}.", limits.depth);
+                            return Err(self.error(start, "tooDeep", message));
+                        }
+                        open.push(part);
                     }
                 }
-                Event::DocType(_) => {
-                    return Err(self.error(
-                        start,
-                        "dtdForbidden",
-                        "A document type declaration is not allowed.",
-                    ));
+                Token::Close(name) => {
+                    let part = open.pop().and_then(|at| self.parts.get_mut(at as usize));
+                    match part.filter(|part| part.name == name) {
+                        Some(part) => (part.close_start, part.end) = (index(start), index(scanner.at)),
+                        None => return Err(self.malformed(start, "This tag closes no element that is open")),
+                    }
                 }
-                Event::GeneralRef(reference) if open.is_empty() || !known_reference(&reference) => {
-                    let message = format!("The entity {:?} is not defined.", &*reference);
-                    return Err(self.error(start, "undefinedEntity", message));
+                Token::Data if open.is_empty() => self.outside(start, scanner.at)?,
+                Token::DocumentType => {
+                    let message = "A document type declaration is not allowed.";
+                    return Err(self.error(start, "dtdForbidden", message));
                 }
-                Event::Text(_) | Event::CData(_) if open.is_empty() => self.outside(start, end)?,
-                Event::Comment(_) | Event::PI(_) => {
+                Token::Aside => {
                     if let Some(&parent) = open.last() {
                         let scope = self.part(parent).scope;
-                        self.add(Some(parent), Self::bare(scope, (start, end)), limits)?;
+                        self.add(Some(parent), Self::bare(scope, (start, scanner.at)), limits)?;
                     }
                 }
-                Event::Eof => break,
-                Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) | Event::Decl(_) => {}
+                Token::Text(false) | Token::Data | Token::Declaration => {}
+                Token::End => break,
             }
         }
         match open.last() {
@@ -234,9 +223,22 @@ impl<'s> Document<'s> {
         }
     }
 
+    /// Refuses text with an undefined reference.
+    fn references(&self, start: usize, end: usize) -> Result<(), XmlError> {
+        let text = self.source.get(start..end).unwrap_or_default();
+        let Some((at, name)) = undefined_reference(text) else { return Ok(()) };
+        let after = text.get(at + 1..).unwrap_or_default();
+        if after.find(['&', ';']).and_then(|end| after.as_bytes().get(end)) != Some(&b';') {
+            return Err(self.malformed(start + at, "A reference has no end"));
+        }
+        let message = format!("The entity {name:?} is not defined.");
+        Err(self.error(start + at, "undefinedEntity", message))
+    }
+
     /// Only white space may stand outside the root.
     fn outside(&self, start: usize, end: usize) -> Result<(), XmlError> {
         let text = self.source.get(start..end).unwrap_or_default();
+        self.references(start, end)?;
         match text.find(|letter: char| !letter.is_ascii_whitespace() && letter != '\u{feff}') {
             Some(at) => Err(self.error(start + at, "malformed", "Text stands outside the root element.")),
             None => Ok(()),
@@ -272,17 +274,18 @@ impl<'s> Document<'s> {
         Ok(at)
     }
 
+    /// Reads a tag whose name has been read: the element, and whether it is empty.
     fn open(
         &mut self,
-        tag: &BytesStart<'_>,
+        name: &'s str,
+        scanner: &mut Scanner<'s>,
         parent: Option<El>,
-        (start, end): (usize, usize),
+        start: usize,
         limits: Limits,
-    ) -> Result<El, XmlError> {
+    ) -> Result<(El, bool), XmlError> {
         let outer = parent.map_or(NONE, |parent| self.part(parent).scope);
-        let length = tag.name().as_ref().len();
-        let name = self.source.get(start + 1..start + 1 + length).unwrap_or_default();
-        let (first, scope) = self.read_attributes(tag, outer, (start, end))?;
+        let first = self.attributes.len();
+        let (scope, empty) = self.read_attributes(scanner, outer, start)?;
         let prefix = colon(name);
         let namespace = self.element_namespace(name.get(..prefix).unwrap_or_default(), scope, start)?;
         for at in first..self.attributes.len() {
@@ -299,53 +302,41 @@ impl<'s> Document<'s> {
         let attributes = (index(first), index(self.attributes.len()));
         // The colon belongs to what is not the local name.
         let prefix = if name.as_bytes().get(prefix) == Some(&b':') { index(prefix) + 1 } else { 0 };
-        let part = Part { name, prefix, namespace, attributes, ..Self::bare(scope, (start, end)) };
-        self.add(parent, part, limits)
+        let part = Part { name, prefix, namespace, attributes, ..Self::bare(scope, (start, scanner.at)) };
+        Ok((self.add(parent, part, limits)?, empty))
     }
 
+    /// Reads the attributes of a tag up to its end: the scope within the element, and whether the element is empty.
     fn read_attributes(
         &mut self,
-        tag: &BytesStart<'_>,
+        scanner: &mut Scanner<'s>,
         outer: u32,
-        (start, end): (usize, usize),
-    ) -> Result<(usize, u32), XmlError> {
+        start: usize,
+    ) -> Result<(u32, bool), XmlError> {
         let first = self.attributes.len();
         let mut scope = outer;
         let mut seen = HashSet::new();
-        let open = self.source.get(start..end).unwrap_or_default();
-        let base = tag.as_ptr() as usize;
-        for attribute in tag.attributes().with_checks(false) {
-            let attribute = attribute.map_err(|error| {
-                self.error(start, "malformed", format!("An attribute is not well-formed: {error}."))
-            })?;
-            // Both parts are slices of the tag, whose text stands one byte behind the start.
-            let slice = |bytes: &str| {
-                let at = (bytes.as_ptr() as usize).wrapping_sub(base) + 1;
-                open.get(at..at + bytes.len())
-            };
-            let (Some(name), Some(raw)) = (slice(attribute.key.0), slice(&attribute.value)) else {
-                return Err(self.error(start, "malformed", "An attribute is not well-formed."));
+        loop {
+            let (name, raw) = match scanner.inner().map_err(|what| self.malformed(start, what))? {
+                Inner::Attribute(name, raw) => (name, raw),
+                Inner::Content => return Ok((scope, false)),
+                Inner::Empty => return Ok((scope, true)),
             };
             if !verbatim(raw) {
-                self.check_value(raw, start, start + raw.as_ptr() as usize - open.as_ptr() as usize)?;
+                // Behind the value stands its quote.
+                self.check_value(raw, start, scanner.at - 1 - raw.len())?;
             }
             if self.attributes.len() - first >= MAX_ATTRIBUTES {
-                return Err(self.error(
-                    start,
-                    "tooManyAttributes",
-                    "An element has more than 256 attributes.",
-                ));
+                let message = "An element has more than 256 attributes.";
+                return Err(self.error(start, "tooManyAttributes", message));
             }
             // A set pays from some attributes on only.
-            let count = self.attributes.len() - first;
-            let twice = if count < 16 {
-                let before = self.attributes.get(first..).unwrap_or_default();
+            let before = self.attributes.get(first..).unwrap_or_default();
+            let twice = if before.len() < 16 {
                 before.iter().any(|known| known.name == name)
             } else {
                 if seen.is_empty() {
-                    seen.extend(
-                        self.attributes.get(first..).unwrap_or_default().iter().map(|known| known.name),
-                    );
+                    seen.extend(before.iter().map(|known| known.name));
                 }
                 !seen.insert(name)
             };
@@ -362,7 +353,6 @@ impl<'s> Document<'s> {
             }
             self.attributes.push(attribute);
         }
-        Ok((first, scope))
     }
 
     /// Refuses a value of an attribute with `<` or an undefined reference.
@@ -440,6 +430,11 @@ impl<'s> Document<'s> {
     #[must_use]
     pub fn namespace(&self, el: El) -> &str {
         self.namespaces.get(self.part(el).namespace as usize).map_or("", |uri| uri)
+    }
+
+    /// The namespaces of the document by their index.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.namespaces.iter().map(|uri| &**uri)
     }
 
     /// The index of the element's namespace: two elements have the same namespace when they have the same index.

@@ -3,6 +3,7 @@
 
 pub mod decode;
 mod document;
+mod scan;
 pub mod text;
 
 pub use document::{Attribute, Document, El, Limits, Part};

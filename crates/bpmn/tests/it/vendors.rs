@@ -65,17 +65,15 @@ fn words_survive_and_settings_are_not_written_twice() {
 }
 
 #[test]
-fn many_words_take_little_time() {
+fn many_words_are_told_in_a_time_that_grows_with_them() {
+    // Quadratic work would not end within the limit that every test has.
     let head = "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" \
         xmlns:camunda=\"http://camunda.org/schema/1.0/bpmn\" xmlns:x=\"urn:x\" targetNamespace=\"urn:x\">\
         <process id=\"p\" isExecutable=\"true\"><startEvent id=\"s\"/><callActivity id=\"c\"><extensionElements>";
     let words = "<camunda:in source=\"a\" target=\"b\"/><camunda:in sourceExpression=\"${a.b()}\" target=\"b\"/>\
         <x:field/><camunda:properties/>";
     let tail = "</extensionElements></callActivity></process></definitions>";
-    let begin = std::time::Instant::now();
     let imported = xml::read(format!("{head}{}{tail}", words.repeat(10_000)).as_bytes()).unwrap();
     assert!(!heddle_bpmn::graph::compile(&imported.definition).is_executable());
     assert!(xml::write(&imported.definition).is_ok());
-    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
-    println!("{:?}", begin.elapsed());
 }

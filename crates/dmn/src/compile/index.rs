@@ -1,12 +1,12 @@
 //! Which rules of a table may match a value in a column: equality by hash, ranges by a segment tree.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use heddle_feel::Value;
 
 use super::table::Test;
+use crate::hash::HashMap;
 
 /// An index of the rules of a table, a column each.
 #[derive(Debug)]

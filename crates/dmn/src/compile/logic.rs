@@ -1,6 +1,5 @@
 //! From boxed expressions to compiled logic.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use heddle_feel::Value;
@@ -11,6 +10,7 @@ use super::table::{Cell, Input, Output, Table, Test};
 use super::texts::Texts;
 use super::types::Types;
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashSet;
 use crate::model::{
     At, BoxedExpression, ContextExpression, DecisionTable, FunctionDefinition, FunctionKind, InformationItem,
     Invocation, LiteralExpression, Relation, UnaryTestsText,
@@ -299,12 +299,13 @@ impl Compiler<'_, '_> {
     /// Tests of a clause; `None` when there are none.
     fn allowed(&mut self, tests: Option<&UnaryTestsText>) -> Option<AllowedValues> {
         let (document, types) = (self.document, &mut *self.types);
-        let (tests, place) =
-            self.texts.unary_tests(tests?, &self.place, &self.names, &mut |name, texts| {
-                types.named(document, name, texts)
-            })?;
-        self.uses(tests.globals());
-        Some(AllowedValues { tests, place })
+        let allowed = self.texts.allowed(tests?, &self.place, &self.names, &mut |name, texts| {
+            types.named(document, name, texts)
+        })?;
+        if let Some(program) = allowed.program.made() {
+            self.uses(program.globals());
+        }
+        Some(allowed)
     }
 
     /// The values that a clause names, in order: its tests when they are constant.
@@ -439,7 +440,7 @@ impl Compiler<'_, '_> {
 }
 
 fn named_values(allowed: &AllowedValues) -> Vec<Value> {
-    match allowed.tests.constants() {
+    match &allowed.constants {
         Some(constants) if !constants.negated => match constants.tests.as_slice() {
             [Value::List(items)] => items.to_vec(),
             tests => tests.to_vec(),

@@ -9,7 +9,6 @@ pub(crate) mod table;
 mod texts;
 mod types;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use heddle_feel::Dialect;
@@ -20,6 +19,7 @@ use self::plan::{Body, Import, Kind, Logic, Node, NodeId, Place, Plan, Requireme
 use self::texts::Texts;
 use self::types::Types;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::hash::{HashMap, HashSet};
 use crate::model::{
     BoxedExpression, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem,
     InputData,
@@ -161,7 +161,7 @@ fn settings(documents: &[Document<'_>]) -> Vec<Settings> {
 
 impl<'m> Graph<'m> {
     fn new(documents: &'m [Document<'m>]) -> Self {
-        let mut graph = Self { documents, elements: Vec::new(), by_id: HashMap::new() };
+        let mut graph = Self { documents, elements: Vec::new(), by_id: HashMap::default() };
         for (document, it) in documents.iter().enumerate() {
             let model = it.model;
             for input in &model.input_data {
@@ -324,7 +324,7 @@ impl<'m> Graph<'m> {
             Done,
         }
         let mut states = vec![State::New; self.elements.len()];
-        let mut broken = HashMap::new();
+        let mut broken = HashMap::default();
         for start in 0..self.elements.len() {
             let mut path: Vec<(usize, usize)> = vec![(start, 0)];
             if states.get(start) != Some(&State::New) {
@@ -405,8 +405,8 @@ impl<'m> Graph<'m> {
             types,
             around: names.len(),
             names,
-            used: HashSet::new(),
-            outer: HashSet::new(),
+            used: HashSet::default(),
+            outer: HashSet::default(),
             place: place.clone(),
             whole: kind.clone().filter(|_| element.source.is_table()),
         };
@@ -467,7 +467,7 @@ impl<'m> Graph<'m> {
         let imports = self.documents.get(element.document).into_iter().flat_map(|document| &document.imports);
         let named = imports.filter(|(name, _)| !name.is_empty()).map(|(name, target)| {
             let mut members: Vec<(Arc<str>, Arc<str>)> = Vec::new();
-            let mut known = HashSet::new();
+            let mut known = HashSet::default();
             for requirement in &element.requirements {
                 let local =
                     requirement.name.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'));

@@ -1,7 +1,6 @@
 //! Documents, their imports, and what names and references in them stand for.
 
-use std::collections::HashMap;
-
+use crate::hash::HashMap;
 use crate::model::{BoxedExpression, DecisionModel, ItemDefinition};
 
 /// A document among those compiled together.
@@ -14,7 +13,7 @@ pub(super) struct Document<'m> {
 
 /// The documents with their imports resolved, and the imports that none of them is.
 pub(super) fn documents(models: &[DecisionModel]) -> (Vec<Document<'_>>, Vec<(usize, String)>) {
-    let mut by_namespace = HashMap::new();
+    let mut by_namespace = HashMap::default();
     for (at, model) in models.iter().enumerate() {
         by_namespace.entry(model.namespace.as_deref().unwrap_or_default()).or_insert(at);
     }

@@ -27,6 +27,11 @@ impl Deferred {
         Self { text: "".into(), dialect: Dialect::default(), compiled: OnceLock::from(Some(tests)) }
     }
 
+    /// The compiled form, when it has been made.
+    pub fn made(&self) -> Option<&UnaryTests> {
+        self.compiled.get().and_then(Option::as_ref)
+    }
+
     /// The compiled form.
     pub fn get(&self) -> Option<&UnaryTests> {
         self.compiled.get_or_init(|| UnaryTests::compile(&self.text, self.dialect).ok()).as_ref()

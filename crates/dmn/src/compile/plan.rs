@@ -1,11 +1,12 @@
 //! The compiled form: the requirements graph by index, names as slots, logic as trees of compiled FEEL.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use heddle_feel::{Expression, Type, Types, UnaryTests, Value};
+use heddle_feel::{ConstantTests, Expression, Type, Types, Value};
 
+use super::plain::Deferred;
 use super::table::Table;
+use crate::hash::{HashMap, HashSet};
 use crate::model::At;
 
 /// Index of an element of the requirements graph.
@@ -64,7 +65,9 @@ pub(crate) struct Check {
 /// Tests of a type or of a clause of a table.
 #[derive(Debug)]
 pub(crate) struct AllowedValues {
-    pub tests: UnaryTests,
+    /// The tests as values, when nothing but the text decides them.
+    pub constants: Option<ConstantTests>,
+    pub program: Deferred,
     pub place: Place,
 }
 

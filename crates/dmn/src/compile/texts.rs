@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use heddle_feel::{Dialect, Expression, Function, Options, SyntaxError, Type, UnaryTests};
+use heddle_feel::{ConstantTests, Dialect, Expression, Function, Options, SyntaxError, Type, UnaryTests};
 
-use super::plan::Place;
+use super::plain::{self, Deferred};
+use super::plan::{AllowedValues, Place};
 use crate::diagnostic::{Diagnostic, ExpressionPosition};
 use crate::model::{At, UnaryTestsText};
 
@@ -106,7 +107,15 @@ impl Texts {
     }
 
     fn options(&self, text: &str, names: &[Arc<str>]) -> Options {
-        let locals = names.iter().map(|name| &**name);
+        // A name that has to be declared has other characters than letters and digits, which the text then has too.
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let mut others = text.bytes().filter(|&byte| !letter(byte));
+        let points = match others.next() {
+            None => return Options { dialect: self.dialect, ..Options::default() },
+            Some(first) => first == b'.' && others.all(|byte| byte == b'.'),
+        };
+        let possible = |name: &&str| !points || name.as_bytes().contains(&b'.');
+        let locals = names.iter().map(|name| &**name).filter(possible);
         let types = self.types.iter().map(String::as_str);
         let members = self.members.iter().map(String::as_str);
         let types = if text.contains("instance") || text.contains("function") {
@@ -117,7 +126,7 @@ impl Texts {
         let mut names = occurring(locals, text);
         names.extend(types);
         let with_members = text.contains('.') || text.contains('[');
-        let members = if with_members { occurring(members, text) } else { Vec::new() };
+        let members = if with_members { occurring(members.filter(possible), text) } else { Vec::new() };
         Options { dialect: self.dialect, names, members }
     }
 
@@ -169,15 +178,28 @@ impl Texts {
         }
     }
 
-    /// Compiles unary tests; `None` when there are none or they cannot be read.
-    pub fn unary_tests(
+    /// Compiles the tests of allowed values; `None` when there are none or they cannot be read.
+    pub fn allowed(
         &mut self,
         tests: &UnaryTestsText,
         around: &Place,
         names: &[Arc<str>],
         named: Named<'_>,
-    ) -> Option<(UnaryTests, Place)> {
-        self.tests(tests, around, names, named).ok().flatten()
+    ) -> Option<AllowedValues> {
+        if tests.expression_language.is_none()
+            && self.language.is_none()
+            && let Some(text) = &tests.text
+            && let Some(values) = plain::tests(text)
+        {
+            let id = tests.id.as_deref().map(Arc::from).or_else(|| around.id.clone());
+            return Some(AllowedValues {
+                constants: Some(ConstantTests { negated: false, tests: values }),
+                program: Deferred::new(text, self.dialect),
+                place: Place { id, owner: around.owner.clone(), at: tests.at },
+            });
+        }
+        let (program, place) = self.tests(tests, around, names, named).ok().flatten()?;
+        Some(AllowedValues { constants: program.constants(), program: Deferred::compiled(program), place })
     }
 
     /// Compiles unary tests; nothing when there are none, the reason when they cannot be read.

@@ -1,6 +1,5 @@
 //! From item definitions to types of FEEL with constraints (DMN 1.5, 7.3.2 and 10.3.2.9).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use heddle_feel::Type;
@@ -9,6 +8,7 @@ use super::names::Document;
 use super::plan::{AllowedValues, Check, ItemType, Place, Within};
 use super::texts::Texts;
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap;
 use crate::model::{ItemDefinition, UnaryTestsText};
 
 /// Parts of one type once every name in it is replaced by what it means.
@@ -48,7 +48,8 @@ fn customary(name: &str) -> Option<Type> {
 pub(super) struct Types<'m> {
     documents: &'m [Document<'m>],
     definitions: Vec<HashMap<&'m str, &'m ItemDefinition>>,
-    known: HashMap<(usize, String), Option<Arc<ItemType>>>,
+    /// By document and name.
+    known: Vec<HashMap<String, Option<Arc<ItemType>>>>,
     /// Constraints compiled so far, by the address of their text.
     tests: HashMap<*const UnaryTestsText, Option<Arc<AllowedValues>>>,
     /// The types that lie within themselves, by a name that no text can have; none until it is known.
@@ -77,9 +78,9 @@ impl<'m> Types<'m> {
         Self {
             documents,
             definitions,
-            known: HashMap::new(),
-            tests: HashMap::new(),
-            recursive: HashMap::new(),
+            known: vec![HashMap::default(); documents.len()],
+            tests: HashMap::default(),
+            recursive: HashMap::default(),
             within: Within::default(),
         }
     }
@@ -120,8 +121,7 @@ impl<'m> Types<'m> {
         if name.is_empty() || name == "Any" {
             return None;
         }
-        let key = (document, name.to_owned());
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.known.get(document).and_then(|known| known.get(name)) {
             return known.clone();
         }
         let mut parts = 0;
@@ -136,7 +136,9 @@ impl<'m> Types<'m> {
                 None
             }
         };
-        self.known.insert(key, made.clone());
+        if let Some(known) = self.known.get_mut(document) {
+            known.insert(name.to_owned(), made.clone());
+        }
         made
     }
 
@@ -265,8 +267,8 @@ impl<'m> Types<'m> {
         }
         // Entered before it is compiled: the constraint may name the type that it belongs to.
         self.tests.insert(key, None);
-        let made = texts.unary_tests(tests, place, &[], &mut |name, texts| self.named(document, name, texts));
-        let made = made.map(|(tests, place)| Arc::new(AllowedValues { tests, place }));
+        let made = texts.allowed(tests, place, &[], &mut |name, texts| self.named(document, name, texts));
+        let made = made.map(Arc::new);
         self.tests.insert(key, made.clone());
         made
     }

@@ -1,13 +1,14 @@
 //! Values at the boundaries of elements: coerced to the type there and checked (DMN 1.5, 10.3.2.9.4).
 
 use heddle_feel::{
-    Context, Duration, Host, LimitError, Ref, Type, Types, Value, from_json, parse_date, parse_date_time,
-    parse_duration, parse_time,
+    Context, Duration, Host, LimitError, Ref, Scope, Type, Types, Value, from_json, parse_date,
+    parse_date_time, parse_duration, parse_time,
 };
 use serde_json::Value as Json;
 
 use super::log::{note, notes};
-use crate::compile::plan::{Check, ItemType, Place};
+use crate::compile::plan::{AllowedValues, Check, ItemType, Place};
+use crate::compile::table::{any_passes, is_scalar};
 use std::sync::Arc;
 
 /// The value as the type takes it, else null with a reason.
@@ -48,13 +49,32 @@ fn convert(value: Value, kind: &ItemType, place: &Place, host: &mut Host<'_>) ->
     Ok(value)
 }
 
+/// Whether the value passes the tests.
+pub(super) fn allows(
+    allowed: &AllowedValues,
+    value: &Value,
+    scope: &dyn Scope,
+    host: &mut Host<'_>,
+) -> Result<bool, LimitError> {
+    if let Some(constants) = &allowed.constants
+        && is_scalar(value)
+    {
+        host.charge(constants.tests.len() as u64 + 1)?;
+        return Ok(constants.tests.is_empty() || any_passes(&constants.tests, constants.negated, value));
+    }
+    match allowed.program.get() {
+        Some(program) => Ok(host.test(program, value, scope)?.as_bool() == Some(true)),
+        None => Ok(false),
+    }
+}
+
 fn passes(check: &Check, value: &Value, host: &mut Host<'_>) -> Result<bool, LimitError> {
     if value.is_null() {
         return Ok(true);
     }
     host.nested(2, |host| {
         for allowed in &check.tests {
-            if host.test(&allowed.tests, value, &())?.as_bool() != Some(true) {
+            if !allows(allowed, value, &(), host)? {
                 return Ok(false);
             }
         }

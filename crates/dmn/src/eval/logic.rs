@@ -10,16 +10,54 @@ use super::check::typed;
 use super::log::{note, notes};
 use super::table;
 use crate::compile::plan::{Column, Entry, FunctionLogic, ItemType, Kind, Logic, Place};
+use crate::hash::HashMap;
 
 type Outcome = Result<Value, LimitError>;
 
 /// Levels of an expression of FEEL that a boxed one takes as much stack as.
 const LEVELS: u32 = 4;
 
+/// From so many entries on a context's names are found by hash.
+const INDEXED: usize = 32;
+
+/// The entries of a context so far, over what is around it.
+struct Entries<'s> {
+    values: Vec<(Arc<str>, Value)>,
+    /// Where each name stands, once there are many.
+    places: HashMap<Arc<str>, usize>,
+    around: &'s dyn Scope,
+}
+
+impl Entries<'_> {
+    fn find(&self, name: &str) -> Option<&Value> {
+        if self.values.len() < INDEXED {
+            return self.values.iter().find(|(known, _)| **known == *name).map(|(_, value)| value);
+        }
+        self.places.get(name).and_then(|at| self.values.get(*at)).map(|(_, value)| value)
+    }
+
+    fn push(&mut self, name: Arc<str>, value: Value) {
+        self.values.push((name, value));
+        let from = match self.values.len() {
+            INDEXED => 0,
+            len if len > INDEXED => len - 1,
+            _ => return,
+        };
+        let added = self.values.iter().enumerate().skip(from);
+        self.places.extend(added.map(|(at, (name, _))| (name.clone(), at)));
+    }
+}
+
+impl Scope for Entries<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
+        self.find(name).map(Ref::Borrowed).or_else(|| self.around.get(name))
+    }
+}
+
 /// Named values over what is around them.
-pub(super) struct Locals<'s> {
-    pub values: &'s [(Arc<str>, Value)],
-    pub around: &'s dyn Scope,
+struct Locals<'s> {
+    values: &'s [(Arc<str>, Value)],
+    around: &'s dyn Scope,
 }
 
 impl Scope for Locals<'_> {
@@ -185,24 +223,24 @@ fn boxed(it: &Logic, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
 }
 
 fn context(entries: &[Entry], place: &Place, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
-    let mut values: Vec<(Arc<str>, Value)> = Vec::with_capacity(entries.len());
+    let values = Vec::with_capacity(entries.len());
+    let mut known = Entries { values, places: HashMap::default(), around: scope };
     for entry in entries {
-        let seen = Locals { values: &values, around: scope };
         let value = match (&entry.value.kind, &entry.name) {
             (Kind::Function(function), Some(name)) => {
-                closure(function, Some(name.clone()), &entry.value.place, &seen, host)?
+                closure(function, Some(name.clone()), &entry.value.place, &known, host)?
             }
-            _ => logic(&entry.value, &seen, host)?,
+            _ => logic(&entry.value, &known, host)?,
         };
         let value = typed(value, entry.kind.as_deref(), &entry.value.place, host)?;
         let Some(name) = &entry.name else { return Ok(value) };
-        if values.iter().any(|(known, _)| known == name) {
+        if known.find(name).is_some() {
             note(host, place, format!("the context has two entries `{name}`"));
             return Ok(Value::Null);
         }
-        values.push((name.clone(), value));
+        known.push(name.clone(), value);
     }
-    host.admit(Value::context(Context::from_iter(values)))
+    host.admit(Value::context(Context::from_iter(known.values)))
 }
 
 fn relation(

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use heddle_feel::{Context, DaysAndTimeDuration, Host, LimitError, Scope, UnaryTests, Value};
 
-use super::check::typed;
+use super::check::{allows, typed};
 use super::log::{Log, TableExplanation, TableHit, TableInput, explains, json, note, notes, text};
 use crate::compile::plan::Place;
 use crate::compile::table::{Cell, Output, Table, Test, any_passes, is_scalar};
@@ -21,7 +21,7 @@ pub(super) fn evaluate(table: &Table, place: &Place, scope: &dyn Scope, host: &m
         let value = typed(value, input.kind.as_deref(), &input.place, host)?;
         if let Some(allowed) = &input.allowed
             && !value.is_null()
-            && host.test(&allowed.tests, &value, scope)?.as_bool() != Some(true)
+            && !allows(allowed, &value, scope, host)?
         {
             notes(host, &allowed.place);
             note(host, &input.place, format!("the input {} is not among its allowed values", value));

@@ -20,12 +20,23 @@ pub(super) fn namespace(uri: &str) -> Option<&'static str> {
     rest.starts_with("FEEL/").then_some(FEEL_NS)
 }
 
+/// Which of a document's namespaces, by their index, are those of models: the root's, and of whatever version, since the
+/// document upgraded has one for all of them.
+pub(super) fn of_models(document: &Document<'_>) -> Vec<bool> {
+    let own = document.namespace(document.root());
+    document.namespaces().map(|uri| uri == own || namespace(uri) == Some(MODEL_NS)).collect()
+}
+
 /// A type's name without the prefix that tells FEEL or the model itself; an import's prefix becomes its name.
 fn type_name(document: &Document<'_>, el: El, text: &str) -> Option<String> {
-    let (prefix, local) = text.trim().split_once(':')?;
+    // With two colons it is no qualified name.
+    let (prefix, local) = text.trim().split_once(':').filter(|(_, local)| !local.contains(':'))?;
     let root = document.root();
     let Some(uri) = document.bound(el, prefix) else { return (prefix == "feel").then(|| local.to_owned()) };
-    if uri.contains("FEEL") || document.attribute(root, "namespace").as_deref() == Some(uri) {
+    if prefix == "feel"
+        || uri.contains("FEEL")
+        || document.attribute(root, "namespace").as_deref() == Some(uri)
+    {
         return Some(local.to_owned());
     }
     let import = document.children(root).find(|child| {
@@ -36,17 +47,21 @@ fn type_name(document: &Document<'_>, el: El, text: &str) -> Option<String> {
     Some(format!("{name}.{local}"))
 }
 
+/// Elements whose content is text: elements within them are not looked into.
+const TEXTS: [&str; 6] = ["text", "description", "question", "allowedAnswers", "type", "typeRef"];
+
 /// The document's text in the namespaces of DMN 1.5, without its declaration.
 pub(super) fn upgrade(document: &Document<'_>) -> String {
     let source = document.source;
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
     let place = |raw: &str| raw.as_ptr() as usize - source.as_ptr() as usize;
-    let model = document.namespace_index(document.root());
-    let mut left = vec![document.root()];
-    while let Some(el) = left.pop() {
+    let models = of_models(document);
+    let is_model = |el: El| models.get(document.namespace_index(el) as usize) == Some(&true);
+    let mut left = vec![(document.root(), false)];
+    while let Some((el, in_text)) = left.pop() {
         for attribute in document.attributes(el) {
             let value = attribute.value();
-            let of_model = !attribute.is_qualified() && document.namespace_index(el) == model;
+            let of_model = !attribute.is_qualified() && is_model(el);
             let new = match attribute.name {
                 "expressionLanguage" | "typeLanguage" | "importType" if of_model => {
                     namespace(&value).map(str::to_owned)
@@ -62,7 +77,8 @@ pub(super) fn upgrade(document: &Document<'_>) -> String {
                 edits.push((at, at + attribute.raw.len(), escaped));
             }
         }
-        if document.local(el) == "typeRef" && document.namespace_index(el) == model {
+        let is_text = is_model(el) && TEXTS.contains(&document.local(el));
+        if is_text && !in_text && document.local(el) == "typeRef" {
             let inner = document.inner(el);
             if let Some(new) = type_name(document, el, &document.text(el)) {
                 let mut escaped = String::new();
@@ -70,7 +86,7 @@ pub(super) fn upgrade(document: &Document<'_>) -> String {
                 edits.push((place(inner), place(inner) + inner.len(), escaped));
             }
         }
-        left.extend(document.children(el));
+        left.extend(document.children(el).map(|child| (child, in_text || is_text)));
     }
     edits.sort_by_key(|edit| edit.0);
     let mut out = String::with_capacity(source.len() + 64);

@@ -190,6 +190,26 @@ fn a_wrong_namespace_of_feel_is_feel() {
 }
 
 #[test]
+fn elements_of_other_versions_are_elements_of_the_model() {
+    let source = format!(
+        "<definitions xmlns=\"http://www.omg.org/spec/DMN/20151101/dmn.xsd\" name=\"m\" namespace=\"urn:m\"><inputData id=\"i\" name=\"i\"><variable name=\"v\" xmlns=\"{}\" typeRef=\"string\"/></inputData></definitions>",
+        xml::MODEL_NS
+    );
+    let model = xml::read(source.as_bytes()).expect("a model").model;
+    let again = xml::read(xml::write(&model).expect("a document").as_bytes()).expect("a model").model;
+    assert!(model.input_data[0].variable.is_some());
+    assert_eq!(again.input_data, model.input_data);
+}
+
+#[test]
+fn elements_within_texts_stay_as_they_are() {
+    let source = "<definitions xmlns=\"http://www.omg.org/spec/DMN/20151101/dmn.xsd\" name=\"m\" namespace=\"urn:m\"><itemDefinition name=\"t\"><typeRef>feel:<typeRef>feel:number</typeRef></typeRef><allowedValues><text>1<typeRef>feel:number</typeRef></text></allowedValues></itemDefinition></definitions>";
+    let model = xml::read(source.as_bytes()).expect("a model").model;
+    let again = xml::read(xml::write(&model).expect("a document").as_bytes()).expect("a model").model;
+    assert_eq!(again.item_definitions, model.item_definitions);
+}
+
+#[test]
 fn cycles_are_refused_by_name() {
     let decision = |id: &str, other: &str| {
         format!(

@@ -56,7 +56,7 @@ fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
         };
         match (entry.get("key"), entry.get("value")) {
             (Some(Value::String(key)), Some(value)) => {
-                machine.charge(4 + key.len() as u64 / 32)?;
+                machine.charge(8 + key.len() as u64 / 32)?;
                 if context.get(key).is_some() {
                     return null(format!("the key `{key}` is there twice"));
                 }
@@ -70,7 +70,7 @@ fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
 
 fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let context = args.context(0)?;
-    machine.charge(context.len() as u64 * 3)?;
+    machine.charge(context.len() as u64 * 6)?;
     if !args.given(2) {
         return null("a value is needed");
     }

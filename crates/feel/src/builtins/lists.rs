@@ -29,7 +29,7 @@ fn position(args: &Args<'_>, at: usize, length: usize) -> Outcome<usize> {
 /// Counts the comparison of every item with something.
 fn charge(machine: &mut Machine, items: &[Value]) -> Result<(), LimitError> {
     let weight = items.iter().map(|item| u64::from(item.weight())).sum::<u64>();
-    machine.charge(weight / 4 + 1)
+    machine.charge(weight / 2 + 1)
 }
 
 pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {

@@ -295,7 +295,7 @@ fn prepared(
         return Ok(known);
     }
     // A class of two letters can stand for hundreds of ranges, be there ever so few places.
-    machine.charge(200 + pattern.len() as u64 * 64)?;
+    machine.charge(200 + pattern.len() as u64 * 128)?;
     if let Some((_, hir)) = read(pattern, flags) {
         machine.charge(size(&hir).0.min(MAX_RANGES) * 8)?;
     }

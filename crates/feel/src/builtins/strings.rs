@@ -14,6 +14,10 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
     }
     let text = args.string(0)?;
     machine.charge(text.len() as u64 / 32)?;
+    if let Builtin::SubstringBefore | Builtin::SubstringAfter | Builtin::Contains = builtin {
+        // A search can look at the text several times where it and what is sought repeat themselves.
+        machine.charge((text.len() + args.string(1)?.len()) as u64 / 12)?;
+    }
     Ok(match builtin {
         Builtin::Substring => return substring(text, args),
         Builtin::StringLength => Value::Number(Number::from(text.chars().count())),

@@ -7,6 +7,7 @@ mod expression;
 mod index;
 mod lexer;
 mod names;
+mod simple;
 mod types;
 
 use std::sync::Arc;
@@ -54,6 +55,9 @@ pub(crate) struct Parser<'s> {
 
 /// Reads an expression.
 pub(crate) fn expression(source: &str, options: &Options, types: &Types) -> Result<Program, SyntaxError> {
+    if let Some(program) = simple::path(source, options, types) {
+        return Ok(program);
+    }
     let mut parser = Parser::new(source, options, types)?;
     let root = parser.expression()?;
     parser.end()?;

@@ -37,8 +37,8 @@ pub(super) const KEPT: [&str; 5] = ["extensionElements", "description", "DMNDI",
 struct Reader<'d, 's> {
     document: &'d Document<'s>,
     places: Places<'s>,
-    /// Namespace of the model's elements in this document.
-    namespace: u32,
+    /// Which namespaces of the document are those of models.
+    models: &'d [bool],
     /// The model's own namespace.
     own: Option<String>,
     /// Names of imports by namespace.
@@ -58,14 +58,9 @@ pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
         let message = format!("The root element `{name}` is not the `definitions` of a DMN document.");
         return Err(XmlError { message, line, column, reason: "notDmn" });
     };
-    let mut reader = Reader {
-        document,
-        places,
-        namespace: document.namespace_index(root),
-        own: None,
-        imports: Vec::new(),
-        diagnostics: Vec::new(),
-    };
+    let models = super::upgrade::of_models(document);
+    let mut reader =
+        Reader { document, places, models: &models, own: None, imports: Vec::new(), diagnostics: Vec::new() };
     if !exact {
         let message = format!(
             "The namespace {namespace:?} is not known; the document is read as DMN {}.",
@@ -95,8 +90,8 @@ impl<'d, 's> Reader<'d, 's> {
 
     /// The child elements of the model's namespace with their names; others are extensions.
     fn children(&self, el: El) -> impl Iterator<Item = (&'s str, El)> + use<'d, 's> {
-        let (document, namespace) = (self.document, self.namespace);
-        let of = move |child: &El| document.namespace_index(*child) == namespace;
+        let (document, models) = (self.document, self.models);
+        let of = move |child: &El| models.get(document.namespace_index(*child) as usize) == Some(&true);
         document.children(el).filter(of).map(|child| (document.local(child), child))
     }
 
@@ -106,9 +101,7 @@ impl<'d, 's> Reader<'d, 's> {
     }
 
     fn child(&self, el: El, name: &str) -> Option<El> {
-        self.document.children(el).find(|&child| {
-            self.document.local(child) == name && self.document.namespace_index(child) == self.namespace
-        })
+        self.children(el).find(|(local, _)| *local == name).map(|(_, child)| child)
     }
 
     fn description(&self, el: El) -> Option<String> {
@@ -141,10 +134,11 @@ impl<'d, 's> Reader<'d, 's> {
     /// A type's name. DMN 1.1 writes qualified names, whose prefix tells FEEL, this model or an import.
     fn type_name(&self, el: El, text: &str) -> String {
         let text = text.trim();
-        if !text.bytes().any(|byte| byte == b':') {
+        // With two colons it is no qualified name.
+        let qualified = text.bytes().filter(|&byte| byte == b':').count() == 1;
+        let Some((prefix, local)) = text.split_once(':').filter(|_| qualified) else {
             return text.to_owned();
-        }
-        let Some((prefix, local)) = text.split_once(':') else { return text.to_owned() };
+        };
         let Some(uri) = self.document.bound(el, prefix) else {
             return if prefix == "feel" { local.to_owned() } else { text.to_owned() };
         };

@@ -210,6 +210,12 @@ impl Number {
         ((i128::from(upper) << 64) | i128::from(self.lo), exponent as i32)
     }
 
+    /// Coefficient and exponent without trailing zeros.
+    fn stripped(self) -> (i128, i32) {
+        let (coefficient, mut exponent) = self.parts();
+        (without_zeros(coefficient, &mut exponent), exponent)
+    }
+
     /// The number when it is whole and fits.
     #[must_use]
     #[inline]

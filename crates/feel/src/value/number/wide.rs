@@ -252,14 +252,20 @@ const TENTHS: [Real; 13] =
 /// near the ends of the range, a great exponent, and what lies too near to the middle of two numbers to tell.
 pub(super) fn whole_power(base: Number, n: i64) -> Option<Number> {
     let mut bits = u32::try_from(n.unsigned_abs()).ok()?;
-    let (coefficient, exponent) = base.parts();
+    let (coefficient, exponent) = base.stripped();
     if coefficient == 0 {
         return None;
+    }
+    if coefficient.unsigned_abs() == 1 {
+        // A power of ten, which needs no reckoning; one beyond the range is told so by the slow way.
+        let exponent =
+            i64::from(exponent).checked_mul(n).and_then(|exponent| i32::try_from(exponent).ok())?;
+        return Number::new(if n % 2 == 0 { 1 } else { coefficient }, exponent).ok();
     }
     let mut square = Real::normal(Wide { hi: 0, lo: coefficient.unsigned_abs() }, 0).scaled(exponent);
     let fraction = square.mantissa.hi as f64 / 2f64.powi(128);
     let size = (fraction.log2() + f64::from(square.exponent + 256)) * f64::from(bits);
-    if size.abs() > 19_900.0 {
+    if size.abs() > 20_600.0 {
         return None;
     }
     let mut value = Real::ONE;
@@ -476,7 +482,14 @@ mod tests {
             assert!(one.exponent == -256 && gap == 0 || one.mantissa.hi == 1 << 127, "{exponent}");
         }
         assert!(whole_power(Number::ZERO, 3).is_none());
-        assert!(whole_power(Number::from_i64(10), 6000).is_none());
+        assert_eq!(whole_power(Number::from_i64(-100), 3), Some(Number::from_i64(-1_000_000)));
+        assert_eq!(whole_power(Number::from_i64(10), 6144), Number::new(1, 6144).ok());
+        assert!(whole_power(Number::from_i64(10), 6145).is_none());
+        for (base, n) in [(3, 12_876), (3, 12_878), (3, -12_876), (3, -12_878), (7, 7270)] {
+            let power = whole_power(Number::from_i64(base), n);
+            let slow = slow::pow(Number::from_i64(base), Number::from_i64(n));
+            assert!(power.is_none() || power == slow.ok(), "{base} ** {n}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Lines and columns of many places in one text, each found by looking at a few hundred bytes.
 
+use std::cell::{Cell, OnceCell};
+
 use crate::model::At;
 
 /// Bytes between two counts.
@@ -16,12 +18,23 @@ struct Mark {
     characters: u32,
 }
 
-/// The counts at every [`STEP`]th byte.
+/// The counts at every [`STEP`]th byte, and the place asked for last: mostly the next one stands soon after it.
 pub(super) struct Places<'s> {
     source: &'s str,
-    marks: Vec<Mark>,
+    marks: OnceCell<Vec<Mark>>,
     /// Whether every character is one byte.
     ascii: bool,
+    last: Cell<Last>,
+}
+
+/// A place that was asked for.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    offset: usize,
+    /// Line breaks before it.
+    breaks: u32,
+    /// Where its line begins.
+    line: usize,
 }
 
 fn count(bytes: &[u8], kind: impl Fn(u8) -> bool) -> u32 {
@@ -45,26 +58,31 @@ fn last_line(bytes: &[u8]) -> Option<usize> {
 
 impl<'s> Places<'s> {
     pub fn new(source: &'s str) -> Self {
-        let ascii = source.is_ascii();
-        let mut mark = Mark { breaks: 0, line: 0, characters: 0 };
-        let mut marks = Vec::with_capacity(source.len() / STEP + 1);
-        for (at, chunk) in source.as_bytes().chunks(STEP).enumerate() {
+        Self { source, marks: OnceCell::new(), ascii: source.is_ascii(), last: Cell::default() }
+    }
+
+    fn marks(&self) -> &[Mark] {
+        self.marks.get_or_init(|| {
+            let mut mark = Mark { breaks: 0, line: 0, characters: 0 };
+            let mut marks = Vec::with_capacity(self.source.len() / STEP + 1);
+            for (at, chunk) in self.source.as_bytes().chunks(STEP).enumerate() {
+                marks.push(mark);
+                mark.breaks += breaks(chunk);
+                if let Some(line) = last_line(chunk) {
+                    mark.line = at * STEP + line;
+                }
+                if !self.ascii {
+                    mark.characters += characters(chunk);
+                }
+            }
             marks.push(mark);
-            mark.breaks += breaks(chunk);
-            if let Some(line) = last_line(chunk) {
-                mark.line = at * STEP + line;
-            }
-            if !ascii {
-                mark.characters += characters(chunk);
-            }
-        }
-        marks.push(mark);
-        Self { source, marks, ascii }
+            marks
+        })
     }
 
     fn mark(&self, offset: usize) -> (Mark, &'s [u8]) {
         let chunk = offset / STEP;
-        let mark = self.marks.get(chunk).or(self.marks.last()).copied();
+        let mark = self.marks().get(chunk).or(self.marks().last()).copied();
         let rest = self.source.as_bytes().get(chunk * STEP..offset).unwrap_or_default();
         (mark.unwrap_or(Mark { breaks: 0, line: 0, characters: 0 }), rest)
     }
@@ -79,10 +97,22 @@ impl<'s> Places<'s> {
 
     /// The place of a byte offset.
     pub fn at(&self, offset: usize) -> At {
-        let (mark, rest) = self.mark(offset);
-        let line = last_line(rest).map_or(mark.line, |line| offset - rest.len() + line);
-        let column = self.before(offset).saturating_sub(self.before(line)) + 1;
-        At { line: mark.breaks + breaks(rest) + 1, column }
+        let last = self.last.get();
+        let Last { breaks, line, .. } = match self.source.as_bytes().get(last.offset..offset) {
+            // Soon after the last one, or within the same step.
+            Some(between) if between.len() <= 2 * STEP => Last {
+                offset,
+                breaks: last.breaks + breaks(between),
+                line: last_line(between).map_or(last.line, |line| last.offset + line),
+            },
+            _ => {
+                let (mark, rest) = self.mark(offset);
+                let line = last_line(rest).map_or(mark.line, |line| offset - rest.len() + line);
+                Last { offset, breaks: mark.breaks + breaks(rest), line }
+            }
+        };
+        self.last.set(Last { offset, breaks, line });
+        At { line: breaks + 1, column: self.before(offset).saturating_sub(self.before(line)) + 1 }
     }
 }
 

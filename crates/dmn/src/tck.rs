@@ -11,7 +11,8 @@
 use std::sync::Arc;
 
 use heddle_feel::{
-    Context, Duration, Number, Type, Value, parse_date, parse_date_time, parse_duration, parse_time, to_json,
+    Context, Duration, Number, Type, Value, from_json, parse_date, parse_date_time, parse_duration,
+    parse_time, to_json,
 };
 use heddle_xml::{Document, El, Limits, XmlError, decode};
 
@@ -275,6 +276,26 @@ impl Given {
         self.typed(None)
     }
 
+    /// Whether JSON is the value expected.
+    fn is_json(&self, actual: &serde_json::Value) -> bool {
+        use serde_json::Value as Json;
+        match (self, actual) {
+            (Self::Value(value), _) => json_matches(actual, value),
+            (Self::Text(_), _) => self.is(&from_json(actual)),
+            (Self::List(items), Json::Array(actual)) => {
+                items.len() == actual.len()
+                    && items.iter().zip(actual).all(|(item, actual)| item.is_json(actual))
+            }
+            (Self::Context(members), Json::Object(actual)) => {
+                members.len() == actual.len()
+                    && members
+                        .iter()
+                        .all(|(name, it)| actual.get(name).is_some_and(|actual| it.is_json(actual)))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value is the one expected, where texts are of its type.
     fn is(&self, actual: &Value) -> bool {
         match (self, actual) {
@@ -313,16 +334,43 @@ pub fn matches(actual: &Value, expected: &Value) -> bool {
     }
 }
 
-/// The inputs of a case as JSON: dates, times and durations are texts.
+/// The inputs of a case as JSON: dates, times and durations are texts. Values without a type are of the model's.
 #[must_use]
-pub fn inputs(case: &TestCase) -> serde_json::Value {
-    to_json(&Value::context(case.inputs.clone()))
+pub fn inputs(case: &TestCase, model: &Model) -> serde_json::Value {
+    to_json(&Value::context(typed_inputs(case, model)))
+}
+
+/// The inputs of a case that JSON has no type for, each with the function of FEEL that makes it from a text.
+#[must_use]
+pub fn temporal_inputs<'c>(case: &'c TestCase, model: &Model) -> Vec<(&'c str, &'static str)> {
+    let inputs = typed_inputs(case, model);
+    let of = |(name, _): &'c (String, Given)| {
+        let function = match inputs.get(name)? {
+            Value::Date(_) => "date",
+            Value::Time(_) => "time",
+            Value::DateTime(_) => "date and time",
+            Value::DaysAndTimeDuration(_) | Value::YearsAndMonthsDuration(_) => "duration",
+            _ => return None,
+        };
+        Some((name.as_str(), function))
+    };
+    case.given.iter().filter_map(of).collect()
+}
+
+fn typed_inputs(case: &TestCase, model: &Model) -> Context {
+    let mut inputs = Context::new();
+    for (name, given) in &case.given {
+        let kind =
+            model.find_in(ElementKind::InputData, name, None).and_then(|input| model.input_type(input));
+        inputs.put(name.as_str(), given.typed(kind));
+    }
+    inputs
 }
 
 /// Whether JSON is what the result expects; dates, times and durations are texts, and an error is null.
 #[must_use]
 pub fn matches_json(actual: &serde_json::Value, result: &ResultNode) -> bool {
-    if result.error { actual.is_null() } else { json_matches(actual, &result.expected) }
+    if result.error { actual.is_null() } else { result.wanted.is_json(actual) }
 }
 
 fn json_matches(actual: &serde_json::Value, expected: &Value) -> bool {
@@ -401,12 +449,7 @@ fn evaluate(
         .or_else(|| model.find_in(kind, name, None))
         .or_else(|| model.find(name))
         .ok_or_else(|| format!("the model has no {name:?}"))?;
-    let mut inputs = Context::new();
-    for (name, given) in &case.given {
-        let kind =
-            model.find_in(ElementKind::InputData, name, None).and_then(|input| model.input_type(input));
-        inputs.put(name.as_str(), given.typed(kind));
-    }
+    let inputs = typed_inputs(case, model);
     let outcome = model.evaluate_element(element, &inputs, options).map_err(|error| error.to_string())?;
     let reasons = outcome.reasons.iter().map(|reason| reason.message.clone()).collect();
     let value = match &outcome.value {

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use heddle_dmn::tck::{self, Invocable, ResultNode, TestCase, TestFile};
-use heddle_dmn::xml;
+use heddle_dmn::{Model, compile, xml};
 use serde_json::{Value, json};
 
-use super::dmn_tck::{is_test, neighbours};
+use super::dmn_tck::{is_test, models, neighbours};
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
 use crate::server::Backend;
@@ -48,7 +48,8 @@ pub async fn judge(folders: &[PathBuf], sample: usize, backend: Backend) -> Resu
 }
 
 async fn through(scene: &mut Scene, suite: &Suite, number: usize, report: &mut Report) -> Result<()> {
-    let published = match publish(scene, suite, number).await {
+    let model = compile(&models(&suite.path, &suite.file.model_name)?).model;
+    let published = match publish(scene, suite, &model, number).await {
         Ok(published) => published,
         Err(error) => {
             scene.refresh().await?;
@@ -65,7 +66,7 @@ async fn through(scene: &mut Scene, suite: &Suite, number: usize, report: &mut R
             Ok(_) if case.kind == Invocable::Bkm => Outcome::Skipped {
                 reason: format!("{}: a business rule task calls no business knowledge model", case.id),
             },
-            Ok(workflow) => decide(scene, suite, workflow, case).await?,
+            Ok(workflow) => decide(scene, suite, (workflow, &model), case).await?,
         };
         report.cases.push(report::Result {
             model: suite.relative.clone(),
@@ -100,7 +101,26 @@ fn ids(source: &str) -> HashMap<String, String> {
     services.chain(decisions).filter_map(|(name, id)| Some((name?, id?))).collect()
 }
 
-fn definition(suite: &Suite) -> Result<Value> {
+/// The settings that make dates, times and durations of the texts that come as JSON: `types` of the run's input says
+/// which function does.
+fn conversions(suite: &Suite, model: &Model) -> Vec<Value> {
+    let cases = suite.file.cases.iter();
+    let mut names: Vec<&str> =
+        cases.flat_map(|case| tck::temporal_inputs(case, model)).map(|(name, _)| name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let conversion = |name: &str| {
+        let kind = format!("get value(types, \"{name}\")");
+        let functions = ["date", "time", "date and time", "duration"];
+        let choice: String =
+            functions.iter().map(|own| format!("if {kind} = \"{own}\" then {own}(`{name}`) else ")).collect();
+        json!({"name": name, "value": format!("={choice}`{name}`")})
+    };
+    names.into_iter().map(conversion).collect()
+}
+
+/// The model's definition: a process for each name that the cases call.
+fn definition(suite: &Suite, model: &Model) -> Result<Value> {
     let read = |path: &Path| {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok::<_, anyhow::Error>(String::from_utf8_lossy(&bytes).into_owned())
@@ -112,12 +132,13 @@ fn definition(suite: &Suite) -> Result<Value> {
         .collect();
     let source = read(&folder.join(&suite.file.model_name))?;
     let ids = ids(&source);
+    let conversions = conversions(suite, model);
     let process = |(number, name): (usize, &&str)| {
         let name = ids.get(*name).map_or(*name, String::as_str);
         json!({"id": format!("p{number}"), "executable": true,
             "nodes": [{"id": format!("s{number}"), "type": "startEvent"},
                 {"id": format!("d{number}"), "type": "businessRuleTask",
-                 "configuration": {"kind": "dmn", "decisionRef": name, "resultVariable": "the result"}},
+                 "configuration": {"kind": "dmn", "decisionRef": name, "resultVariable": "the result", "inputs": conversions}},
                 {"id": format!("e{number}"), "type": "endEvent"}],
             "edges": [{"id": format!("a{number}"), "source": format!("s{number}"), "target": format!("d{number}")},
                 {"id": format!("b{number}"), "source": format!("d{number}"), "target": format!("e{number}")}]})
@@ -129,9 +150,14 @@ fn definition(suite: &Suite) -> Result<Value> {
     )
 }
 
-async fn publish(scene: &Scene, suite: &Suite, number: usize) -> Result<Result<String, String>> {
+async fn publish(
+    scene: &Scene,
+    suite: &Suite,
+    model: &Model,
+    number: usize,
+) -> Result<Result<String, String>> {
     let body = json!({"slug": format!("tck-{number}"), "displayName": suite.relative, "description": "",
-        "definition": definition(suite)?});
+        "definition": definition(suite, model)?});
     let created = scene.client().post("/api/workflows", &body).await?;
     if !created.ok() {
         return Ok(Err(format!("create {}", created.refusal())));
@@ -141,12 +167,20 @@ async fn publish(scene: &Scene, suite: &Suite, number: usize) -> Result<Result<S
     Ok(if published.ok() { Ok(id) } else { Err(format!("publish {}", published.refusal())) })
 }
 
-async fn decide(scene: &Scene, suite: &Suite, workflow: &str, case: &TestCase) -> Result<Outcome> {
+async fn decide(
+    scene: &Scene,
+    suite: &Suite,
+    (workflow, model): (&str, &Model),
+    case: &TestCase,
+) -> Result<Outcome> {
     let names = names(&suite.file);
     for result in &case.results {
         let name = called(case, result);
         let place = names.iter().position(|known| *known == name).unwrap_or_default();
-        let body = json!({"processId": format!("p{place}"), "input": tck::inputs(case)});
+        let mut input = tck::inputs(case, model);
+        let types: HashMap<_, _> = tck::temporal_inputs(case, model).into_iter().collect();
+        input["types"] = json!(types);
+        let body = json!({"processId": format!("p{place}"), "input": input});
         let started = scene.client().post(&format!("/api/workflows/{workflow}/runs"), &body).await?;
         let failed = |reason: String| Ok(Outcome::Failed { reason: format!("{}: {reason}", case.id) });
         if !started.ok() {

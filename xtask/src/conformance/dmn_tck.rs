@@ -101,7 +101,7 @@ fn judge_file(path: &Path, relative: &str, options: &EvalOptions, report: &mut R
 }
 
 /// The model that a test names, then the others beside it, which it may import.
-fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
+pub fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
     let folder = test.parent().context("a test stands in a folder")?;
     let model = |path: &Path| -> Result<DecisionModel> {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use heddle_bpmn::ExpressionPosition;
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::{Bpmn, Dmn, Process, WorkflowDefinition};
-use heddle_dmn::extensions::dialect;
+use heddle_dmn::extensions::{dialect, extensions};
 use heddle_dmn::{ElementKind, Model, xml};
 use serde_json::json;
 
@@ -76,9 +76,25 @@ pub fn compile(definition: &WorkflowDefinition) -> Result<Option<Decisions>, Vec
     if models.len() < sources.len() {
         return Err(diagnostics);
     }
+    diagnostics.extend(sources.iter().flat_map(unheeded));
     let compiled = heddle_dmn::compile_with(&models, dialect(&models));
     diagnostics.extend(compiled.diagnostics.iter().map(|one| finding(one, place(one, &sources))));
     Ok(Some(Decisions { model: compiled.model, diagnostics }))
+}
+
+/// Names that another engine gives to the value that a table's entry tests, which here is `?`.
+fn unheeded<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Diagnostic> + 's {
+    let named = extensions(source.text).unwrap_or_default().into_iter();
+    let named = named.filter(|one| one.word.ends_with(":inputVariable")).map(|one| {
+        let sentence =
+            "The name that `inputVariable` gives to the input's value is not known to entries: write `?`.";
+        let found = Diagnostic::warning("inputVariableUnused", sentence);
+        Diagnostic { element_id: one.element_id, ..found }
+    });
+    let sentence = "`cellInput` is no name here: write `?` for the value that an entry tests.";
+    let cell =
+        source.text.contains("cellInput").then(|| Diagnostic::warning("inputVariableUnused", sentence));
+    named.chain(cell).map(|found| found.with_path(&source.path))
 }
 
 /// The document that a finding is about: the first one with its element.

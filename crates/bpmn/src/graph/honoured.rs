@@ -22,6 +22,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("source", "only a script task has a script"),
 ];
 
+/// Members that other checks know.
+const ALSO_KNOWN: &[&str] =
+    &["kind", "version", "versionTag", "versionPolicy", "retry", "followUpDate", "form"];
+
 /// The members among them that tasks that compute do honour.
 const fn computes(element: Element) -> &'static [&'static str] {
     match element {
@@ -53,6 +57,16 @@ impl Builder<'_> {
         }
         if element == Element::BusinessRuleTask {
             self.check_version(id, settings);
+        }
+        if !honoured.is_empty() {
+            let known = |member: &str| honoured.contains(&member) || ALSO_KNOWN.contains(&member);
+            for member in settings.keys().filter(|member| !known(member) && given(member)) {
+                let refused = REFUSED.iter().any(|(name, _)| name == member);
+                if !refused {
+                    let sentence = format!("{member}: the task has no such setting");
+                    self.warn(id, "settingUnused", &sentence, "10.3.3.1");
+                }
+            }
         }
         if given("followUpDate") {
             self.warn(id, "settingUnused", "followUpDate: work lists do not show it yet", "10.3.4.1");

@@ -371,6 +371,23 @@ impl Compiler<'_, '_> {
         Ok(inputs)
     }
 
+    /// A table without an output has no value, and of two outputs with one name only one.
+    fn check_outputs(&mut self, table: &DecisionTable) -> Result<(), Arc<str>> {
+        let place = self.place.clone();
+        if table.outputs.is_empty() {
+            let message = "The decision table has no output.";
+            self.texts.report(Diagnostic::error("tableOutput", message), &place);
+            return Err(Arc::from(message));
+        }
+        let mut known = HashSet::default();
+        let mut names = table.outputs.iter().filter_map(|own| own.name.as_deref()).map(str::trim);
+        if names.any(|name| !name.is_empty() && !known.insert(name)) {
+            let message = "Two outputs of the table have one name: only the last one's value would be kept.";
+            self.texts.report(Diagnostic::error("duplicateOutput", message), &place);
+        }
+        Ok(())
+    }
+
     fn table(&mut self, table: &DecisionTable, whole: Option<Arc<ItemType>>) -> Result<Table, Arc<str>> {
         let inputs = self.inputs(table)?;
         let mut outputs = Vec::with_capacity(table.outputs.len());
@@ -399,12 +416,7 @@ impl Compiler<'_, '_> {
                 place,
             });
         }
-        if outputs.is_empty() {
-            let message = "The decision table has no output.";
-            let place = self.place.clone();
-            self.texts.report(Diagnostic::error("tableOutput", message), &place);
-            return Err(Arc::from(message));
-        }
+        self.check_outputs(table)?;
         let mut tests = Vec::with_capacity(table.rules.len() * inputs.len());
         let mut cells = Vec::with_capacity(table.rules.len() * outputs.len());
         let mut rules = Vec::with_capacity(table.rules.len());
@@ -413,6 +425,10 @@ impl Compiler<'_, '_> {
             if rule.input_entries.len() > inputs.len() || rule.output_entries.len() != outputs.len() {
                 let message = "The rule has not as many entries as the table has inputs and outputs.";
                 self.texts.report(Diagnostic::error("ruleEntries", message), &place);
+            } else if rule.input_entries.len() < inputs.len() {
+                let message =
+                    "The rule has no entry for some inputs of the table: it matches all their values.";
+                self.texts.report(Diagnostic::warning("ruleEntries", message), &place);
             }
             let outer = std::mem::replace(&mut self.place, place);
             for at in 0..inputs.len() {

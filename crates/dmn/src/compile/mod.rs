@@ -108,6 +108,7 @@ pub fn compile_with(models: &[DecisionModel], dialect: Dialect) -> Compiled {
     let mut graph = Graph::new(&documents);
     graph.require(&mut texts);
     let broken = graph.cycles(&mut texts);
+    graph.twins(&mut texts);
     let mut types = Types::new(&documents);
     let settings = settings(&documents);
     let mut nodes = Vec::with_capacity(graph.elements.len());
@@ -160,6 +161,28 @@ fn settings(documents: &[Document<'_>]) -> Vec<Settings> {
 }
 
 impl<'m> Graph<'m> {
+    /// Elements of one document with one id, or decisions with one name: the first one counts.
+    fn twins(&self, texts: &mut Texts) {
+        let mut known: HashSet<(usize, bool, &str)> = HashSet::default();
+        for element in &self.elements {
+            let place =
+                texts.place(element.id, element.name, element.variable.map(|own| own.at).unwrap_or_default());
+            if let Some(id) = element.id
+                && !known.insert((element.document, true, id))
+            {
+                let message = format!("Two elements have the id {id:?}.");
+                texts.report(Diagnostic::error("duplicateId", message), &place);
+            }
+            if let Some(name) = element.name
+                && matches!(element.source, Source::Decision(_) | Source::Service(_))
+                && !known.insert((element.document, false, name.trim()))
+            {
+                let message = format!("Two decisions have the name {name:?}: the first one is meant by it.");
+                texts.report(Diagnostic::warning("duplicateName", message), &place);
+            }
+        }
+    }
+
     fn new(documents: &'m [Document<'m>]) -> Self {
         let mut graph = Self { documents, elements: Vec::new(), by_id: HashMap::default() };
         for (document, it) in documents.iter().enumerate() {

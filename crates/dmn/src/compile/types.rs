@@ -9,7 +9,7 @@ use super::plan::{AllowedValues, Check, ItemType, Place, Within};
 use super::texts::Texts;
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
-use crate::model::{ItemDefinition, UnaryTestsText};
+use crate::model::{DecisionModel, ItemDefinition, UnaryTestsText};
 
 /// Parts of one type once every name in it is replaced by what it means.
 const MAX_PARTS: usize = 2_000;
@@ -44,6 +44,13 @@ fn customary(name: &str) -> Option<Type> {
         .then_some(Type::Number)
 }
 
+/// Whether a model is one of Camunda 7, whose type `date` is the standard's `date and time`.
+fn has_timed_dates(model: &DecisionModel) -> bool {
+    let camunda = model.exporter.as_deref().is_some_and(|name| name.to_ascii_lowercase().contains("camunda"));
+    let source = model.source_xml.as_deref().unwrap_or_default();
+    camunda && source.contains("http://camunda.org/schema/1.0/dmn") && !source.contains("Camunda Cloud")
+}
+
 /// The types of a model: item definitions by document and name.
 pub(super) struct Types<'m> {
     documents: &'m [Document<'m>],
@@ -55,6 +62,8 @@ pub(super) struct Types<'m> {
     /// The types that lie within themselves, by a name that no text can have; none until it is known.
     recursive: HashMap<Arc<str>, Option<Type>>,
     within: Within,
+    /// The documents whose dates have a time of day.
+    timed: Vec<bool>,
 }
 
 struct Part {
@@ -82,6 +91,7 @@ impl<'m> Types<'m> {
             tests: HashMap::default(),
             recursive: HashMap::default(),
             within: Within::default(),
+            timed: documents.iter().map(|document| has_timed_dates(document.model)).collect(),
         }
     }
 
@@ -171,6 +181,10 @@ impl<'m> Types<'m> {
                     *kind = Some(part.feel.clone());
                 }
                 Some(part)
+            }
+            // A `date` of Camunda 7 has a time of day.
+            None if name == "date" && self.timed.get(document) == Some(&true) => {
+                Some(Part::plain(Type::DateTime))
             }
             None => built_in(name).or_else(|| customary(name)).or_else(|| generic(name)).map(Part::plain),
         }

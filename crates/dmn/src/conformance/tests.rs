@@ -87,7 +87,7 @@ fn wrong(content: &str) -> Vec<String> {
 #[test]
 fn deviations_are_what_the_code_does() {
     let ids: Vec<&str> = claims().deviations.iter().map(|one| one.id).collect();
-    assert_eq!(ids, ["D1", "D2", "D3", "D4", "D5", "D6", "D7"]);
+    assert_eq!(ids, ["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]);
     // D1, D2 and D5.
     let java = r#"<functionDefinition kind="Java"><literalExpression><text>{}</text></literalExpression></functionDefinition>"#;
     assert_eq!(wrong(&probe::decision(java)), ["externalFunction"]);
@@ -114,6 +114,14 @@ fn deviations_are_what_the_code_does() {
     let compiled = crate::compile(&[xml::read(source.as_bytes()).unwrap().model]);
     let options = crate::EvalOptions::new(heddle_kernel::Timestamp::from_micros(0));
     assert!(compiled.model.evaluate("d", &serde_json::Map::new(), &options).is_err());
+    // D8.
+    let digits = |text: &str| {
+        let source = probe::document_in(xml::MODEL_NS, &probe::decision(&probe::literal(text)));
+        let compiled = crate::compile(&[xml::read(source.as_bytes()).unwrap().model]);
+        heddle_feel::to_json(&compiled.model.evaluate("d", &serde_json::Map::new(), &options).unwrap().value)
+    };
+    assert_eq!(digits("1 / 3 * 3 = 1 - 1E-34"), serde_json::json!(true));
+    assert!(digits("1 / 3").is_f64() && digits("10 ** 400").is_string());
     // D6.
     let later = probe::document_in("https://www.omg.org/spec/DMN/20240513/MODEL/", "");
     let imported = xml::read(later.as_bytes()).unwrap();

@@ -34,8 +34,14 @@ impl Machine<'_> {
             .evaluate_element(element, &Layers(&[&inputs, &variables]), &options)
             .map_err(|limit| trouble(format!("the decision `{}`: {limit}", model.name(element))))?;
         let told = told(&model, element, outcome);
-        let shaped = shaped(task.mapping, &told.output, model.output_name(element))
-            .map_err(|reason| trouble(format!("the decision `{}` {reason}", model.name(element))))?;
+        let shaped = match shaped(task.mapping, &told.output, model.output_name(element)) {
+            Ok(shaped) => shaped,
+            Err(reason) => {
+                // What was decided is told all the same: it is what one needs to know now.
+                self.emit(at, EventKind::DecisionEvaluated(Box::new(told)));
+                return Err(trouble(format!("the decision `{}` {reason}", model.name(element))));
+            }
+        };
         let variable: Arc<str> =
             task.data.result_variable.clone().unwrap_or_else(|| Arc::from(model.name(element)));
         let result = (shaped != told.output).then(|| shaped.clone());
@@ -143,7 +149,7 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
     let id = model.elements().find(|(own, ..)| *own == element).and_then(|(.., id)| id.map(str::to_owned));
     let name = model.name(element);
     let own = decisions.iter().rev().find(|one| one.id == id && one.name == name);
-    let inputs = match own {
+    let mut inputs = match own {
         Some(own) => own.inputs.clone(),
         // A service has no logic of its own: what its decisions used from outside are its inputs.
         None => {
@@ -152,20 +158,30 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
             used.map(|(name, value)| (name.clone(), value.clone())).collect()
         }
     };
+    // Tables of some editors test what their decision does not require.
+    let tested = own.into_iter().flat_map(|own| &own.tables).flat_map(|table| &table.inputs);
+    for input in tested.take(MAX_TOLD) {
+        let is_name = input.expression.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_name && !inputs.contains_key(&input.expression) {
+            inputs.insert(input.expression.clone(), input.value.clone());
+        }
+    }
     // Tables of functions called stand before the decision's own.
-    let hits =
-        own.and_then(|own| own.tables.last()).map(|table| table.hits.iter().filter_map(json).collect());
+    let matched =
+        own.and_then(|own| own.tables.last()).map(|table| table.hits.as_slice()).unwrap_or_default();
+    let more = matched.len() > MAX_TOLD;
+    let hits = matched.iter().take(MAX_TOLD).filter_map(json).collect();
     let (decisions, truncated) = trail(decisions);
     DecisionEvaluated {
         decision_id: id,
         decision_name: name.to_owned(),
         inputs,
-        hits: hits.unwrap_or_default(),
+        hits,
         output: to_json(&value),
         result: None,
         decisions,
         reasons: reasons.iter().filter_map(json).collect(),
-        truncated,
+        truncated: truncated || more,
     }
 }
 

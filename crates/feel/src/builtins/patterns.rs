@@ -171,7 +171,11 @@ fn escape(
             }
             match name.strip_prefix("Is") {
                 Some(known) => class(out, block(known)?, c == 'P'),
-                None => out.extend(["\\", if c == 'p' { "p{" } else { "P{" }, &name, "}"]),
+                None => {
+                    // The flag i does not touch a category (XQuery and XPath Functions 3.1, 5.6.2).
+                    let (open, close) = if in_class { ("", "") } else { ("(?-i:", ")") };
+                    out.extend([open, "\\", if c == 'p' { "p{" } else { "P{" }, &name, "}", close]);
+                }
             }
         }
         'n' | 'r' | 't' | 'd' | 'D' | 's' | 'S' | 'w' | 'W' => out.extend(['\\', c]),
@@ -476,6 +480,9 @@ pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> 
         return null("the pattern is no regular expression of XPath, or too large");
     };
     regex.charge(machine, text.len())?;
+    if matches!(builtin, Builtin::Replace | Builtin::Split) && regex.is_match(machine, "")? {
+        return null("the pattern matches an empty text (FORX0003)");
+    }
     let mut parts = Vec::new();
     let part = |range: Range<usize>| Value::string(text.get(range).unwrap_or_default());
     match builtin {

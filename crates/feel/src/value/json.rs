@@ -60,7 +60,7 @@ pub fn object(members: &Map<String, Json>) -> Context {
 }
 
 /// The value as JSON. Dates, times, durations and ranges become their text, functions null; a number with more
-/// digits than a float holds becomes the nearest float. A value nested more than 400 levels deep, which no
+/// digits than a float holds becomes the nearest float, one beyond a float's range its text. A value nested more than 400 levels deep, which no
 /// evaluation gives, becomes null.
 #[must_use]
 pub fn to_json(value: &Value) -> Json {
@@ -71,7 +71,11 @@ pub fn to_json(value: &Value) -> Json {
             Some(whole) => Json::from(whole),
             None => match value.is_integer().then(|| value.to_string().parse::<u64>().ok()).flatten() {
                 Some(whole) => Json::from(whole),
-                None => Json::from(value.to_f64()),
+                // JSON has no number beyond a float's range; a text loses nothing.
+                None => match value.to_f64() {
+                    near if near.is_finite() => Json::from(near),
+                    _ => Json::String(value.to_string()),
+                },
             },
         },
         Value::String(text) => Json::String(text.to_string()),

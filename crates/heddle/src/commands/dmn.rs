@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use heddle_dmn::extensions::dialect;
 use heddle_dmn::model::DecisionModel;
-use heddle_dmn::{Diagnostic, ElementKind, EvalOptions, Model, Severity, compile_with, xml};
+use heddle_dmn::{Diagnostic, ElementKind, EvalOptions, EvaluateError, Model, Severity, compile_with, xml};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -31,8 +31,13 @@ pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
         &input,
         &EvalOptions { explain: options.explain, ..EvalOptions::new(now) },
     );
-    let outcome =
-        done.with_context(|| format!("the decisions are {}", decisions(&compiled.model).join(", ")))?;
+    let outcome = match done {
+        Err(error @ EvaluateError::Unknown(_)) => {
+            let known = decisions(&compiled.model).join(", ");
+            return Err(error).with_context(|| format!("the decisions are {known}"));
+        }
+        other => other?,
+    };
     let value = heddle_feel::to_json(&outcome.value);
     if as_json {
         let mut told = json!({ "decision": name, "value": value, "reasons": outcome.reasons });
@@ -40,7 +45,7 @@ pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
             told["explanation"] = serde_json::to_value(explanation)?;
         }
         output::json(&told);
-        return Ok(());
+        return whole(&compiled.diagnostics);
     }
     output::line(&value.to_string());
     if let Some(explanation) = &outcome.explanation {
@@ -48,6 +53,15 @@ pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
     }
     for one in &outcome.reasons {
         tracing::warn!(element = one.element_id, line = one.line, column = one.column, "{}", one.message);
+    }
+    whole(&compiled.diagnostics)
+}
+
+/// A value of a model with mistakes is shown, but no success: what is wrong in it is null.
+fn whole(found: &[Diagnostic]) -> Result<()> {
+    let wrong = found.iter().filter(|one| one.severity == Severity::Error).count();
+    if wrong > 0 {
+        bail!("the model has {wrong} mistakes; what is wrong is null");
     }
     Ok(())
 }

@@ -379,6 +379,9 @@ impl Compiler<'_, '_> {
             self.texts.report(Diagnostic::error("tableOutput", message), &place);
             return Err(Arc::from(message));
         }
+        if table.outputs.len() == 1 {
+            return Ok(());
+        }
         let mut known = HashSet::default();
         let mut names = table.outputs.iter().filter_map(|own| own.name.as_deref()).map(str::trim);
         if names.any(|name| !name.is_empty() && !known.insert(name)) {

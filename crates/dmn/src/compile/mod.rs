@@ -78,6 +78,12 @@ struct Element<'m> {
     needs: Vec<NodeId>,
 }
 
+impl Element<'_> {
+    fn place(&self, texts: &Texts) -> Place {
+        texts.place(self.id, self.name, self.variable.map(|own| own.at).unwrap_or_default())
+    }
+}
+
 struct Graph<'m> {
     documents: &'m [Document<'m>],
     elements: Vec<Element<'m>>,
@@ -165,12 +171,11 @@ impl<'m> Graph<'m> {
     fn twins(&self, texts: &mut Texts) {
         let mut known: HashSet<(usize, bool, &str)> = HashSet::default();
         for element in &self.elements {
-            let place =
-                texts.place(element.id, element.name, element.variable.map(|own| own.at).unwrap_or_default());
             if let Some(id) = element.id
                 && !known.insert((element.document, true, id))
             {
                 let message = format!("Two elements have the id {id:?}.");
+                let place = element.place(texts);
                 texts.report(Diagnostic::error("duplicateId", message), &place);
             }
             if let Some(name) = element.name
@@ -178,6 +183,7 @@ impl<'m> Graph<'m> {
                 && !known.insert((element.document, false, name.trim()))
             {
                 let message = format!("Two decisions have the name {name:?}: the first one is meant by it.");
+                let place = element.place(texts);
                 texts.report(Diagnostic::warning("duplicateName", message), &place);
             }
         }

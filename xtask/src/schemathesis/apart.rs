@@ -72,7 +72,14 @@ pub async fn run(
         .chars()
         .map(|mark| if mark.is_ascii_alphanumeric() { mark.to_ascii_lowercase() } else { '-' })
         .collect();
-    let clean = setting.start(&name, &address, token.as_deref(), &[label], &fixtures, seen)?;
+    let clean = setting.start(
+        &name,
+        &address,
+        (token.as_deref(), &setting.options.phases),
+        &[label],
+        &fixtures,
+        seen,
+    )?;
     server.stop().await?;
     Ok(clean)
 }

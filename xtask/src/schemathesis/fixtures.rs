@@ -279,6 +279,11 @@ fn fill(body: &mut Value, user: &str) {
     }
 }
 
+/// A decision model, so that there is one to be exported.
+const DECISION: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20230324/MODEL/" id="m" name="m" namespace="urn:m">
+  <decision id="d" name="d"><variable name="d"/><literalExpression><text>1</text></literalExpression></decision>
+  </definitions>"#;
+
 /// A workflow made from an imported file, so that its source can be read again.
 async fn imported(client: &Client) -> Result<String> {
     let name = format!("imported-{}", unique());
@@ -291,6 +296,7 @@ async fn imported(client: &Client) -> Result<String> {
     if definition["imports"].as_array().is_none_or(Vec::is_empty) {
         definition["imports"] = json!([import]);
     }
+    definition["dmn"] = json!({ "sourceXml": DECISION });
     let body = json!({"slug": name, "displayName": name, "description": "", "definition": definition});
     let created = client.post("/api/workflows", &body).await?.data().context("create")?;
     let id = created["id"].as_str().context("a created workflow has an id")?.to_owned();

@@ -1,22 +1,9 @@
-//! Checks, conformance runners and benchmarks of the project.
-//!
-//! Everything that needs a server speaks to a started one over HTTP and knows nothing of its inside.
+//! The checks of the code base, and the verbs that call the harness.
 
-mod bench;
-mod client;
-mod conformance;
-mod crash;
+mod harness;
 mod layers;
-mod npm;
-mod out;
-mod postgres;
-mod prepare;
-mod random;
-mod schemathesis;
-mod server;
 mod test;
 mod tidy;
-mod workspace;
 
 use std::process::ExitCode;
 
@@ -33,26 +20,27 @@ struct Arguments {
 enum Task {
     /// Checks which crate knows which.
     Layers,
-    /// Checks sizes, lints, names and white space.
+    /// Checks sizes, lints, names, white space, circles of modules and doubled dependencies.
     Tidy,
     /// Runs the whole test suite: nextest if it is installed, else `cargo test`.
     Test(test::Options),
     /// Runs a conformance suite against a started server.
-    Conformance(conformance::Options),
+    #[command(disable_help_flag = true)]
+    Conformance(harness::Options),
     /// Kills the server under load and checks that nothing acknowledged is lost or doubled.
-    Crash(crash::Options),
+    #[command(disable_help_flag = true)]
+    Crash(harness::Options),
     /// Measures a started server.
-    #[command(subcommand)]
-    Bench(bench::Subject),
+    #[command(disable_help_flag = true)]
+    Bench(harness::Options),
     /// Runs schemathesis over both OpenAPI documents.
-    Schemathesis(schemathesis::Options),
+    #[command(disable_help_flag = true)]
+    Schemathesis(harness::Options),
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    match run(Arguments::parse().task).await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
@@ -60,15 +48,16 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Runs one task; `false` when it ran but what it checks does not hold.
-async fn run(task: Task) -> anyhow::Result<bool> {
-    match task {
-        Task::Layers => layers::run(),
-        Task::Tidy => tidy::run(),
-        Task::Test(options) => test::run(&options),
-        Task::Conformance(options) => conformance::run(options).await,
-        Task::Crash(options) => crash::run(options).await,
-        Task::Bench(subject) => bench::run(subject).await,
-        Task::Schemathesis(options) => schemathesis::run(options).await,
-    }
+/// Runs one task; it fails when it ran but what it checks does not hold.
+fn run(task: Task) -> anyhow::Result<ExitCode> {
+    let holds = match task {
+        Task::Layers => layers::run()?,
+        Task::Tidy => tidy::run()?,
+        Task::Test(options) => test::run(&options)?,
+        Task::Conformance(options) => return harness::run("conformance", options),
+        Task::Crash(options) => return harness::run("crash", options),
+        Task::Bench(options) => return harness::run("bench", options),
+        Task::Schemathesis(options) => return harness::run("schemathesis", options),
+    };
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::{out, workspace};
+use heddle_harness::{out, workspace};
 
 /// Options of `test`.
 #[derive(clap::Args)]

@@ -1,69 +1,53 @@
 //! A caller of a test server.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose server does not answer must fail")]
 
-use std::sync::{Arc, RwLock};
+use std::ops::Deref;
 
+pub use heddle_harness::http::Base;
+use heddle_harness::http::{self, Caller};
 use reqwest::Method;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 /// The name of the session cookie.
 pub const COOKIE: &str = "__Host-heddle-session";
 
-/// Where a test server listens; it moves when the server is started again.
-pub type Base = Arc<RwLock<String>>;
-
-/// A caller: an address, and who calls.
+/// A caller whose every request must be answered.
 #[derive(Debug, Clone)]
-pub struct Client {
-    http: reqwest::Client,
-    base: Base,
-    headers: HeaderMap,
-}
+pub struct Client(Caller);
 
-/// An answer, read to its end.
+/// An answer that a test holds against what it expects.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    /// The method and path asked for.
-    pub asked: String,
-    /// The status.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub bytes: Vec<u8>,
-}
+pub struct Answer(http::Answer);
 
 /// A request in the making.
 #[derive(Debug)]
-pub struct Request {
-    asked: String,
-    builder: reqwest::RequestBuilder,
+pub struct Request(http::Request);
+
+impl Deref for Answer {
+    type Target = http::Answer;
+
+    fn deref(&self) -> &http::Answer {
+        &self.0
+    }
 }
 
 impl Client {
     /// Somebody who is not signed in.
     #[must_use]
     pub fn anonymous(base: Base) -> Self {
-        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { http, base, headers: HeaderMap::new() }
+        Self(Caller::anonymous(base).expect("a client"))
     }
 
     /// The same caller with one more header on every request.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
-        let mut other = self.clone();
-        let name: HeaderName = name.parse().expect("a header's name");
-        other.headers.insert(name, HeaderValue::from_str(value).expect("a header's value"));
-        other
+        Self(self.0.with(name, value).expect("a header"))
     }
 
     /// The same caller without a header.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {
-        let mut other = self.clone();
-        other.headers.remove(name);
-        other
+        Self(self.0.without(name))
     }
 
     /// A caller with a token of a session or an API token.
@@ -87,18 +71,13 @@ impl Client {
     /// The token that the caller comes with; empty without one.
     #[must_use]
     pub fn token(&self) -> String {
-        let text =
-            self.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        text.trim_start_matches("Bearer ").to_owned()
+        self.0.header("authorization").trim_start_matches("Bearer ").to_owned()
     }
 
     /// Begins a request.
     #[must_use]
     pub fn request(&self, method: &str, path: &str) -> Request {
-        let base = self.base.read().expect("an address").clone();
-        let verb = Method::from_bytes(method.as_bytes()).expect("a method");
-        let builder = self.http.request(verb, format!("{base}{path}")).headers(self.headers.clone());
-        Request { asked: format!("{method} {path}"), builder }
+        Request(self.0.request(&Method::from_bytes(method.as_bytes()).expect("a method"), path))
     }
 
     /// GET.
@@ -130,43 +109,30 @@ impl Client {
 impl Request {
     /// With a header.
     #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.builder = self.builder.header(name, value);
-        self
+    pub fn header(self, name: &str, value: &str) -> Self {
+        Self(self.0.header(name, value))
     }
 
     /// With a JSON body.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
-        self.body("application/json", body.to_string().into_bytes())
+        Self(self.0.json(body))
     }
 
     /// With a body of a media type; an empty type sends no `Content-Type`.
     #[must_use]
-    pub fn body(mut self, media: &str, bytes: Vec<u8>) -> Self {
-        if !media.is_empty() {
-            self.builder = self.builder.header("content-type", media);
-        }
-        self.builder = self.builder.body(bytes);
-        self
+    pub fn body(self, media: &str, bytes: Vec<u8>) -> Self {
+        Self(self.0.body(media, bytes))
     }
 
-    /// Sends it; the answer is not read yet.
-    ///
-    /// # Errors
-    /// When nobody answers.
-    pub async fn open(self) -> Result<reqwest::Response, reqwest::Error> {
-        self.builder.send().await
+    /// Sends it; the answer is not read yet. None when nobody answers.
+    pub async fn open(self) -> Option<reqwest::Response> {
+        self.0.open().await.ok()
     }
 
     /// Sends it and reads the answer to its end.
     pub async fn send(self) -> Answer {
-        let asked = self.asked.clone();
-        let fail = |error: reqwest::Error| -> ! { panic!("{asked}: {error:?}") };
-        let response = self.builder.send().await.unwrap_or_else(|error| fail(error));
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let bytes = response.bytes().await.unwrap_or_else(|error| fail(error)).to_vec();
-        Answer { asked: self.asked, status, headers, bytes }
+        Answer(self.0.send().await.unwrap_or_else(|error| panic!("{error:?}")))
     }
 }
 
@@ -186,12 +152,6 @@ impl Answer {
         let details = error["details"].as_array().cloned().unwrap_or_default();
         assert!(details.iter().any(|detail| detail["reason"] == reason), "`{reason}` is not in {error}");
         error
-    }
-
-    /// The body as text.
-    #[must_use]
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
     /// The body as JSON.
@@ -220,12 +180,6 @@ impl Answer {
         let data = self.data();
         let Some(id) = data["id"].as_str() else { panic!("{}: no id in {data}", self.asked) };
         id.to_owned()
-    }
-
-    /// A header; empty when it is absent.
-    #[must_use]
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// The fields that the details of an error name.

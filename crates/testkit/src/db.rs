@@ -1,12 +1,9 @@
 //! Databases for tests: a SQLite file or a PostgreSQL schema of its own for each test.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't have its database must fail")]
 
-mod cluster;
-
+pub use heddle_harness::postgres::Cluster;
 use heddle_kernel::Timestamp;
 use heddle_store::{Db, Durability, Options};
-
-pub use cluster::Cluster;
 
 /// Runs one async body on a fresh, migrated database of each kind:
 /// `on_both!(|db| { ... })`, where `db` is a `Db`.

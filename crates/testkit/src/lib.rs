@@ -33,9 +33,7 @@ macro_rules! with_both {
 /// When it is not there and `CI=true`.
 #[must_use]
 pub fn suites(path: &str) -> Option<std::path::PathBuf> {
-    let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites");
-    let folder = std::env::var_os("HEDDLE_SUITES").map_or_else(beside, std::path::PathBuf::from);
-    let found = Some(folder.join(path)).filter(|found| found.exists());
+    let found = Some(heddle_harness::workspace::suites().join(path)).filter(|found| found.exists());
     if found.is_none() {
         let strict = std::env::var("CI").is_ok_and(|value| value == "true");
         assert!(!strict, "the suites have no {path}");

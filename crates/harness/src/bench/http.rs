@@ -1,0 +1,259 @@
+//! Requests, durable starts and round trips over HTTP.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use super::figures::{Figure, Latencies};
+use super::http1::{self, Connection};
+use super::process;
+use heddle_harness::client::Client;
+use heddle_harness::out;
+use heddle_harness::postgres::Postgres;
+use heddle_harness::server::{self, Backend, Build, Mode, Server};
+
+use crate::prepare;
+
+/// Connections are opened and caches filled before anything counts.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Options of `bench http`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Database of the started server; both by default.
+    #[arg(long, value_enum)]
+    backend: Vec<Backend>,
+    /// Callers at the same time.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
+    callers: Vec<usize>,
+    /// Seconds of each measurement.
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Measures a debug build; its figures say little.
+    #[arg(long)]
+    debug: bool,
+}
+
+/// Measures and prints.
+pub async fn run(options: Options) -> Result<bool> {
+    let build = if options.debug { Build::Debug } else { Build::Release };
+    let binary = server::binary(build)?;
+    let backends = if options.backend.is_empty() {
+        vec![Backend::Sqlite, Backend::Postgres]
+    } else {
+        options.backend.clone()
+    };
+    for backend in backends {
+        let postgres = server::postgres_for(backend)?;
+        let mut server =
+            Server::start(&binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
+        let bench = Bench::prepare(&server, backend, postgres.as_ref(), &options).await?;
+        bench.start_figures(&server);
+        bench.measure(&options.callers).await?;
+        server.stop().await?;
+    }
+    Ok(true)
+}
+
+/// A server ready to be measured.
+struct Bench {
+    backend: Backend,
+    host: String,
+    token: String,
+    pid: u32,
+    postmaster: Option<u32>,
+    window: Duration,
+    quick: String,
+    human: String,
+}
+
+/// What a caller does over and over.
+#[derive(Clone)]
+enum Work {
+    /// The same request.
+    Same(Arc<[u8]>),
+    /// Starts a run and completes its human task.
+    RoundTrip { start: Arc<[u8]>, base: Arc<str>, token: Arc<str> },
+}
+
+/// A kind of work with the names of its figures.
+struct Measure {
+    name: &'static str,
+    unit: &'static str,
+    work: Work,
+    callers: usize,
+    /// Whether each is a run, so that processor time per run makes sense.
+    runs: bool,
+}
+
+/// What one measurement gives.
+struct Measured {
+    latencies: Latencies,
+    seconds: f64,
+    /// Everything that was done, the warm-up included.
+    all: usize,
+}
+
+impl Bench {
+    async fn prepare(
+        server: &Server,
+        backend: Backend,
+        postgres: Option<&Postgres>,
+        options: &Options,
+    ) -> Result<Self> {
+        let facts = server.facts();
+        let email = facts.email.as_deref().context("the ready file names no administrator")?;
+        let password = facts.password.as_deref().context("the ready file names no password")?;
+        let client = Client::sign_in(&facts.address, email, password).await?;
+        let quick = prepare::publish(&client, "bench-one-task", prepare::ONE_TASK).await?;
+        let human = prepare::publish(&client, "bench-human-task", prepare::HUMAN_TASK).await?;
+        let probe = prepare::start(&client, &quick, &json!({})).await?;
+        if probe["state"].as_str() != Some("completed") {
+            bail!("the one-task workflow does not end at once: {}", probe["state"]);
+        }
+        Ok(Self {
+            backend,
+            host: facts.address.trim_start_matches("http://").to_owned(),
+            token: client.token(),
+            pid: facts.pid,
+            postmaster: postgres.and_then(Postgres::postmaster),
+            window: Duration::try_from_secs_f64(options.seconds).context("--seconds is no duration")?,
+            quick,
+            human,
+        })
+    }
+
+    fn start_figures(&self, server: &Server) {
+        self.print("ready_after", None, server.started_in().as_secs_f64() * 1_000.0, "ms");
+        if let Some(megabytes) = process::resident_megabytes(self.pid) {
+            self.print("resident", None, megabytes, "MB");
+        }
+    }
+
+    async fn measure(&self, callers: &[usize]) -> Result<()> {
+        let request = |method, path: &str, body| -> Arc<[u8]> {
+            http1::request(method, path, Some(&self.token), body).into()
+        };
+        let live: Arc<[u8]> = http1::request("GET", "/health/live", None, None).into();
+        let workflow = request("GET", &format!("/api/workflows/{}", self.quick), None);
+        let start = request("POST", &format!("/api/workflows/{}/runs", self.quick), Some("{}"));
+        let base: Arc<str> = format!("/api/workflows/{}/runs", self.human).into();
+        let round = Work::RoundTrip {
+            start: request("POST", &base, Some("{}")),
+            base,
+            token: self.token.as_str().into(),
+        };
+        let plan: [(&'static str, &'static str, Work, bool); 4] = [
+            ("health_live", "requests/s", Work::Same(live), false),
+            ("get_workflow", "requests/s", Work::Same(workflow), false),
+            ("durable_start", "starts/s", Work::Same(start), true),
+            ("start_and_complete", "round-trips/s", round, true),
+        ];
+        for (name, unit, work, runs) in plan {
+            for &callers in callers {
+                self.one(Measure { name, unit, work: work.clone(), callers, runs }).await?;
+            }
+        }
+        if let Some(megabytes) = process::resident_megabytes(self.pid) {
+            self.print("resident_after_load", None, megabytes, "MB");
+        }
+        Ok(())
+    }
+
+    async fn one(&self, measure: Measure) -> Result<()> {
+        let cpu = |pid: Option<u32>, family: bool| {
+            pid.and_then(
+                |pid| if family { process::family_cpu_seconds(pid) } else { process::cpu_seconds(pid) },
+            )
+        };
+        let before = (cpu(Some(self.pid), false), cpu(self.postmaster, true));
+        let mut measured = self.drive(&measure).await.with_context(|| measure.name.to_owned())?;
+        let after = (cpu(Some(self.pid), false), cpu(self.postmaster, true));
+        measured.latencies.sort();
+        let callers = Some(measure.callers);
+        self.print(measure.name, callers, measured.latencies.len() as f64 / measured.seconds, measure.unit);
+        for (suffix, share) in [("p50", 0.5), ("p99", 0.99)] {
+            self.print(
+                &format!("{}_{suffix}", measure.name),
+                callers,
+                measured.latencies.percentile(share),
+                "ms",
+            );
+        }
+        if measure.runs {
+            let thousands = measured.all as f64 / 1_000.0;
+            for (who, before, after) in [("server", before.0, after.0), ("database", before.1, after.1)] {
+                if let (Some(before), Some(after)) = (before, after) {
+                    let name = format!("{}_{who}_cpu", measure.name);
+                    self.print(&name, callers, (after - before) / thousands, "cpu-seconds/1000-runs");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn drive(&self, measure: &Measure) -> Result<Measured> {
+        let begin = Instant::now() + WARM_UP;
+        let end = begin + self.window;
+        let callers: Vec<_> = (0..measure.callers)
+            .map(|_| tokio::spawn(call(self.host.clone(), measure.work.clone(), begin, end)))
+            .collect();
+        let mut measured =
+            Measured { latencies: Latencies::default(), seconds: self.window.as_secs_f64(), all: 0 };
+        for caller in callers {
+            let (latencies, all) = caller.await.context("a caller broke off")??;
+            measured.latencies.join(latencies);
+            measured.all += all;
+        }
+        Ok(measured)
+    }
+
+    fn print(&self, name: &str, callers: Option<usize>, value: f64, unit: &'static str) {
+        out::line(Figure { backend: self.backend.name(), name: name.to_owned(), callers, value, unit });
+    }
+}
+
+/// One caller: works until the end and counts what ended within the window.
+async fn call(host: String, work: Work, begin: Instant, end: Instant) -> Result<(Latencies, usize)> {
+    let mut connection = Connection::open(&host).await?;
+    let mut latencies = Latencies::default();
+    let mut all = 0;
+    loop {
+        let started = Instant::now();
+        if started >= end {
+            return Ok((latencies, all));
+        }
+        work.once(&mut connection).await?;
+        all += 1;
+        let ended = Instant::now();
+        if started >= begin && ended <= end {
+            latencies.add(ended - started);
+        }
+    }
+}
+
+impl Work {
+    async fn once(&self, connection: &mut Connection) -> Result<()> {
+        match self {
+            Self::Same(request) => good(connection.exchange(request).await?),
+            Self::RoundTrip { start, base, token } => {
+                let (status, body) = connection.exchange(start).await?;
+                let path = match http1::first_id(body) {
+                    Some(id) if status == 201 => format!("{base}/{id}/human-tasks/work/complete"),
+                    _ => bail!("{status} {}", String::from_utf8_lossy(body)),
+                };
+                let complete = http1::request("POST", &path, Some(token), Some("{}"));
+                good(connection.exchange(&complete).await?)
+            }
+        }
+    }
+}
+
+fn good((status, body): (u16, &[u8])) -> Result<()> {
+    if (200..300).contains(&status) {
+        return Ok(());
+    }
+    bail!("{status} {}", String::from_utf8_lossy(body))
+}

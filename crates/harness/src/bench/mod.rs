@@ -1,0 +1,55 @@
+//! Measurements: of a started server, and of parts of it.
+
+mod decisions;
+mod definitions;
+mod figures;
+mod http;
+mod http1;
+mod process;
+
+use std::ffi::OsStr;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::Subcommand;
+
+use heddle_harness::workspace;
+
+/// What is measured.
+#[derive(Subcommand)]
+pub enum Subject {
+    /// Requests, durable starts and round trips over HTTP.
+    Http(http::Options),
+    /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
+    Bpmn(definitions::Options),
+    /// Expressions and decisions on one core, beside feelin.
+    Dmn(decisions::Options),
+}
+
+/// Measures a subject.
+pub async fn run(subject: Subject) -> Result<bool> {
+    match subject {
+        Subject::Http(options) => http::run(options).await,
+        Subject::Bpmn(options) => definitions::run(options),
+        Subject::Dmn(options) => decisions::run(options),
+    }
+}
+
+/// What an example prints, which is built as a release is.
+fn example(package: &str, name: &str, features: &[&str], arguments: &[&OsStr]) -> Result<String> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["run", "--quiet", "--release", "--package", package, "--example", name]);
+    features.iter().for_each(|feature| {
+        cargo.args(["--features", feature]);
+    });
+    output(cargo.arg("--").args(arguments))
+}
+
+/// The standard output of a command that must succeed.
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("{command:?} cannot be started"))?;
+    if !output.status.success() {
+        bail!("{command:?} {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    String::from_utf8(output.stdout).context("a benchmark printed no text")
+}

@@ -1,0 +1,229 @@
+//! The step language of `expectations.json`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// One deployment with the cases that run on it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Model {
+    /// Its name in reports.
+    pub id: String,
+    /// Files of one deployment, relative to the folder of `expectations.json`.
+    pub files: Vec<String>,
+    /// Why it may be judged otherwise.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Its cases.
+    pub cases: Vec<Case>,
+}
+
+/// One start with what happens next.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Case {
+    /// None: nothing is started, a timer does it.
+    #[serde(default)]
+    pub start: Option<Start>,
+    /// The start must be refused.
+    #[serde(default)]
+    pub expect_start_error: Option<Value>,
+    /// In order.
+    #[serde(default)]
+    pub steps: Vec<Value>,
+    /// Judged at the end.
+    #[serde(default)]
+    pub expect: Option<Expect>,
+}
+
+/// How an instance begins.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+pub struct Start {
+    /// By process id.
+    #[serde(default)]
+    pub process: Option<String>,
+    /// By message name.
+    #[serde(default)]
+    pub message: Option<String>,
+    /// Input, or the message's payload.
+    #[serde(default)]
+    pub variables: Map<String, Value>,
+}
+
+/// What must hold at the end.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Expect {
+    /// `completed`, `active`, `error` or `not-active`.
+    pub state: String,
+    /// Completed activity instances per name.
+    #[serde(default)]
+    pub completed_by_name: Option<BTreeMap<String, u64>>,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The multiset of active user tasks.
+    Tasks(Vec<String>),
+    /// Completes one instance of a task.
+    Complete(String, Map<String, Value>),
+    /// Completes all open instances of a task.
+    CompleteAll(String),
+    /// Completes each of them as it comes up.
+    CompleteAnyOrder(Vec<String>),
+    /// Correlates a message with this case.
+    Message { name: String, element: Option<String>, refused: bool, payload: Map<String, Value> },
+    /// Broadcasts a signal.
+    Signal(String, Map<String, Value>),
+    /// Continues a receive task without its message.
+    Trigger(String),
+    /// Starts another instance.
+    Start(Start),
+    /// Moves the clock by an ISO 8601 duration.
+    Advance(String),
+    /// `completed` or `active`.
+    State(String),
+    /// Instances ever started, per process id.
+    Instances(BTreeMap<String, u64>),
+}
+
+impl Step {
+    /// Reads one step; an unknown word is an error, so that nothing is passed over.
+    pub fn read(value: &Value) -> Result<Self> {
+        let step = value.as_object().context("a step is an object")?;
+        const MODIFIERS: [&str; 4] = ["element", "expect_error", "variables", "note"];
+        let mut words = step.keys().filter(|key| !MODIFIERS.contains(&key.as_str()));
+        let (Some(word), None) = (words.next(), words.next()) else { bail!("a step has one word: {value}") };
+        let argument = &step[word];
+        let variables = step.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
+        let read = match word.as_str() {
+            "tasks" => Self::Tasks(list(argument)?),
+            "complete" => Self::Complete(text(argument)?, variables),
+            "complete_all" => Self::CompleteAll(text(argument)?),
+            "complete_any_order" => Self::CompleteAnyOrder(list(argument)?),
+            "message" => Self::Message {
+                name: text(argument)?,
+                element: step.get("element").map(text).transpose()?,
+                refused: step.get("expect_error").is_some_and(|value| value != &Value::Bool(false)),
+                payload: variables,
+            },
+            "signal" => Self::Signal(text(argument)?, variables),
+            "trigger" => Self::Trigger(text(argument)?),
+            "start" => Self::Start(serde_json::from_value(argument.clone())?),
+            "advance" => Self::Advance(text(argument)?),
+            "state" => Self::State(text(argument)?),
+            "instances" => Self::Instances(serde_json::from_value(argument.clone())?),
+            other => bail!("unknown step `{other}`"),
+        };
+        Ok(read)
+    }
+}
+
+fn text(value: &Value) -> Result<String> {
+    value.as_str().map(str::to_owned).with_context(|| format!("not a text: {value}"))
+}
+
+fn list(value: &Value) -> Result<Vec<String>> {
+    value.as_array().with_context(|| format!("not a list: {value}"))?.iter().map(text).collect()
+}
+
+/// The models of every `expectations.json` below a folder, with the folder each stands in.
+pub fn read_suite(folder: &Path) -> Result<Vec<(PathBuf, Model)>> {
+    if !folder.is_dir() {
+        bail!("there is no folder {}", folder.display());
+    }
+    let mut found = Vec::new();
+    for path in heddle_harness::workspace::files(folder)? {
+        if path.file_name().is_some_and(|name| name == "expectations.json") {
+            let text = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let models: Vec<Model> = serde_json::from_slice(&text)
+                .with_context(|| format!("{} is not as agreed", path.display()))?;
+            let home = path.parent().unwrap_or(folder).to_path_buf();
+            found.extend(models.into_iter().map(|model| (home.clone(), model)));
+        }
+    }
+    if found.is_empty() {
+        bail!("no expectations.json below {}", folder.display());
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_language_is_read() {
+        let none = Map::new;
+        for (value, expected) in [
+            (json!({"tasks": ["a", "a"]}), Step::Tasks(vec!["a".into(), "a".into()])),
+            (json!({"complete": "a"}), Step::Complete("a".into(), none())),
+            (json!({"complete_all": "a"}), Step::CompleteAll("a".into())),
+            (json!({"complete_any_order": ["a"]}), Step::CompleteAnyOrder(vec!["a".into()])),
+            (
+                json!({"message": "m", "element": "e", "expect_error": true}),
+                Step::Message { name: "m".into(), element: Some("e".into()), refused: true, payload: none() },
+            ),
+            (json!({"signal": "s"}), Step::Signal("s".into(), none())),
+            (json!({"trigger": "t"}), Step::Trigger("t".into())),
+            (json!({"advance": "PT1S"}), Step::Advance("PT1S".into())),
+            (json!({"state": "active"}), Step::State("active".into())),
+            (json!({"instances": {"p": 2}}), Step::Instances([("p".to_owned(), 2)].into())),
+            (
+                json!({"start": {"process": "p", "variables": {"x": 1}}}),
+                Step::Start(Start {
+                    process: Some("p".into()),
+                    message: None,
+                    variables: json!({"x": 1}).as_object().unwrap().clone(),
+                }),
+            ),
+        ] {
+            assert_eq!(Step::read(&value).unwrap(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_or_ambiguous_is_an_error() {
+        for value in [
+            json!({"dance": 1}),
+            json!({}),
+            json!({"tasks": [], "state": "active"}),
+            json!({"complete": 1}),
+            json!(1),
+        ] {
+            assert!(Step::read(&value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn suites_are_found_in_nested_folders() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(read_suite(root.path()).is_err());
+        std::fs::create_dir_all(root.path().join("a/b")).unwrap();
+        let model = json!([{"id": "m", "files": ["m.bpmn"], "cases": [{"start": null, "steps": []}]}]);
+        std::fs::write(root.path().join("a/b/expectations.json"), model.to_string()).unwrap();
+        let models = read_suite(root.path()).unwrap();
+        assert_eq!(models.len(), 1);
+        assert_eq!(models[0].0, root.path().join("a/b"));
+        assert!(models[0].1.cases[0].start.is_none());
+    }
+
+    #[test]
+    fn the_given_suite_is_read_whole() {
+        let folder = heddle_harness::workspace::suites().join("bpmn/execution");
+        if !folder.is_dir() {
+            assert!(std::env::var_os("CI").is_none(), "the suites are absent");
+            eprintln!("skipped: the suites are absent");
+            return;
+        }
+        let models = read_suite(&folder).unwrap();
+        assert_eq!(models.iter().map(|(_, model)| model.cases.len()).sum::<usize>(), 156);
+        for step in models.iter().flat_map(|(_, model)| &model.cases).flat_map(|case| &case.steps) {
+            Step::read(step).unwrap();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The server, the signed-in client and the test clock that cases run with.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use heddle_harness::client::{Answer, Client};
+use heddle_harness::postgres::Postgres;
+use heddle_harness::server::{self, Backend, Build, Mode, Server};
+
+/// A server whose clock moved further than this is replaced: its trial licence must not run out.
+const CLOCK_LIMIT: SignedDuration = SignedDuration::from_hours(8 * 24);
+
+/// Where cases run.
+pub struct Scene {
+    origin: Origin,
+    client: Client,
+    began: Option<Timestamp>,
+    moved: bool,
+}
+
+enum Origin {
+    /// Somebody else's server: it is taken as it is.
+    Given,
+    /// Our own, which can be replaced.
+    Own(Box<Own>),
+}
+
+struct Own {
+    binary: PathBuf,
+    server: Server,
+    postgres: Option<Postgres>,
+}
+
+const MODE: Mode = Mode { demo: true, test_clock: true };
+
+impl Scene {
+    /// Starts a server of our own.
+    pub async fn start(backend: Backend) -> Result<Self> {
+        let binary = server::binary(Build::Debug)?;
+        let postgres = server::postgres_for(backend)?;
+        let server = Server::start(&binary, MODE, postgres.as_ref()).await?;
+        let client = sign_in(&server).await?;
+        Ok(Self {
+            origin: Origin::Own(Box::new(Own { binary, server, postgres })),
+            client,
+            began: None,
+            moved: false,
+        })
+    }
+
+    /// Uses a server that runs already.
+    pub fn given(address: &str, token: &str) -> Result<Self> {
+        let client = Client::with_token(address, token)?;
+        Ok(Self { origin: Origin::Given, client, began: None, moved: false })
+    }
+
+    /// The caller.
+    pub const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The clock's time.
+    pub async fn now(&mut self) -> Result<Timestamp> {
+        let now = clock(&self.turn("PT0S").await?)?;
+        self.began.get_or_insert(now);
+        Ok(now)
+    }
+
+    /// Moves the clock by an ISO 8601 duration and runs what became due.
+    pub async fn advance(&mut self, duration: &str) -> Result<Timestamp> {
+        self.now().await?;
+        self.moved = true;
+        clock(&self.turn(duration).await?)
+    }
+
+    async fn turn(&self, duration: &str) -> Result<Answer> {
+        self.client.post("/api/test/clock", &json!({ "advance": duration })).await
+    }
+
+    /// Replaces our own server when its clock ran far ahead, or when it no longer answers.
+    pub async fn refresh(&mut self) -> Result<()> {
+        let lives = self.client.get("/health/live").await.is_ok_and(|answer| answer.ok());
+        let ahead = if lives && self.moved { self.ahead().await? } else { SignedDuration::ZERO };
+        if lives && ahead < CLOCK_LIMIT {
+            return Ok(());
+        }
+        if let Origin::Own(own) = &mut self.origin {
+            let Own { binary, server, postgres } = own.as_mut();
+            if !lives {
+                heddle_harness::out::note(format_args!(
+                    "the server no longer answers:\n{}",
+                    server.log_tail()
+                ));
+            }
+            server.kill().await?;
+            *server = Server::start(binary, MODE, postgres.as_ref()).await?;
+            self.client = sign_in(server).await?;
+            self.began = None;
+            self.moved = false;
+        }
+        Ok(())
+    }
+
+    async fn ahead(&mut self) -> Result<SignedDuration> {
+        let now = self.now().await?;
+        Ok(now.duration_since(self.began.unwrap_or(now)))
+    }
+
+    /// Ends our own server.
+    pub async fn end(mut self) -> Result<()> {
+        if let Origin::Own(own) = &mut self.origin {
+            own.server.stop().await?;
+        }
+        Ok(())
+    }
+}
+
+async fn sign_in(server: &Server) -> Result<Client> {
+    let facts = server.facts();
+    let email = facts.email.as_deref().context("the ready file names no administrator")?;
+    let password = facts.password.as_deref().context("the ready file names no password")?;
+    Client::sign_in(&facts.address, email, password).await
+}
+
+/// The time that the test clock answers with.
+fn clock(answer: &Answer) -> Result<Timestamp> {
+    let data = answer.clone().data().context("the test clock")?;
+    let text = ["now", "time", "at"].iter().find_map(|key| data[*key].as_str()).or_else(|| data.as_str());
+    let text = text.with_context(|| format!("the test clock gives no time: {data}"))?;
+    text.parse().with_context(|| format!("not a time: {text}"))
+}
+
+/// A duration between two instants as ISO 8601, rounded up to milliseconds.
+pub fn iso(duration: SignedDuration) -> String {
+    let micros = duration.as_micros().max(0);
+    let millis = micros / 1_000 + i128::from(micros % 1_000 != 0);
+    let seconds = millis / 1_000;
+    format!("P{}DT{}.{:03}S", seconds / 86_400, seconds % 86_400, millis % 1_000)
+}
+
+/// The instant of a member, if it has one.
+pub fn instant(value: &Value) -> Option<Timestamp> {
+    value.as_str().and_then(|text| text.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_rounded_up_to_milliseconds() {
+        for (micros, expected) in [
+            (0, "P0DT0.000S"),
+            (1, "P0DT0.001S"),
+            (1_500_000, "P0DT1.500S"),
+            (61_000_001, "P0DT61.001S"),
+            (86_400_000_000, "P1DT0.000S"),
+        ] {
+            assert_eq!(iso(SignedDuration::from_micros(micros)), expected);
+        }
+    }
+
+    #[test]
+    fn the_clock_is_read_from_the_answer() {
+        let answer = |data: Value| Answer { status: 200, body: json!({ "data": data }) };
+        let expected: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        assert_eq!(clock(&answer(json!({"now": "2026-01-01T00:00:00.000Z"}))).unwrap(), expected);
+        assert!(clock(&answer(json!({}))).is_err());
+        assert!(clock(&Answer { status: 404, body: Value::Null }).is_err());
+    }
+}

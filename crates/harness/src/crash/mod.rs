@@ -1,0 +1,139 @@
+//! Kills the server at random moments under load, then checks that nothing acknowledged was lost or doubled.
+
+mod check;
+mod load;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::sync::watch;
+
+use crate::random::{self, Random};
+use heddle_harness::client::Client;
+use heddle_harness::out;
+use heddle_harness::server::{self, Backend, Build, Mode, Server};
+
+use crate::prepare;
+
+/// Options of `crash`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// How often the server is killed.
+    #[arg(long, default_value_t = 50)]
+    kills: u32,
+    /// Database of the started server.
+    #[arg(long, value_enum, default_value_t = Backend::Sqlite)]
+    backend: Backend,
+    /// Callers at the same time.
+    #[arg(long, default_value_t = 16)]
+    callers: usize,
+    /// Milliseconds that a caller waits between two runs at most.
+    #[arg(long, default_value_t = 20)]
+    pause_ms: u64,
+    /// Shortest and longest life of the server between kills in milliseconds.
+    #[arg(long, default_value_t = 150)]
+    shortest_ms: u64,
+    /// See --shortest-ms.
+    #[arg(long, default_value_t = 1_500)]
+    longest_ms: u64,
+    /// Repeats the kill moments of an earlier run.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// Runs the test; `false` when something was lost or doubled.
+pub async fn run(options: Options) -> Result<bool> {
+    let seed = options.seed.unwrap_or_else(random::seed);
+    let binary = server::binary(Build::Debug)?;
+    let postgres = server::postgres_for(options.backend)?;
+    let mode = Mode { demo: true, test_clock: false };
+    let mut server = Server::start(&binary, mode, postgres.as_ref()).await?;
+    let facts = server.facts().clone();
+    let email = facts.email.context("the ready file names no administrator")?;
+    let password = facts.password.context("the ready file names no password")?;
+    let client = Client::sign_in(&facts.address, &email, &password).await?;
+    let token = client.token();
+    let workflow = prepare::publish(&client, "crash", prepare::TASK_AND_TIMER).await?;
+
+    let (address, callers) = start_callers(&options, &workflow, client, seed);
+    let mut random = Random::new(seed);
+    for kill in 1..=options.kills {
+        let life = random.between(options.shortest_ms, options.longest_ms.max(options.shortest_ms));
+        tokio::time::sleep(Duration::from_millis(life)).await;
+        address.send_replace(None);
+        server.kill().await?;
+        server.launch().await.with_context(|| format!("the restart after kill {kill} (seed {seed})"))?;
+        address.send_replace(Some(Arc::new(Client::with_token(&server.facts().address, &token)?)));
+    }
+    tokio::time::sleep(Duration::from_millis(options.shortest_ms)).await;
+    let ledger = callers.finish().await?;
+    let client = Client::with_token(&server.facts().address, &token)?;
+    let found = check::all(&client, &workflow, &ledger).await?;
+    server.stop().await?;
+    Ok(report(&options, seed, &ledger, &found))
+}
+
+/// The callers under way.
+struct Callers {
+    stop: Arc<AtomicBool>,
+    tasks: Vec<tokio::task::JoinHandle<load::Ledger>>,
+}
+
+type Address = watch::Sender<Option<Arc<Client>>>;
+
+fn start_callers(options: &Options, workflow: &str, client: Client, seed: u64) -> (Address, Callers) {
+    let (sender, receiver) = watch::channel(Some(Arc::new(client)));
+    let stop = Arc::new(AtomicBool::new(false));
+    let tasks = (0..options.callers)
+        .map(|number| {
+            let caller = load::Caller {
+                number,
+                workflow: workflow.to_owned(),
+                pause_ms: options.pause_ms,
+                server: receiver.clone(),
+                stop: Arc::clone(&stop),
+                random: Random::new(seed ^ (number as u64 + 1).rotate_left(32)),
+            };
+            tokio::spawn(caller.work())
+        })
+        .collect();
+    (sender, Callers { stop, tasks })
+}
+
+impl Callers {
+    async fn finish(self) -> Result<load::Ledger> {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut ledger = load::Ledger::default();
+        for task in self.tasks {
+            ledger.add(task.await.context("a caller broke off")?);
+        }
+        Ok(ledger)
+    }
+}
+
+fn report(options: &Options, seed: u64, ledger: &load::Ledger, found: &check::Findings) -> bool {
+    for complaint in found.complaints.iter().chain(&ledger.unexpected).take(20) {
+        out::line(complaint);
+    }
+    out::line(format_args!(
+        "backend={} seed={seed} runs={} completions={} events={} gaps={} audit_missing={} unexpected={}",
+        options.backend.name(),
+        found.runs,
+        ledger.runs.iter().filter(|run| run.completed).count(),
+        found.events,
+        found.gaps,
+        found.audit_missing,
+        ledger.unexpected.len()
+    ));
+    out::line(format_args!(
+        "kills={} acknowledged={} lost={} doubled={} timers_lost={}",
+        options.kills,
+        ledger.acknowledged(),
+        found.lost,
+        found.doubled,
+        found.timers_lost
+    ));
+    ledger.acknowledged() > 0 && ledger.unexpected.is_empty() && found.clean()
+}

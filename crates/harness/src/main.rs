@@ -1,0 +1,60 @@
+//! The runners: conformance suites, kills under load, measurements and fuzzing, each against a started server, of
+//! whose inside they know nothing. `cargo xtask` calls them.
+
+mod bench;
+mod conformance;
+mod crash;
+mod npm;
+mod prepare;
+mod random;
+mod schemathesis;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "heddle-harness",
+    bin_name = "cargo xtask",
+    about = "Conformance suites, kills under load, measurements and fuzzing"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    runner: Runner,
+}
+
+#[derive(Subcommand)]
+enum Runner {
+    /// Runs a conformance suite against a started server.
+    Conformance(conformance::Options),
+    /// Kills the server under load and checks that nothing acknowledged is lost or doubled.
+    Crash(crash::Options),
+    /// Measures a started server.
+    #[command(subcommand)]
+    Bench(bench::Subject),
+    /// Runs schemathesis over both OpenAPI documents.
+    Schemathesis(schemathesis::Options),
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(Arguments::parse().runner).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one of them; `false` when it ran but what it checks does not hold.
+async fn run(runner: Runner) -> anyhow::Result<bool> {
+    match runner {
+        Runner::Conformance(options) => conformance::run(options).await,
+        Runner::Crash(options) => crash::run(options).await,
+        Runner::Bench(subject) => bench::run(subject).await,
+        Runner::Schemathesis(options) => schemathesis::run(options).await,
+    }
+}

@@ -1,0 +1,80 @@
+//! Small workflows of our own, for load and for fixtures.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use heddle_harness::client::Client;
+
+/// Start, one bare task, end: a run of it ends at once.
+pub const ONE_TASK: &str = r#"
+    <startEvent id="begin"/>
+    <sequenceFlow id="f1" sourceRef="begin" targetRef="work"/>
+    <task id="work" name="Work"/>
+    <sequenceFlow id="f2" sourceRef="work" targetRef="done"/>
+    <endEvent id="done"/>"#;
+
+/// Start, one human task, end.
+pub const HUMAN_TASK: &str = r#"
+    <startEvent id="begin"/>
+    <sequenceFlow id="f1" sourceRef="begin" targetRef="work"/>
+    <userTask id="work" name="Work"/>
+    <sequenceFlow id="f2" sourceRef="work" targetRef="done"/>
+    <endEvent id="done"/>"#;
+
+/// A human task and a timer side by side; the run ends when both have.
+pub const TASK_AND_TIMER: &str = r#"
+    <startEvent id="begin"/>
+    <sequenceFlow id="f1" sourceRef="begin" targetRef="fork"/>
+    <parallelGateway id="fork"/>
+    <sequenceFlow id="f2" sourceRef="fork" targetRef="work"/>
+    <sequenceFlow id="f3" sourceRef="fork" targetRef="pause"/>
+    <userTask id="work" name="Work"/>
+    <intermediateCatchEvent id="pause" name="Pause">
+      <timerEventDefinition><timeDuration xsi:type="tFormalExpression">PT2S</timeDuration></timerEventDefinition>
+    </intermediateCatchEvent>
+    <sequenceFlow id="f4" sourceRef="work" targetRef="join"/>
+    <sequenceFlow id="f5" sourceRef="pause" targetRef="join"/>
+    <parallelGateway id="join"/>
+    <sequenceFlow id="f6" sourceRef="join" targetRef="done"/>
+    <endEvent id="done"/>"#;
+
+/// A whole BPMN document around the content of one process.
+pub fn document(process: &str, content: &str) -> String {
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+    id="definitions-{process}" targetNamespace="http://example.org/{process}">
+  <process id="{process}" name="{process}" isExecutable="true">{content}
+  </process>
+</definitions>
+"#
+    )
+}
+
+/// Previews a document and gives its definition.
+pub async fn definition(client: &Client, process: &str, content: &str) -> Result<Value> {
+    let source = json!({"source": {
+        "format": "bpmn", "fileName": format!("{process}.bpmn"), "content": document(process, content)}});
+    let preview = client.post("/api/workflows/transform/preview", &source).await?.data();
+    Ok(preview.context("transform/preview")?["definition"].take())
+}
+
+/// Creates a workflow with a draft.
+pub async fn create(client: &Client, process: &str, content: &str) -> Result<String> {
+    let definition = definition(client, process, content).await?;
+    let body = json!({"slug": process, "displayName": process, "description": "", "definition": definition});
+    let created = client.post("/api/workflows", &body).await?.data().context("create")?;
+    Ok(created["id"].as_str().context("a created workflow has an id")?.to_owned())
+}
+
+/// Creates and publishes a workflow.
+pub async fn publish(client: &Client, process: &str, content: &str) -> Result<String> {
+    let id = create(client, process, content).await?;
+    client.post(&format!("/api/workflows/{id}/publish"), &json!({})).await?.data().context("publish")?;
+    Ok(id)
+}
+
+/// Starts a run and gives its representation.
+pub async fn start(client: &Client, workflow: &str, body: &Value) -> Result<Value> {
+    client.post(&format!("/api/workflows/{workflow}/runs"), body).await?.data().context("start")
+}

@@ -1,0 +1,181 @@
+//! Schemathesis over both OpenAPI documents: no server error, no undocumented status, no answer that breaks its
+//! schema, and at least one success of every operation.
+
+mod apart;
+mod document;
+mod fixtures;
+mod licence;
+mod report;
+mod tool;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use heddle_harness::client::Client;
+use heddle_harness::out;
+use heddle_harness::postgres::Postgres;
+use heddle_harness::server::{self, Backend, Build, Mode, Server};
+
+use crate::random;
+
+use document::{Document, Operation};
+use fixtures::{Fixtures, Maker};
+use report::Seen;
+use tool::{Start, Tool};
+
+/// Options of `schemathesis`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Generated calls for each operation.
+    #[arg(long, default_value_t = 25)]
+    max_examples: u32,
+    /// The tool's phases.
+    #[arg(long, default_value = "examples,coverage,fuzzing")]
+    phases: String,
+    /// Database of the started server.
+    #[arg(long, value_enum, default_value_t = Backend::Sqlite)]
+    backend: Backend,
+    /// Repeats an earlier run.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only operations whose name contains this text, such as `/api/workflows`.
+    #[arg(long)]
+    only: Option<String>,
+}
+
+/// The documents by the name of their place.
+const DOCUMENTS: [&str; 2] = ["openapi", "openapi-platform"];
+
+/// What all starts of the tool share.
+pub struct Setting<'a> {
+    options: &'a Options,
+    tool: Tool,
+    binary: PathBuf,
+    postgres: Option<Postgres>,
+    seed: u64,
+}
+
+/// Runs the tool over both documents; `false` when it found something or an operation never succeeded.
+pub async fn run(options: Options) -> Result<bool> {
+    let tool = Tool::install()?;
+    let binary = server::binary(Build::Debug)?;
+    let postgres = server::postgres_for(options.backend)?;
+    let seed = options.seed.unwrap_or_else(random::seed);
+    let setting = Setting { options: &options, tool, binary, postgres, seed };
+    let mut seen = Seen::default();
+    let mut all = BTreeSet::new();
+    let mut clean = true;
+    for name in DOCUMENTS {
+        clean &= setting.document(name, &mut all, &mut seen).await?;
+    }
+    let without = seen.without_success(&all);
+    for line in &without {
+        out::line(format_args!("NO SUCCESS {line}"));
+    }
+    out::line(format_args!(
+        "schemathesis operations={} calls={} without_success={} clean={clean} seed={seed}",
+        all.len(),
+        seen.calls(),
+        without.len()
+    ));
+    Ok(clean && without.is_empty())
+}
+
+impl Setting<'_> {
+    /// One document: everything that can share a session at once, then the others one by one.
+    async fn document(&self, name: &str, all: &mut BTreeSet<String>, seen: &mut Seen) -> Result<bool> {
+        let mut server = self.server(Mode { demo: true, test_clock: true }).await?;
+        let client = sign_in(&server).await?;
+        let document = fetch(&client, name).await?;
+        let mut operations = document.operations();
+        if let Some(only) = &self.options.only {
+            operations.retain(|operation| operation.label().contains(only.as_str()));
+        }
+        all.extend(operations.iter().map(Operation::label));
+        let (alone, shared): (Vec<_>, Vec<_>) = operations.into_iter().partition(apart::is_apart);
+        let mut clean = true;
+        if !shared.is_empty() {
+            let fixtures = make(&client, &document, &shared).await?;
+            let labels: Vec<String> = shared.iter().map(Operation::label).collect();
+            let address = format!("{}/{name}.json", client.address());
+            // The structure of a decision model lies within itself: trying each of its members takes ten minutes, and its
+            // cases are those of one schema again and again.
+            let (deep, others): (Vec<String>, Vec<String>) =
+                labels.into_iter().partition(|label| label == "PUT /api/workflows/{workflowId}/dmn/logic");
+            for (name, labels, phases) in [
+                (name.to_owned(), others, self.options.phases.clone()),
+                (format!("{name}-deep"), deep, self.options.phases.replace("coverage,", "")),
+            ] {
+                if !labels.is_empty() {
+                    let token = client.token();
+                    clean &=
+                        self.start(&name, &address, (Some(&token), &phases), &labels, &fixtures, seen)?;
+                }
+            }
+            if !client.get("/health/live").await.is_ok_and(|answer| answer.ok()) {
+                bail!("the server did not survive:\n{}", server.log_tail());
+            }
+        }
+        server.stop().await?;
+        for operation in &alone {
+            clean &= apart::run(self, name, operation, seen).await?;
+        }
+        Ok(clean)
+    }
+
+    /// A server of its own.
+    async fn server(&self, mode: Mode) -> Result<Server> {
+        Server::start(Path::new(&self.binary), mode, self.postgres.as_ref()).await
+    }
+
+    fn start(
+        &self,
+        name: &str,
+        document: &str,
+        (token, phases): (Option<&str>, &str),
+        only: &[String],
+        fixtures: &Fixtures,
+        seen: &mut Seen,
+    ) -> Result<bool> {
+        let start = Start {
+            name,
+            document: document.to_owned(),
+            token,
+            only,
+            fixtures,
+            max_examples: self.options.max_examples,
+            phases,
+            seed: self.seed,
+        };
+        let (clean, report) = self.tool.run(&start)?;
+        seen.read(&report)?;
+        Ok(clean)
+    }
+}
+
+async fn sign_in(server: &Server) -> Result<Client> {
+    let facts = server.facts();
+    let email = facts.email.as_deref().context("the ready file names no administrator")?;
+    let password = facts.password.as_deref().context("the ready file names no password")?;
+    Client::sign_in(&facts.address, email, password).await
+}
+
+/// Reads a document from its place.
+async fn fetch(client: &Client, name: &str) -> Result<Document> {
+    let answer = client.get(&format!("/{name}.json")).await?;
+    if !answer.ok() {
+        bail!("GET /{name}.json: {}", answer.refusal());
+    }
+    Ok(Document(answer.body))
+}
+
+async fn make(client: &Client, document: &Document, operations: &[Operation]) -> Result<Fixtures> {
+    let maker = Maker::new(client, document).await.context("the fixtures")?;
+    let mut fixtures = Fixtures { organization: client.organization().await?, ..Fixtures::default() };
+    for operation in operations {
+        maker.add(operation, &mut fixtures).await.with_context(|| operation.label())?;
+    }
+    Ok(fixtures)
+}

@@ -1,0 +1,82 @@
+//! Where the workspace is and what stands in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// The workspace's root: two folders above this package.
+#[must_use]
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// The cargo that runs us, or the one on the path.
+#[must_use]
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// `cargo metadata` without the dependencies' own graphs.
+///
+/// # Errors
+/// When cargo does not answer.
+pub fn metadata() -> Result<Value> {
+    let output = cargo()
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .output()
+        .context("cargo metadata cannot be started")?;
+    if !output.status.success() {
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    serde_json::from_slice(&output.stdout).context("cargo metadata did not answer in JSON")
+}
+
+/// Cargo's target folder, which may stand elsewhere.
+///
+/// # Errors
+/// When cargo does not answer.
+pub fn target_dir() -> Result<PathBuf> {
+    let metadata = metadata()?;
+    let path = metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
+    Ok(PathBuf::from(path))
+}
+
+/// Every file below a folder, sorted, without build output and hidden folders other than the project's own.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        let entries =
+            std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let path = entry.path();
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if entry.file_type()?.is_dir() {
+                let hidden = name.starts_with('.') && !matches!(&*name, ".ci" | ".cargo" | ".config");
+                if !hidden && !matches!(&*name, "target" | "heddle-data" | "node_modules") {
+                    open.push(path);
+                }
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The folder of the shared suites: `HEDDLE_SUITES`, else beside the workspace.
+#[must_use]
+pub fn suites() -> PathBuf {
+    std::env::var_os("HEDDLE_SUITES").map_or_else(|| root().join("../shared/suites"), PathBuf::from)
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::{out, workspace};
+use heddle_harness::{out, workspace};
 
 /// A crate of the workspace and the workspace crates it may name.
 struct Layer {
@@ -13,46 +13,139 @@ struct Layer {
     knows: &'static [&'static str],
 }
 
-const PURE_OF_WORKFLOWS: &[&str] =
-    &["heddle-kernel", "heddle-policy", "heddle-feel", "heddle-bpmn", "heddle-dmn", "heddle-engine"];
-
-/// `*` stands for every crate of the workspace.
+/// `*` stands for every crate of the workspace. Crates to come have their rows already.
 const LAYERS: &[Layer] = &[
     Layer { name: "heddle-kernel", knows: &[] },
-    Layer { name: "heddle-policy", knows: &["heddle-kernel"] },
-    Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-xml", knows: &[] },
+    Layer { name: "heddle-policy", knows: &["heddle-kernel"] },
+    Layer { name: "heddle-usecase", knows: &["heddle-kernel", "heddle-policy"] },
+    Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
-    Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel"] },
+    Layer {
+        name: "heddle-bpmn-graph",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn"],
+    },
+    Layer {
+        name: "heddle-bpmn-validate",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+    },
+    Layer {
+        name: "heddle-bpmn-layout",
+        knows: &["heddle-kernel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+    },
+    Layer {
+        name: "heddle-bpel",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+    },
+    Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    Layer {
+        name: "heddle-conformance",
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-dmn",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-bpmn-validate",
+            "heddle-bpmn-layout",
+            "heddle-bpel",
+            "heddle-cmmn",
+        ],
+    },
+    // Of a workflow the engine knows what it compiles to, and nothing of how it is read, checked or drawn.
     Layer {
         name: "heddle-engine",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-dmn", "heddle-bpmn", "heddle-cmmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-dmn",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+        ],
     },
-    Layer { name: "heddle-workflows", knows: PURE_OF_WORKFLOWS },
+    Layer { name: "heddle-definitions", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer {
+        name: "heddle-execution",
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-engine"],
+    },
+    Layer {
+        name: "heddle-workflows",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-dmn",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-bpmn-validate",
+            "heddle-bpmn-layout",
+            "heddle-bpel",
+            "heddle-engine",
+            "heddle-definitions",
+            "heddle-execution",
+        ],
+    },
     Layer {
         name: "heddle-cases",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-feel", "heddle-cmmn", "heddle-engine"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-feel",
+            "heddle-cmmn",
+            "heddle-engine",
+            "heddle-definitions",
+            "heddle-execution",
+        ],
     },
-    Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy"] },
-    Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy"] },
-    Layer { name: "heddle-connections", knows: &["heddle-kernel", "heddle-policy"] },
-    Layer { name: "heddle-identity", knows: &["heddle-kernel", "heddle-policy"] },
+    Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer { name: "heddle-connections", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer { name: "heddle-identity", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {
         name: "heddle-api",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-bpmn", "heddle-dmn", "heddle-cmmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-bpmn",
+            "heddle-bpmn-validate",
+            "heddle-conformance",
+            "heddle-dmn",
+            "heddle-cmmn",
+        ],
     },
-    // The audit record and the tenant filter are policy's types; the store knows no area.
-    Layer { name: "heddle-store", knows: &["heddle-kernel", "heddle-policy"] },
+    // The journal and the tenant are what every area writes; the store knows no area.
+    Layer { name: "heddle-store", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {
         name: "heddle-store-identity",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-store", "heddle-identity"],
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-identity"],
+    },
+    Layer {
+        name: "heddle-store-definitions",
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-definitions"],
+    },
+    Layer {
+        name: "heddle-store-execution",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-store",
+            "heddle-engine",
+            "heddle-execution",
+        ],
     },
     Layer {
         name: "heddle-store-workflows",
         knows: &[
             "heddle-kernel",
             "heddle-policy",
+            "heddle-usecase",
             "heddle-store",
             "heddle-workflows",
             "heddle-bpmn",
@@ -61,45 +154,51 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "heddle-store-cases",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-store", "heddle-cases"],
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-cases"],
     },
     Layer {
         name: "heddle-store-vectors",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-store", "heddle-vectors"],
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-vectors"],
     },
     Layer {
         name: "heddle-store-models",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-store", "heddle-models"],
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-models"],
     },
     Layer {
         name: "heddle-store-connections",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-store", "heddle-connections"],
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-connections"],
     },
     Layer {
         name: "heddle-runtime",
         knows: &[
             "heddle-kernel",
             "heddle-policy",
-            "heddle-feel",
-            "heddle-dmn",
-            "heddle-bpmn",
-            "heddle-cmmn",
-            "heddle-engine",
+            "heddle-usecase",
             "heddle-workflows",
             "heddle-cases",
+            "heddle-execution",
         ],
     },
     Layer { name: "heddle-egress", knows: &["heddle-kernel", "heddle-policy"] },
     Layer {
         name: "heddle-providers",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-models", "heddle-egress"],
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
     },
     Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
+    // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
+    Layer { name: "heddle-harness", knows: &["heddle-kernel", "heddle-dmn", "heddle-conformance"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
-    Layer { name: "xtask", knows: &["heddle-kernel", "heddle-dmn"] },
+    Layer { name: "xtask", knows: &["heddle-harness"] },
 ];
+
+/// What only tests and checks may name.
+const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness"];
+
+/// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
+/// small port in its own words, and the composition adapts.
+const AREAS: &[&str] = &["identity", "workflows", "cases", "vectors", "models", "connections"];
 
 /// Crates from outside, by prefix, that only some of ours may name.
 struct Reserved {
@@ -118,25 +217,51 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "actix", holders: &["heddle-server"], why: "only the server names actix" },
     Reserved {
         prefix: "utoipa",
-        holders: &["heddle-api", "heddle-bpmn", "heddle-dmn", "heddle-cmmn", "heddle-server"],
+        holders: &[
+            "heddle-api",
+            "heddle-bpmn*",
+            "heddle-conformance",
+            "heddle-dmn",
+            "heddle-cmmn",
+            "heddle-server",
+        ],
         why: "wire types live in api, definitions in their own crate",
     },
     Reserved {
         prefix: "reqwest",
-        holders: &["heddle-egress", "heddle-testkit", "xtask"],
+        holders: &["heddle-egress", "heddle-harness", "heddle-testkit"],
         why: "only egress opens outbound connections",
     },
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
+    Reserved { prefix: "ureq", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
+    Reserved { prefix: "lettre", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
+    Reserved {
+        prefix: "tokio-postgres",
+        holders: &["heddle-egress"],
+        why: "only egress opens outbound connections",
+    },
+    Reserved {
+        prefix: "jiff",
+        holders: &["heddle-feel", "heddle-bpmn*", "heddle-kernel", "heddle-harness"],
+        why: "instants are the kernel's; zones and calendars are FEEL's and the timers'",
+    },
+    Reserved { prefix: "time", holders: &["heddle-kernel"], why: "instants are the kernel's" },
 ];
 
 /// What a crate without I/O must not name.
 const PURE: &[&str] = &[
     "heddle-kernel",
+    "heddle-xml",
     "heddle-policy",
     "heddle-feel",
     "heddle-dmn",
     "heddle-bpmn",
+    "heddle-bpmn-graph",
+    "heddle-bpmn-validate",
+    "heddle-bpmn-layout",
+    "heddle-bpel",
     "heddle-cmmn",
+    "heddle-conformance",
     "heddle-engine",
 ];
 const IMPURE: &[&str] =
@@ -188,16 +313,28 @@ fn violations(packages: &BTreeMap<String, Vec<String>>) -> Vec<String> {
 }
 
 fn inside(layer: &Layer, dependency: &str, found: &mut Vec<String>) {
-    if dependency == "heddle-testkit" {
-        found.push(format!("`{}` names `heddle-testkit`: it is a dependency of tests only", layer.name));
+    let tests = OF_TESTS.contains(&layer.name) || layer.name == "xtask";
+    if OF_TESTS.contains(&dependency) && !tests {
+        found.push(format!("`{}` names `{dependency}`: it is a dependency of tests only", layer.name));
+    } else if let (Some(own), Some(other)) = (area(layer.name), area(dependency))
+        && own != other
+    {
+        found.push(format!("`{}` names `{dependency}`: no area knows another", layer.name));
     } else if !layer.knows.contains(&"*") && !layer.knows.contains(&dependency) {
         let allowed = if layer.knows.is_empty() { "nothing".to_owned() } else { layer.knows.join(", ") };
         found.push(format!("`{}` names `{dependency}`: it may know {allowed}", layer.name));
     }
 }
 
+/// The area of a crate of use cases or of their store.
+fn area(name: &str) -> Option<&str> {
+    let name = name.strip_prefix("heddle-")?;
+    let name = name.strip_prefix("store-").unwrap_or(name);
+    AREAS.contains(&name).then_some(name)
+}
+
 fn outside(name: &str, dependency: &str, found: &mut Vec<String>) {
-    for reserved in RESERVED.iter().filter(|reserved| dependency.starts_with(reserved.prefix)) {
+    for reserved in RESERVED.iter().filter(|reserved| starts(dependency, reserved.prefix)) {
         if !reserved.holders.iter().any(|holder| holds(holder, name)) {
             found.push(format!("`{name}` names `{dependency}`: {}", reserved.why));
         }
@@ -205,6 +342,11 @@ fn outside(name: &str, dependency: &str, found: &mut Vec<String>) {
     if PURE.contains(&name) && IMPURE.contains(&dependency) {
         found.push(format!("`{name}` names `{dependency}`: a pure crate does no I/O and knows no executor"));
     }
+}
+
+/// Whether a crate is the named one or one of its family: `diesel` and `diesel-async`, but not `times` of `time`.
+fn starts(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
 }
 
 fn holds(holder: &str, name: &str) -> bool {
@@ -235,8 +377,19 @@ mod tests {
             (&[("heddle-kernel", &["heddle-policy"]), ("heddle-policy", &[])], "may know nothing"),
             (
                 &[("heddle-workflows", &["heddle-identity"]), ("heddle-identity", &[])],
-                "may know heddle-kernel",
+                "no area knows another",
             ),
+            (
+                &[("heddle-store-identity", &["heddle-store-workflows"]), ("heddle-store-workflows", &[])],
+                "no area knows another",
+            ),
+            (
+                &[("heddle-engine", &["heddle-bpmn-validate"]), ("heddle-bpmn-validate", &[])],
+                "may know heddle-kernel, heddle-feel",
+            ),
+            (&[("heddle-store", &["heddle-identity"]), ("heddle-identity", &[])], "may know heddle-kernel"),
+            (&[("heddle-workflows", &["jiff"])], "instants are the kernel's"),
+            (&[("heddle-server", &["heddle-harness"]), ("heddle-harness", &[])], "tests only"),
             (&[("heddle-api", &["diesel-async"])], "only store crates name diesel"),
             (&[("heddle", &["actix-web"])], "only the server names actix"),
             (&[("heddle-runtime", &["reqwest"])], "only egress opens outbound connections"),

@@ -1,19 +1,29 @@
-//! Sizes, lints, names and white space, over the whole checkout.
+//! Sizes, lints, names, white space, circles of modules, callers and doubled dependencies, over the whole checkout.
 
+mod callers;
+mod circles;
+mod doubles;
 mod functions;
 mod manifests;
 mod migrations;
+mod sizes;
+mod source;
 mod text;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::{out, workspace};
+use heddle_harness::{out, workspace};
 
 /// Checks the checkout; prints each finding with its place.
 pub fn run() -> Result<bool> {
-    let found = findings(&workspace::root())?;
+    let root = workspace::root();
+    let (mut found, calls) = findings(&root)?;
+    calls.check(&mut found);
+    let lock = std::fs::read_to_string(root.join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    doubles::check(&lock, &workspace::metadata()?, &mut found)?;
     for finding in &found {
         out::line(finding);
     }
@@ -21,8 +31,11 @@ pub fn run() -> Result<bool> {
     Ok(found.is_empty())
 }
 
-fn findings(root: &Path) -> Result<Vec<String>> {
+/// What is wrong with the files, and who makes what only some may.
+fn findings(root: &Path) -> Result<(Vec<String>, callers::Calls)> {
     let mut found = Vec::new();
+    let mut calls = callers::Calls::default();
+    let mut crates: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for path in workspace::files(root)? {
         let place = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
         if !text::is_text(&place) {
@@ -36,13 +49,25 @@ fn findings(root: &Path) -> Result<Vec<String>> {
         text::check(&place, &content, &mut found);
         if place.ends_with(".rs") {
             functions::check(&place, &content, &mut found);
+            calls.read(&place, &content);
+            if let Some((name, path)) =
+                place.strip_prefix("crates/").and_then(|place| place.split_once("/src/"))
+            {
+                crates.entry(name.to_owned()).or_default().push((path.to_owned(), content));
+                continue;
+            }
         }
         if place.ends_with("Cargo.toml") && place != "Cargo.toml" {
             manifests::check(&place, &content, &mut found);
         }
     }
+    for (name, files) in &crates {
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, content)| (&**path, &**content)).collect();
+        circles::check(name, &files, &mut found);
+        sizes::check(name, &files, &mut found);
+    }
     migrations::check(&root.join("migrations"), &mut found)?;
-    Ok(found)
+    Ok((found, calls))
 }
 
 #[cfg(test)]
@@ -62,7 +87,7 @@ mod tests {
         put("crates/one/src/bytes.rs", b"\xFF\xFE");
         put("target/debug/skipped.rs", b"not Rust at all \n");
         put("migrations/sqlite/1_a/up.sql", b"select 1;\n");
-        let found = findings(root.path()).unwrap();
+        let (found, _) = findings(root.path()).unwrap();
         let said = |part: &str| found.iter().filter(|finding| finding.contains(part)).count();
         assert_eq!(said("crates/one/Cargo.toml: lints"), 1, "{found:?}");
         assert_eq!(said("crates/one/src/lib.rs:1: white space"), 1, "{found:?}");

@@ -1,0 +1,238 @@
+//! What types cannot forbid: makers of proofs, each with the files that may call it.
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use super::source::{is_cfg_test, skip_item};
+
+/// Something that only some files may make.
+struct Guarded {
+    /// The type.
+    of: &'static str,
+    /// The function that makes it; empty for the literal `Type { .. }`.
+    by: &'static str,
+    /// The files that may, each with a reason; a folder ends in `/`.
+    callers: &'static [(&'static str, &'static str)],
+}
+
+const GUARDED: &[Guarded] = &[
+    Guarded {
+        of: "Snapshot",
+        by: "new",
+        callers: &[
+            ("crates/identity/src/access.rs", "what a caller may, from the facts that were read for them"),
+            ("crates/server/src/core.rs", "commands of the operator act for the installation"),
+        ],
+    },
+    Guarded {
+        of: "Facts",
+        by: "member",
+        callers: &[("crates/server/src/core.rs", "commands of the operator act for the installation")],
+    },
+    Guarded {
+        of: "TcpStream",
+        by: "connect",
+        callers: &[(
+            "crates/harness/src/bench/",
+            "a load of many connections, measured without a client of our own",
+        )],
+    },
+];
+
+/// The calls of what is guarded: row by row, the files with a line.
+#[derive(Default)]
+pub struct Calls(Vec<(usize, String, usize)>);
+
+impl Calls {
+    /// Adds those of one file, tests apart.
+    pub fn read(&mut self, place: &str, content: &str) {
+        self.read_for(GUARDED, place, content);
+    }
+
+    /// What is wrong: a call from elsewhere, and a row for a caller that calls no more.
+    pub fn check(&self, found: &mut Vec<String>) {
+        self.check_for(GUARDED, found);
+    }
+
+    fn read_for(&mut self, guarded: &[Guarded], place: &str, content: &str) {
+        if super::text::is_test(place) || !guarded.iter().any(|row| content.contains(row.of)) {
+            return;
+        }
+        if let Ok(tokens) = content.parse::<TokenStream>() {
+            self.walk(guarded, place, tokens);
+        }
+    }
+
+    fn walk(&mut self, guarded: &[Guarded], place: &str, tokens: TokenStream) {
+        let trees: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        while let Some(tree) = trees.get(at) {
+            if is_cfg_test(&trees[at..]) {
+                at = skip_item(&trees, at + 2);
+                continue;
+            }
+            match tree {
+                TokenTree::Ident(word) => {
+                    for (index, _) in
+                        guarded.iter().enumerate().filter(|(_, row)| *word == row.of && row.made(&trees, at))
+                    {
+                        self.0.push((index, place.to_owned(), word.span().start().line));
+                    }
+                }
+                TokenTree::Group(group) => self.walk(guarded, place, group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn check_for(&self, guarded: &[Guarded], found: &mut Vec<String>) {
+        let covers =
+            |caller: &str, place: &str| caller == place || caller.ends_with('/') && place.starts_with(caller);
+        for (index, place, line) in &self.0 {
+            let Some(row) = guarded.get(*index) else { continue };
+            if !row.callers.iter().any(|(caller, _)| covers(caller, place)) {
+                found.push(format!(
+                    "{place}:{line}: makes a `{}`: give it a row with a reason, or take another way",
+                    row.name()
+                ));
+            }
+        }
+        for (index, row) in guarded.iter().enumerate() {
+            for (caller, _) in row.callers {
+                if !self.0.iter().any(|(of, place, _)| *of == index && covers(caller, place)) {
+                    found.push(format!(
+                        "{caller}: makes no `{}` any more: take it from the table",
+                        row.name()
+                    ));
+                }
+            }
+        }
+    }
+}
+
+impl Guarded {
+    fn name(&self) -> String {
+        if self.by.is_empty() { format!("{} {{ .. }}", self.of) } else { format!("{}::{}", self.of, self.by) }
+    }
+
+    /// Whether the word at this place, the type's name, makes one.
+    fn made(&self, trees: &[TokenTree], at: usize) -> bool {
+        if self.by.is_empty() {
+            return is_literal(trees, at);
+        }
+        let mut rest = trees.get(at + 1..).unwrap_or_default();
+        while let Some(behind) = behind_colons(rest) {
+            match behind.first() {
+                Some(TokenTree::Ident(word)) => return *word == self.by,
+                // `Type::<Of>::function`
+                Some(TokenTree::Punct(mark)) if mark.as_char() == '<' => rest = behind_angles(behind),
+                Some(_) | None => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Whether the braces behind the name are those of a value: neither a declaration, nor a block behind a return type.
+fn is_literal(trees: &[TokenTree], at: usize) -> bool {
+    let braces = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == proc_macro2::Delimiter::Brace);
+    let declared = match at.checked_sub(1).and_then(|before| trees.get(before)) {
+        Some(TokenTree::Ident(word)) => {
+            ["struct", "impl", "for", "enum", "trait"].iter().any(|keyword| *word == keyword)
+        }
+        Some(TokenTree::Punct(mark)) => mark.as_char() == '>' && is_arrow(trees, at - 1),
+        Some(TokenTree::Group(_) | TokenTree::Literal(_)) | None => false,
+    };
+    braces && !declared
+}
+
+fn is_arrow(trees: &[TokenTree], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| trees.get(before));
+    matches!(before, Some(TokenTree::Punct(mark)) if mark.as_char() == '-')
+}
+
+fn behind_colons(trees: &[TokenTree]) -> Option<&[TokenTree]> {
+    let colon = |at: usize| matches!(trees.get(at), Some(TokenTree::Punct(mark)) if mark.as_char() == ':');
+    (colon(0) && colon(1)).then(|| &trees[2..])
+}
+
+fn behind_angles(trees: &[TokenTree]) -> &[TokenTree] {
+    let mut depth = 0_usize;
+    for (at, tree) in trees.iter().enumerate() {
+        match tree {
+            TokenTree::Punct(mark) if mark.as_char() == '<' => depth += 1,
+            TokenTree::Punct(mark) if mark.as_char() == '>' => depth = depth.saturating_sub(1),
+            TokenTree::Punct(_) | TokenTree::Ident(_) | TokenTree::Group(_) | TokenTree::Literal(_) => {}
+        }
+        if depth == 0 {
+            return &trees[at + 1..];
+        }
+    }
+    &[]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &[Guarded] = &[
+        Guarded { of: "Key", by: "of_stored", callers: &[("crates/store/", "reads rows")] },
+        Guarded { of: "Context", by: "", callers: &[("crates/server/src/gate.rs", "the gate")] },
+    ];
+
+    fn of(files: &[(&str, &str)]) -> Vec<String> {
+        let mut calls = Calls::default();
+        files.iter().for_each(|(place, content)| calls.read_for(ROWS, place, content));
+        let mut found = Vec::new();
+        calls.check_for(ROWS, &mut found);
+        found
+    }
+
+    const GOOD: [(&str, &str); 2] = [
+        ("crates/store/src/rows.rs", "fn f() { Key::of_stored(1) }"),
+        ("crates/server/src/gate.rs", "fn f() -> Context { Context { tenant } }"),
+    ];
+
+    #[test]
+    fn calls_from_elsewhere_are_found_in_every_spelling() {
+        assert_eq!(of(&GOOD), Vec::<String>::new());
+        for text in [
+            "fn f() { Key::of_stored(1) }",
+            "fn f() { policy::Key::<Run>::of_stored(1) }",
+            "fn f() { Key::<Run<u8>>::of_stored(1) }",
+            "fn f() { ids.map(Key::of_stored) }",
+            "fn f() { vec![Key::of_stored(1)] }",
+            "fn f() { let c = Context { tenant, ..other }; }",
+        ] {
+            let found = of(&[GOOD[0], GOOD[1], ("crates/a/src/b.rs", text)]);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert!(found[0].starts_with("crates/a/src/b.rs:1: makes a `"), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn declarations_other_names_and_tests_are_free() {
+        for text in [
+            "struct Context { tenant: u8 }",
+            "impl Context { fn f() -> Context { x } }",
+            "impl From<A> for Context { }",
+            "fn f() { Key::other(1); OtherKey::of_stored(1) }",
+            "#[cfg(test)] mod tests { fn f() { Key::of_stored(1) } }",
+        ] {
+            assert_eq!(of(&[GOOD[0], GOOD[1], ("crates/a/src/b.rs", text)]), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(
+            of(&[GOOD[0], GOOD[1], ("crates/a/tests/it/b.rs", "fn f() { Key::of_stored(1) }")]).len(),
+            0
+        );
+    }
+
+    #[test]
+    fn a_row_without_a_call_is_told() {
+        let found = of(&GOOD[..1]);
+        assert_eq!(
+            found,
+            ["crates/server/src/gate.rs: makes no `Context { .. }` any more: take it from the table"]
+        );
+    }
+}

@@ -21,6 +21,7 @@ pub const PERMISSIONS: &[&str] = &[
     "documents.view",
     "grants.manage",
     "grants.view",
+    "jobs.work",
     "licence.manage",
     "licence.view",
     "members.manage",
@@ -52,11 +53,13 @@ pub const RESOURCE_TYPES: &[&str] = &[
     "case",
     "case-type",
     "connection",
+    "dead-letter",
     "deployment",
     "document",
     "grant",
     "group",
     "ingestion-job",
+    "job",
     "licence",
     "member",
     "model",
@@ -68,14 +71,17 @@ pub const RESOURCE_TYPES: &[&str] = &[
     "session",
     "user",
     "vector-database",
+    "webhook",
     "workflow",
 ];
 
 /// What can be done to them.
 pub const ACTIONS: &[&str] = &[
+    "activate",
     "cancel",
     "chat",
     "check",
+    "complete",
     "complete-task",
     "create",
     "decide",
@@ -90,6 +96,7 @@ pub const ACTIONS: &[&str] = &[
     "publish",
     "query",
     "read",
+    "retry",
     "run",
     "star",
     "sync",
@@ -100,17 +107,28 @@ pub const ACTIONS: &[&str] = &[
     "view",
 ];
 
-/// What belongs to what: a deny on the second holds for every one of the first that belongs to it.
+/// What belongs to what: a deny on the second holds for every one of the first that belongs to it, and for what
+/// belongs to that.
 pub const PARENTS: &[(&str, &str)] = &[
     ("case", "case-type"),
+    ("dead-letter", "workflow"),
     ("document", "vector-database"),
     ("ingestion-job", "vector-database"),
+    ("job", "run"),
     ("run", "workflow"),
 ];
 
 /// Types that have no `read`: their `list` is decided by the action `list` as well.
-pub const WITHOUT_READ: &[&str] =
-    &["audit-event", "document", "member", "model", "model-provider", "vector-database"];
+pub const WITHOUT_READ: &[&str] = &[
+    "audit-event",
+    "dead-letter",
+    "document",
+    "job",
+    "member",
+    "model",
+    "model-provider",
+    "vector-database",
+];
 
 /// The registered spelling of a resource type, if it is one.
 #[must_use]
@@ -128,6 +146,11 @@ pub fn action(name: &str) -> Option<&'static str> {
 #[must_use]
 pub fn parent_of(resource: &str) -> Option<&'static str> {
     PARENTS.iter().find(|(child, _)| *child == resource).map(|(_, parent)| *parent)
+}
+
+/// The types to which things of this type belong, the nearest first.
+pub fn ancestors_of(resource: &str) -> impl Iterator<Item = &'static str> {
+    std::iter::successors(parent_of(resource), |parent| parent_of(parent))
 }
 
 /// The registered spelling of a permission, if it is one.

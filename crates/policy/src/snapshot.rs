@@ -12,7 +12,7 @@ use heddle_kernel::{TenantId, Timestamp, UserId};
 use crate::capability::Capability;
 use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
 use crate::permission::{
-    ACTIONS, PERMISSIONS, RESOURCE_TYPES, WITHOUT_READ, action, parent_of, permission, resource_type,
+    ACTIONS, PERMISSIONS, RESOURCE_TYPES, WITHOUT_READ, action, ancestors_of, parent_of, permission, resource_type,
 };
 
 /// Why a decision is as it is.
@@ -443,9 +443,13 @@ impl Snapshot {
             reach.deny_all |= !bucket.deny_all.is_empty();
             denied.extend(bucket.deny.keys().cloned());
         }
-        if let Some(parent) = parent_of(resource) {
+        for parent in ancestors_of(resource) {
             for bucket in self.buckets(parent, taking(&action)) {
                 reach.deny_all |= !bucket.deny_all.is_empty();
+            }
+        }
+        if let Some(parent) = parent_of(resource) {
+            for bucket in self.buckets(parent, taking(&action)) {
                 denied_parents.extend(bucket.deny.keys().cloned());
             }
         }
@@ -550,7 +554,7 @@ impl Snapshot {
             }
         }
         // A deny on all of the parent type holds whether or not the parent is named.
-        if let Some(parent) = parent_of(resource) {
+        for parent in ancestors_of(resource) {
             for bucket in self.buckets(parent, taking(&action)) {
                 found.extend(&bucket.deny_all);
             }

@@ -26,7 +26,7 @@ macro_rules! authentication_rows {
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
                 output(-)
-                success[204] errors[401 500 503];
+                success[204] errors[401 403 500 503];
             GetapiAuthSession "getapiAuthSession" Get "/api/auth/session"
                 Platform Authentication Preview "Who is signed in, where, with which rights"
                 security(session) entitlement(-) role(-)
@@ -50,7 +50,7 @@ macro_rules! authentication_rows {
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(SessionPath) query(NoQuery) body(-)
                 output(-)
-                success[204] errors[401 404 500 503];
+                success[204] errors[401 403 404 500 503];
             PutapiAuthPassword "putapiAuthPassword" Put "/api/auth/password"
                 Platform Authentication Preview "Change the own password"
                 security(session) entitlement(-) role(-)
@@ -58,7 +58,7 @@ macro_rules! authentication_rows {
                 idempotent(no) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json JSON_LIMIT ChangePassword)
                 output(-)
-                success[204] errors[400 401 409 500 503];
+                success[204] errors[400 401 403 409 500 503];
             GetapiAuthTokens "getapiAuthTokens" Get "/api/auth/tokens"
                 Platform Authentication Preview "List the own API tokens"
                 security(session) entitlement(-) role(-)

@@ -23,14 +23,19 @@ fn rows(file: &str, columns: (usize, usize, usize)) -> Option<Vec<(String, Row)>
         let names = cells[permissions].split('|').map(str::to_owned).collect();
         Some((cells[area].to_owned(), (names, resource.to_owned(), action.to_owned())))
     };
-    Some(table.lines().skip(1).filter_map(row).filter(|(_, row)| row.0 != ["session"]).collect())
+    let permitted = |(_, row): &(String, Row)| row.0 != ["session"] && row.0 != ["public"];
+    Some(table.lines().skip(1).filter_map(row).filter(permitted).collect())
 }
 
 fn all_rows() -> Option<Vec<(String, Row)>> {
     let mut all = rows("operations.tsv", (3, 5, 6))?;
     all.extend(rows("platform-operations.tsv", (0, 3, 4))?);
+    all.extend(rows("compatibility-operations.tsv", (0, 3, 4))?);
     Some(all)
 }
+
+/// Rows of served areas whose operations are still to come (`to-come.txt` of the crate `api`).
+const TO_COME: &[(&str, &str)] = &[("licence.manage", "audit-event")];
 
 #[test]
 fn every_row_of_what_is_served_has_its_capability_and_every_capability_its_row() {
@@ -44,7 +49,8 @@ fn every_row_of_what_is_served_has_its_capability_and_every_capability_its_row()
         .collect();
     let served = ["workflows", "case-events", "licence", "administration", "audit", "work"];
     let theirs: BTreeSet<Row> = rows.iter().map(|(_, row)| row.clone()).collect();
-    for (area, row) in rows.iter().filter(|(area, row)| served.contains(&area.as_str()) && row.1 != "group") {
+    let to_come = |row: &Row| row.1 == "group" || TO_COME.contains(&(row.0[0].as_str(), row.1.as_str()));
+    for (area, row) in rows.iter().filter(|(area, row)| served.contains(&area.as_str()) && !to_come(row)) {
         assert!(ours.contains(row), "{area}: {row:?}");
     }
     for row in &ours {

@@ -48,12 +48,13 @@ fn rules(facts: &Facts) -> Vec<Rule> {
     of_roles.chain(of_grants).collect()
 }
 
-fn parent_type(resource: &str) -> Option<&'static str> {
+fn ancestor_types(resource: &str) -> &'static [&'static str] {
     match resource {
-        "run" => Some("workflow"),
-        "case" => Some("case-type"),
-        "document" | "ingestion-job" => Some("vector-database"),
-        _ => None,
+        "run" | "dead-letter" => &["workflow"],
+        "job" => &["run", "workflow"],
+        "case" => &["case-type"],
+        "document" | "ingestion-job" => &["vector-database"],
+        _ => &[],
     }
 }
 
@@ -117,7 +118,7 @@ fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool 
     };
     rules(facts).iter().any(|rule| {
         hits(rule, resource, target.id.as_deref())
-            || parent_type(resource).is_some_and(|kind| hits(rule, kind, None))
+            || ancestor_types(resource).iter().any(|kind| hits(rule, kind, None))
             || target.parents.iter().any(|(kind, id)| hits(rule, kind, Some(id)))
     })
 }

@@ -31,10 +31,11 @@ macro_rules! ids {
             type Err = IdError;
 
             fn from_str(text: &str) -> Result<Self, IdError> {
-                // Only the hyphenated form is an id of ours: one id has one spelling.
-                match (text.len(), Uuid::try_parse(text)) {
-                    (36, Ok(uuid)) => Ok(Self(uuid)),
-                    _ => Err(IdError(text.chars().take(80).collect())),
+                // One id has one spelling, hyphenated and in small letters: rules are compared by it.
+                let canonical = text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase());
+                match Uuid::try_parse(text) {
+                    Ok(uuid) if canonical => Ok(Self(uuid)),
+                    Ok(_) | Err(_) => Err(IdError(text.chars().take(80).collect())),
                 }
             }
         }
@@ -100,8 +101,19 @@ mod tests {
     fn an_id_has_one_spelling() {
         let id = "01890a5d-ac96-774b-bcce-b302099a8057";
         assert_eq!(id.parse::<RunId>().unwrap().to_string(), id);
-        for wrong in ["", "x", "01890a5dac96774bbcceb302099a8057", "{01890a5d-ac96-774b-bcce-b302099a8057}"] {
-            assert!(wrong.parse::<RunId>().is_err(), "{wrong}");
+        let others = [
+            "",
+            "x",
+            "01890A5D-AC96-774B-BCCE-B302099A8057",
+            "01890a5d-ac96-774b-bcce-b302099a805A",
+            "01890a5dac96774bbcceb302099a8057",
+            "{01890a5d-ac96-774b-bcce-b302099a8057}",
+            "urn:uuid:01890a5d-ac96-774b-bcce-b302099a8057",
+            " 01890a5d-ac96-774b-bcce-b302099a8057",
+            "01890a5d-ac96-774b-bcce-b302099a805",
+        ];
+        for other in others {
+            assert!(other.parse::<RunId>().is_err(), "{other}");
         }
     }
 

@@ -183,6 +183,40 @@ async fn a_deny_stands_above_every_role_from_the_next_request_on() {
     });
 }
 
+/// An id is one text: whoever writes it otherwise names nothing, and no deny is passed by it.
+#[tokio::test]
+async fn a_deny_is_not_passed_by_another_spelling_of_the_id() {
+    with_both!(|db| {
+        let app = TestApp::start(db).await;
+        let (id, other) = app.user("other", &["owner"]).await;
+        let hidden = app.admin.publish_bpmn("hidden", &models::task()).await;
+        let run = other.run(&hidden, json!({})).await["id"].as_str().unwrap().to_owned();
+        let deny = json!({
+            "principal": { "kind": "user", "id": id }, "resourceType": "workflow", "action": "*",
+            "resourceId": hidden, "effect": "deny",
+        });
+        let _ = app.admin.post("/api/grants", deny).await.expect(201);
+        let capitals = hidden.to_uppercase();
+        let spellings = [
+            capitals.clone(),
+            hidden.replace('-', ""),
+            format!("%7B{hidden}%7D"),
+            format!("%20{hidden}"),
+            format!("%30{}", &hidden[1..]),
+        ];
+        for spelling in &spellings {
+            for path in ["", "/versions", "/export/bpmn", &format!("/runs/{run}"), "/runs"] {
+                let status = other.get(&format!("/api/workflows/{spelling}{path}")).await.status;
+                assert!(matches!(status, 403 | 404), "{spelling}{path}: {status}");
+            }
+            let status = other.post(&format!("/api/workflows/{spelling}/runs"), json!({})).await.status;
+            assert!(matches!(status, 403 | 404), "{spelling}: {status}");
+        }
+        let _ = app.admin.get(&format!("/api/workflows/{capitals}")).await.expect(404);
+        app.stop().await;
+    });
+}
+
 #[tokio::test]
 async fn a_right_taken_is_gone_at_the_next_request() {
     with_both!(|db| {

@@ -80,7 +80,8 @@ fn hold_shared_columns(spec: &OperationSpec, row: &Row) {
 
 #[test]
 fn the_table_is_the_contract() {
-    let (Some(contract), Some(mut platform)) = (rows("operations.tsv"), rows("platform-operations.tsv")) else {
+    let (Some(contract), Some(mut platform)) = (rows("operations.tsv"), rows("platform-operations.tsv"))
+    else {
         return;
     };
     assert_eq!(contract.len(), 96);

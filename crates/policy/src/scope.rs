@@ -2,8 +2,9 @@
 
 use heddle_kernel::{RequestId, SessionId, TenantId, Timestamp, TokenId, UserId};
 
+use crate::capability::Capability;
 use crate::facts::RoleRules;
-use crate::snapshot::{Excess, Snapshot};
+use crate::snapshot::{Denial, Excess, Grant, Snapshot, Target};
 use crate::unit::Actor;
 
 /// How the caller proved who he is.
@@ -113,6 +114,14 @@ impl Scope {
     #[must_use]
     pub fn client_ip(&self) -> Option<&str> {
         self.request.client_ip.as_deref()
+    }
+
+    /// Decides whether the caller may do `C` to what was loaded.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Grant<C>, Denial> {
+        self.snapshot.authorize(target)
     }
 
     /// Whether the caller holds a permission.

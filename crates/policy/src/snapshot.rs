@@ -12,7 +12,8 @@ use heddle_kernel::{TenantId, Timestamp, UserId};
 use crate::capability::Capability;
 use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
 use crate::permission::{
-    ACTIONS, PERMISSIONS, RESOURCE_TYPES, WITHOUT_READ, action, ancestors_of, parent_of, permission, resource_type,
+    ACTIONS, PERMISSIONS, RESOURCE_TYPES, WITHOUT_READ, action, ancestors_of, parent_of, permission,
+    resource_type,
 };
 
 /// Why a decision is as it is.
@@ -69,6 +70,8 @@ pub struct Via {
 pub struct Target {
     /// The thing's id; none stands for all of the type.
     pub id: Option<String>,
+    /// Whether it is enough that some thing of the type is reached: which one is known when it is loaded.
+    pub some: bool,
     /// What it belongs to: type and id.
     pub parents: Vec<(&'static str, String)>,
 }
@@ -80,10 +83,16 @@ impl Target {
         Self::default()
     }
 
+    /// Some thing of the type, which is known when it is loaded, and decided again then.
+    #[must_use]
+    pub fn some() -> Self {
+        Self { some: true, ..Self::default() }
+    }
+
     /// One thing.
     #[must_use]
     pub fn one(id: impl ToString) -> Self {
-        Self { id: Some(id.to_string()), parents: Vec::new() }
+        Self { id: Some(id.to_string()), ..Self::default() }
     }
 
     /// Within a thing of another type.
@@ -382,6 +391,7 @@ impl Snapshot {
         }
         let reach = match &target.id {
             _ if C::LISTS => self.reach(C::RESOURCE, "list"),
+            None if target.some => self.reach(C::RESOURCE, C::ACTION),
             Some(id) => Reach { listed: vec![id.clone()], ..Reach::default() },
             None => Reach::everything(),
         };
@@ -571,7 +581,7 @@ impl Snapshot {
             found.extend(&bucket.allow_all);
             match &target.id {
                 Some(id) => found.extend(bucket.allow.get(id).into_iter().flatten()),
-                None if action == "list" => {
+                None if action == "list" || target.some => {
                     let some = bucket.allow.iter().filter(|(id, _)| !denied.contains(id));
                     found.extend(some.flat_map(|(_, via)| via));
                 }

@@ -165,7 +165,9 @@ mod tests {
 
     #[test]
     fn are_those_of_the_contract() {
-        let (Some(mut roles), Some(additions)) = (rows("roles.tsv"), rows("roles-to-come.tsv")) else { return };
+        let (Some(mut roles), Some(additions)) = (rows("roles.tsv"), rows("roles-to-come.tsv")) else {
+            return;
+        };
         for with in BUILT {
             assert!(additions.iter().any(|row| row[3] == *with), "{with} adds nothing");
         }

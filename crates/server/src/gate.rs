@@ -330,7 +330,8 @@ fn target(spec: &OperationSpec, path: &[(String, String)]) -> Target {
     let Some(on) = spec.resource_action else { return Target::all() };
     let mut target = match on.selector {
         Selector::Path(name) => value(name).map_or_else(Target::all, Target::one),
-        Selector::None | Selector::All | Selector::Loaded(_) => Target::all(),
+        Selector::None | Selector::All => Target::all(),
+        Selector::Loaded(_) => Target::some(),
     };
     if let (true, Some(workflow)) = (on.resource == "run", value("workflowId")) {
         target = target.within("workflow", workflow);

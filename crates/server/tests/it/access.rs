@@ -187,7 +187,7 @@ async fn a_deny_stands_above_every_role_from_the_next_request_on() {
 #[tokio::test]
 async fn a_deny_is_not_passed_by_another_spelling_of_the_id() {
     with_both!(|db| {
-        let app = TestApp::start(db).await;
+        let mut app = TestApp::start(db).await;
         let (id, other) = app.user("other", &["owner"]).await;
         let hidden = app.admin.publish_bpmn("hidden", &models::task()).await;
         let run = other.run(&hidden, json!({})).await["id"].as_str().unwrap().to_owned();
@@ -213,6 +213,59 @@ async fn a_deny_is_not_passed_by_another_spelling_of_the_id() {
             assert!(matches!(status, 403 | 404), "{spelling}: {status}");
         }
         let _ = app.admin.get(&format!("/api/workflows/{capitals}")).await.expect(404);
+        app.stop().await;
+    });
+}
+
+/// The work list and the assignment of a task ask for the task's run and workflow, as reading and completing do.
+#[tokio::test]
+async fn a_rule_about_a_run_holds_in_the_work_list_and_for_assignments() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let workflow = app.admin.publish_bpmn("flow", &models::task()).await;
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            runs.push(app.admin.run(&workflow, json!({})).await["id"].as_str().unwrap().to_owned());
+        }
+        let work = app.admin.get("/api/human-tasks").await.expect(200).data();
+        let task_of = |run: &str| {
+            let task = work.as_array().unwrap().iter().find(|task| task["runId"] == run).unwrap();
+            task["id"].as_str().unwrap().to_owned()
+        };
+        let assign = |run: &str| format!("/api/human-tasks/{}/assign", task_of(run));
+        let me = json!({ "assignee": "me" });
+        for (name, kind, action, resource) in [
+            ("run-all", "run", "*", &runs[0]),
+            ("run-complete", "run", "complete-task", &runs[0]),
+            ("workflow-all", "workflow", "*", &workflow),
+        ] {
+            let (id, person) = app.user(name, &["owner"]).await;
+            let deny = json!({ "principal": { "kind": "user", "id": id }, "resourceType": kind,
+                "action": action, "resourceId": resource, "effect": "deny" });
+            let _ = app.admin.post("/api/grants", deny).await.expect(201);
+            let _ = person.post(&assign(&runs[0]), me.clone()).await.refused(403, "denied");
+            let listed = person.get("/api/human-tasks").await.expect(200).text();
+            assert_eq!(listed.contains(&runs[0]), action == "complete-task", "{name}: {listed}");
+            let other = person.post(&assign(&runs[1]), json!({ "assignee": null })).await;
+            assert_eq!(other.status, if kind == "workflow" { 403 } else { 200 }, "{name}: {}", other.text());
+        }
+        // An allow on one run alone shows and gives that run's tasks.
+        let role = json!({ "name": "tasks", "permissions": ["tasks.work", "runs.view"], "resources": [] });
+        let role =
+            app.admin.post("/api/roles", role).await.expect(201).data()["name"].as_str().unwrap().to_owned();
+        let (id, person) = app.user("single", &[&role]).await;
+        for action in ["read", "complete-task"] {
+            let allow = json!({ "principal": { "kind": "user", "id": id }, "resourceType": "run",
+                "action": action, "resourceId": runs[1], "effect": "allow" });
+            let _ = app.admin.post("/api/grants", allow).await.expect(201);
+        }
+        let listed = person.get("/api/human-tasks").await.expect(200).text();
+        assert!(listed.contains(&runs[1]) && !listed.contains(&runs[0]), "{listed}");
+        let _ = person.post(&assign(&runs[0]), me.clone()).await.refused(403, "denied");
+        let nobody = "/api/human-tasks/01890a5d-ac96-774b-bcce-b302099a8057/assign";
+        let _ = person.post(nobody, me.clone()).await.refused(403, "denied");
+        let _ = app.admin.post(nobody, me.clone()).await.expect(404);
+        let _ = person.post(&assign(&runs[1]), me).await.expect(200);
         app.stop().await;
     });
 }

@@ -4,7 +4,7 @@ use diesel::NullableExpressionMethods;
 use diesel::dsl::{exists, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Page, PageRequest, TaskId, TenantId, Timestamp, WorkflowId};
+use heddle_kernel::{Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::Reach;
 use heddle_policy::store::StoreError;
 use heddle_store::schema::human_task_candidates as candidates;
@@ -57,7 +57,8 @@ pub async fn list(
     if reach.is_empty() {
         return Ok(Page { items: Vec::new(), next: None });
     }
-    let (listed, denied) = (ids::<TaskId>(&reach.listed), ids::<TaskId>(&reach.denied));
+    // The work list shows what belongs to the runs that are reached.
+    let (listed, denied) = (ids::<RunId>(&reach.listed), ids::<RunId>(&reach.denied));
     let denied_parents = ids::<WorkflowId>(&reach.denied_parents);
     let found = read!(db, |conn| {
         // SQLite and PostgreSQL differ in where they put nulls: what is due comes first by its own column.
@@ -94,10 +95,10 @@ pub async fn list(
             query = query.filter(tasks::run_id.eq(Id::from(run)));
         }
         if !reach.all {
-            query = query.filter(tasks::id.eq_any(&listed));
+            query = query.filter(tasks::run_id.eq_any(&listed));
         }
         if !denied.is_empty() {
-            query = query.filter(tasks::id.ne_all(&denied));
+            query = query.filter(tasks::run_id.ne_all(&denied));
         }
         if !denied_parents.is_empty() {
             query = query.filter(tasks::workflow_id.ne_all(&denied_parents));

@@ -3,7 +3,8 @@
 use heddle_engine::Command;
 use heddle_kernel::{Page, PageRequest, RunId, TaskId, WorkflowId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
-use heddle_policy::{Grant, Scope};
+use heddle_policy::store::StoreError;
+use heddle_policy::{Grant, Scope, Target};
 use serde_json::{Map, Value};
 
 use super::Runs;
@@ -121,16 +122,22 @@ impl Runs {
     /// Claims, releases or delegates an open task.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`notCandidate`).
+    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`denied` for the task's run, `notCandidate`).
     pub async fn assign(
         &self,
-        _grant: &Grant<HumanTaskAssign>,
+        grant: &Grant<HumanTaskAssign>,
         scope: &Scope,
         task: TaskId,
         assignment: Assignment,
         record: &Record<'_, HumanTask>,
     ) -> Result<HumanTask, UseCaseError> {
-        let found = self.ports.runs.task(scope.tenant(), task).await?;
+        let found = match self.ports.runs.task(scope.tenant(), task).await {
+            // Who may not do it to every run does not learn whether there is such a task.
+            Err(StoreError::NotFound) if !grant.reach().is_everything() => return Err(denied()),
+            found => found?,
+        };
+        let target = Target::one(found.run).within("workflow", found.workflow);
+        scope.authorize::<HumanTaskAssign>(&target).or(Err(denied()))?;
         let by = By { now: scope.now(), user: Some(scope.user_id()) };
         let chosen = parking_lot::Mutex::new(found.clone());
         let choose = |run: &Run| {
@@ -149,6 +156,10 @@ impl Runs {
         self.advance((scope.tenant(), found.workflow, found.run), by, choose, &paired).await?;
         Ok(chosen.into_inner())
     }
+}
+
+fn denied() -> UseCaseError {
+    UseCaseError::Forbidden(Problem::new("denied", "The caller lacks the permission or the resource action."))
 }
 
 /// The names by which a task may mean the caller.

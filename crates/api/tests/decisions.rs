@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use heddle_api::decode::from_json;
-use heddle_api::wire::SaveDecisionLogic;
+use heddle_api::wire::decisions::SaveDecisionLogic;
 use heddle_dmn::model::DecisionModel;
 
 fn models(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,10 +2,11 @@
 
 use heddle_kernel::{SessionId, TenantId, Timestamp};
 use heddle_policy::{
-    Facts, GrantFacts, Principal, RequestFacts, RoleFacts, Scope, SessionKind, Snapshot, Source, system_roles,
+    Facts, GrantFacts, Principal, RequestContext, RequestFacts, RoleFacts, SessionKind, Snapshot, Source,
+    system_roles,
 };
 
-use crate::ports::{Access, Credential, Standing, TokenKind};
+use crate::ports::{Access, Credential, TenantAccess, TokenKind};
 use crate::records::{GrantPrincipal, GrantRow, Role, User, UserState};
 use crate::{Identity, UseCaseError, token};
 
@@ -47,10 +48,10 @@ impl Authenticated {
         }
     }
 
-    /// The scope of his request.
+    /// The context of his request.
     #[must_use]
-    pub fn scope(&self, request: RequestFacts) -> Scope {
-        self.snapshot.scope(self.principal.clone(), request)
+    pub fn context(&self, request: RequestFacts) -> RequestContext {
+        self.snapshot.context(self.principal.clone(), request)
     }
 }
 
@@ -123,7 +124,7 @@ fn authenticated(access: Access, now: Timestamp) -> Authenticated {
 }
 
 /// What is known of a user in an organisation, in the words of the decision.
-pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &Standing) -> Facts {
+pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
     Facts {
         user_id: user.id,
         tenant,

@@ -1,14 +1,14 @@
 //! A user's own API tokens.
 
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, TokenId};
-use heddle_policy::Scope;
-use heddle_policy::unit::Unit;
+use heddle_policy::RequestContext;
+use heddle_policy::journal::Journal;
 
 use crate::error::Problems;
 use crate::records::ApiToken;
 use crate::sessions::own_session;
 use crate::token::{API_TOKEN_PREFIX, Token};
-use crate::{Identity, Record, UseCaseError, validate};
+use crate::{Identity, JournalFor, UseCaseError, validate};
 
 /// An API token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +37,12 @@ impl Identity {
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn tokens(&self, scope: &Scope, page: &PageRequest) -> Result<Page<ApiToken>, UseCaseError> {
-        Ok(self.ports.sessions.tokens(scope.user_id(), page).await?)
+    pub async fn tokens(
+        &self,
+        context: &RequestContext,
+        page: &PageRequest,
+    ) -> Result<Page<ApiToken>, UseCaseError> {
+        Ok(self.ports.sessions.tokens(context.user_id(), page).await?)
     }
 
     /// Creates an API token.
@@ -47,20 +51,20 @@ impl Identity {
     /// `Invalid`; `Conflict` (`notUnique`) for a name given before; `Forbidden` (`sessionRequired`, `notAMember`).
     pub async fn create_token(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         new: NewApiToken,
-        record: &Record<'_, CreatedToken>,
+        record: &JournalFor<'_, CreatedToken>,
     ) -> Result<CreatedToken, UseCaseError> {
-        own_session(scope)?;
+        own_session(context)?;
         let mut problems = Problems::default();
         validate::name(&mut problems, "name", &new.name, 100);
-        validate::future(&mut problems, "expiresAt", new.expires_at, scope.now());
+        validate::future(&mut problems, "expiresAt", new.expires_at, context.now());
         if let Some(names) = &new.permissions {
             validate::permissions(&mut problems, "permissions", names);
         }
         problems.finish()?;
         if let Some(wanted) = new.organization {
-            let own = self.ports.sessions.organizations_of(scope.user_id(), scope.now()).await?;
+            let own = self.ports.sessions.organizations_of(context.user_id(), context.now()).await?;
             if !own.iter().any(|own| own.organization.id == wanted) {
                 let message = "The user is not a member of the organisation.";
                 return Err(UseCaseError::forbidden("notAMember", message));
@@ -68,14 +72,14 @@ impl Identity {
         }
         let token = Token::random(API_TOKEN_PREFIX)?;
         let kept = ApiToken {
-            id: TokenId(self.new_id(scope.now())),
-            user_id: scope.user_id(),
+            id: TokenId(self.new_id(context.now())),
+            user_id: context.user_id(),
             tenant: new.organization,
             name: new.name,
             token_sha256: token.sha256(),
             hint: token.hint(),
             permissions: new.permissions,
-            created_at: scope.now(),
+            created_at: context.now(),
             last_used_at: None,
             expires_at: new.expires_at,
         };
@@ -88,8 +92,13 @@ impl Identity {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` (`sessionRequired`).
-    pub async fn delete_token(&self, scope: &Scope, id: TokenId, unit: &Unit) -> Result<(), UseCaseError> {
-        own_session(scope)?;
-        Ok(self.ports.sessions.delete_token(scope.user_id(), id, unit).await?)
+    pub async fn delete_token(
+        &self,
+        context: &RequestContext,
+        id: TokenId,
+        journal: &Journal,
+    ) -> Result<(), UseCaseError> {
+        own_session(context)?;
+        Ok(self.ports.sessions.delete_token(context.user_id(), id, journal).await?)
     }
 }

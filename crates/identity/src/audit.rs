@@ -2,8 +2,8 @@
 
 use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
 use heddle_policy::capability::AuditList;
-use heddle_policy::unit::{Actor, AuditEntry, IdempotencyRecord, Outcome, Unit};
-use heddle_policy::{Grant, RequestFacts, Scope};
+use heddle_policy::journal::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
+use heddle_policy::{Authorized, RequestContext, RequestFacts};
 use serde_json::Value;
 
 use crate::ports::{AuditEvent, AuditFilter};
@@ -50,8 +50,8 @@ impl Identity {
         }
     }
 
-    pub(crate) fn unit(&self, request: &RequestFacts, event: Event) -> Unit {
-        Unit { audit: Some(self.entry(request, event)), idempotency: None }
+    pub(crate) fn journal(&self, request: &RequestFacts, event: Event) -> Journal {
+        Journal { audit: Some(self.entry(request, event)), idempotency: None }
     }
 
     /// The facts of something that no request asks for.
@@ -66,8 +66,8 @@ impl Identity {
     /// `Unavailable`; `Invalid` when `from` is not before `to`.
     pub async fn audit_events(
         &self,
-        grant: &Grant<AuditList>,
-        scope: &Scope,
+        grant: &Authorized<AuditList>,
+        context: &RequestContext,
         filter: &AuditFilter,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, UseCaseError> {
@@ -76,7 +76,7 @@ impl Identity {
         {
             return Err(UseCaseError::invalid("to", "outOfRange", "`to` is after `from`."));
         }
-        Ok(self.ports.installation.audit_events(scope.tenant(), filter, grant.reach(), page).await?)
+        Ok(self.ports.installation.audit_events(context.tenant(), filter, grant.reach(), page).await?)
     }
 
     /// Writes an event that belongs to no change: a refusal.

@@ -2,15 +2,15 @@
 
 use heddle_kernel::{GrantId, Page, PageRequest, Timestamp};
 use heddle_policy::capability::{GrantCreate, GrantDelete, GrantList, GrantRead};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
-use heddle_policy::{Effect, Grant, Scope};
+use heddle_policy::{Authorized, Effect, RequestContext};
 
 use crate::error::Problems;
 use crate::ports::{GrantFilter, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow};
 use crate::rights::{covers_owner, covers_role, exceeds, lifts, rule_of};
-use crate::{Identity, Record, UseCaseError, validate};
+use crate::{Identity, JournalFor, UseCaseError, validate};
 
 /// A grant to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +38,12 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn grants(
         &self,
-        grant: &Grant<GrantList>,
-        scope: &Scope,
+        grant: &Authorized<GrantList>,
+        context: &RequestContext,
         filter: &GrantFilter,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, UseCaseError> {
-        Ok(self.ports.directory.grants(scope.tenant(), filter, grant.reach(), page).await?)
+        Ok(self.ports.directory.grants(context.tenant(), filter, grant.reach(), page).await?)
     }
 
     /// A grant.
@@ -52,11 +52,11 @@ impl Identity {
     /// `NotFound`.
     pub async fn grant(
         &self,
-        _: &Grant<GrantRead>,
-        scope: &Scope,
+        _: &Authorized<GrantRead>,
+        context: &RequestContext,
         id: GrantId,
     ) -> Result<GrantRow, UseCaseError> {
-        Ok(self.ports.directory.grant(scope.tenant(), id).await?)
+        Ok(self.ports.directory.grant(context.tenant(), id).await?)
     }
 
     /// Creates a grant or a deny. Nobody gives more than he has, and nobody takes from who has more than he.
@@ -65,14 +65,14 @@ impl Identity {
     /// `Invalid`; `Forbidden` (`exceedsOwnRights`); `Conflict` (`lockOut`).
     pub async fn create_grant(
         &self,
-        _: &Grant<GrantCreate>,
-        scope: &Scope,
+        _: &Authorized<GrantCreate>,
+        context: &RequestContext,
         new: NewGrant,
-        record: &Record<'_, GrantRow>,
+        record: &JournalFor<'_, GrantRow>,
     ) -> Result<GrantRow, UseCaseError> {
         let row = GrantRow {
-            tenant: scope.tenant(),
-            id: GrantId(self.new_id(scope.now())),
+            tenant: context.tenant(),
+            id: GrantId(self.new_id(context.now())),
             principal: new.principal,
             resource: new.resource,
             action: new.action,
@@ -80,13 +80,13 @@ impl Identity {
             effect: new.effect,
             reason: new.reason,
             expires_at: new.expires_at,
-            created_at: scope.now(),
-            created_by: scope.user_id(),
+            created_at: context.now(),
+            created_by: context.user_id(),
         };
-        check(&row, scope.now())?;
+        check(&row, context.now())?;
         match row.effect {
-            Effect::Allow => scope.covers(&rule_of(&row)).map_err(|excess| exceeds(&excess))?,
-            Effect::Deny => self.may_deny(scope, &row).await?,
+            Effect::Allow => context.covers(&rule_of(&row)).map_err(|excess| exceeds(&excess))?,
+            Effect::Deny => self.may_deny(context, &row).await?,
         }
         match self.ports.directory.insert_grant(&row, &record(&row)).await {
             Err(StoreError::NotFound) => {
@@ -96,22 +96,22 @@ impl Identity {
         }
     }
 
-    async fn may_deny(&self, scope: &Scope, row: &GrantRow) -> Result<(), UseCaseError> {
+    async fn may_deny(&self, context: &RequestContext, row: &GrantRow) -> Result<(), UseCaseError> {
         let owners_too = match row.principal {
             GrantPrincipal::User(user) => {
-                self.outranks(scope, user).await?;
-                user == scope.user_id()
+                self.outranks(context, user).await?;
+                user == context.user_id()
             }
-            GrantPrincipal::Role(id) => match self.ports.directory.role(scope.tenant(), id).await {
+            GrantPrincipal::Role(id) => match self.ports.directory.role(context.tenant(), id).await {
                 Ok(role) => {
-                    covers_role(scope, &role)?;
+                    covers_role(context, &role)?;
                     role.system && role.name == heddle_policy::system_roles::OWNER
                 }
                 Err(StoreError::NotFound) => false,
                 Err(error) => return Err(error.into()),
             },
             GrantPrincipal::Everyone => {
-                covers_owner(scope)?;
+                covers_owner(context)?;
                 true
             }
         };
@@ -128,18 +128,18 @@ impl Identity {
     /// `NotFound`; `Forbidden` (`exceedsOwnRights`).
     pub async fn delete_grant(
         &self,
-        _: &Grant<GrantDelete>,
-        scope: &Scope,
+        _: &Authorized<GrantDelete>,
+        context: &RequestContext,
         id: GrantId,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        let row = match self.ports.directory.grant(scope.tenant(), id).await {
+        let row = match self.ports.directory.grant(context.tenant(), id).await {
             Ok(row) => row,
-            Err(StoreError::NotFound) => return self.gone(scope, Tombstone::Grant(id)).await,
+            Err(StoreError::NotFound) => return self.gone(context, Tombstone::Grant(id)).await,
             Err(error) => return Err(error.into()),
         };
-        lifts(scope, &rule_of(&row))?;
-        Ok(self.ports.directory.delete_grant(scope.tenant(), id, unit).await?)
+        lifts(context, &rule_of(&row))?;
+        Ok(self.ports.directory.delete_grant(context.tenant(), id, journal).await?)
     }
 }
 

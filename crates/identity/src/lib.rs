@@ -1,6 +1,6 @@
 //! Use cases: organisations, users, sessions, sign-in, set-up, licence; and their ports.
 //!
-//! A use case that the gate guards takes a [`heddle_policy::Grant`] for what it does and a [`heddle_policy::Scope`]
+//! A use case that the gate guards takes a [`heddle_policy::Authorized`] for what it does and a [`heddle_policy::RequestContext`]
 //! for who does it where. Whoever manages people, roles and grants gives nobody more than he has himself.
 
 mod access;
@@ -43,8 +43,8 @@ pub use setup::{Administrator, FirstLicence, SetUpRequest, Started};
 pub use sign_in::{SignIn, SignedIn};
 pub use users::{NewAccount, PatchUser};
 
-use heddle_policy::unit::Unit;
+use heddle_policy::journal::Journal;
 
 /// Builds what is written beside a change, in its own transaction: the audit event and, when the caller sent an
 /// idempotency key, the answer that a repeat of the call gets. It is called with the changed resource.
-pub type Record<'a, T> = dyn Fn(&T) -> Unit + Send + Sync + 'a;
+pub type JournalFor<'a, T> = dyn Fn(&T) -> Journal + Send + Sync + 'a;

@@ -2,16 +2,16 @@
 
 use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId, Timestamp, UserId};
 use heddle_policy::capability::{MemberDelete, MemberList, MemberUpdate};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 
 use crate::error::{Problem, Problems};
 use crate::identity::check_revision;
 use crate::ports::Tombstone;
 use crate::records::{Member, Membership, Role};
 use crate::rights::{changed, covers_role, lifts};
-use crate::{Identity, Record, UseCaseError, access, validate};
+use crate::{Identity, JournalFor, UseCaseError, access, validate};
 
 /// A membership as it shall be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,20 +31,20 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn members(
         &self,
-        grant: &Grant<MemberList>,
-        scope: &Scope,
+        grant: &Authorized<MemberList>,
+        context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Member>, UseCaseError> {
-        Ok(self.ports.directory.members(scope.tenant(), grant.reach(), page).await?)
+        Ok(self.ports.directory.members(context.tenant(), grant.reach(), page).await?)
     }
 
     /// Roles by id or name, sorted by id, without repeats.
     pub(crate) async fn named_roles(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         named: &[String],
     ) -> Result<Vec<Role>, UseCaseError> {
-        let all = self.ports.directory.all_roles(scope.tenant()).await?;
+        let all = self.ports.directory.all_roles(context.tenant()).await?;
         let mut problems = Vec::new();
         let mut found: Vec<Role> = Vec::new();
         for (at, name) in named.iter().enumerate() {
@@ -71,43 +71,46 @@ impl Identity {
     /// (`exceedsOwnRights`).
     pub async fn set_member(
         &self,
-        _: &Grant<MemberUpdate>,
-        scope: &Scope,
+        _: &Authorized<MemberUpdate>,
+        context: &RequestContext,
         (user, wanted): (UserId, SetMember),
-        record: &Record<'_, Member>,
+        record: &JournalFor<'_, Member>,
     ) -> Result<Member, UseCaseError> {
         let mut problems = Problems::default();
         if let Patch::Set(end) = &wanted.expires_at {
-            validate::future(&mut problems, "expiresAt", Some(*end), scope.now());
+            validate::future(&mut problems, "expiresAt", Some(*end), context.now());
         }
         problems.finish()?;
-        let roles = self.named_roles(scope, &wanted.roles).await?;
-        let present = match self.ports.directory.member(scope.tenant(), user).await {
+        let roles = self.named_roles(context, &wanted.roles).await?;
+        let present = match self.ports.directory.member(context.tenant(), user).await {
             Ok(member) => Some(member),
             Err(StoreError::NotFound) => None,
             Err(error) => return Err(error.into()),
         };
-        self.may_set(scope, user, (present.as_ref(), &roles)).await?;
+        self.may_set(context, user, (present.as_ref(), &roles)).await?;
         let expected = present.as_ref().map(|member| member.membership.revision);
         if let (Some(expected), Some(_)) = (expected, wanted.revision) {
             check_revision(wanted.revision, expected)?;
         }
-        let member = self.member_to_be(scope, user, (present, &roles), wanted.expires_at).await?;
-        let unit = record(&member);
-        changed(self.ports.directory.set_member(&member.membership, expected, &unit).await?, "organization")?;
+        let member = self.member_to_be(context, user, (present, &roles), wanted.expires_at).await?;
+        let journal = record(&member);
+        changed(
+            self.ports.directory.set_member(&member.membership, expected, &journal).await?,
+            "organization",
+        )?;
         Ok(member)
     }
 
     async fn may_set(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         user: UserId,
         (present, roles): (Option<&Member>, &[Role]),
     ) -> Result<(), UseCaseError> {
-        self.outranks(scope, user).await?;
+        self.outranks(context, user).await?;
         let had: &[RoleId] = present.map_or(&[], |member| &member.membership.roles);
         for role in roles.iter().filter(|role| !had.contains(&role.id)) {
-            covers_role(scope, role)?;
+            covers_role(context, role)?;
         }
         let lost = had.iter().filter(|id| !roles.iter().any(|role| role.id == **id));
         let lost: Vec<RoleId> = lost.copied().collect();
@@ -117,24 +120,24 @@ impl Identity {
         for role in self
             .ports
             .directory
-            .all_roles(scope.tenant())
+            .all_roles(context.tenant())
             .await?
             .iter()
             .filter(|role| lost.contains(&role.id))
         {
-            lifts(scope, &access::rules_of(role))?;
+            lifts(context, &access::rules_of(role))?;
         }
         Ok(())
     }
 
     async fn member_to_be(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         user: UserId,
         (present, roles): (Option<Member>, &[Role]),
         expires_at: Patch<Timestamp>,
     ) -> Result<Member, UseCaseError> {
-        let now = scope.now();
+        let now = context.now();
         let named = roles.iter().map(|role| (role.id, role.name.clone())).collect();
         let ids = roles.iter().map(|role| role.id).collect();
         if let Some(member) = present {
@@ -150,7 +153,7 @@ impl Identity {
         }
         let account = self.ports.sessions.user(user).await?.ok_or(UseCaseError::NotFound)?;
         let membership = Membership {
-            tenant: scope.tenant(),
+            tenant: context.tenant(),
             user_id: user,
             roles: ids,
             expires_at: expires_at.apply_to(None),
@@ -173,20 +176,20 @@ impl Identity {
     /// `NotFound`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
     pub async fn remove_member(
         &self,
-        _: &Grant<MemberDelete>,
-        scope: &Scope,
+        _: &Authorized<MemberDelete>,
+        context: &RequestContext,
         (user, revision): (UserId, Option<Revision>),
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        let member = match self.ports.directory.member(scope.tenant(), user).await {
+        let member = match self.ports.directory.member(context.tenant(), user).await {
             Ok(member) => member,
-            Err(StoreError::NotFound) => return self.gone(scope, Tombstone::Member(user)).await,
+            Err(StoreError::NotFound) => return self.gone(context, Tombstone::Member(user)).await,
             Err(error) => return Err(error.into()),
         };
         check_revision(revision, member.membership.revision)?;
-        self.outranks(scope, user).await?;
+        self.outranks(context, user).await?;
         let change =
-            self.ports.directory.remove_member(scope.tenant(), user, member.membership.revision, unit);
+            self.ports.directory.remove_member(context.tenant(), user, member.membership.revision, journal);
         changed(change.await?, "organization")
     }
 }

@@ -4,15 +4,15 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId};
 use heddle_policy::capability::{
     OrganizationCreate, OrganizationDelete, OrganizationList, OrganizationRead, OrganizationUpdate,
 };
-use heddle_policy::unit::Unit;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::journal::Journal;
+use heddle_policy::{Authorized, RequestContext};
 
 use crate::error::Problems;
 use crate::identity::check_revision;
 use crate::ports::Tombstone;
 use crate::records::Organization;
 use crate::rights::{capped, changed, covers_owner};
-use crate::{Identity, Record, UseCaseError, validate};
+use crate::{Identity, JournalFor, UseCaseError, validate};
 
 /// An organisation to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +41,11 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn organizations(
         &self,
-        grant: &Grant<OrganizationList>,
-        scope: &Scope,
+        grant: &Authorized<OrganizationList>,
+        context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Organization>, UseCaseError> {
-        Ok(self.ports.directory.organizations(scope.user_id(), grant.reach(), page).await?)
+        Ok(self.ports.directory.organizations(context.user_id(), grant.reach(), page).await?)
     }
 
     /// The selected organisation. Rights hold in one organisation, so another one must be selected to be read.
@@ -54,18 +54,18 @@ impl Identity {
     /// `NotFound`.
     pub async fn organization(
         &self,
-        _: &Grant<OrganizationRead>,
-        scope: &Scope,
+        _: &Authorized<OrganizationRead>,
+        context: &RequestContext,
         id: TenantId,
     ) -> Result<Organization, UseCaseError> {
-        self.selected(scope, id).await
+        self.selected(context, id).await
     }
 
-    async fn selected(&self, scope: &Scope, id: TenantId) -> Result<Organization, UseCaseError> {
-        if id != scope.tenant() {
+    async fn selected(&self, context: &RequestContext, id: TenantId) -> Result<Organization, UseCaseError> {
+        if id != context.tenant() {
             return Err(UseCaseError::NotFound);
         }
-        Ok(self.ports.directory.organization(scope.user_id(), id).await?)
+        Ok(self.ports.directory.organization(context.user_id(), id).await?)
     }
 
     /// Creates an organisation with its system roles; the caller becomes its owner.
@@ -75,30 +75,30 @@ impl Identity {
     /// not as strong as an owner.
     pub async fn create_organization(
         &self,
-        _: &Grant<OrganizationCreate>,
-        scope: &Scope,
+        _: &Authorized<OrganizationCreate>,
+        context: &RequestContext,
         new: CreateOrganization,
-        record: &Record<'_, Organization>,
+        record: &JournalFor<'_, Organization>,
     ) -> Result<Organization, UseCaseError> {
         let mut problems = Problems::default();
         validate::slug(&mut problems, "slug", &new.slug);
         validate::name(&mut problems, "displayName", &new.display_name, 200);
         problems.finish()?;
         // Its owner may do all that the licence allows, the licence itself included.
-        covers_owner(scope)?;
+        covers_owner(context)?;
         let organization = Organization {
-            id: TenantId(self.new_id(scope.now())),
+            id: TenantId(self.new_id(context.now())),
             slug: new.slug,
             display_name: new.display_name,
             revision: Revision::FIRST,
-            created_at: scope.now(),
-            updated_at: scope.now(),
+            created_at: context.now(),
+            updated_at: context.now(),
         };
-        let founding = self.founding(organization.clone(), scope.user_id());
+        let founding = self.founding(organization.clone(), context.user_id());
         let limit = self.limit("organizations");
-        let unit = record(&organization);
+        let journal = record(&organization);
         capped(
-            self.ports.directory.insert_organization(&founding, limit, &unit).await?,
+            self.ports.directory.insert_organization(&founding, limit, &journal).await?,
             "organizations",
             limit,
         )?;
@@ -111,10 +111,10 @@ impl Identity {
     /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`).
     pub async fn update_organization(
         &self,
-        _: &Grant<OrganizationUpdate>,
-        scope: &Scope,
+        _: &Authorized<OrganizationUpdate>,
+        context: &RequestContext,
         (id, patch): (TenantId, PatchOrganization),
-        record: &Record<'_, Organization>,
+        record: &JournalFor<'_, Organization>,
     ) -> Result<Organization, UseCaseError> {
         let mut problems = Problems::default();
         if let Some(slug) = &patch.slug {
@@ -124,13 +124,13 @@ impl Identity {
             validate::name(&mut problems, "displayName", name, 200);
         }
         problems.finish()?;
-        let mut organization = self.selected(scope, id).await?;
+        let mut organization = self.selected(context, id).await?;
         let seen = organization.revision;
         check_revision(patch.revision, seen)?;
         organization.slug = patch.slug.unwrap_or(organization.slug);
         organization.display_name = patch.display_name.unwrap_or(organization.display_name);
         organization.revision = seen.next();
-        organization.updated_at = scope.now();
+        organization.updated_at = context.now();
         self.ports.directory.update_organization(&organization, seen, &record(&organization)).await?;
         Ok(organization)
     }
@@ -141,17 +141,17 @@ impl Identity {
     /// `NotFound`; `Conflict` (`inUse` while it is the home of any account, `revisionMismatch`).
     pub async fn delete_organization(
         &self,
-        _: &Grant<OrganizationDelete>,
-        scope: &Scope,
+        _: &Authorized<OrganizationDelete>,
+        context: &RequestContext,
         (id, revision): (TenantId, Option<Revision>),
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        let organization = match self.selected(scope, id).await {
+        let organization = match self.selected(context, id).await {
             Ok(organization) => organization,
-            Err(UseCaseError::NotFound) => return self.gone(scope, Tombstone::Organization(id)).await,
+            Err(UseCaseError::NotFound) => return self.gone(context, Tombstone::Organization(id)).await,
             Err(error) => return Err(error),
         };
         check_revision(revision, organization.revision)?;
-        changed(self.ports.directory.delete_organization(id, organization.revision, unit).await?, "user")
+        changed(self.ports.directory.delete_organization(id, organization.revision, journal).await?, "user")
     }
 }

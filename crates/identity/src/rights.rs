@@ -1,7 +1,7 @@
 //! Nobody gives away, takes or lifts more than he has himself.
 
 use heddle_kernel::UserId;
-use heddle_policy::{Effect, Excess, ResourceRule, RoleRules, Scope, system_roles};
+use heddle_policy::{Effect, PrivilegeEscalation, RequestContext, ResourceRule, RoleRules, system_roles};
 
 use crate::error::Problem;
 use crate::ports::Tombstone;
@@ -9,7 +9,7 @@ use crate::records::{GrantRow, Role};
 use crate::{Identity, UseCaseError, access};
 
 /// The refusal of somebody who wants more than he has.
-pub(crate) fn exceeds(excess: &Excess) -> UseCaseError {
+pub(crate) fn exceeds(excess: &PrivilegeEscalation) -> UseCaseError {
     let problem = Problem::new("exceedsOwnRights", "Nobody can give, take or lift more than he has himself.");
     UseCaseError::Forbidden(problem.with("missing", excess.to_string()))
 }
@@ -26,45 +26,45 @@ pub(crate) fn rule_of(grant: &GrantRow) -> RoleRules {
 }
 
 /// The caller has all that a role gives.
-pub(crate) fn covers_role(scope: &Scope, role: &Role) -> Result<(), UseCaseError> {
-    scope.covers(&access::rules_of(role)).map_err(|excess| exceeds(&excess))
+pub(crate) fn covers_role(context: &RequestContext, role: &Role) -> Result<(), UseCaseError> {
+    context.covers(&access::rules_of(role)).map_err(|excess| exceeds(&excess))
 }
 
 /// No deny of these rules holds the caller back.
-pub(crate) fn lifts(scope: &Scope, rules: &RoleRules) -> Result<(), UseCaseError> {
-    scope.snapshot().covers_denies(rules).map_err(|excess| exceeds(&excess))
+pub(crate) fn lifts(context: &RequestContext, rules: &RoleRules) -> Result<(), UseCaseError> {
+    context.snapshot().covers_denies(rules).map_err(|excess| exceeds(&excess))
 }
 
 /// The caller has all that an owner has.
-pub(crate) fn covers_owner(scope: &Scope) -> Result<(), UseCaseError> {
+pub(crate) fn covers_owner(context: &RequestContext) -> Result<(), UseCaseError> {
     let owner =
         system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default();
-    scope.covers(&owner).map_err(|excess| exceeds(&excess))
+    context.covers(&owner).map_err(|excess| exceeds(&excess))
 }
 
 impl Identity {
     /// The caller has all that another user has in the organisation: only then may he change that user's account or
     /// membership, for else he could take it over. Everybody is his own equal.
-    pub(crate) async fn outranks(&self, scope: &Scope, user: UserId) -> Result<(), UseCaseError> {
-        if user == scope.user_id() {
+    pub(crate) async fn outranks(&self, context: &RequestContext, user: UserId) -> Result<(), UseCaseError> {
+        if user == context.user_id() {
             return Ok(());
         }
-        let Some((_, standing)) = self.ports.access.standing(scope.tenant(), user).await? else {
+        let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
             return Ok(());
         };
         // Counted as if in use: an account that is switched off, or a membership that has ended, can come back.
         for role in &standing.roles {
-            covers_role(scope, role)?;
+            covers_role(context, role)?;
         }
         for grant in standing.grants.iter().filter(|grant| grant.effect == Effect::Allow) {
-            scope.covers(&rule_of(grant)).map_err(|excess| exceeds(&excess))?;
+            context.covers(&rule_of(grant)).map_err(|excess| exceeds(&excess))?;
         }
         Ok(())
     }
 
     /// What to answer when something to delete is not there: fine, if it was deleted before.
-    pub(crate) async fn gone(&self, scope: &Scope, what: Tombstone) -> Result<(), UseCaseError> {
-        match self.ports.directory.was_deleted(scope.tenant(), what).await? {
+    pub(crate) async fn gone(&self, context: &RequestContext, what: Tombstone) -> Result<(), UseCaseError> {
+        match self.ports.directory.was_deleted(context.tenant(), what).await? {
             true => Ok(()),
             false => Err(UseCaseError::NotFound),
         }
@@ -91,14 +91,14 @@ pub(crate) fn changed(change: crate::ports::Change, what: &'static str) -> Resul
 
 /// How an addition that the licence limits ended.
 pub(crate) fn capped(
-    capped: crate::ports::Capped,
+    capped: crate::ports::LimitOutcome,
     limit: &'static str,
     licensed: Option<u64>,
 ) -> Result<(), UseCaseError> {
-    use crate::ports::Capped;
+    use crate::ports::LimitOutcome;
     match capped {
-        Capped::Done => Ok(()),
-        Capped::LimitReached { used } => {
+        LimitOutcome::Done => Ok(()),
+        LimitOutcome::LimitReached { used } => {
             Err(UseCaseError::LimitReached { limit, licensed: licensed.unwrap_or(used), used })
         }
     }

@@ -2,15 +2,17 @@
 
 use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId};
 use heddle_policy::capability::{RoleCreate, RoleDelete, RoleList, RoleRead, RoleUpdate};
-use heddle_policy::unit::Unit;
-use heddle_policy::{Effect, Grant, PermissionSet, ResourceRule, RoleRules, Scope, system_roles};
+use heddle_policy::journal::Journal;
+use heddle_policy::{
+    Authorized, Effect, PermissionSet, RequestContext, ResourceRule, RoleRules, system_roles,
+};
 
 use crate::error::Problems;
 use crate::identity::check_revision;
 use crate::ports::Tombstone;
 use crate::records::Role;
 use crate::rights::{changed, covers_owner, exceeds, lifts};
-use crate::{Identity, Record, UseCaseError, validate};
+use crate::{Identity, JournalFor, UseCaseError, validate};
 
 /// A role to create.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,19 +77,24 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn roles(
         &self,
-        grant: &Grant<RoleList>,
-        scope: &Scope,
+        grant: &Authorized<RoleList>,
+        context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Role>, UseCaseError> {
-        Ok(self.ports.directory.roles(scope.tenant(), grant.reach(), page).await?)
+        Ok(self.ports.directory.roles(context.tenant(), grant.reach(), page).await?)
     }
 
     /// A role.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn role(&self, _: &Grant<RoleRead>, scope: &Scope, id: RoleId) -> Result<Role, UseCaseError> {
-        Ok(self.ports.directory.role(scope.tenant(), id).await?)
+    pub async fn role(
+        &self,
+        _: &Authorized<RoleRead>,
+        context: &RequestContext,
+        id: RoleId,
+    ) -> Result<Role, UseCaseError> {
+        Ok(self.ports.directory.role(context.tenant(), id).await?)
     }
 
     /// Creates a role.
@@ -96,23 +103,23 @@ impl Identity {
     /// `Invalid`; `Conflict` (`notUnique`); `Forbidden` (`exceedsOwnRights`).
     pub async fn create_role(
         &self,
-        _: &Grant<RoleCreate>,
-        scope: &Scope,
+        _: &Authorized<RoleCreate>,
+        context: &RequestContext,
         new: NewRole,
-        record: &Record<'_, Role>,
+        record: &JournalFor<'_, Role>,
     ) -> Result<Role, UseCaseError> {
         check(&new.name, new.description.as_deref(), &new.rules)?;
-        scope.covers(&new.rules).map_err(|excess| exceeds(&excess))?;
+        context.covers(&new.rules).map_err(|excess| exceeds(&excess))?;
         let role = Role {
-            tenant: scope.tenant(),
-            id: RoleId(self.new_id(scope.now())),
+            tenant: context.tenant(),
+            id: RoleId(self.new_id(context.now())),
             name: new.name,
             description: new.description,
             system: false,
             rules: new.rules,
             revision: Revision::FIRST,
-            created_at: scope.now(),
-            updated_at: scope.now(),
+            created_at: context.now(),
+            updated_at: context.now(),
         };
         self.ports.directory.insert_role(&role, &record(&role)).await?;
         Ok(role)
@@ -126,12 +133,12 @@ impl Identity {
     /// (`exceedsOwnRights`).
     pub async fn update_role(
         &self,
-        _: &Grant<RoleUpdate>,
-        scope: &Scope,
+        _: &Authorized<RoleUpdate>,
+        context: &RequestContext,
         (id, patch): (RoleId, PatchRole),
-        record: &Record<'_, Role>,
+        record: &JournalFor<'_, Role>,
     ) -> Result<Role, UseCaseError> {
-        let mut role = self.ports.directory.role(scope.tenant(), id).await?;
+        let mut role = self.ports.directory.role(context.tenant(), id).await?;
         if role.system {
             return Err(system_role());
         }
@@ -145,15 +152,15 @@ impl Identity {
             resources: patch.resources.unwrap_or(role.rules.resources),
         };
         check(&role.name, role.description.as_deref(), &role.rules)?;
-        scope.covers(&role.rules).map_err(|excess| exceeds(&excess))?;
+        context.covers(&role.rules).map_err(|excess| exceeds(&excess))?;
         if role.rules != before {
-            lifts(scope, &before)?;
+            lifts(context, &before)?;
             if takes(&role.rules) {
-                covers_owner(scope)?;
+                covers_owner(context)?;
             }
         }
         role.revision = seen.next();
-        role.updated_at = scope.now();
+        role.updated_at = context.now();
         self.ports.directory.update_role(&role, seen, &record(&role)).await?;
         Ok(role)
     }
@@ -164,15 +171,15 @@ impl Identity {
     /// `NotFound`; `Conflict` (`systemRole`, `inUse`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
     pub async fn delete_role(
         &self,
-        _: &Grant<RoleDelete>,
-        scope: &Scope,
+        _: &Authorized<RoleDelete>,
+        context: &RequestContext,
         (id, revision): (RoleId, Option<Revision>),
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        let role = match self.ports.directory.role(scope.tenant(), id).await {
+        let role = match self.ports.directory.role(context.tenant(), id).await {
             Ok(role) => role,
             Err(heddle_policy::store::StoreError::NotFound) => {
-                return self.gone(scope, Tombstone::Role(id)).await;
+                return self.gone(context, Tombstone::Role(id)).await;
             }
             Err(error) => return Err(error.into()),
         };
@@ -180,7 +187,10 @@ impl Identity {
             return Err(system_role());
         }
         check_revision(revision, role.revision)?;
-        lifts(scope, &role.rules)?;
-        changed(self.ports.directory.delete_role(scope.tenant(), id, role.revision, unit).await?, "member")
+        lifts(context, &role.rules)?;
+        changed(
+            self.ports.directory.delete_role(context.tenant(), id, role.revision, journal).await?,
+            "member",
+        )
     }
 }

@@ -1,9 +1,9 @@
 //! A user's own sessions and password.
 
 use heddle_kernel::SessionId;
+use heddle_policy::journal::Journal;
 use heddle_policy::permission::PERMISSIONS;
-use heddle_policy::unit::Unit;
-use heddle_policy::{Scope, SessionKind};
+use heddle_policy::{RequestContext, SessionKind};
 
 use crate::ports::{Attempt, PasswordChange};
 use crate::records::{OwnOrganization, Session, User};
@@ -22,8 +22,8 @@ pub struct SessionInfo {
 }
 
 /// The own session; an API token may not do what only its owner in person may.
-pub(crate) fn own_session(scope: &Scope) -> Result<SessionId, UseCaseError> {
-    match scope.principal().session {
+pub(crate) fn own_session(context: &RequestContext) -> Result<SessionId, UseCaseError> {
+    match context.principal().session {
         SessionKind::Session(id) => Ok(id),
         SessionKind::ApiToken(_) => Err(UseCaseError::forbidden(
             "sessionRequired",
@@ -33,18 +33,18 @@ pub(crate) fn own_session(scope: &Scope) -> Result<SessionId, UseCaseError> {
 }
 
 impl Identity {
-    pub(crate) async fn own_account(&self, scope: &Scope) -> Result<User, UseCaseError> {
-        self.ports.sessions.user(scope.user_id()).await?.ok_or(UseCaseError::NotFound)
+    pub(crate) async fn own_account(&self, context: &RequestContext) -> Result<User, UseCaseError> {
+        self.ports.sessions.user(context.user_id()).await?.ok_or(UseCaseError::NotFound)
     }
 
     /// Who is signed in.
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn session_info(&self, scope: &Scope) -> Result<SessionInfo, UseCaseError> {
-        let user = self.own_account(scope).await?;
-        let organizations = self.ports.sessions.organizations_of(user.id, scope.now()).await?;
-        let permissions = PERMISSIONS.iter().copied().filter(|name| scope.holds(name)).collect();
+    pub async fn session_info(&self, context: &RequestContext) -> Result<SessionInfo, UseCaseError> {
+        let user = self.own_account(context).await?;
+        let organizations = self.ports.sessions.organizations_of(user.id, context.now()).await?;
+        let permissions = PERMISSIONS.iter().copied().filter(|name| context.holds(name)).collect();
         Ok(SessionInfo { user, organizations, permissions })
     }
 
@@ -52,17 +52,17 @@ impl Identity {
     ///
     /// # Errors
     /// `Forbidden` (`sessionRequired`), `Unavailable`.
-    pub async fn sign_out(&self, scope: &Scope, unit: &Unit) -> Result<(), UseCaseError> {
-        Ok(self.ports.sessions.end(own_session(scope)?, unit).await?)
+    pub async fn sign_out(&self, context: &RequestContext, journal: &Journal) -> Result<(), UseCaseError> {
+        Ok(self.ports.sessions.end(own_session(context)?, journal).await?)
     }
 
     /// The own sessions that have not ended, newest first.
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn sessions(&self, scope: &Scope) -> Result<Vec<Session>, UseCaseError> {
-        let idle = scope.now().plus_seconds(-self.settings.idle_seconds);
-        let mut sessions = self.ports.sessions.sessions(scope.user_id(), scope.now()).await?;
+    pub async fn sessions(&self, context: &RequestContext) -> Result<Vec<Session>, UseCaseError> {
+        let idle = context.now().plus_seconds(-self.settings.idle_seconds);
+        let mut sessions = self.ports.sessions.sessions(context.user_id(), context.now()).await?;
         sessions.retain(|session| session.last_seen_at > idle);
         Ok(sessions)
     }
@@ -71,18 +71,23 @@ impl Identity {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` (`sessionRequired`, `exceedsOwnRights`); `Unavailable`.
-    pub async fn end_session(&self, scope: &Scope, id: SessionId, unit: &Unit) -> Result<(), UseCaseError> {
-        own_session(scope)?;
+    pub async fn end_session(
+        &self,
+        context: &RequestContext,
+        id: SessionId,
+        journal: &Journal,
+    ) -> Result<(), UseCaseError> {
+        own_session(context)?;
         let Some((session, home)) = self.ports.sessions.session(id).await? else {
             return Err(UseCaseError::NotFound);
         };
-        if session.user_id != scope.user_id() {
-            if home != scope.tenant() || !scope.holds("members.manage") {
+        if session.user_id != context.user_id() {
+            if home != context.tenant() || !context.holds("members.manage") {
                 return Err(UseCaseError::NotFound);
             }
-            self.outranks(scope, session.user_id).await?;
+            self.outranks(context, session.user_id).await?;
         }
-        Ok(self.ports.sessions.end(id, unit).await?)
+        Ok(self.ports.sessions.end(id, journal).await?)
     }
 
     /// Changes the own password. All other sessions end.
@@ -92,20 +97,20 @@ impl Identity {
     /// `Conflict` when the account was changed in the meantime.
     pub async fn change_password(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         (present, new): (&str, &str),
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        let session = own_session(scope)?;
-        let user = self.own_account(scope).await?;
+        let session = own_session(context)?;
+        let user = self.own_account(context).await?;
         if let Some(problem) = password::problem("newPassword", new, &[&user.email, &user.display_name]) {
             return Err(UseCaseError::Invalid(vec![problem]));
         }
         let turn = self.passwords.turn().await?;
         // Whoever found an open session shall not guess the password through it.
         let key = token::sha256_hex(format!("password|{}", user.id).as_bytes());
-        if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&key, scope.now()).await? {
-            return Err(throttled(next_at, scope.now()));
+        if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&key, context.now()).await? {
+            return Err(throttled(next_at, context.now()));
         }
         let fits = present.len() <= password::MAX_LENGTH
             && self.passwords.verify(turn, present, user.password_hash.as_deref()).await?;
@@ -129,9 +134,9 @@ impl Identity {
             hash,
             expected: user.revision,
             keep: Some(session),
-            at: scope.now(),
+            at: context.now(),
         };
-        Ok(self.ports.sessions.set_password(&change, unit).await?)
+        Ok(self.ports.sessions.set_password(&change, journal).await?)
     }
 
     /// Removes what has long ended; says how many. To be called now and then.

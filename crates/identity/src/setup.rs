@@ -2,10 +2,10 @@
 
 use heddle_kernel::{Revision, TenantId, UserId};
 use heddle_policy::RequestFacts;
+use heddle_policy::journal::{Journal, Outcome};
 use heddle_policy::licence::Licence;
 use heddle_policy::store::StoreError;
 use heddle_policy::system_roles::{OWNER, SYSTEM_ROLES};
-use heddle_policy::unit::{Outcome, Unit};
 use serde_json::json;
 use subtle::ConstantTimeEq as _;
 
@@ -96,7 +96,7 @@ impl Identity {
                 revision: revision.next(),
                 ..state
             };
-            self.ports.installation.update(&state, revision, &Unit::default()).await?;
+            self.ports.installation.update(&state, revision, &Journal::default()).await?;
             setup_token = Some(token);
         }
         self.licences.set(state, false);
@@ -121,8 +121,8 @@ impl Identity {
             revision: Revision::FIRST,
             created_at: request.now,
         };
-        let (state, unit) = match begin {
-            FirstLicence::None => (bare, Unit::default()),
+        let (state, journal) = match begin {
+            FirstLicence::None => (bare, Journal::default()),
             FirstLicence::Trial => {
                 let event = Event {
                     tenant: None,
@@ -132,11 +132,11 @@ impl Identity {
                     outcome: Outcome::Succeeded,
                     details: json!({ "selfIssued": true }),
                 };
-                (with_trial(bare, &self.tools.key, request.now)?, self.unit(&request, event))
+                (with_trial(bare, &self.tools.key, request.now)?, self.journal(&request, event))
             }
         };
         let state = self.tools.key.sealed(state)?;
-        match self.ports.installation.insert(&state, &unit).await {
+        match self.ports.installation.insert(&state, &journal).await {
             Ok(()) => Ok(state),
             Err(StoreError::Duplicate(_)) => {
                 let other = self.ports.installation.load().await?;
@@ -250,7 +250,7 @@ impl Identity {
             outcome: Outcome::Succeeded,
             details: json!({ "userId": user.id.to_string() }),
         };
-        match self.ports.installation.set_up(&set_up, &self.unit(request, event)).await {
+        match self.ports.installation.set_up(&set_up, &self.journal(request, event)).await {
             Ok(()) => {}
             Err(StoreError::Stale | StoreError::Duplicate(_)) => return Err(already_set_up()),
             Err(error) => return Err(error.into()),

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{SessionId, TenantId};
 use heddle_policy::RequestFacts;
-use heddle_policy::unit::Outcome;
+use heddle_policy::journal::Outcome;
 use serde_json::json;
 
 use crate::audit::{Event, acting, anonymous};
@@ -129,7 +129,7 @@ impl Identity {
             rehash: self.rehash(&user, &sent.password).await,
             replaces: sent.presented.as_deref().and_then(token::read).map(|(_, sha256)| sha256),
         };
-        self.ports.sessions.open(&new, &self.unit(request, event)).await?;
+        self.ports.sessions.open(&new, &self.journal(request, event)).await?;
         Ok(SignedIn { token: secret, session, user, organizations })
     }
 

@@ -2,15 +2,15 @@
 
 use heddle_kernel::{Page, PageRequest, Revision, UserId};
 use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
-use heddle_policy::unit::Unit;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::journal::Journal;
+use heddle_policy::{Authorized, RequestContext};
 
 use crate::error::Problems;
 use crate::identity::check_revision;
 use crate::ports::{NewUser, Tombstone, UserFilter};
 use crate::records::{Membership, User, UserState};
 use crate::rights::{capped, changed, covers_role};
-use crate::{Identity, Record, UseCaseError, password, validate};
+use crate::{Identity, JournalFor, UseCaseError, password, validate};
 
 /// An account to create.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -65,20 +65,25 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn users(
         &self,
-        grant: &Grant<UserList>,
-        scope: &Scope,
+        grant: &Authorized<UserList>,
+        context: &RequestContext,
         filter: &UserFilter,
         page: &PageRequest,
     ) -> Result<Page<User>, UseCaseError> {
-        Ok(self.ports.directory.users(scope.tenant(), filter, grant.reach(), page).await?)
+        Ok(self.ports.directory.users(context.tenant(), filter, grant.reach(), page).await?)
     }
 
     /// Such an account.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn user(&self, _: &Grant<UserRead>, scope: &Scope, id: UserId) -> Result<User, UseCaseError> {
-        Ok(self.ports.directory.user(scope.tenant(), id).await?)
+    pub async fn user(
+        &self,
+        _: &Authorized<UserRead>,
+        context: &RequestContext,
+        id: UserId,
+    ) -> Result<User, UseCaseError> {
+        Ok(self.ports.directory.user(context.tenant(), id).await?)
     }
 
     /// Creates an account at home in the organisation, with its membership there.
@@ -88,10 +93,10 @@ impl Identity {
     /// `Busy`.
     pub async fn create_user(
         &self,
-        _: &Grant<UserCreate>,
-        scope: &Scope,
+        _: &Authorized<UserCreate>,
+        context: &RequestContext,
         new: NewAccount,
-        record: &Record<'_, User>,
+        record: &JournalFor<'_, User>,
     ) -> Result<User, UseCaseError> {
         let email = validate::email_form(&new.email);
         let mut problems = Problems::default();
@@ -99,16 +104,16 @@ impl Identity {
         validate::name(&mut problems, "displayName", &new.display_name, 200);
         weak_password(&mut problems, new.password.as_deref(), &[&email, &new.display_name]);
         problems.finish()?;
-        let roles = self.named_roles(scope, &new.roles).await?;
-        roles.iter().try_for_each(|role| covers_role(scope, role))?;
+        let roles = self.named_roles(context, &new.roles).await?;
+        roles.iter().try_for_each(|role| covers_role(context, role))?;
         let password_hash = match &new.password {
             Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
             None => None,
         };
-        let now = scope.now();
+        let now = context.now();
         let user = User {
             id: UserId(self.new_id(now)),
-            home: scope.tenant(),
+            home: context.tenant(),
             email,
             display_name: new.display_name,
             password_changed_at: password_hash.as_ref().map(|_| now),
@@ -119,7 +124,7 @@ impl Identity {
             updated_at: now,
         };
         let membership = Membership {
-            tenant: scope.tenant(),
+            tenant: context.tenant(),
             user_id: user.id,
             roles: roles.iter().map(|role| role.id).collect(),
             expires_at: None,
@@ -135,13 +140,13 @@ impl Identity {
 
     /// An account that this organisation may change, because it is at home here and has no more rights than the
     /// caller.
-    async fn changeable(&self, scope: &Scope, id: UserId) -> Result<User, UseCaseError> {
-        let user = self.ports.directory.user(scope.tenant(), id).await?;
-        if user.home != scope.tenant() {
+    async fn changeable(&self, context: &RequestContext, id: UserId) -> Result<User, UseCaseError> {
+        let user = self.ports.directory.user(context.tenant(), id).await?;
+        if user.home != context.tenant() {
             let message = "The account is at home in another organisation, which alone may change it.";
             return Err(UseCaseError::forbidden("foreignAccount", message));
         }
-        self.outranks(scope, id).await?;
+        self.outranks(context, id).await?;
         Ok(user)
     }
 
@@ -152,12 +157,12 @@ impl Identity {
     /// (`foreignAccount`, `exceedsOwnRights`, `ownPassword`); `Busy`.
     pub async fn update_user(
         &self,
-        _: &Grant<UserUpdate>,
-        scope: &Scope,
+        _: &Authorized<UserUpdate>,
+        context: &RequestContext,
         (id, patch): (UserId, PatchUser),
-        record: &Record<'_, User>,
+        record: &JournalFor<'_, User>,
     ) -> Result<User, UseCaseError> {
-        let mut user = self.changeable(scope, id).await?;
+        let mut user = self.changeable(context, id).await?;
         let seen = user.revision;
         check_revision(patch.revision, seen)?;
         user.email = patch.email.map_or(user.email, |email| validate::email_form(&email));
@@ -167,16 +172,16 @@ impl Identity {
         validate::name(&mut problems, "displayName", &user.display_name, 200);
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
         problems.finish()?;
-        if id == scope.user_id() {
+        if id == context.user_id() {
             not_oneself(patch.password.is_some(), patch.state)?;
         }
         if let Some(text) = &patch.password {
             user.password_hash = Some(self.passwords.hash(self.passwords.turn().await?, text).await?);
-            user.password_changed_at = Some(scope.now());
+            user.password_changed_at = Some(context.now());
         }
         user.state = patch.state.unwrap_or(user.state);
         user.revision = seen.next();
-        user.updated_at = scope.now();
+        user.updated_at = context.now();
         changed(self.ports.directory.update_user(&user, seen, &record(&user)).await?, "organization")?;
         Ok(user)
     }
@@ -188,21 +193,24 @@ impl Identity {
     /// `exceedsOwnRights`).
     pub async fn delete_user(
         &self,
-        _: &Grant<UserDelete>,
-        scope: &Scope,
+        _: &Authorized<UserDelete>,
+        context: &RequestContext,
         (id, revision): (UserId, Option<Revision>),
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        let user = match self.changeable(scope, id).await {
+        let user = match self.changeable(context, id).await {
             Ok(user) => user,
-            Err(UseCaseError::NotFound) => return self.gone(scope, Tombstone::User(id)).await,
+            Err(UseCaseError::NotFound) => return self.gone(context, Tombstone::User(id)).await,
             Err(error) => return Err(error),
         };
         check_revision(revision, user.revision)?;
-        if id == scope.user_id() {
+        if id == context.user_id() {
             return Err(UseCaseError::conflict("ownAccount", "Nobody deletes his own account."));
         }
-        changed(self.ports.directory.delete_user(user.home, id, user.revision, unit).await?, "organization")
+        changed(
+            self.ports.directory.delete_user(user.home, id, user.revision, journal).await?,
+            "organization",
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an operation needs, as types: a use case asks for a [`crate::Grant`] of one of these, so that a handler bound
+//! What an operation needs, as types: a use case asks for a [`crate::Authorized`] of one of these, so that a handler bound
 //! to another operation's grant does not compile.
 
 /// What a caller must be allowed: one of the permissions, and the action on the resource.

@@ -141,7 +141,7 @@ pub enum Signer {
 
 /// What stands in the place of the licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Presented<'a> {
+pub enum RequestCredentials<'a> {
     /// Nothing.
     Missing,
     /// Something whose signature, or whose place in the installation's sealed record, is not right.
@@ -284,12 +284,16 @@ impl LicenceState {
 
 /// The state that follows from a licence, the clock and the installation; a pure function.
 #[must_use]
-pub fn evaluate(presented: Presented<'_>, clock: ClockFacts, installation: Installation<'_>) -> LicenceState {
+pub fn evaluate(
+    presented: RequestCredentials<'_>,
+    clock: ClockFacts,
+    installation: Installation<'_>,
+) -> LicenceState {
     let restricted = |reason| LicenceState::Restricted { reason };
     let (claims, signer) = match presented {
-        Presented::Missing => return restricted(Restriction::Missing),
-        Presented::Invalid => return restricted(Restriction::InvalidSignature),
-        Presented::Signed(claims, signer) => (claims, signer),
+        RequestCredentials::Missing => return restricted(Restriction::Missing),
+        RequestCredentials::Invalid => return restricted(Restriction::InvalidSignature),
+        RequestCredentials::Signed(claims, signer) => (claims, signer),
     };
     if claims.v != CLAIMS_VERSION || !may_sign(signer, claims, installation.id) {
         return restricted(Restriction::InvalidSignature);

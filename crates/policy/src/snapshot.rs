@@ -56,7 +56,7 @@ impl Reason {
 
 /// A rule that led to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Via {
+pub struct DeterminingRule {
     /// The grant's id; none for a rule of a role.
     pub grant_id: Option<String>,
     /// Gives or takes.
@@ -126,7 +126,7 @@ pub struct Decision {
     /// The permission that counted.
     pub permission: Option<&'static str>,
     /// The rules that counted.
-    pub via: Vec<Via>,
+    pub via: Vec<DeterminingRule>,
 }
 
 impl Decision {
@@ -144,17 +144,17 @@ impl Decision {
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {}", reason.code())]
-pub struct Denial {
+pub struct DenialError {
     /// Why.
     pub reason: Reason,
     /// The rules that counted.
-    pub via: Vec<Via>,
+    pub via: Vec<DeterminingRule>,
 }
 
 /// What an action reaches, in the closed form that SQL can filter by: a row passes when
 /// `(all or id in listed) and not deny_all and id not in denied and its parent's id not in denied_parents`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reach {
+pub struct AccessFilter {
     /// Every id is allowed.
     pub all: bool,
     /// These ids are allowed; empty when all are.
@@ -167,7 +167,7 @@ pub struct Reach {
     pub denied_parents: Vec<String>,
 }
 
-impl Reach {
+impl AccessFilter {
     /// Everything.
     #[must_use]
     pub fn everything() -> Self {
@@ -198,35 +198,35 @@ impl Reach {
 }
 
 /// The proof that a caller may do `C`. Only [`Snapshot::authorize`] makes one.
-pub struct Grant<C> {
-    reach: Reach,
-    via: Vec<Via>,
+pub struct Authorized<C> {
+    reach: AccessFilter,
+    via: Vec<DeterminingRule>,
     capability: PhantomData<fn() -> C>,
 }
 
-impl<C> Grant<C> {
+impl<C> Authorized<C> {
     /// What of the type is reached: for a list the rows to show, else the one target.
     #[must_use]
-    pub const fn reach(&self) -> &Reach {
+    pub const fn reach(&self) -> &AccessFilter {
         &self.reach
     }
 
     /// The rules that counted.
     #[must_use]
-    pub fn via(&self) -> &[Via] {
+    pub fn via(&self) -> &[DeterminingRule] {
         &self.via
     }
 }
 
-impl<C: Capability> std::fmt::Debug for Grant<C> {
+impl<C: Capability> std::fmt::Debug for Authorized<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Grant").field("of", &C::NAME).field("reach", &self.reach).finish_non_exhaustive()
+        f.debug_struct("Authorized").field("of", &C::NAME).field("reach", &self.reach).finish_non_exhaustive()
     }
 }
 
 /// A right that somebody wants to give away without having it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Excess {
+pub enum PrivilegeEscalation {
     /// A permission.
     #[error("the permission `{0}` is not held")]
     Permission(&'static str),
@@ -244,13 +244,13 @@ pub enum Excess {
 
 /// The reach of one action in the listing of all rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActionReach {
+pub struct ActionFilter {
     /// The type.
     pub resource: &'static str,
     /// The action.
     pub action: &'static str,
     /// What it reaches.
-    pub reach: Reach,
+    pub reach: AccessFilter,
 }
 
 /// All rights of a caller.
@@ -261,15 +261,15 @@ pub struct Effective {
     /// The permissions taken.
     pub denied_permissions: Vec<&'static str>,
     /// Per type and action what is reached; actions that reach nothing are left out.
-    pub resources: Vec<ActionReach>,
+    pub resources: Vec<ActionFilter>,
 }
 
 #[derive(Debug, Default)]
 struct Bucket {
-    allow_all: Vec<Via>,
-    allow: BTreeMap<String, Vec<Via>>,
-    deny_all: Vec<Via>,
-    deny: BTreeMap<String, Vec<Via>>,
+    allow_all: Vec<DeterminingRule>,
+    allow: BTreeMap<String, Vec<DeterminingRule>>,
+    deny_all: Vec<DeterminingRule>,
+    deny: BTreeMap<String, Vec<DeterminingRule>>,
 }
 
 #[derive(Debug)]
@@ -312,8 +312,11 @@ impl Snapshot {
             inner.add_role(&role.id, &role.rules);
         }
         for grant in living {
-            let via =
-                Via { grant_id: Some(grant.id.clone()), effect: grant.effect, source: grant.source.clone() };
+            let via = DeterminingRule {
+                grant_id: Some(grant.id.clone()),
+                effect: grant.effect,
+                source: grant.source.clone(),
+            };
             inner.add_rule((&grant.resource, &grant.action, &grant.selector), &via);
         }
         if let Some(narrow) = &facts.narrow_to {
@@ -369,7 +372,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// With the reason and the rules that counted.
-    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Grant<C>, Denial> {
+    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Authorized<C>, DenialError> {
         let question = Question {
             permissions: C::PERMISSIONS,
             resource: C::RESOURCE,
@@ -380,22 +383,22 @@ impl Snapshot {
         // Own sessions, password and tokens ask for a caller, not for rights in an organisation.
         if C::PERMISSIONS.is_empty() && C::RESOURCE == "session" {
             return if self.0.active {
-                Ok(Grant { reach: Reach::everything(), via: Vec::new(), capability: PhantomData })
+                Ok(Authorized { reach: AccessFilter::everything(), via: Vec::new(), capability: PhantomData })
             } else {
-                Err(Denial { reason: Reason::PrincipalInactive, via: Vec::new() })
+                Err(DenialError { reason: Reason::PrincipalInactive, via: Vec::new() })
             };
         }
         let decision = self.decide(&question);
         if !decision.allowed() {
-            return Err(Denial { reason: decision.reason, via: decision.via });
+            return Err(DenialError { reason: decision.reason, via: decision.via });
         }
         let reach = match &target.id {
             _ if C::LISTS => self.reach(C::RESOURCE, "list"),
             None if target.some => self.reach(C::RESOURCE, C::ACTION),
-            Some(id) => Reach { listed: vec![id.clone()], ..Reach::default() },
-            None => Reach::everything(),
+            Some(id) => AccessFilter { listed: vec![id.clone()], ..AccessFilter::default() },
+            None => AccessFilter::everything(),
         };
-        Ok(Grant { reach, via: decision.via, capability: PhantomData })
+        Ok(Authorized { reach, via: decision.via, capability: PhantomData })
     }
 
     /// Decides any question, with the reason.
@@ -432,8 +435,12 @@ impl Snapshot {
 
     fn lacking(&self, permissions: &[&str]) -> Decision {
         let deniers = permissions.iter().filter_map(|name| self.0.denied_permissions.get(name)).flatten();
-        let via: BTreeSet<Via> = deniers
-            .map(|role| Via { grant_id: None, effect: Effect::Deny, source: Source::Role(role.clone()) })
+        let via: BTreeSet<DeterminingRule> = deniers
+            .map(|role| DeterminingRule {
+                grant_id: None,
+                effect: Effect::Deny,
+                source: Source::Role(role.clone()),
+            })
             .collect();
         let reason = if via.is_empty() { Reason::PermissionMissing } else { Reason::ExplicitDeny };
         Decision { reason, permission: None, via: via.into_iter().collect() }
@@ -441,8 +448,8 @@ impl Snapshot {
 
     /// What an action of a type reaches for an active member, permissions apart.
     #[must_use]
-    pub fn reach(&self, resource: &str, action: &str) -> Reach {
-        let mut reach = Reach::default();
+    pub fn reach(&self, resource: &str, action: &str) -> AccessFilter {
+        let mut reach = AccessFilter::default();
         let (mut listed, mut denied, mut denied_parents) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for bucket in self.buckets(resource, giving(resource, action)) {
@@ -484,7 +491,7 @@ impl Snapshot {
             permissions: held.map(|(name, roles)| (name, roles.clone())).collect(),
             denied_permissions: self.0.denied_permissions.keys().copied().collect(),
             resources: pairs
-                .map(|(resource, action)| ActionReach {
+                .map(|(resource, action)| ActionFilter {
                     resource,
                     action,
                     reach: self.reach(resource, action),
@@ -498,9 +505,9 @@ impl Snapshot {
     ///
     /// # Errors
     /// With the first right that the caller lacks.
-    pub fn covers(&self, rules: &RoleRules) -> Result<(), Excess> {
+    pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
         if let Some(missing) = rules.permissions.names().find(|name| !self.holds(name)) {
-            return Err(Excess::Permission(missing));
+            return Err(PrivilegeEscalation::Permission(missing));
         }
         rules
             .resources
@@ -514,10 +521,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// With the first right that the caller lacks.
-    pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), Excess> {
+    pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
         let mut denied = rules.denied_permissions.iter().filter_map(|name| permission(name));
         if let Some(missing) = denied.find(|name| !self.holds(name)) {
-            return Err(Excess::Permission(missing));
+            return Err(PrivilegeEscalation::Permission(missing));
         }
         rules
             .resources
@@ -526,7 +533,7 @@ impl Snapshot {
             .try_for_each(|rule| self.has_rule(rule))
     }
 
-    fn has_rule(&self, rule: &ResourceRule) -> Result<(), Excess> {
+    fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
         for resource in RESOURCE_TYPES.iter().filter(|name| rule.resource == ANY || rule.resource == **name) {
             let named = |name: &str| rule.actions.iter().any(|action| action == ANY || action == name);
             // What may be read may be listed, so a rule about reading is one about lists as well.
@@ -538,7 +545,11 @@ impl Snapshot {
                     id => reach.permits(id, None),
                 };
                 if !has || !self.is_member() {
-                    return Err(Excess::Action { resource, action, selector: rule.selector.clone() });
+                    return Err(PrivilegeEscalation::Action {
+                        resource,
+                        action,
+                        selector: rule.selector.clone(),
+                    });
                 }
             }
         }
@@ -552,7 +563,7 @@ impl Snapshot {
         keys.filter_map(|key| self.0.buckets.get(&key))
     }
 
-    fn denies(&self, resource: &str, action: &str, target: &Target) -> Vec<Via> {
+    fn denies(&self, resource: &str, action: &str, target: &Target) -> Vec<DeterminingRule> {
         let mut found = BTreeSet::new();
         for bucket in self.buckets(resource, taking(&action)) {
             found.extend(&bucket.deny_all);
@@ -572,7 +583,7 @@ impl Snapshot {
         found.into_iter().cloned().collect()
     }
 
-    fn allows(&self, resource: &str, action: &str, target: &Target) -> Vec<Via> {
+    fn allows(&self, resource: &str, action: &str, target: &Target) -> Vec<DeterminingRule> {
         // Some id is listed that no deny takes away: enough for a list.
         let denied: BTreeSet<&String> =
             self.buckets(resource, taking(&action)).flat_map(|bucket| bucket.deny.keys()).collect();
@@ -619,14 +630,15 @@ impl Inner {
             self.denied_permissions.entry(name).or_default().push(id.to_owned());
         }
         for rule in &rules.resources {
-            let via = Via { grant_id: None, effect: rule.effect, source: Source::Role(id.to_owned()) };
+            let via =
+                DeterminingRule { grant_id: None, effect: rule.effect, source: Source::Role(id.to_owned()) };
             for action in &rule.actions {
                 self.add_rule((&rule.resource, action, &rule.selector), &via);
             }
         }
     }
 
-    fn add_rule(&mut self, (resource, wanted, selector): (&str, &str, &str), via: &Via) {
+    fn add_rule(&mut self, (resource, wanted, selector): (&str, &str, &str), via: &DeterminingRule) {
         let resource = if resource == ANY { Some("") } else { resource_type(resource) };
         let wanted = if wanted == ANY { Some("") } else { action(wanted) };
         // A rule about what is not registered can't apply to anything.

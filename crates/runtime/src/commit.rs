@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_policy::store::StoreError;
-use heddle_workflows::ports::{CommitUnit, Committer, RunStore};
+use heddle_workflows::ports::{Committer, RunStore, Transaction};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-type Waiting = (CommitUnit, oneshot::Sender<Result<(), StoreError>>);
+type Waiting = (Transaction, oneshot::Sender<Result<(), StoreError>>);
 
 /// How the committer gathers.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ async fn write_batches(store: Arc<dyn RunStore>, waiting: Arc<Mutex<mpsc::Receiv
 
 #[async_trait]
 impl Committer for GroupCommitter {
-    async fn commit(&self, unit: CommitUnit) -> Result<(), StoreError> {
+    async fn commit(&self, unit: Transaction) -> Result<(), StoreError> {
         let gone = || StoreError::Unavailable("the writer has stopped".to_owned());
         let (answer, answered) = oneshot::channel();
         if self.queue.send((unit, answer)).await.is_err() {
@@ -97,14 +97,14 @@ mod tests {
         });
         rest.notify_one();
         let committer = GroupCommitter::start(Arc::new(store), CommitOptions::default());
-        let stale = CommitUnit {
+        let stale = Transaction {
             delivered: Some(heddle_kernel::EventId(uuid::Uuid::nil())),
-            ..CommitUnit::default()
+            ..Transaction::default()
         };
         let (one, two, three) = tokio::join!(
-            committer.commit(CommitUnit::default()),
+            committer.commit(Transaction::default()),
             committer.commit(stale),
-            committer.commit(CommitUnit::default())
+            committer.commit(Transaction::default())
         );
         assert!(one.is_ok() && three.is_ok());
         assert!(matches!(two, Err(StoreError::Stale)));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use heddle_kernel::{RunId, TenantId, Timestamp};
-use heddle_workflows::ports::Hub;
+use heddle_workflows::ports::Notifier;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
@@ -12,7 +12,7 @@ type Watched = HashMap<RunId, watch::Sender<u64>>;
 
 /// The place where commits are told.
 #[derive(Default)]
-pub struct EventHub {
+pub struct EventNotifier {
     runs: Arc<Mutex<Watched>>,
     pub(crate) timers: Notify,
     pub(crate) thrown: Notify,
@@ -25,7 +25,7 @@ pub struct RunWatch {
     receiver: watch::Receiver<u64>,
 }
 
-impl EventHub {
+impl EventNotifier {
     /// Watches a run. Watch first and read then: what is committed in between is told.
     #[must_use]
     pub fn watch(&self, run: RunId) -> RunWatch {
@@ -54,7 +54,7 @@ impl Drop for RunWatch {
     }
 }
 
-impl Hub for EventHub {
+impl Notifier for EventNotifier {
     fn run_changed(&self, _tenant: TenantId, run: RunId, last_sequence: u64) {
         if let Some(sender) = self.runs.lock().get(&run) {
             sender.send_replace(last_sequence);
@@ -76,7 +76,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_watch_hears_of_its_run_and_leaves_nothing_behind() {
-        let hub = EventHub::default();
+        let hub = EventNotifier::default();
         let (run, other) = (RunId(uuid::Uuid::from_u128(1)), RunId(uuid::Uuid::from_u128(2)));
         let mut watch = hub.watch(run);
         let second = hub.watch(run);

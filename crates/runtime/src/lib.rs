@@ -9,6 +9,6 @@ mod worker;
 
 pub use clock::ServerClock;
 pub use commit::{CommitOptions, GroupCommitter};
-pub use hub::{EventHub, RunWatch};
+pub use hub::{EventNotifier, RunWatch};
 pub use ids::RandomIds;
 pub use worker::{Permit, Worker, WorkerOptions};

@@ -10,7 +10,7 @@ use heddle_workflows::ports::RunStore;
 use heddle_workflows::runs::Runs;
 use tokio::sync::{Mutex, watch};
 
-use crate::{EventHub, ServerClock};
+use crate::{EventNotifier, ServerClock};
 
 /// How many timers are read at once.
 const PAGE: i64 = 512;
@@ -38,7 +38,7 @@ pub struct WorkerOptions {
 pub struct Worker {
     runs: Arc<Runs>,
     store: Arc<dyn RunStore>,
-    hub: Arc<EventHub>,
+    hub: Arc<EventNotifier>,
     clock: Arc<ServerClock>,
     permit: Arc<dyn Permit>,
     options: WorkerOptions,
@@ -51,7 +51,7 @@ impl Worker {
     #[must_use]
     pub fn new(
         (runs, store): (Arc<Runs>, Arc<dyn RunStore>),
-        hub: Arc<EventHub>,
+        hub: Arc<EventNotifier>,
         clock: Arc<ServerClock>,
         permit: Arc<dyn Permit>,
         options: WorkerOptions,
@@ -95,7 +95,7 @@ impl Worker {
     async fn settle(&self) -> Result<(), UseCaseError> {
         loop {
             let fired = self.fire_due().await?;
-            let delivered = self.runs.pick_up(self.clock.now(), PAGE).await?;
+            let delivered = self.runs.deliver_pending(self.clock.now(), PAGE).await?;
             if fired + delivered == 0 {
                 return Ok(());
             }
@@ -157,7 +157,7 @@ impl Worker {
                 tokio::time::sleep(REST).await;
                 continue;
             }
-            match self.runs.pick_up(self.clock.now(), PAGE).await {
+            match self.runs.deliver_pending(self.clock.now(), PAGE).await {
                 Ok(0) => {
                     let slept = tokio::time::sleep(self.options.poll);
                     tokio::select! { () = slept => {}, () = self.hub.thrown.notified() => {} }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heddle_identity::Identity;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, Timestamp};
-use heddle_runtime::{EventHub, RandomIds, ServerClock, Worker};
+use heddle_runtime::{EventNotifier, RandomIds, ServerClock, Worker};
 use heddle_store::Db;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
@@ -26,7 +26,7 @@ pub struct App {
     /// Runs.
     pub runs: Arc<Runs>,
     /// Tells of commits.
-    pub hub: Arc<EventHub>,
+    pub hub: Arc<EventNotifier>,
     /// The loops.
     pub worker: Arc<Worker>,
     /// The present time.

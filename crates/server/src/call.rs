@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use heddle_api::operations::{Operation, OperationSpec};
 use heddle_kernel::{EventId, IdSource as _, PageRequest, Revision};
-use heddle_policy::unit::{AuditEntry, IdempotencyRecord, Outcome as AuditOutcome, Unit};
-use heddle_policy::{Capability, Grant, Scope};
+use heddle_policy::journal::{AuditEntry, IdempotencyRecord, Journal, Outcome as AuditOutcome};
+use heddle_policy::{Authorized, Capability, RequestContext};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -41,9 +41,9 @@ where
     /// The service.
     pub app: Arc<App>,
     /// Who, where.
-    pub scope: Scope,
+    pub context: RequestContext,
     /// The proof.
-    pub grant: Grant<O::Capability>,
+    pub grant: Authorized<O::Capability>,
     /// The path's parameters.
     pub path: O::Path,
     /// The query.
@@ -60,26 +60,29 @@ where
 {
     /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
     /// an idempotency key, the answer.
-    pub fn unit(&self, resource: &str, answer: impl FnOnce() -> Outcome) -> Unit {
-        self.unit_with(resource, json!({}), answer)
+    pub fn journal(&self, resource: &str, answer: impl FnOnce() -> Outcome) -> Journal {
+        self.journal_with(resource, json!({}), answer)
     }
 
     /// The same with details for the audit.
-    pub fn unit_with(&self, resource: &str, details: Value, answer: impl FnOnce() -> Outcome) -> Unit {
+    pub fn journal_with(&self, resource: &str, details: Value, answer: impl FnOnce() -> Outcome) -> Journal {
         let spec = O::ID.spec();
-        Unit {
-            audit: audit(&self.app, spec, &self.scope, (resource, details)),
+        Journal {
+            audit: audit(&self.app, spec, &self.context, (resource, details)),
             idempotency: self
                 .meta
                 .idempotency
                 .as_ref()
-                .and_then(|key| remembered(spec, &self.scope, key, answer().ok()?)),
+                .and_then(|key| remembered(spec, &self.context, key, answer().ok()?)),
         }
     }
 
     /// What is written beside a deletion: no answer has to be kept.
-    pub fn audited(&self, resource: &str) -> Unit {
-        Unit { audit: audit(&self.app, O::ID.spec(), &self.scope, (resource, json!({}))), idempotency: None }
+    pub fn audited(&self, resource: &str) -> Journal {
+        Journal {
+            audit: audit(&self.app, O::ID.spec(), &self.context, (resource, json!({}))),
+            idempotency: None,
+        }
     }
 
     /// The revision that the caller saw: `If-Match`, else the body's.
@@ -100,27 +103,27 @@ where
 pub fn audit(
     app: &App,
     spec: &OperationSpec,
-    scope: &Scope,
+    context: &RequestContext,
     (resource, details): (&str, Value),
 ) -> Option<AuditEntry> {
     Some(AuditEntry {
-        id: EventId(app.ids.next(scope.now())),
-        tenant: Some(scope.tenant()),
-        at: scope.now(),
-        actor: scope.principal().actor(),
+        id: EventId(app.ids.next(context.now())),
+        tenant: Some(context.tenant()),
+        at: context.now(),
+        actor: context.principal().actor(),
         action: spec.audit_event?.to_owned(),
         resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
         resource_id: Some(resource.to_owned()),
         outcome: AuditOutcome::Succeeded,
-        request_id: scope.request_id().as_str().to_owned(),
-        client_ip: scope.client_ip().map(str::to_owned),
+        request_id: context.request_id().as_str().to_owned(),
+        client_ip: context.client_ip().map(str::to_owned),
         details,
     })
 }
 
 fn remembered(
     spec: &OperationSpec,
-    scope: &Scope,
+    context: &RequestContext,
     (key, body_sha256): &(String, String),
     answer: Answer,
 ) -> Option<IdempotencyRecord> {
@@ -131,14 +134,14 @@ fn remembered(
     };
     let etag = answer.headers.into_iter().find(|(name, _)| *name == "etag").map(|(_, value)| value);
     Some(IdempotencyRecord {
-        tenant: scope.tenant(),
+        tenant: context.tenant(),
         operation: spec.operation_id.to_owned(),
         key: key.clone(),
         body_sha256: body_sha256.clone(),
         status: answer.status,
         body,
         etag,
-        created_at: scope.now(),
+        created_at: context.now(),
     })
 }
 

@@ -8,15 +8,15 @@ use std::time::Duration;
 use heddle_identity::Identity;
 use heddle_identity::ports::InstallationStore;
 use heddle_kernel::{Clock as _, IdSource, RequestId, TenantId, Timestamp, UserId};
-use heddle_policy::{Facts, Principal, RequestFacts, Scope, SessionKind, Snapshot};
+use heddle_policy::{Facts, Principal, RequestContext, RequestFacts, SessionKind, Snapshot};
 use heddle_runtime::{
-    CommitOptions, EventHub, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
+    CommitOptions, EventNotifier, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
 };
 use heddle_store::{Db, Options};
 use heddle_store_identity::IdentityStore;
 use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
 use heddle_workflows::definitions::Definitions;
-use heddle_workflows::models::Models;
+use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{Committer, RunStore, WorkflowStore};
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
@@ -160,8 +160,8 @@ fn compose(
     let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
     let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()));
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
-    let models = Arc::new(Models::new(Arc::clone(&workflows)));
-    let hub = Arc::new(EventHub::default());
+    let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)));
+    let hub = Arc::new(EventNotifier::default());
     let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
     let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
     let runs = Arc::new(Runs::new(RunPorts {
@@ -196,13 +196,13 @@ fn compose(
     })
 }
 
-/// A scope for what the installation does by itself: for the demo and the command line, where nobody calls.
+/// A context for what the installation does by itself: for the demo and the command line, where nobody calls.
 #[must_use]
-pub fn own_scope(app: &App, tenant: TenantId, user: UserId) -> Scope {
-    scope_at(app.now(), tenant, user)
+pub fn own_context(app: &App, tenant: TenantId, user: UserId) -> RequestContext {
+    context_at(app.now(), tenant, user)
 }
 
-pub(crate) fn scope_at(now: Timestamp, tenant: TenantId, user: UserId) -> Scope {
+pub(crate) fn context_at(now: Timestamp, tenant: TenantId, user: UserId) -> RequestContext {
     let facts = Facts::member(user, tenant).with_system_role("owner");
     let principal = Principal {
         user_id: user,
@@ -212,5 +212,5 @@ pub(crate) fn scope_at(now: Timestamp, tenant: TenantId, user: UserId) -> Scope 
         groups: Vec::new(),
     };
     let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
-    Snapshot::new(&facts, now).scope(principal, request)
+    Snapshot::new(&facts, now).context(principal, request)
 }

@@ -15,7 +15,7 @@ pub const COOKIE: &str = "__Host-heddle-session";
 
 /// What a request presents.
 #[derive(Debug, Clone, Default)]
-pub struct Presented {
+pub struct RequestCredentials {
     /// The token of `Authorization: Bearer`.
     pub bearer: Option<String>,
     /// The token of the cookie.
@@ -28,7 +28,7 @@ pub struct Presented {
     pub host: Option<String>,
 }
 
-impl Presented {
+impl RequestCredentials {
     /// The token, whichever way it came.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
@@ -69,7 +69,11 @@ pub async fn authenticate(
 
 /// A browser sends the cookie along with what other sites make it send; what changes something must come from here.
 /// The order is that of Go's `CrossOriginProtection`: `Sec-Fetch-Site`, then `Origin` against `Host`.
-fn same_site(presented: &Presented, spec: &OperationSpec, content_type: Option<&str>) -> Result<(), Failure> {
+fn same_site(
+    presented: &RequestCredentials,
+    spec: &OperationSpec,
+    content_type: Option<&str>,
+) -> Result<(), Failure> {
     if spec.method == Method::Get {
         return Ok(());
     }
@@ -92,19 +96,19 @@ mod tests {
     use super::*;
     use heddle_api::operations::OperationId;
 
-    fn presented(site: Option<&str>, origin: Option<&str>) -> Presented {
-        Presented {
+    fn presented(site: Option<&str>, origin: Option<&str>) -> RequestCredentials {
+        RequestCredentials {
             cookie: Some("t".to_owned()),
             fetch_site: site.map(str::to_owned),
             origin: origin.map(str::to_owned),
             host: Some("heddle.test".to_owned()),
-            ..Presented::default()
+            ..RequestCredentials::default()
         }
     }
 
     #[test]
     fn a_cookie_alone_changes_nothing_from_another_site() {
-        let spec = OperationId::PostapiWorkflows.spec();
+        let spec = OperationId::CreateWorkflow.spec();
         let cases = [
             (Some("same-origin"), None, None, true),
             (Some("none"), None, None, true),
@@ -122,8 +126,7 @@ mod tests {
             assert_eq!(result.is_ok(), allowed, "{site:?} {origin:?} {media:?}");
         }
         assert!(
-            same_site(&presented(Some("cross-site"), None), OperationId::GetapiWorkflows.spec(), None)
-                .is_ok()
+            same_site(&presented(Some("cross-site"), None), OperationId::ListWorkflows.spec(), None).is_ok()
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{TenantId, UserId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
-use heddle_policy::{Scope, Target};
+use heddle_policy::{RequestContext, Target};
 use heddle_workflows::definitions::{
     NewWorkflow, PreviewRequest, PublishRequest, SourceFormat, TransformTarget,
 };
@@ -10,7 +10,7 @@ use heddle_workflows::records::{Draft, Presence};
 
 use crate::app::App;
 use crate::error::StartError;
-use crate::operator::{Acting, unit};
+use crate::operator::{Acting, journal};
 
 /// A BPMN file that becomes a workflow.
 pub struct Source<'a> {
@@ -72,16 +72,16 @@ pub async fn fill(app: &App, tenant: TenantId, founder: UserId) -> Result<(), St
 /// # Errors
 /// What the use cases met.
 pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<String, StartError> {
-    let scope = acting.scope(app);
-    let denied = |denial: heddle_policy::Denial| StartError::Internal(denial.reason.code().to_owned());
-    let may = |scope: &Scope| scope.snapshot().authorize::<WorkflowTransform>(&Target::all());
+    let context = acting.context(app);
+    let denied = |denial: heddle_policy::DenialError| StartError::Internal(denial.reason.code().to_owned());
+    let may = |context: &RequestContext| context.snapshot().authorize::<WorkflowTransform>(&Target::all());
     let request = PreviewRequest {
         format: SourceFormat::Bpmn,
         file_name: Some(source.file_name.to_owned()),
         bytes: source.bytes.to_vec(),
         target: TransformTarget::Definition,
     };
-    let previewed = app.definitions.preview(&may(&scope).map_err(denied)?, &scope, request).await?;
+    let previewed = app.definitions.preview(&may(&context).map_err(denied)?, &context, request).await?;
     let mut definition = previewed.definition;
     definition.imports = Some(vec![heddle_bpmn::model::Import {
         executable: Some(previewed.executable),
@@ -100,18 +100,18 @@ pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<S
         draft: Draft::Value(json),
         definition: Some(definition),
     };
-    let create = scope.snapshot().authorize::<WorkflowCreate>(&Target::all()).map_err(denied)?;
+    let create = context.snapshot().authorize::<WorkflowCreate>(&Target::all()).map_err(denied)?;
     let record = |view: &heddle_workflows::records::WorkflowView| {
-        unit(app, &scope, "workflow.created", ("workflow", view.workflow.id.to_string()))
+        journal(app, &context, "workflow.created", ("workflow", view.workflow.id.to_string()))
     };
-    let view = app.definitions.create(&create, &scope, new, &record).await?;
+    let view = app.definitions.create(&create, &context, new, &record).await?;
     let id = view.workflow.id;
     if source.publish {
-        let publish = scope.snapshot().authorize::<WorkflowPublish>(&Target::one(id)).map_err(denied)?;
+        let publish = context.snapshot().authorize::<WorkflowPublish>(&Target::one(id)).map_err(denied)?;
         let record = |_: &heddle_workflows::definitions::Published| {
-            unit(app, &scope, "workflow.published", ("workflow", id.to_string()))
+            journal(app, &context, "workflow.published", ("workflow", id.to_string()))
         };
-        app.definitions.publish(&publish, &scope, id, PublishRequest::default(), &record).await?;
+        app.definitions.publish(&publish, &context, id, PublishRequest::default(), &record).await?;
     }
     Ok(id.to_string())
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use heddle_api::wire::{CaseCounts, CaseResult, CaseStatus, ConformanceReport, ElementTests, SuiteResult};
+use heddle_api::wire::conformance::{
+    CaseCounts, CaseResult, CaseStatus, ConformanceReport, ElementTests, SuiteResult,
+};
 use serde::Deserialize;
 
 /// Recorded runs of BPMN suites.

@@ -12,14 +12,14 @@ use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Sele
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{EventId, IdSource as _, Revision, TenantId};
-use heddle_policy::unit::{Actor, AuditEntry, Outcome as AuditOutcome};
-use heddle_policy::{Capability, Denial, Grant, RequestFacts, Scope, Target};
+use heddle_policy::journal::{Actor, AuditEntry, Outcome as AuditOutcome};
+use heddle_policy::{Authorized, Capability, DenialError, RequestContext, RequestFacts, Target};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
 use crate::call::{Call, Meta};
-use crate::credentials::Presented;
+use crate::credentials::RequestCredentials;
 use crate::failure::Failure;
 use crate::reply::{Answer, Content, Outcome};
 
@@ -43,7 +43,7 @@ pub struct Incoming {
 #[derive(Debug, Default, Clone)]
 pub struct Headers {
     /// The credentials.
-    pub presented: Presented,
+    pub presented: RequestCredentials,
     /// `x-organization-id`.
     pub organization: Option<String>,
     /// `Content-Type`.
@@ -107,9 +107,9 @@ where
             let Some(caller) = caller else {
                 return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
             };
-            let (scope, grant) = permit::<O>(&app, &incoming, &caller)?;
+            let (context, grant) = permit::<O>(&app, &incoming, &caller)?;
             let mut meta = meta(spec, &incoming)?;
-            if let Some(known) = replay(&app, spec, &scope, &incoming, &mut meta).await? {
+            if let Some(known) = replay(&app, spec, &context, &incoming, &mut meta).await? {
                 return Ok(known);
             }
             let call = Call::<O> {
@@ -117,7 +117,7 @@ where
                 query: decode_query::<O>(&incoming.query)?,
                 body: body::<O>(spec, &incoming)?,
                 app: Arc::clone(&app),
-                scope: scope.clone(),
+                context: context.clone(),
                 grant,
                 meta: meta.clone(),
             };
@@ -127,7 +127,7 @@ where
                 Err(failure)
                     if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict =>
                 {
-                    replay(&app, spec, &scope, &incoming, &mut meta).await?.ok_or(failure)
+                    replay(&app, spec, &context, &incoming, &mut meta).await?.ok_or(failure)
                 }
                 other => other.map_err(|failure| foreign_cursor(spec, &incoming.query, failure)),
             }
@@ -298,14 +298,14 @@ fn permit<O: Operation>(
     app: &App,
     incoming: &Incoming,
     caller: &Authenticated,
-) -> Result<(Scope, Grant<O::Capability>), Failure>
+) -> Result<(RequestContext, Authorized<O::Capability>), Failure>
 where
     O::Capability: Capability,
 {
     let spec = O::ID.spec();
-    let scope = caller.snapshot.scope(caller.principal.clone(), incoming.facts.clone());
+    let context = caller.snapshot.context(caller.principal.clone(), incoming.facts.clone());
     match caller.snapshot.authorize::<O::Capability>(&target(spec, &incoming.path)) {
-        Ok(grant) => Ok((scope, grant)),
+        Ok(grant) => Ok((context, grant)),
         Err(denial) => {
             let failure = denied(spec, &denial);
             deny(app, spec, &incoming.facts, Some(caller), &failure);
@@ -314,7 +314,7 @@ where
     }
 }
 
-fn denied(spec: &OperationSpec, denial: &Denial) -> Failure {
+fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
     let message = "The caller lacks the permission or the resource action.";
     let mut detail = Detail::new("denied", message).with("decision", denial.reason.code());
     detail = detail.with("permissions", json!(spec.permissions()));
@@ -420,7 +420,7 @@ fn revision(text: &str) -> Result<Option<Revision>, Failure> {
 async fn replay(
     app: &App,
     spec: &OperationSpec,
-    scope: &Scope,
+    context: &RequestContext,
     incoming: &Incoming,
     meta: &mut Meta,
 ) -> Result<Option<Answer>, Failure> {
@@ -431,7 +431,7 @@ async fn replay(
         return Err(Failure::at("Idempotency-Key", "outOfRange", "1 to 200 characters are needed."));
     }
     let hash = call_hash(incoming);
-    let known = app.identity.idempotent(scope.tenant(), spec.operation_id, key, scope.now()).await?;
+    let known = app.identity.idempotent(context.tenant(), spec.operation_id, key, context.now()).await?;
     meta.idempotency = Some((key.clone(), hash.clone()));
     match known {
         None => Ok(None),

@@ -14,7 +14,7 @@ use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 
 use crate::app::App;
-use crate::credentials::{COOKIE, Presented};
+use crate::credentials::{COOKIE, RequestCredentials};
 use crate::failure::Failure;
 use crate::gate::{Handler, Headers, Incoming, enter};
 use crate::reply::{Answer, Content, Outcome};
@@ -180,7 +180,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         return Err(Failure::at(name.as_str(), "wrongType", "The header holds characters outside of ASCII."));
     }
     Ok(Headers {
-        presented: Presented {
+        presented: RequestCredentials {
             bearer,
             cookie: request.cookie(COOKIE).map(|cookie| cookie.value().to_owned()),
             fetch_site: text("sec-fetch-site"),

@@ -15,8 +15,8 @@ use heddle_kernel::{
     Clock as _, EventId, IdSource as _, PageRequest, TenantId, Timestamp, UserId, WorkflowId,
 };
 use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
-use heddle_policy::unit::{Actor, AuditEntry, Outcome, Unit};
-use heddle_policy::{Denial, Scope, Target};
+use heddle_policy::journal::{Actor, AuditEntry, Journal, Outcome};
+use heddle_policy::{DenialError, RequestContext, Target};
 use heddle_store_identity::IdentityStore;
 use heddle_workflows::definitions::VersionChoice;
 use heddle_workflows::ports::WorkflowFilter;
@@ -25,7 +25,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::core::{Core, own_scope};
+use crate::core::{Core, own_context};
 use crate::data_dir::DataDir;
 use crate::error::StartError;
 
@@ -78,8 +78,8 @@ impl Acting {
         Ok(Self { user: user.id, tenant: found.organization.id, slug: found.organization.slug })
     }
 
-    pub(crate) fn scope(&self, app: &App) -> Scope {
-        own_scope(app, self.tenant, self.user)
+    pub(crate) fn context(&self, app: &App) -> RequestContext {
+        own_context(app, self.tenant, self.user)
     }
 }
 
@@ -118,7 +118,7 @@ pub struct CreatedUser {
 /// # Errors
 /// `Refused` with what is wrong with the values.
 pub async fn create_user(app: &App, acting: &Acting, new: NewUser) -> Result<CreatedUser, StartError> {
-    let scope = acting.scope(app);
+    let context = acting.context(app);
     let (password, made) = password(new.password)?;
     let account = NewAccount {
         email: new.email,
@@ -126,9 +126,9 @@ pub async fn create_user(app: &App, acting: &Acting, new: NewUser) -> Result<Cre
         password: Some(password),
         roles: vec![new.role.clone()],
     };
-    let grant = scope.snapshot().authorize::<UserCreate>(&Target::all()).map_err(denied)?;
-    let record = |user: &User| unit(app, &scope, "user.created", ("user", user.id.to_string()));
-    let user = app.identity.create_user(&grant, &scope, account, &record).await?;
+    let grant = context.snapshot().authorize::<UserCreate>(&Target::all()).map_err(denied)?;
+    let record = |user: &User| journal(app, &context, "user.created", ("user", user.id.to_string()));
+    let user = app.identity.create_user(&grant, &context, account, &record).await?;
     let organization = acting.slug.clone();
     Ok(CreatedUser {
         id: user.id.to_string(),
@@ -220,9 +220,9 @@ pub struct LimitView {
 /// # Errors
 /// `Store`.
 pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
-    let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
-    let grant = scope.snapshot().authorize::<LicenceRead>(&Target::all()).map_err(denied)?;
-    Ok(shown(&app.identity.licence(&grant, &scope).await?))
+    let context = Acting::installation(TenantId(uuid::Uuid::nil())).context(app);
+    let grant = context.snapshot().authorize::<LicenceRead>(&Target::all()).map_err(denied)?;
+    Ok(shown(&app.identity.licence(&grant, &context).await?))
 }
 
 /// Starts the installation's own trial; once.
@@ -230,10 +230,10 @@ pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
 /// # Errors
 /// `Refused` when it was started before or a licence is installed; `Store`.
 pub async fn start_trial(app: &App) -> Result<LicenceView, StartError> {
-    let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
-    let grant = scope.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
-    let record = licence_record(app, &scope, "licence.trial_started");
-    Ok(shown(&app.identity.start_trial(&grant, &scope, &record).await?))
+    let context = Acting::installation(TenantId(uuid::Uuid::nil())).context(app);
+    let grant = context.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
+    let record = licence_record(app, &context, "licence.trial_started");
+    Ok(shown(&app.identity.start_trial(&grant, &context, &record).await?))
 }
 
 /// Installs a vendor's licence.
@@ -241,25 +241,25 @@ pub async fn start_trial(app: &App) -> Result<LicenceView, StartError> {
 /// # Errors
 /// `Refused` with what is wrong with it; `Store`.
 pub async fn install_licence(app: &App, text: String, force: bool) -> Result<LicenceView, StartError> {
-    let scope = Acting::installation(TenantId(uuid::Uuid::nil())).scope(app);
-    let grant = scope.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
-    let record = licence_record(app, &scope, "licence.installed");
+    let context = Acting::installation(TenantId(uuid::Uuid::nil())).context(app);
+    let grant = context.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
+    let record = licence_record(app, &context, "licence.installed");
     let install = Install { text, force, revision: None };
-    Ok(shown(&app.identity.install_licence(&grant, &scope, &install, &record).await?))
+    Ok(shown(&app.identity.install_licence(&grant, &context, &install, &record).await?))
 }
 
 /// A licence belongs to the installation, so its events belong to no organisation.
 fn licence_record<'a>(
     app: &'a App,
-    scope: &'a Scope,
+    context: &'a RequestContext,
     action: &'a str,
-) -> impl Fn(&LicenceReport) -> Unit + Send + Sync + 'a {
+) -> impl Fn(&LicenceReport) -> Journal + Send + Sync + 'a {
     move |report| {
-        let mut unit = unit(app, scope, action, ("licence", report.installation_id.clone()));
-        if let Some(entry) = &mut unit.audit {
+        let mut journal = journal(app, context, action, ("licence", report.installation_id.clone()));
+        if let Some(entry) = &mut journal.audit {
             entry.tenant = None;
         }
-        unit
+        journal
     }
 }
 
@@ -288,15 +288,15 @@ fn shown(report: &LicenceReport) -> LicenceView {
 /// # Errors
 /// `NotFound`, `Store`.
 pub async fn find_workflow(app: &App, acting: &Acting, name: &str) -> Result<WorkflowId, StartError> {
-    let scope = acting.scope(app);
-    let grant = scope.snapshot().authorize::<WorkflowList>(&Target::all()).map_err(denied)?;
+    let context = acting.context(app);
+    let grant = context.snapshot().authorize::<WorkflowList>(&Target::all()).map_err(denied)?;
     let id = name.parse::<uuid::Uuid>().ok();
     // The filter looks for a part of the text; only the whole slug counts.
     let q = if id.is_some() { None } else { Some(name.to_owned()) };
     let filter = WorkflowFilter { q, ..WorkflowFilter::default() };
     let mut page = PageRequest { limit: 200, cursor: None };
     loop {
-        let found = app.definitions.list(&grant, &scope, &filter, &page).await?;
+        let found = app.definitions.list(&grant, &context, &filter, &page).await?;
         let fits = |one: &heddle_workflows::records::Workflow| Some(one.id.0) == id || one.slug == name;
         if let Some(view) = found.items.iter().find(|view| fits(&view.workflow)) {
             return Ok(view.workflow.id);
@@ -340,10 +340,10 @@ pub async fn export(
         }
     };
     let id = find_workflow(app, acting, workflow).await?;
-    let scope = acting.scope(app);
-    let grant = scope.snapshot().authorize::<WorkflowExport>(&Target::one(id)).map_err(denied)?;
+    let context = acting.context(app);
+    let grant = context.snapshot().authorize::<WorkflowExport>(&Target::one(id)).map_err(denied)?;
     let exported =
-        app.definitions.export_bpmn(&grant, &scope, id, choice).await.map_err(|error| match error {
+        app.definitions.export_bpmn(&grant, &context, id, choice).await.map_err(|error| match error {
             heddle_workflows::UseCaseError::NotFound => {
                 StartError::NotFound(format!("`{workflow}` has nothing to export in the version `{version}`"))
             }
@@ -391,26 +391,31 @@ pub const fn is_new(core: &Core) -> bool {
     core.first.setup_token.is_some()
 }
 
-fn denied(denial: Denial) -> StartError {
+fn denied(denial: DenialError) -> StartError {
     StartError::Internal(denial.reason.code().to_owned())
 }
 
 /// What is written beside a change that nobody called for over HTTP.
-pub(crate) fn unit(app: &App, scope: &Scope, action: &str, (kind, id): (&str, String)) -> Unit {
+pub(crate) fn journal(
+    app: &App,
+    context: &RequestContext,
+    action: &str,
+    (kind, id): (&str, String),
+) -> Journal {
     let audit = AuditEntry {
-        id: EventId(app.ids.next(scope.now())),
-        tenant: Some(scope.tenant()),
-        at: scope.now(),
+        id: EventId(app.ids.next(context.now())),
+        tenant: Some(context.tenant()),
+        at: context.now(),
         actor: Actor { kind: "system", id: None, display: "heddle".to_owned() },
         action: action.to_owned(),
         resource_type: kind.to_owned(),
         resource_id: Some(id),
         outcome: Outcome::Succeeded,
-        request_id: scope.request_id().as_str().to_owned(),
+        request_id: context.request_id().as_str().to_owned(),
         client_ip: None,
         details: json!({}),
     };
-    Unit { audit: Some(audit), idempotency: None }
+    Journal { audit: Some(audit), idempotency: None }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use futures::Stream;
-use heddle_api::wire::{Data, List};
+use heddle_api::wire::envelope::{Data, List};
 use heddle_kernel::{Page, Revision};
 use serde::Serialize;
 

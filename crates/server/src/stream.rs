@@ -11,7 +11,7 @@ use heddle_api::ErrorCode;
 use heddle_api::operations::ops;
 use heddle_kernel::{Clock as _, RunId, WorkflowId};
 use heddle_policy::capability::RunRead;
-use heddle_policy::{Scope, Target};
+use heddle_policy::{RequestContext, Target};
 use heddle_runtime::RunWatch;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -28,11 +28,11 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_secs(1);
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events/stream
-pub async fn stream(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEventsStream>) -> Outcome {
+pub async fn stream(call: Call<ops::StreamRunEvents>) -> Outcome {
     let path = &call.path;
     // Watched before the first look: what is committed in between is told.
     let watch = call.app.hub.watch(path.run_id);
-    call.app.runs.get(&call.grant, &call.scope, path.workflow_id, path.run_id).await?;
+    call.app.runs.get(&call.grant, &call.context, path.workflow_id, path.run_id).await?;
     let asked = call.query.after.and_then(|after| u64::try_from(after).ok());
     let reader = Reader {
         watch,
@@ -41,7 +41,7 @@ pub async fn stream(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEventsStre
         run: path.run_id,
         after: call.meta.last_event_id.or(asked).unwrap_or(0),
         token: call.meta.token.clone().unwrap_or_default(),
-        scope: call.scope,
+        context: call.context,
         app: call.app,
         waiting: VecDeque::new(),
         next_heartbeat: Instant::now() + HEARTBEAT,
@@ -55,7 +55,7 @@ pub async fn stream(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEventsStre
 
 struct Reader {
     app: Arc<App>,
-    scope: Scope,
+    context: RequestContext,
     token: String,
     workflow: WorkflowId,
     run: RunId,
@@ -90,7 +90,7 @@ impl Reader {
 
     /// Takes what is there; whether there was anything.
     async fn read(&mut self) -> Result<bool, Failure> {
-        let events = self.app.runs.events_behind(&self.scope, self.run, self.after).await?;
+        let events = self.app.runs.events_behind(&self.context, self.run, self.after).await?;
         for event in &events {
             self.after = event.get("sequence").and_then(Value::as_u64).unwrap_or(self.after);
             self.waiting.push_back(frame(event));
@@ -108,10 +108,10 @@ impl Reader {
     }
 
     async fn run_has_ended(&self) -> Result<bool, Failure> {
-        let Some(grant) = self.scope.snapshot().authorize::<RunRead>(&self.target()).ok() else {
+        let Some(grant) = self.context.snapshot().authorize::<RunRead>(&self.target()).ok() else {
             return Ok(true);
         };
-        let view = self.app.runs.get(&grant, &self.scope, self.workflow, self.run).await?;
+        let view = self.app.runs.get(&grant, &self.context, self.workflow, self.run).await?;
         Ok(view.run.state.is_terminal() && view.run.last_sequence <= self.after)
     }
 
@@ -145,7 +145,7 @@ impl Reader {
         if app.identity.licence_state().restriction().is_some() {
             return false;
         }
-        match app.identity.authenticate(&self.token, Some(self.scope.tenant()), app.clock.now()).await {
+        match app.identity.authenticate(&self.token, Some(self.context.tenant()), app.clock.now()).await {
             Ok(Some(caller)) => caller.snapshot.authorize::<RunRead>(&self.target()).is_ok(),
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.

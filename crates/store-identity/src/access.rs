@@ -8,7 +8,7 @@ use diesel::{
     QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Access, AccessStore, Credential, Standing, TokenKind};
+use heddle_identity::ports::{Access, AccessStore, Credential, TenantAccess, TokenKind};
 use heddle_identity::records::{GrantRow, Role, User};
 use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
 use heddle_store::schema::{
@@ -81,7 +81,7 @@ impl IdentityStore {
         tenant: TenantId,
         user: UserId,
         revision: i64,
-    ) -> Result<Arc<Standing>, StoreError> {
+    ) -> Result<Arc<TenantAccess>, StoreError> {
         if let Some(standing) = self.cache.standing(tenant, user, revision) {
             return Ok(standing);
         }
@@ -93,7 +93,7 @@ impl IdentityStore {
 
 /// Membership, roles and grants of one revision: what is read between two equal revisions belongs together,
 /// since every change raises it.
-async fn read_standing(db: &Db, tenant: TenantId, user: UserId) -> Result<Standing, StoreError> {
+async fn read_standing(db: &Db, tenant: TenantId, user: UserId) -> Result<TenantAccess, StoreError> {
     for _ in 0..TRIES {
         let (before, mut standing, after) = read!(db, |conn| {
             let before = revision(conn, tenant).await?;
@@ -114,7 +114,7 @@ async fn revision<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<i64, Erro
     Ok(revision.unwrap_or(0))
 }
 
-async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<Standing, Error> {
+async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<TenantAccess, Error> {
     let (tenant, user) = (Id::from(tenant), Id::from(user));
     on_conn!(conn, |conn| {
         let member: Option<MemberRow> = members::table
@@ -150,7 +150,7 @@ async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Resul
             .load(conn)
             .await?;
         let role_ids = role_ids.into_iter().map(RoleId::from).collect();
-        Ok(Standing {
+        Ok(TenantAccess {
             membership: member.map(|member| member.with_roles(role_ids)),
             roles: bound.into_iter().map(Role::try_from).collect::<Result<_, _>>()?,
             grants: applying.into_iter().map(GrantRow::try_from).collect::<Result<_, _>>()?,
@@ -179,13 +179,17 @@ impl AccessStore for IdentityStore {
             Credential::ApiToken(token) => token.tenant.unwrap_or(user.home),
         };
         let in_tenant = tenant.unwrap_or(own);
-        let standing = Standing::clone(&*self.standing_at(in_tenant, user.id, revision).await?);
+        let standing = TenantAccess::clone(&*self.standing_at(in_tenant, user.id, revision).await?);
         let access = Access { credential, user, tenant: in_tenant, standing };
         self.cache.keep_access((kind, token_sha256.to_owned(), tenant), generation, &access);
         Ok(Some(access))
     }
 
-    async fn standing(&self, tenant: TenantId, user: UserId) -> Result<Option<(User, Standing)>, StoreError> {
+    async fn standing(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+    ) -> Result<Option<(User, TenantAccess)>, StoreError> {
         let found = read!(&self.db, |conn| {
             let row: Option<UserRow> = users::table
                 .find(Id::from(user))

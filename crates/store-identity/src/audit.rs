@@ -7,7 +7,7 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{AuditEvent, AuditFilter};
 use heddle_kernel::{Page, PageRequest, TenantId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
 use heddle_store::schema::audit_events;
 use heddle_store::{At, Id, Json, StoreError, audit, read};
 use uuid::Uuid;
@@ -92,7 +92,7 @@ macro_rules! filtered {
 pub(crate) async fn page(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, reach): (&AuditFilter, &Reach),
+    (filter, reach): (&AuditFilter, &AccessFilter),
     page: &PageRequest,
 ) -> Result<Page<AuditEvent>, StoreError> {
     let last: Option<Uuid> = after(page)?;

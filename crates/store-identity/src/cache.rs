@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use heddle_identity::ports::{Access, Credential, Standing, TokenKind};
+use heddle_identity::ports::{Access, Credential, TenantAccess, TokenKind};
 use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_store::Db;
 
@@ -21,7 +21,7 @@ type AccessKey = (TokenKind, String, Option<TenantId>);
 pub(crate) struct Cache {
     generation: Arc<AtomicU64>,
     access: Option<moka::sync::Cache<AccessKey, (u64, Arc<Access>)>>,
-    standing: moka::sync::Cache<(TenantId, UserId, i64), Arc<Standing>>,
+    standing: moka::sync::Cache<(TenantId, UserId, i64), Arc<TenantAccess>>,
     /// Uses noted after an access was kept.
     seen: moka::sync::Cache<(TokenKind, String), Timestamp>,
 }
@@ -68,11 +68,16 @@ impl Cache {
         }
     }
 
-    pub(crate) fn standing(&self, tenant: TenantId, user: UserId, revision: i64) -> Option<Arc<Standing>> {
+    pub(crate) fn standing(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        revision: i64,
+    ) -> Option<Arc<TenantAccess>> {
         self.standing.get(&(tenant, user, revision))
     }
 
-    pub(crate) fn keep_standing(&self, tenant: TenantId, user: UserId, standing: &Arc<Standing>) {
+    pub(crate) fn keep_standing(&self, tenant: TenantId, user: UserId, standing: &Arc<TenantAccess>) {
         self.standing.insert((tenant, user, standing.revision), Arc::clone(standing));
     }
 

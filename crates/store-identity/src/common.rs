@@ -5,7 +5,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::Tombstone;
 use heddle_kernel::{PageRequest, TenantId, Timestamp};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
 use heddle_store::schema::{tenant_authz, tombstones};
 use heddle_store::{AsConn, At, Conn, Error, Id, StoreError, on_conn};
 use serde::de::DeserializeOwned;
@@ -61,7 +61,7 @@ pub(crate) fn ids(texts: &[String]) -> Vec<Id> {
 }
 
 /// Whether surely nothing is within reach.
-pub(crate) fn out_of_reach(reach: &Reach) -> bool {
+pub(crate) fn out_of_reach(reach: &AccessFilter) -> bool {
     reach.is_empty()
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// Raises an organisation's authorization revision. On PostgreSQL this makes changes of rights in one
 /// organisation wait for each other, so what is read after it stays true until the commit.
-pub(crate) async fn bump<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<(), Error> {
+pub(crate) async fn bump_authz_revision<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<(), Error> {
     let rows = on_conn!(conn, |conn| {
         diesel::update(tenant_authz::table.find(Id::from(tenant)))
             .set(tenant_authz::revision.eq(tenant_authz::revision + 1))
@@ -109,7 +109,7 @@ pub(crate) fn found(rows: usize) -> Result<(), Error> {
 }
 
 /// `Stale` when a row's revision is not the expected one.
-pub(crate) fn fresh(stored: i64, expected: heddle_kernel::Revision) -> Result<(), Error> {
+pub(crate) fn check_revision(stored: i64, expected: heddle_kernel::Revision) -> Result<(), Error> {
     if stored == expected.0 { Ok(()) } else { Err(StoreError::Stale.into()) }
 }
 
@@ -125,7 +125,7 @@ pub(crate) async fn serialise<C: AsConn>(conn: &mut C, word: &str) -> Result<(),
 }
 
 /// Leaves a tombstone.
-pub(crate) async fn bury<C: AsConn>(
+pub(crate) async fn write_tombstone<C: AsConn>(
     conn: &mut C,
     tenant: TenantId,
     what: Tombstone,
@@ -154,7 +154,11 @@ pub(crate) async fn bury_as<C: AsConn>(
 }
 
 /// Takes a tombstone away: the thing is there again.
-pub(crate) async fn unbury<C: AsConn>(conn: &mut C, tenant: TenantId, what: Tombstone) -> Result<(), Error> {
+pub(crate) async fn clear_tombstone<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    what: Tombstone,
+) -> Result<(), Error> {
     let (kind, id) = what.parts();
     let row = tombstones::table.find((Id::from(tenant), kind, Id(id)));
     on_conn!(conn, |conn| {
@@ -164,7 +168,7 @@ pub(crate) async fn unbury<C: AsConn>(conn: &mut C, tenant: TenantId, what: Tomb
 }
 
 /// Whether there is a tombstone.
-pub(crate) async fn is_buried<C: AsConn>(
+pub(crate) async fn is_tombstone<C: AsConn>(
     conn: &mut C,
     (tenant, kind, id): (TenantId, &str, Uuid),
 ) -> Result<bool, Error> {

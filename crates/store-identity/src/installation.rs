@@ -6,8 +6,8 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
-use heddle_policy::Reach;
-use heddle_policy::unit::{AuditEntry, IdempotencyRecord, Unit};
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::{AuditEntry, IdempotencyRecord, Journal};
 use heddle_store::idempotency::{self, write_unit};
 use heddle_store::schema::{installation, organizations, users};
 use heddle_store::{AsConn, Error, StoreError, audit, on_conn, read, write_tx};
@@ -53,11 +53,11 @@ impl InstallationStore for IdentityStore {
         })
     }
 
-    async fn insert(&self, state: &InstallationState, unit: &Unit) -> Result<(), StoreError> {
+    async fn insert(&self, state: &InstallationState, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let row = InstallationRow::try_from(state)?;
             diesel::insert_into(installation::table).values(&row).execute(conn).await?;
-            write_unit(conn, unit).await
+            write_unit(conn, journal).await
         })
     }
 
@@ -65,15 +65,15 @@ impl InstallationStore for IdentityStore {
         &self,
         state: &InstallationState,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), StoreError> {
         write!(self, |conn| {
             replace(conn, state, expected).await?;
-            write_unit(conn, unit).await
+            write_unit(conn, journal).await
         })
     }
 
-    async fn set_up(&self, set_up: &SetUp, unit: &Unit) -> Result<(), StoreError> {
+    async fn set_up(&self, set_up: &SetUp, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             serialise(conn, COUNTED).await?;
             let users: i64 = users::table.count().get_result(conn).await?;
@@ -89,7 +89,7 @@ impl InstallationStore for IdentityStore {
                 .execute(conn)
                 .await?;
             set_bindings(conn, owner).await?;
-            write_unit(conn, unit).await
+            write_unit(conn, journal).await
         })
     }
 
@@ -109,7 +109,7 @@ impl InstallationStore for IdentityStore {
         &self,
         tenant: TenantId,
         filter: &AuditFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, StoreError> {
         crate::audit::page(self, tenant, (filter, reach), page).await

@@ -9,7 +9,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
-use heddle_policy::unit::Unit;
+use heddle_policy::journal::Journal;
 use heddle_store::audit::INSTALLATION;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{
@@ -18,7 +18,7 @@ use heddle_store::schema::{
 use heddle_store::{At, Id, StoreError, read, write_tx};
 
 use crate::IdentityStore;
-use crate::common::{after_time, bury_as, found, is_buried, serialise, surplus, write};
+use crate::common::{after_time, bury_as, found, is_tombstone, serialise, surplus, write};
 use crate::rows::{OrganizationRow, SessionRow, TokenRow, UserRow};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
@@ -26,10 +26,10 @@ fn token_kind(user: UserId) -> String {
     format!("api-token of {user}")
 }
 
-/// When a unit was written: its audit event's time, else that of its answer.
-pub(crate) fn time_of(unit: &Unit) -> Timestamp {
-    let audited = unit.audit.as_ref().map(|entry| entry.at);
-    audited.or(unit.idempotency.as_ref().map(|record| record.created_at)).unwrap_or_default()
+/// When a journal was written: its audit event's time, else that of its answer.
+pub(crate) fn time_of(journal: &Journal) -> Timestamp {
+    let audited = journal.audit.as_ref().map(|entry| entry.at);
+    audited.or(journal.idempotency.as_ref().map(|record| record.created_at)).unwrap_or_default()
 }
 
 #[async_trait]
@@ -125,7 +125,7 @@ impl SessionStore for IdentityStore {
         })
     }
 
-    async fn open(&self, new: &NewSession, unit: &Unit) -> Result<(), StoreError> {
+    async fn open(&self, new: &NewSession, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             diesel::delete(throttle::table.find(&new.account_key)).execute(conn).await?;
             if let Some(token) = &new.replaces {
@@ -140,7 +140,7 @@ impl SessionStore for IdentityStore {
                     .await?;
             }
             diesel::insert_into(sessions::table).values(SessionRow::from(&new.session)).execute(conn).await?;
-            write_unit(conn, unit).await
+            write_unit(conn, journal).await
         })
     }
 
@@ -169,14 +169,14 @@ impl SessionStore for IdentityStore {
         })
     }
 
-    async fn end(&self, id: SessionId, unit: &Unit) -> Result<(), StoreError> {
+    async fn end(&self, id: SessionId, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let rows = diesel::delete(sessions::table.find(Id::from(id))).execute(conn).await?;
-            if rows == 0 { Ok(()) } else { write_unit(conn, unit).await }
+            if rows == 0 { Ok(()) } else { write_unit(conn, journal).await }
         })
     }
 
-    async fn set_password(&self, change: &PasswordChange, unit: &Unit) -> Result<(), StoreError> {
+    async fn set_password(&self, change: &PasswordChange, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let user = Id::from(change.user_id);
             let rows = diesel::update(users::table.find(user).filter(users::revision.eq(change.expected.0)))
@@ -197,7 +197,7 @@ impl SessionStore for IdentityStore {
             diesel::delete(sessions::table.filter(sessions::user_id.eq(user).and(sessions::id.ne(keep))))
                 .execute(conn)
                 .await?;
-            write_unit(conn, unit).await
+            write_unit(conn, journal).await
         })
     }
 
@@ -220,24 +220,24 @@ impl SessionStore for IdentityStore {
         Ok(Page::from_surplus(tokens, page.limit, |token: &ApiToken| (token.created_at.micros(), token.id.0)))
     }
 
-    async fn insert_token(&self, token: &ApiToken, unit: &Unit) -> Result<(), StoreError> {
+    async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             diesel::insert_into(api_tokens::table).values(TokenRow::try_from(token)?).execute(conn).await?;
-            write_unit(conn, unit).await
+            write_unit(conn, journal).await
         })
     }
 
-    async fn delete_token(&self, user: UserId, id: TokenId, unit: &Unit) -> Result<(), StoreError> {
+    async fn delete_token(&self, user: UserId, id: TokenId, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let kind = token_kind(user);
             let tombstone = (INSTALLATION, kind.as_str(), id.0);
             let of_user = api_tokens::user_id.eq(Id::from(user)).and(api_tokens::id.eq(Id::from(id)));
             let rows = diesel::delete(api_tokens::table.filter(of_user)).execute(conn).await?;
             if rows == 0 {
-                return if is_buried(conn, tombstone).await? { Ok(()) } else { found(0) };
+                return if is_tombstone(conn, tombstone).await? { Ok(()) } else { found(0) };
             }
-            bury_as(conn, tombstone, time_of(unit)).await?;
-            write_unit(conn, unit).await
+            bury_as(conn, tombstone, time_of(journal)).await?;
+            write_unit(conn, journal).await
         })
     }
 

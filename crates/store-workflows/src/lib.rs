@@ -15,8 +15,8 @@ pub use workflows::SqlWorkflowStore;
 use std::str::FromStr;
 
 use heddle_kernel::PageRequest;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::{Error, Id};
 use serde::de::DeserializeOwned;
 
@@ -55,7 +55,7 @@ fn surplus(page: &PageRequest) -> i64 {
 }
 
 /// When the change was made, as its audit event says.
-fn at(unit: &Unit) -> Option<heddle_kernel::Timestamp> {
+fn at(unit: &Journal) -> Option<heddle_kernel::Timestamp> {
     unit.audit.as_ref().map(|entry| entry.at)
 }
 

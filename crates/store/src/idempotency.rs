@@ -6,7 +6,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
-use heddle_policy::unit::{IdempotencyRecord, Unit};
+use heddle_policy::journal::{IdempotencyRecord, Journal};
 
 use crate::conn::AsConn;
 use crate::error::Error;
@@ -104,7 +104,7 @@ pub fn insert_blocking(conn: &mut SqliteConnection, record: &IdempotencyRecord) 
 ///
 /// # Errors
 /// As [`insert`].
-pub async fn write_unit<C: AsConn>(conn: &mut C, unit: &Unit) -> Result<(), Error> {
+pub async fn write_unit<C: AsConn>(conn: &mut C, unit: &Journal) -> Result<(), Error> {
     if let Some(record) = &unit.idempotency {
         insert(conn, record).await?;
     }
@@ -118,7 +118,7 @@ pub async fn write_unit<C: AsConn>(conn: &mut C, unit: &Unit) -> Result<(), Erro
 ///
 /// # Errors
 /// As [`insert_blocking`].
-pub fn write_unit_blocking(conn: &mut SqliteConnection, unit: &Unit) -> Result<(), Error> {
+pub fn write_unit_blocking(conn: &mut SqliteConnection, unit: &Journal) -> Result<(), Error> {
     if let Some(record) = &unit.idempotency {
         insert_blocking(conn, record)?;
     }

@@ -1,7 +1,7 @@
 //! Use cases around workflows: definitions with their drafts and versions, runs, human tasks, events from
 //! outside; and the ports through which they reach storage and the background.
 //!
-//! A use case takes a [`heddle_policy::Grant`] for what it does and a [`heddle_policy::Scope`] for who does it
+//! A use case takes a [`heddle_policy::Authorized`] for what it does and a [`heddle_policy::RequestContext`] for who does it
 //! where; both can only be built by the policy crate, so that no use case can be called past the gate.
 
 pub mod decisions;
@@ -16,11 +16,11 @@ pub mod schema;
 
 pub use error::{Problem, UseCaseError};
 
-use heddle_policy::unit::Unit;
+use heddle_policy::journal::Journal;
 
 /// Builds what is written beside a change, in its own transaction: the audit event and, when the caller sent an
 /// idempotency key, the answer that a repeat of the call gets. It is called with the changed resource.
-pub type Record<'a, T> = dyn Fn(&T) -> Unit + Send + Sync + 'a;
+pub type JournalFor<'a, T> = dyn Fn(&T) -> Journal + Send + Sync + 'a;
 
 #[cfg(test)]
 mod tests;

@@ -89,12 +89,12 @@ fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Value> {
 type Key = (TenantId, WorkflowId, i32);
 
 /// The compiled versions, loaded on demand.
-pub struct Models {
+pub struct CompiledVersions {
     store: Arc<dyn WorkflowStore>,
     cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
 }
 
-impl Models {
+impl CompiledVersions {
     /// With a store to load from.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>) -> Self {

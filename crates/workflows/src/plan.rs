@@ -12,7 +12,7 @@ use crate::ports::{RunWrite, TaskChange};
 use crate::records::{BindingKind, HumanTask, Outgoing, Run, RunState, SubscriptionRow, TaskState, TimerRow};
 
 /// What the rows have to say beside the engine's step.
-pub struct Happening<'a> {
+pub struct StepContext<'a> {
     /// When.
     pub now: Timestamp,
     /// The task that the caller completed, and who that is.
@@ -29,7 +29,7 @@ pub fn write_of(
     mut run: Run,
     before: Option<&State>,
     step: Step,
-    happening: &Happening<'_>,
+    happening: &StepContext<'_>,
 ) -> Result<RunWrite, UseCaseError> {
     let first_sequence = run.last_sequence + 1;
     let empty = State::default();
@@ -148,7 +148,7 @@ fn difference<T: PartialEq, K: Hash + Eq>(
     (added, before.into_keys().collect())
 }
 
-fn task_changes(run: &Run, old: &State, new: &State, happening: &Happening<'_>) -> Vec<TaskChange> {
+fn task_changes(run: &Run, old: &State, new: &State, happening: &StepContext<'_>) -> Vec<TaskChange> {
     let mut before: HashMap<TaskId, Option<String>> =
         old.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect();
     let mut changes = Vec::new();
@@ -196,7 +196,7 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
     }
 }
 
-fn outgoing(run: &Run, events: &[Event], happening: &Happening<'_>) -> Vec<Outgoing> {
+fn outgoing(run: &Run, events: &[Event], happening: &StepContext<'_>) -> Vec<Outgoing> {
     let thrown = |kind, name: &str, correlation_key: Option<String>, payload: &serde_json::Value| Outgoing {
         tenant: run.tenant,
         id: EventId(happening.ids.next(happening.now)),

@@ -10,20 +10,20 @@ use heddle_kernel::{
 use heddle_policy::capability::{
     CaseEventCreate, RunCompleteTask, WorkflowCreate, WorkflowPublish, WorkflowRun,
 };
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_policy::{
-    Capability, Facts, Grant, Principal, RequestFacts, Scope, SessionKind, Snapshot, Target,
+    Authorized, Capability, Facts, Principal, RequestContext, RequestFacts, SessionKind, Snapshot, Target,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::UseCaseError;
 use crate::definitions::{Definitions, NewWorkflow, PublishRequest, definition_hash};
-use crate::models::Models;
+use crate::models::CompiledVersions;
 use crate::ports::{
-    CommitUnit, InboxWrite, MatchedSubscription, MockCommitter, MockHub, MockRunStore, MockWorkflowStore,
-    TaskChange,
+    InboxWrite, MatchedSubscription, MockCommitter, MockNotifier, MockRunStore, MockWorkflowStore,
+    TaskChange, Transaction,
 };
 use crate::records::{
     BindingKind, Draft, InboxState, Presence, Run, RunCounts, RunState, Version, Workflow, WorkflowState,
@@ -33,7 +33,7 @@ use crate::runs::{CaseEvent, Completion, RunPorts, Runs, StartRun};
 
 const NOW: Timestamp = Timestamp::from_micros(1_750_000_000_000_000);
 
-fn scope(role: &str) -> Scope {
+fn context(role: &str) -> RequestContext {
     let ids = SequentialIds::default();
     let (user, tenant) = (UserId(ids.next(NOW)), TenantId(ids.next(NOW)));
     let facts = Facts::member(user, tenant).with_system_role(role);
@@ -45,11 +45,11 @@ fn scope(role: &str) -> Scope {
         groups: vec!["buyers".to_owned()],
     };
     let request_id = RequestId::made(ids.next(NOW));
-    Snapshot::new(&facts, NOW).scope(principal, RequestFacts { request_id, now: NOW, client_ip: None })
+    Snapshot::new(&facts, NOW).context(principal, RequestFacts { request_id, now: NOW, client_ip: None })
 }
 
-fn grant<C: Capability>(scope: &Scope) -> Grant<C> {
-    scope.snapshot().authorize::<C>(&Target::all()).unwrap()
+fn grant<C: Capability>(context: &RequestContext) -> Authorized<C> {
+    context.snapshot().authorize::<C>(&Target::all()).unwrap()
 }
 
 fn workflow_id() -> WorkflowId {
@@ -60,8 +60,8 @@ fn uuid(n: u128) -> uuid::Uuid {
     uuid::Uuid::from_u128(n)
 }
 
-fn unit<T>(_: &T) -> Unit {
-    Unit::default()
+fn unit<T>(_: &T) -> Journal {
+    Journal::default()
 }
 
 /// start → review (user task with candidates and outcomes) → end, and a message boundary that ends it.
@@ -85,9 +85,9 @@ fn receive() -> Value {
       "edges": [ { "id": "f1", "source": "s", "target": "r" }, { "id": "f2", "source": "r", "target": "e" } ] })
 }
 
-fn view(scope: &Scope, definition: Option<&Value>) -> WorkflowView {
+fn view(context: &RequestContext, definition: Option<&Value>) -> WorkflowView {
     let workflow = Workflow {
-        tenant: scope.tenant(),
+        tenant: context.tenant(),
         id: workflow_id(),
         slug: "w".to_owned(),
         display_name: "W".to_owned(),
@@ -100,16 +100,16 @@ fn view(scope: &Scope, definition: Option<&Value>) -> WorkflowView {
         published_version: None,
         published_hash: None,
         created_at: NOW,
-        created_by: scope.user_id(),
+        created_by: context.user_id(),
         updated_at: NOW,
-        updated_by: scope.user_id(),
+        updated_by: context.user_id(),
     };
     WorkflowView { workflow, starred: false, run_counts: RunCounts::default() }
 }
 
 fn definitions(store: MockWorkflowStore) -> Definitions {
     let store = Arc::new(store);
-    let models = Arc::new(Models::new(store.clone()));
+    let models = Arc::new(CompiledVersions::new(store.clone()));
     Definitions::new(store, Arc::new(SequentialIds::default()), models)
 }
 
@@ -136,9 +136,9 @@ fn new_workflow(slug: &str, display_name: &str) -> NewWorkflow {
 
 #[tokio::test]
 async fn every_wrong_member_of_a_new_workflow_is_named_at_once() {
-    let scope = scope("designer");
+    let context = context("designer");
     let result = definitions(MockWorkflowStore::new())
-        .create(&grant::<WorkflowCreate>(&scope), &scope, new_workflow("A b", ""), &unit)
+        .create(&grant::<WorkflowCreate>(&context), &context, new_workflow("A b", ""), &unit)
         .await;
     let found = reasons(result.unwrap_err());
     assert_eq!(found, [(Some("slug".to_owned()), "pattern"), (Some("displayName".to_owned()), "tooShort")]);
@@ -146,33 +146,33 @@ async fn every_wrong_member_of_a_new_workflow_is_named_at_once() {
 
 #[tokio::test]
 async fn a_taken_slug_is_a_conflict_of_that_member() {
-    let scope = scope("designer");
+    let context = context("designer");
     let mut store = MockWorkflowStore::new();
     store.expect_insert().returning(|_, _| Err(StoreError::Duplicate("slug".to_owned())));
     let result = definitions(store)
-        .create(&grant::<WorkflowCreate>(&scope), &scope, new_workflow("a", "A"), &unit)
+        .create(&grant::<WorkflowCreate>(&context), &context, new_workflow("a", "A"), &unit)
         .await;
     assert_eq!(reasons(result.unwrap_err()), [(Some("slug".to_owned()), "notUnique")]);
 }
 
 #[tokio::test]
 async fn publish_refuses_what_it_cannot_execute_and_writes_nothing() {
-    let scope = scope("designer");
+    let context = context("designer");
     let mut definition = review();
     definition["nodes"][1] = json!({ "id": "review", "type": "scriptTask",
         "bpmn": { "activity": { "script": "x = 1", "scriptFormat": "javascript" } } });
-    let shown = view(&scope, Some(&definition));
+    let shown = view(&context, Some(&definition));
     let mut store = MockWorkflowStore::new();
     store.expect_get().returning(move |_, _, _| Ok(shown.clone()));
     store.expect_draft().returning(move |_, _| Ok(Draft::Value(definition.clone())));
     let service = definitions(store);
-    let grant = grant::<WorkflowPublish>(&scope);
-    let refused = service.publish(&grant, &scope, workflow_id(), PublishRequest::default(), &unit).await;
+    let grant = grant::<WorkflowPublish>(&context);
+    let refused = service.publish(&grant, &context, workflow_id(), PublishRequest::default(), &unit).await;
     let UseCaseError::Invalid(problems) = refused.unwrap_err() else { panic!("not invalid") };
     assert_eq!(problems[0].reason, "notExecutable");
     assert_eq!(problems[0].extra["elementId"], "review");
     let stale = PublishRequest { revision: Some(Revision(3)), ..PublishRequest::default() };
-    let stale = service.publish(&grant, &scope, workflow_id(), stale, &unit).await.unwrap_err();
+    let stale = service.publish(&grant, &context, workflow_id(), stale, &unit).await.unwrap_err();
     let UseCaseError::Conflict(problems) = stale else { panic!("not a conflict") };
     assert_eq!((problems[0].reason, &problems[0].extra["currentRevision"]), ("revisionMismatch", &json!(4)));
 }
@@ -180,7 +180,7 @@ async fn publish_refuses_what_it_cannot_execute_and_writes_nothing() {
 /// A service over one published workflow and the runs that its own commits leave behind.
 struct World {
     runs: Runs,
-    committed: Arc<Mutex<Vec<CommitUnit>>>,
+    committed: Arc<Mutex<Vec<Transaction>>>,
 }
 
 fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
@@ -197,7 +197,7 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
     let typed: WorkflowDefinition = serde_json::from_value(definition.clone()).unwrap();
     assert!(heddle_bpmn::graph::compile(&typed).diagnostics.iter().all(|found| !found.is_error()));
     workflows.expect_version().returning(move |_, _, _| Ok((version.clone(), definition.clone())));
-    let committed: Arc<Mutex<Vec<CommitUnit>>> = Arc::default();
+    let committed: Arc<Mutex<Vec<Transaction>>> = Arc::default();
     let mut store = MockRunStore::new();
     prepare(&mut store);
     let known = Arc::clone(&committed);
@@ -212,7 +212,7 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
         log.lock().push(unit);
         Ok(())
     });
-    let mut hub = MockHub::new();
+    let mut hub = MockNotifier::new();
     hub.expect_run_changed().return_const(());
     hub.expect_timer_set().return_const(());
     hub.expect_thrown().return_const(());
@@ -222,52 +222,52 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
         committer: Arc::new(committer),
         hub: Arc::new(hub),
         workflows: workflows.clone(),
-        models: Arc::new(Models::new(workflows)),
+        models: Arc::new(CompiledVersions::new(workflows)),
         ids: Arc::new(SequentialIds::default()),
         clock: Arc::new(FixedClock::at(NOW)),
     };
     World { runs: Runs::new(ports), committed }
 }
 
-async fn started(world: &World, scope: &Scope) -> Run {
+async fn started(world: &World, context: &RequestContext) -> Run {
     let request = StartRun { correlation_key: Some("order-1".to_owned()), ..StartRun::default() };
-    world.runs.start(&grant::<WorkflowRun>(scope), scope, workflow_id(), request, &unit).await.unwrap()
+    world.runs.start(&grant::<WorkflowRun>(context), context, workflow_id(), request, &unit).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_human_task_is_completed_by_a_candidate_with_a_valid_form_and_outcome() {
-    let scope = scope("operator");
+    let context = context("operator");
     let world = world(review(), |_| {});
-    let run = started(&world, &scope).await;
+    let run = started(&world, &context).await;
     assert_eq!(run.state, RunState::Waiting);
     let opened = world.committed.lock()[0].runs[0].tasks.clone();
     assert!(matches!(&opened[..], [TaskChange::Open(task)] if task.candidate_groups == ["buyers"]));
     let at = (workflow_id(), run.id, "review");
-    let may = grant::<RunCompleteTask>(&scope);
+    let may = grant::<RunCompleteTask>(&context);
     let wrong = Completion { outcome: Some("maybe".to_owned()), ..Completion::default() };
-    let found = reasons(world.runs.complete(&may, &scope, at, wrong, &unit).await.unwrap_err());
+    let found = reasons(world.runs.complete(&may, &context, at, wrong, &unit).await.unwrap_err());
     assert_eq!(found[0], (Some("outcome".to_owned()), "notAllowed"));
     assert_eq!(found[1].1, "schema");
     let values = json!({ "amount": 3 }).as_object().cloned().unwrap();
     let right = Completion { outcome: Some("approve".to_owned()), values, ..Completion::default() };
-    let (task, run) = world.runs.complete(&may, &scope, at, right.clone(), &unit).await.unwrap();
-    assert_eq!((run.state, task.completed_by), (RunState::Completed, Some(scope.user_id())));
-    let again = world.runs.complete(&may, &scope, at, right, &unit).await.unwrap_err();
+    let (task, run) = world.runs.complete(&may, &context, at, right.clone(), &unit).await.unwrap();
+    assert_eq!((run.state, task.completed_by), (RunState::Completed, Some(context.user_id())));
+    let again = world.runs.complete(&may, &context, at, right, &unit).await.unwrap_err();
     assert_eq!(reasons(again)[0].1, "nothingWaits");
     assert_eq!(world.committed.lock().len(), 2);
 }
 
 #[tokio::test]
 async fn a_task_of_others_is_not_completed() {
-    let scope = scope("operator");
+    let context = context("operator");
     let mut definition = review();
     definition["nodes"][1]["configuration"]["candidateGroups"] = json!(["auditors"]);
     let world = world(definition, |_| {});
-    let run = started(&world, &scope).await;
+    let run = started(&world, &context).await;
     let at = (workflow_id(), run.id, "review");
     let result = world
         .runs
-        .complete(&grant::<RunCompleteTask>(&scope), &scope, at, Completion::default(), &unit)
+        .complete(&grant::<RunCompleteTask>(&context), &context, at, Completion::default(), &unit)
         .await;
     assert_eq!(reasons(result.unwrap_err()), [(None, "notCandidate")]);
     assert_eq!(world.committed.lock().len(), 1);
@@ -284,7 +284,7 @@ fn paid(key: &str) -> CaseEvent {
 
 #[tokio::test]
 async fn an_event_advances_the_run_that_waits_for_it_in_the_same_unit() {
-    let scope = scope("operator");
+    let context = context("operator");
     let found: Arc<Mutex<Vec<MatchedSubscription>>> = Arc::default();
     let matching = Arc::clone(&found);
     let world = world(receive(), move |store| {
@@ -294,14 +294,14 @@ async fn an_event_advances_the_run_that_waits_for_it_in_the_same_unit() {
             Ok(matching.lock().clone())
         });
     });
-    let run = started(&world, &scope).await;
+    let run = started(&world, &context).await;
     let subscription = world.committed.lock()[0].runs[0].subscriptions_added[0].clone();
     assert_eq!(subscription.correlation_key.as_deref(), Some("order-1"));
     found
         .lock()
         .push(MatchedSubscription { run: run.id, subscription_id: subscription.subscription_id.clone() });
     let received =
-        world.runs.receive(&grant::<CaseEventCreate>(&scope), &scope, paid("k1"), &unit).await.unwrap();
+        world.runs.receive(&grant::<CaseEventCreate>(&context), &context, paid("k1"), &unit).await.unwrap();
     assert_eq!((received.event.state, &received.event.run_ids), (InboxState::Consumed, &vec![run.id]));
     let committed = world.committed.lock();
     let last = committed.last().unwrap();
@@ -313,7 +313,7 @@ async fn an_event_advances_the_run_that_waits_for_it_in_the_same_unit() {
 
 #[tokio::test]
 async fn an_event_that_nobody_waits_for_is_kept_and_a_repeat_gets_the_first_answer() {
-    let scope = scope("operator");
+    let context = context("operator");
     let known = Arc::new(Mutex::new(None));
     let store_known = Arc::clone(&known);
     let world = world(receive(), move |store| {
@@ -321,15 +321,15 @@ async fn an_event_that_nobody_waits_for_is_kept_and_a_repeat_gets_the_first_answ
         store.expect_matching().returning(|_, _, _, _| Ok(Vec::new()));
         store.expect_matching_starts().returning(|_, _, _| Ok(Vec::new()));
     });
-    let may = grant::<CaseEventCreate>(&scope);
-    let first = world.runs.receive(&may, &scope, paid("k1"), &unit).await.unwrap();
+    let may = grant::<CaseEventCreate>(&context);
+    let first = world.runs.receive(&may, &context, paid("k1"), &unit).await.unwrap();
     assert_eq!(first.event.state, InboxState::Buffered);
     assert!(first.event.expires_at.is_some_and(|until| until > NOW));
     *known.lock() = Some(first.event.clone());
-    let again = world.runs.receive(&may, &scope, paid("k1"), &unit).await.unwrap();
+    let again = world.runs.receive(&may, &context, paid("k1"), &unit).await.unwrap();
     assert!(again.replayed && again.event.id == first.event.id);
     let other = CaseEvent { payload: json!({ "amount": 4 }), ..paid("k1") };
-    let refused = world.runs.receive(&may, &scope, other, &unit).await.unwrap_err();
+    let refused = world.runs.receive(&may, &context, other, &unit).await.unwrap_err();
     assert_eq!(reasons(refused), [(Some("idempotencyKey".to_owned()), "idempotencyKeyReused")]);
     assert_eq!(world.committed.lock().len(), 1);
 }

@@ -2,7 +2,10 @@ use serde_json::json;
 
 use super::*;
 use crate::operations::ops;
-use crate::wire::{CreateWorkflow, Definition, RunInclude, TransformBody, WorkflowSort, WorkflowState};
+use crate::wire::definition::Definition;
+use crate::wire::runs::RunInclude;
+use crate::wire::transform::TransformBody;
+use crate::wire::workflows::{CreateWorkflow, WorkflowSort, WorkflowState};
 use heddle_kernel::Patch;
 
 fn found(problems: &Problems) -> Vec<(&str, &str)> {
@@ -10,7 +13,7 @@ fn found(problems: &Problems) -> Vec<(&str, &str)> {
 }
 
 fn create(body: &str) -> Result<CreateWorkflow, Problems> {
-    decode_body::<ops::PostapiWorkflows>(MediaType::Json, body.as_bytes())
+    decode_body::<ops::CreateWorkflow>(MediaType::Json, body.as_bytes())
 }
 
 fn with_definition(definition: &Value) -> String {
@@ -83,13 +86,13 @@ fn rules_have_reasons() {
     }
     let decide = |body: Value| {
         let text = body.to_string();
-        decode_body::<ops::PostapiWorkflowsWorkflowIdRunsRunIdDecision>(MediaType::Json, text.as_bytes())
+        decode_body::<ops::DecideRun>(MediaType::Json, text.as_bytes())
     };
     assert_eq!(found(&decide(json!({"decision": "perhaps"})).unwrap_err()), [("decision", "notAllowed")]);
     assert!(decide(json!({"decision": "approve", "variables": {"a": [1]}})).is_ok());
     let start = |body: Value| {
         let text = body.to_string();
-        decode_body::<ops::PostapiWorkflowsWorkflowIdRuns>(MediaType::Json, text.as_bytes())
+        decode_body::<ops::StartRun>(MediaType::Json, text.as_bytes())
     };
     assert_eq!(found(&start(json!({"timeoutMs": 60_001})).unwrap_err()), [("timeoutMs", "outOfRange")]);
     assert_eq!(
@@ -134,8 +137,7 @@ fn hostile_bodies_are_refused() {
 
 #[test]
 fn a_patch_keeps_absent_and_null_apart() {
-    let patch =
-        |body: &str| decode_body::<ops::PatchapiWorkflowsWorkflowId>(MediaType::Json, body.as_bytes());
+    let patch = |body: &str| decode_body::<ops::UpdateWorkflow>(MediaType::Json, body.as_bytes());
     assert_eq!(patch("{}").unwrap().folder_id, Patch::Keep);
     assert_eq!(patch(r#"{"folderId":null}"#).unwrap().folder_id, Patch::Clear);
     assert_eq!(patch(r#"{"folderId":"f"}"#).unwrap().folder_id, Patch::Set("f".to_owned()));
@@ -149,7 +151,7 @@ fn a_patch_keeps_absent_and_null_apart() {
 fn an_instant_must_be_one() {
     let token = |at: &str| {
         let body = json!({"name": "n", "expiresAt": at}).to_string();
-        decode_body::<ops::PostapiAuthTokens>(MediaType::Json, body.as_bytes())
+        decode_body::<ops::CreateApiToken>(MediaType::Json, body.as_bytes())
     };
     assert!(token("2030-01-01T00:00:00Z").unwrap().expires_at.is_some());
     for wrong in ["2030-01-01", "tomorrow", "2030-13-01T00:00:00Z"] {
@@ -159,24 +161,24 @@ fn an_instant_must_be_one() {
 
 #[test]
 fn an_optional_body_may_be_absent_a_needed_one_not() {
-    assert!(decode_body::<ops::PostapiWorkflowsWorkflowIdRuns>(MediaType::Json, b"").is_ok());
+    assert!(decode_body::<ops::StartRun>(MediaType::Json, b"").is_ok());
     let problems = create("").unwrap_err();
     assert_eq!(found(&problems), [("", "malformed")]);
 }
 
 #[test]
 fn bodies_of_other_media_types() {
-    let xml = decode_body::<ops::PostapiWorkflowsTransformPreview>(MediaType::Xml, b"<a/>").unwrap();
+    let xml = decode_body::<ops::PreviewTransform>(MediaType::Xml, b"<a/>").unwrap();
     assert_eq!(xml, TransformBody::Xml(b"<a/>".to_vec()));
-    let text = decode_body::<ops::PutapiLicence>(MediaType::Text, b"-----BEGIN").unwrap();
+    let text = decode_body::<ops::InstallLicence>(MediaType::Text, b"-----BEGIN").unwrap();
     assert_eq!(text.licence, "-----BEGIN");
-    let problems = decode_body::<ops::PutapiLicence>(MediaType::Text, b"").unwrap_err();
+    let problems = decode_body::<ops::InstallLicence>(MediaType::Text, b"").unwrap_err();
     assert_eq!(found(&problems), [("licence", "tooShort")]);
 }
 
 #[test]
 fn queries_are_typed_and_closed() {
-    type List = ops::GetapiWorkflows;
+    type List = ops::ListWorkflows;
     let query =
         decode_query::<List>("limit=10&state=draft&starred=true&q=a+b%20%C3%A4&sort=-createdAt").unwrap();
     assert_eq!(query.limit, Some(10));
@@ -202,12 +204,11 @@ fn queries_are_typed_and_closed() {
     for (raw, field, reason) in cases {
         assert_eq!(found(&decode_query::<List>(raw).unwrap_err()), [(field, reason)], "{raw}");
     }
-    let include =
-        decode_query::<ops::GetapiWorkflowsWorkflowIdRunsRunId>("include=variables,children").unwrap();
+    let include = decode_query::<ops::GetRun>("include=variables,children").unwrap();
     assert_eq!(include.include, Some(vec![RunInclude::Variables, RunInclude::Children]));
-    let odd = decode_query::<ops::GetapiWorkflowsWorkflowIdRunsRunId>("include=variables,odd").unwrap_err();
+    let odd = decode_query::<ops::GetRun>("include=variables,odd").unwrap_err();
     assert_eq!(found(&odd), [("include[1]", "notAllowed")]);
-    type Runs = ops::GetapiWorkflowsWorkflowIdRuns;
+    type Runs = ops::ListRuns;
     assert!(decode_query::<Runs>("waitingLongerThan=P1DT2H").is_ok());
     for wrong in ["P", "PT", "1h", "P1M", "-PT1H"] {
         assert!(decode_query::<Runs>(&format!("waitingLongerThan={wrong}")).is_err(), "{wrong}");
@@ -216,23 +217,23 @@ fn queries_are_typed_and_closed() {
 
 #[test]
 fn an_operation_without_a_400_ignores_unknown_parameters() {
-    assert!(decode_query::<ops::GethealthLive>("probe=1").is_ok());
-    assert!(decode_query::<ops::GetapiWorkflowsWorkflowId>("probe=1").is_err());
+    assert!(decode_query::<ops::GetLiveness>("probe=1").is_ok());
+    assert!(decode_query::<ops::GetWorkflow>("probe=1").is_err());
 }
 
 #[test]
 fn what_is_no_id_names_nothing() {
-    let read = |id: &'static str| decode_path::<ops::GetapiWorkflowsWorkflowId>(move |_| Some(id));
+    let read = |id: &'static str| decode_path::<ops::GetWorkflow>(move |_| Some(id));
     assert!(read("01890a5d-ac96-774b-bcce-b302099a8057").is_ok());
     for wrong in ["", "x", "01890A5D-AC96-774B-BCCE-B302099A8057x", "../etc"] {
         assert_eq!(read(wrong).unwrap_err().code, crate::ErrorCode::NotFound, "{wrong}");
     }
-    assert!(decode_path::<ops::GetapiWorkflowsWorkflowId>(|_| None).is_err());
+    assert!(decode_path::<ops::GetWorkflow>(|_| None).is_err());
 }
 
 #[test]
 fn boxed_expressions_are_judged_by_their_kind_and_in_little_time() {
-    use crate::wire::SaveDecisionLogic;
+    use crate::wire::decisions::SaveDecisionLogic;
     let save = |expression: &str| {
         let text = format!(r#"{{"decisions": [{{"id": "d", "expression": {expression}}}]}}"#);
         super::from_json::<SaveDecisionLogic>(text.as_bytes())

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::decode::schema::{Components, reference};
 use crate::error::{ErrorBody, ErrorCode, Problem};
-use crate::wire::PageInfo;
+use crate::wire::envelope::PageInfo;
 
 /// The name of the response component of a failure.
 pub fn error_name(code: ErrorCode) -> String {

@@ -3,23 +3,23 @@
 macro_rules! authentication_rows {
     ($next:ident $($others:ident)* ; $($rows:tt)*) => {
         $next! { $($others)* ; $($rows)*
-            PostapiSetup "postapiSetup" Post "/api/setup"
+            SetUpInstallation Post "/api/setup"
                 Platform Authentication Preview "Set the installation up with the one-time token"
                 security(public) entitlement(-) role(-)
                 audit("installation.set_up")
                 idempotent(no) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT SetUp)
-                output(Data SetUpResult)
+                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::SetUp)
+                output(Data sessions::SetUpResult)
                 success[201] errors[400 409 500 503];
-            PostapiAuthSignIn "postapiAuthSignIn" Post "/api/auth/sign-in"
+            SignIn Post "/api/auth/sign-in"
                 Platform Authentication Preview "Sign in"
                 security(public) entitlement(-) role(-)
                 audit("session.created")
                 idempotent(no) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT SignIn)
-                output(Data SignedIn)
+                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::SignIn)
+                output(Data sessions::SignedIn)
                 success[200] errors[400 401 429 500 503];
-            PostapiAuthSignOut "postapiAuthSignOut" Post "/api/auth/sign-out"
+            SignOut Post "/api/auth/sign-out"
                 Platform Authentication Preview "End the own session"
                 security(session) entitlement(-) role(-)
                 audit("session.ended")
@@ -27,101 +27,101 @@ macro_rules! authentication_rows {
                 path(NoPath) query(NoQuery) body(-)
                 output(-)
                 success[204] errors[401 403 500 503];
-            GetapiAuthSession "getapiAuthSession" Get "/api/auth/session"
+            GetSession Get "/api/auth/session"
                 Platform Authentication Preview "Who is signed in, where, with which rights"
                 security(session) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
-                output(Data SessionView)
+                output(Data sessions::SessionView)
                 success[200] errors[401 500 503];
-            GetapiAuthSessions "getapiAuthSessions" Get "/api/auth/sessions"
+            ListSessions Get "/api/auth/sessions"
                 Platform Authentication Preview "List the own sessions"
                 security(session) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
-                output(List Session)
+                output(List sessions::Session)
                 success[200] errors[401 500 503];
-            DeleteapiAuthSessionsSessionId "deleteapiAuthSessionsSessionId" Delete "/api/auth/sessions/{sessionId}"
+            EndSession Delete "/api/auth/sessions/{sessionId}"
                 Platform Authentication Preview "End a session"
                 security(session "session" "end" "sessionId") entitlement(-) role(-)
                 audit("session.ended")
                 idempotent(yes) remediation(yes) ifmatch(no)
-                path(SessionPath) query(NoQuery) body(-)
+                path(sessions::SessionPath) query(NoQuery) body(-)
                 output(-)
                 success[204] errors[401 403 404 500 503];
-            PutapiAuthPassword "putapiAuthPassword" Put "/api/auth/password"
+            ChangePassword Put "/api/auth/password"
                 Platform Authentication Preview "Change the own password"
                 security(session) entitlement(-) role(-)
                 audit("user.password_changed")
                 idempotent(no) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT ChangePassword)
+                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::ChangePassword)
                 output(-)
                 success[204] errors[400 401 403 409 500 503];
-            GetapiAuthTokens "getapiAuthTokens" Get "/api/auth/tokens"
+            ListApiTokens Get "/api/auth/tokens"
                 Platform Authentication Preview "List the own API tokens"
                 security(session) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
-                path(NoPath) query(PageQuery) body(-)
-                output(List ApiToken)
+                path(NoPath) query(envelope::PageQuery) body(-)
+                output(List sessions::ApiToken)
                 success[200] errors[400 401 403 423 500 503];
-            PostapiAuthTokens "postapiAuthTokens" Post "/api/auth/tokens"
+            CreateApiToken Post "/api/auth/tokens"
                 Platform Authentication Preview "Create an API token; its secret is shown once"
                 security(session) entitlement(-) role(-)
                 audit("api_token.created")
                 idempotent(no) remediation(no) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT CreateApiToken)
-                output(Data CreatedApiToken)
+                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::CreateApiToken)
+                output(Data sessions::CreatedApiToken)
                 success[201] errors[400 401 403 409 423 500 503];
-            DeleteapiAuthTokensTokenId "deleteapiAuthTokensTokenId" Delete "/api/auth/tokens/{tokenId}"
+            DeleteApiToken Delete "/api/auth/tokens/{tokenId}"
                 Platform Authentication Preview "Delete an API token"
                 security(session "api-token" "delete" "tokenId") entitlement(-) role(-)
                 audit("api_token.deleted")
                 idempotent(yes) remediation(no) ifmatch(no)
-                path(TokenPath) query(NoQuery) body(-)
+                path(sessions::TokenPath) query(NoQuery) body(-)
                 output(-)
                 success[204] errors[400 401 403 404 423 500 503];
-            GetapiLicence "getapiLicence" Get "/api/licence"
+            GetLicence Get "/api/licence"
                 Platform Licence Preview "The licence and its state"
                 security(LicenceRead all) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
-                output(Data Licence)
+                output(Data licence::Licence)
                 success[200] errors[401 403 500 503];
-            PutapiLicence "putapiLicence" Put "/api/licence"
+            InstallLicence Put "/api/licence"
                 Platform Licence Preview "Install a licence"
                 security(LicenceInstall all) entitlement(-) role(-)
                 audit("licence.installed")
                 idempotent(yes) remediation(yes) ifmatch(yes)
-                path(NoPath) query(NoQuery) body(JsonOrText JSON_LIMIT InstallLicence)
-                output(Data Licence)
+                path(NoPath) query(NoQuery) body(JsonOrText JSON_LIMIT licence::InstallLicence)
+                output(Data licence::Licence)
                 success[200] errors[400 401 403 409 500 503];
-            PostapiLicenceValidate "postapiLicenceValidate" Post "/api/licence/validate"
+            ValidateLicence Post "/api/licence/validate"
                 Platform Licence Preview "What installing a licence would do"
                 security(LicenceInspect all) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(JsonOrText JSON_LIMIT InstallLicence)
-                output(Data LicenceValidation)
+                path(NoPath) query(NoQuery) body(JsonOrText JSON_LIMIT licence::InstallLicence)
+                output(Data licence::LicenceValidation)
                 success[200] errors[400 401 403 500 503];
-            GetapiLicenceRequest "getapiLicenceRequest" Get "/api/licence/request"
+            GetLicenceRequest Get "/api/licence/request"
                 Platform Licence Preview "What the vendor needs to issue a licence"
                 security(LicenceInspect all) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
-                output(Data LicenceRequest)
+                output(Data licence::LicenceRequest)
                 success[200] errors[401 403 500 503];
-            PostapiLicenceTrial "postapiLicenceTrial" Post "/api/licence/trial"
+            StartTrial Post "/api/licence/trial"
                 Platform Licence Preview "Start the trial"
                 security(LicenceInstall all) entitlement(-) role(-)
                 audit("licence.trial_started")
                 idempotent(no) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
-                output(Data Licence)
+                output(Data licence::Licence)
                 success[201] errors[401 403 409 500 503];
         }
     };

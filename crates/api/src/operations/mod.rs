@@ -14,6 +14,7 @@ mod platform;
 #[macro_use]
 mod workflows;
 mod contract;
+mod operation_id;
 mod spec;
 mod table;
 

@@ -369,13 +369,13 @@ mod tests {
 
     #[test]
     fn a_resource_action_reads_as_in_the_table() {
-        let spec = OperationId::DeleteapiWorkflowsWorkflowId.spec();
+        let spec = OperationId::DeleteWorkflow.spec();
         assert_eq!(spec.resource_action.unwrap().to_string(), "workflow / delete / <workflowId>");
         assert_eq!(
-            OperationId::PostapiWorkflows.spec().resource_action.unwrap().to_string(),
+            OperationId::CreateWorkflow.spec().resource_action.unwrap().to_string(),
             "workflow / create"
         );
-        let path: Vec<_> = OperationId::GetapiWorkflowsWorkflowIdRunsRunId.spec().path_parameters().collect();
+        let path: Vec<_> = OperationId::GetRun.spec().path_parameters().collect();
         assert_eq!(path, ["workflowId", "runId"]);
     }
 }

@@ -1,5 +1,6 @@
 //! From the rows to types.
 
+use super::operation_id::DerivedId;
 use super::spec::{
     Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
     Stability,
@@ -99,7 +100,7 @@ macro_rules! output {
 
 macro_rules! operations {
     (; $(
-        $name:ident $id:literal $method:ident $path:literal $document:ident $area:ident $stability:ident
+        $name:ident $method:ident $path:literal $document:ident $area:ident $stability:ident
         $summary:literal
         security($($security:tt)+) entitlement($entitlement:tt) role($role:tt) audit($audit:tt)
         idempotent($idempotent:ident) remediation($remediation:ident) ifmatch($if_match:ident)
@@ -123,7 +124,10 @@ macro_rules! operations {
                     $(Self::$name => {
                         const SPEC: &OperationSpec = &OperationSpec {
                             id: OperationId::$name,
-                            operation_id: $id,
+                            operation_id: {
+                                const DERIVED: DerivedId = DerivedId::of(Method::$method, $path);
+                                DERIVED.as_str()
+                            },
                             method: Method::$method,
                             path: $path,
                             document: Document::$document,
@@ -176,7 +180,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId};
-            use crate::wire::*;
+            use crate::wire::{access, audit, case_events, conformance, decisions, definition, directory, envelope, health, licence, runs, sessions, tasks, transform, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use heddle_kernel::{GrantId, Patch, RoleId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::common::Instant;
+use super::envelope::Instant;
 use crate::operations::{json_bodies, path_params};
 
 words! {

@@ -3,7 +3,7 @@
 use heddle_kernel::Timestamp;
 use serde_json::Value;
 
-use super::common::{AnyJson, Instant};
+use super::envelope::{AnyJson, Instant};
 
 words! {
     /// How it went.

@@ -3,7 +3,7 @@
 use heddle_kernel::{EventId, Timestamp};
 use serde_json::Value;
 
-use super::common::{AnyJson, Instant};
+use super::envelope::{AnyJson, Instant};
 use crate::operations::{json_bodies, path_params};
 
 words! {

@@ -5,7 +5,7 @@ use heddle_bpmn::validate::{ProfileElement, Rule};
 use heddle_dmn::conformance::{Deviation as DmnDeviation, FeatureClaim, Level, Versions};
 use serde_json::Value;
 
-use super::common::AnyJson;
+use super::envelope::AnyJson;
 
 words! {
     /// How a report is written.

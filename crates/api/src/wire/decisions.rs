@@ -13,7 +13,7 @@ use heddle_dmn::model::{
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::Diagnostic;
+use super::definition::Diagnostic;
 use super::definition::collect;
 use crate::decode::Problems;
 use crate::operations::{MediaType, RequestBody};

@@ -2,7 +2,7 @@
 
 use heddle_kernel::Timestamp;
 
-use super::common::Instant;
+use super::envelope::Instant;
 use crate::operations::json_bodies;
 
 words! {

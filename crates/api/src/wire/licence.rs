@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use heddle_kernel::Timestamp;
 
-use super::common::Instant;
+use super::envelope::Instant;
 use crate::decode::Problems;
 use crate::operations::{MediaType, RequestBody};
 

@@ -5,67 +5,18 @@
 
 #[macro_use]
 mod shape;
-mod access;
-mod audit;
-mod case_events;
-mod common;
-mod conformance;
-mod decisions;
-mod definition;
-mod health;
-mod licence;
-mod organizations;
-mod runs;
-mod sessions;
-mod tasks;
-mod transform;
-mod workflows;
-
-pub use access::{
-    CreateGrant, CreateRole, Effect, Grant, GrantListQuery, GrantPath, PatchRole, Principal, PrincipalKind,
-    Role, RoleGrant, RolePath,
-};
-pub use audit::{AuditActor, AuditActorKind, AuditEvent, AuditListQuery, AuditOutcome};
-pub use case_events::{
-    CaseEventPath, CaseEventRecord, CaseEventResult, CaseEventState, CaseEventStatus, CreateCaseEvent,
-    SendSignal, SignalRecord, SignalResult,
-};
-pub use common::{AnyJson, Data, Instant, JsonObject, List, PageInfo, PageQuery, SearchQuery};
-pub use conformance::{
-    BpmnConformance, CaseCounts, CaseResult, CaseStatus, ClaimedElement, CommonExecutableProfile,
-    ConformanceReport, DmnConformance, ElementTests, ReportFormat, ReportQuery, SuiteResult,
-};
-pub use decisions::{DecisionLogic, DecisionLogicBody, ImportedDecisions, SaveDecisionLogic};
-pub use definition::{
-    BpelFormat, BpelQuery, Definition, Diagnostic, DmnFormat, DmnQuery, ExportedDocument, VersionQuery,
-};
-pub use health::{AdvanceClock, ClockReading, Health, HealthCheck, HealthStatus};
-pub use licence::{
-    InstallLicence, Licence, LicenceEntitlement, LicenceLimit, LicenceRequest, LicenceState,
-    LicenceValidation,
-};
-pub use organizations::{
-    CreateOrganization, CreateUser, Member, NamedRef, Organization, OrganizationPath, PatchOrganization,
-    PatchUser, SetMember, User, UserListQuery, UserPath, UserState,
-};
-pub use runs::{
-    ActiveNode, CancelRunQuery, DecideRun, Decision, Incident, Run, RunChild, RunError, RunEvent,
-    RunEventsQuery, RunInclude, RunListQuery, RunPath, RunQuery, RunState, RunStreamQuery, RunTrigger,
-    RunUsage, StartRun, TriggerKind, WaitFor, WaitingFor, WaitingKind,
-};
-pub use sessions::{
-    ApiToken, ChangePassword, CreateApiToken, CreatedApiToken, Membership, Session, SessionPath, SessionView,
-    SetUp, SetUpAdministrator, SetUpOrganization, SetUpResult, SignIn, SignedIn, TokenPath,
-};
-pub use tasks::{
-    AssignTask, CompleteTask, CompletedTask, HumanTask, HumanTaskListQuery, HumanTaskNodePath, TaskPath,
-    TaskState,
-};
-pub use transform::{
-    SourceFormat, TransformBody, TransformPreview, TransformRequest, TransformSource, TransformTarget,
-};
-pub use workflows::{
-    CreateWorkflow, PatchWorkflow, Profile, PublishWorkflow, RunCounts, SaveDraft, SavedDraft, Star,
-    ValidateWorkflow, Validation, VersionState, Workflow, WorkflowListQuery, WorkflowPath, WorkflowSort,
-    WorkflowState, WorkflowVersion,
-};
+pub mod access;
+pub mod audit;
+pub mod case_events;
+pub mod conformance;
+pub mod decisions;
+pub mod definition;
+pub mod directory;
+pub mod envelope;
+pub mod health;
+pub mod licence;
+pub mod runs;
+pub mod sessions;
+pub mod tasks;
+pub mod transform;
+pub mod workflows;

@@ -3,8 +3,8 @@
 use heddle_kernel::{RunId, Timestamp, WorkflowId};
 use serde_json::Value;
 
-use super::HumanTask;
-use super::common::{AnyJson, Instant, JsonObject};
+use super::envelope::{AnyJson, Instant, JsonObject};
+use super::tasks::HumanTask;
 use crate::operations::{json_bodies, path_params};
 
 words! {

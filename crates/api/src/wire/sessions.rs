@@ -2,8 +2,9 @@
 
 use heddle_kernel::{SessionId, Timestamp, TokenId};
 
-use super::common::Instant;
-use super::{LicenceState, Organization, User};
+use super::directory::{Organization, User};
+use super::envelope::Instant;
+use super::licence::LicenceState;
 use crate::operations::{json_bodies, path_params};
 
 path_params! {

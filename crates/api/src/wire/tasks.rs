@@ -3,8 +3,8 @@
 use heddle_kernel::{Patch, RunId, TaskId, Timestamp, WorkflowId};
 use serde_json::Value;
 
-use super::Run;
-use super::common::{AnyJson, Instant, JsonObject};
+use super::envelope::{AnyJson, Instant, JsonObject};
+use super::runs::Run;
 use crate::operations::{json_bodies, path_params};
 
 words! {

@@ -3,8 +3,8 @@
 use heddle_bpmn::model::Import;
 use serde_json::Value;
 
-use super::Diagnostic;
-use super::common::AnyJson;
+use super::definition::Diagnostic;
+use super::envelope::AnyJson;
 use crate::decode::Problems;
 use crate::operations::{MediaType, RequestBody};
 

@@ -4,8 +4,8 @@ use heddle_bpmn::validate::Soundness;
 use heddle_kernel::{Patch, Timestamp, WorkflowId};
 use serde_json::Value;
 
-use super::common::{AnyJson, Instant};
-use super::{Definition, Diagnostic};
+use super::definition::{Definition, Diagnostic};
+use super::envelope::{AnyJson, Instant};
 use crate::operations::{json_bodies, path_params};
 
 words! {

@@ -2,13 +2,13 @@
 
 use heddle_kernel::{Revision, Timestamp};
 use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
+use heddle_policy::journal::{Journal, Outcome};
 use heddle_policy::licence::{
     CLAIMS_VERSION, CLOCK_TOLERANCE_SECONDS, Claims, ClockFacts, Entitlement, Kind, Licence, LicenceState,
     Restriction, Signer, TRIAL_DAYS,
 };
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::{Outcome, Unit};
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::json;
 
 use super::keys::INSTALLATION_KEY_ID;
@@ -17,7 +17,7 @@ use crate::audit::{Event, system};
 use crate::error::Problem;
 use crate::identity::check_revision;
 use crate::records::{InstallationState, Usage};
-use crate::{Identity, InstallationKey, Record, UseCaseError};
+use crate::{Identity, InstallationKey, JournalFor, UseCaseError};
 
 /// Seconds between two writings of the latest time seen.
 const HIGH_WATER_SECONDS: i64 = 600;
@@ -110,11 +110,11 @@ impl Identity {
     /// `Unavailable`.
     pub async fn licence(
         &self,
-        _: &Grant<LicenceRead>,
-        scope: &Scope,
+        _: &Authorized<LicenceRead>,
+        context: &RequestContext,
     ) -> Result<LicenceReport, UseCaseError> {
         let kept = self.fresh().await?;
-        self.report(&kept, scope.now()).await
+        self.report(&kept, context.now()).await
     }
 
     /// What the vendor needs to know.
@@ -123,13 +123,13 @@ impl Identity {
     /// `Unavailable`.
     pub async fn licence_request(
         &self,
-        _: &Grant<LicenceInspect>,
-        scope: &Scope,
+        _: &Authorized<LicenceInspect>,
+        context: &RequestContext,
     ) -> Result<LicenceRequest, UseCaseError> {
         Ok(LicenceRequest {
             installation_id: self.kept()?.state.installation_id,
             usage: self.ports.installation.usage().await?,
-            created_at: scope.now(),
+            created_at: context.now(),
         })
     }
 
@@ -139,14 +139,14 @@ impl Identity {
     /// `Unavailable`.
     pub async fn validate_licence(
         &self,
-        _: &Grant<LicenceInspect>,
-        scope: &Scope,
+        _: &Authorized<LicenceInspect>,
+        context: &RequestContext,
         text: &str,
     ) -> Result<Validation, UseCaseError> {
         let kept = self.fresh().await?;
         let read = super::read(text, &self.tools.key);
         let known = read.ok().map(|(claims, signer)| (claims, signer == Signer::Vendor));
-        match self.candidate(&kept, text, scope.now(), false) {
+        match self.candidate(&kept, text, context.now(), false) {
             Ok(candidate) => Ok(Validation {
                 valid: true,
                 reason: None,
@@ -156,7 +156,7 @@ impl Identity {
             Err(UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems)) => {
                 let first = problems.into_iter().next();
                 let of = |(claims, _): (Claims, bool)| {
-                    let state = self.would_be(&kept, &claims, scope.now());
+                    let state = self.would_be(&kept, &claims, context.now());
                     Licence { state, claims: Some(claims.into()) }
                 };
                 Ok(Validation {
@@ -171,10 +171,10 @@ impl Identity {
     }
 
     fn would_be(&self, kept: &Kept, claims: &Claims, now: Timestamp) -> LicenceState {
-        use heddle_policy::licence::{Installation, Presented, evaluate};
+        use heddle_policy::licence::{Installation, RequestCredentials, evaluate};
         let installation = Installation { id: &kept.state.installation_id, revoked: &kept.state.revoked };
         let clock = ClockFacts { now, high_water_mark: now };
-        evaluate(Presented::Signed(claims, Signer::Vendor), clock, installation)
+        evaluate(RequestCredentials::Signed(claims, Signer::Vendor), clock, installation)
     }
 
     /// Installs a vendor's licence; it is in force at once.
@@ -184,24 +184,24 @@ impl Identity {
     /// issued before the one installed, without `force`; `Conflict` (`revisionMismatch`).
     pub async fn install_licence(
         &self,
-        _: &Grant<LicenceInstall>,
-        scope: &Scope,
+        _: &Authorized<LicenceInstall>,
+        context: &RequestContext,
         install: &Install,
-        record: &Record<'_, LicenceReport>,
+        record: &JournalFor<'_, LicenceReport>,
     ) -> Result<LicenceReport, UseCaseError> {
         let kept = self.fresh().await?;
         check_revision(install.revision, kept.state.revision)?;
-        let candidate = match self.candidate(&kept, &install.text, scope.now(), install.force) {
+        let candidate = match self.candidate(&kept, &install.text, context.now(), install.force) {
             Ok(candidate) => candidate,
             Err(error) => {
-                self.rejected(scope, &error).await?;
+                self.rejected(context, &error).await?;
                 return Err(error);
             }
         };
-        self.replace(&kept, candidate.next, scope.now(), record).await
+        self.replace(&kept, candidate.next, context.now(), record).await
     }
 
-    async fn rejected(&self, scope: &Scope, error: &UseCaseError) -> Result<(), UseCaseError> {
+    async fn rejected(&self, context: &RequestContext, error: &UseCaseError) -> Result<(), UseCaseError> {
         let reason = match error {
             UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
                 problems.first().map(|problem| problem.reason)
@@ -209,14 +209,14 @@ impl Identity {
             _ => None,
         };
         let event = Event {
-            tenant: Some(scope.tenant()),
-            actor: scope.principal().actor(),
+            tenant: Some(context.tenant()),
+            actor: context.principal().actor(),
             action: "licence.rejected",
             resource: ("licence", None),
             outcome: Outcome::Failed,
             details: json!({ "reason": reason }),
         };
-        Ok(self.ports.installation.audit(&self.entry(scope.request(), event)).await?)
+        Ok(self.ports.installation.audit(&self.entry(context.request(), event)).await?)
     }
 
     /// Writes a row and takes it over.
@@ -225,7 +225,7 @@ impl Identity {
         kept: &Kept,
         next: InstallationState,
         now: Timestamp,
-        record: &Record<'_, LicenceReport>,
+        record: &JournalFor<'_, LicenceReport>,
     ) -> Result<LicenceReport, UseCaseError> {
         let next =
             self.tools.key.sealed(InstallationState { revision: kept.state.revision.next(), ..next })?;
@@ -285,9 +285,9 @@ impl Identity {
     /// `Conflict` (`trialUsed`, `licensed`).
     pub async fn start_trial(
         &self,
-        _: &Grant<LicenceInstall>,
-        scope: &Scope,
-        record: &Record<'_, LicenceReport>,
+        _: &Authorized<LicenceInstall>,
+        context: &RequestContext,
+        record: &JournalFor<'_, LicenceReport>,
     ) -> Result<LicenceReport, UseCaseError> {
         let kept = self.fresh().await?;
         if kept.state.trial_started_at.is_some() {
@@ -299,8 +299,8 @@ impl Identity {
                 "A licence is installed; a trial would take its place.",
             ));
         }
-        let next = with_trial(kept.state.clone(), &self.tools.key, scope.now())?;
-        self.replace(&kept, next, scope.now(), record).await
+        let next = with_trial(kept.state.clone(), &self.tools.key, context.now())?;
+        self.replace(&kept, next, context.now(), record).await
     }
 
     /// Reads the row again and writes down the time, so that other nodes' changes and a clock that is turned back are
@@ -318,7 +318,7 @@ impl Identity {
             let revision = kept.state.revision;
             let next = InstallationState { high_water_mark: now, revision: revision.next(), ..kept.state };
             let next = self.tools.key.sealed(next)?;
-            match self.ports.installation.update(&next, revision, &Unit::default()).await {
+            match self.ports.installation.update(&next, revision, &Journal::default()).await {
                 Ok(()) => self.licences.set(next, false),
                 // Another node was faster.
                 Err(StoreError::Stale) => {}

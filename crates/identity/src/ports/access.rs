@@ -26,7 +26,7 @@ pub enum Credential {
 
 /// What a user is and may in an organisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct TenantAccess {
     /// His membership, if there is one; ended ones as well.
     pub membership: Option<Membership>,
     /// The roles that the membership names.
@@ -47,7 +47,7 @@ pub struct Access {
     /// The organisation asked for, or the credential's own, or the user's home.
     pub tenant: TenantId,
     /// What he is and may there.
-    pub standing: Standing,
+    pub standing: TenantAccess,
 }
 
 /// Reads who a token stands for. On the path of every request: as few statements as can be.
@@ -65,7 +65,11 @@ pub trait AccessStore: Send + Sync {
     ) -> Result<Option<Access>, StoreError>;
 
     /// A user and what he is and may in an organisation; none for a user who is neither at home nor a member there.
-    async fn standing(&self, tenant: TenantId, user: UserId) -> Result<Option<(User, Standing)>, StoreError>;
+    async fn standing(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+    ) -> Result<Option<(User, TenantAccess)>, StoreError>;
 
     /// Notes that a token was used. May be lost.
     async fn touch(&self, kind: TokenKind, token_sha256: &str, at: Timestamp) -> Result<(), StoreError>;

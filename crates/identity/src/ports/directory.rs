@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 
 use crate::records::{GrantPrincipal, GrantRow, Member, Membership, Organization, Role, User, UserState};
 
@@ -21,7 +21,7 @@ pub enum Change {
 
 /// How an addition that a licence may limit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Capped {
+pub enum LimitOutcome {
     /// It was written.
     Done,
     /// It was not: so many there are already.
@@ -112,7 +112,7 @@ pub trait DirectoryStore: Send + Sync {
     async fn organizations(
         &self,
         user: UserId,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Organization>, StoreError>;
 
@@ -125,15 +125,15 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         new: &NewOrganization,
         limit: Option<u64>,
-        unit: &Unit,
-    ) -> Result<Capped, StoreError>;
+        journal: &Journal,
+    ) -> Result<LimitOutcome, StoreError>;
 
     /// Writes slug, display name, revision and times.
     async fn update_organization(
         &self,
         organization: &Organization,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), StoreError>;
 
     /// Deletes an organisation with its memberships, roles, grants and API tokens. `InUse` while it is the home of
@@ -142,7 +142,7 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         id: TenantId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError>;
 
     /// The accounts that are at home or members in an organisation, within reach, by creation.
@@ -150,7 +150,7 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &UserFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<User>, StoreError>;
 
@@ -159,13 +159,22 @@ pub trait DirectoryStore: Send + Sync {
 
     /// Adds an account with its membership at home, unless the installation has `limit` accounts.
     /// `Duplicate` for an e-mail address that is taken anywhere in the installation.
-    async fn insert_user(&self, new: &NewUser, limit: Option<u64>, unit: &Unit)
-    -> Result<Capped, StoreError>;
+    async fn insert_user(
+        &self,
+        new: &NewUser,
+        limit: Option<u64>,
+        journal: &Journal,
+    ) -> Result<LimitOutcome, StoreError>;
 
     /// Writes an account. When it is switched off or its password hash changes, its sessions end; when it is
     /// switched off, its API tokens are deleted, and `LastOwner` is said of any organisation. The authorization
     /// revision of every organisation to which it belongs grows.
-    async fn update_user(&self, user: &User, expected: Revision, unit: &Unit) -> Result<Change, StoreError>;
+    async fn update_user(
+        &self,
+        user: &User,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<Change, StoreError>;
 
     /// Deletes an account of this home organisation with its memberships, sessions, tokens and grants.
     /// `LastOwner` is said of any organisation.
@@ -174,14 +183,14 @@ pub trait DirectoryStore: Send + Sync {
         home: TenantId,
         id: UserId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError>;
 
     /// The members of an organisation within reach, by the start of the membership.
     async fn members(
         &self,
         tenant: TenantId,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError>;
 
@@ -194,7 +203,7 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         membership: &Membership,
         expected: Option<Revision>,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError>;
 
     /// Removes a membership and the user's API tokens and own grants of the organisation.
@@ -203,14 +212,14 @@ pub trait DirectoryStore: Send + Sync {
         tenant: TenantId,
         user: UserId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError>;
 
     /// The roles of an organisation within reach, by name.
     async fn roles(
         &self,
         tenant: TenantId,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Role>, StoreError>;
 
@@ -221,10 +230,11 @@ pub trait DirectoryStore: Send + Sync {
     async fn role(&self, tenant: TenantId, id: RoleId) -> Result<Role, StoreError>;
 
     /// Adds a role. `Duplicate` for a name that is taken.
-    async fn insert_role(&self, role: &Role, unit: &Unit) -> Result<(), StoreError>;
+    async fn insert_role(&self, role: &Role, journal: &Journal) -> Result<(), StoreError>;
 
     /// Writes a role. `Duplicate` for a name that is taken.
-    async fn update_role(&self, role: &Role, expected: Revision, unit: &Unit) -> Result<(), StoreError>;
+    async fn update_role(&self, role: &Role, expected: Revision, journal: &Journal)
+    -> Result<(), StoreError>;
 
     /// Deletes a role and the grants to it; `InUse` while members have it.
     async fn delete_role(
@@ -232,7 +242,7 @@ pub trait DirectoryStore: Send + Sync {
         tenant: TenantId,
         id: RoleId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError>;
 
     /// The grants of an organisation within reach, newest first.
@@ -240,7 +250,7 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &GrantFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError>;
 
@@ -248,8 +258,8 @@ pub trait DirectoryStore: Send + Sync {
     async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError>;
 
     /// Adds a grant. `NotFound` when its user is not a member or its role is not there.
-    async fn insert_grant(&self, grant: &GrantRow, unit: &Unit) -> Result<(), StoreError>;
+    async fn insert_grant(&self, grant: &GrantRow, journal: &Journal) -> Result<(), StoreError>;
 
     /// Deletes a grant.
-    async fn delete_grant(&self, tenant: TenantId, id: GrantId, unit: &Unit) -> Result<(), StoreError>;
+    async fn delete_grant(&self, tenant: TenantId, id: GrantId, journal: &Journal) -> Result<(), StoreError>;
 }

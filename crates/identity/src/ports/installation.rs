@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, Revision, TenantId, Timestamp};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::{AuditEntry, IdempotencyRecord, Journal};
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::{AuditEntry, IdempotencyRecord, Unit};
 use serde_json::Value;
 
 use super::directory::{NewOrganization, NewUser};
@@ -81,18 +81,18 @@ pub trait InstallationStore: Send + Sync {
     async fn load(&self) -> Result<Option<InstallationState>, StoreError>;
 
     /// Writes the first row. `Duplicate` when another node was faster.
-    async fn insert(&self, state: &InstallationState, unit: &Unit) -> Result<(), StoreError>;
+    async fn insert(&self, state: &InstallationState, journal: &Journal) -> Result<(), StoreError>;
 
     /// Replaces the row.
     async fn update(
         &self,
         state: &InstallationState,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), StoreError>;
 
     /// Writes first organisation, first user and the row. `Duplicate` when there is any user.
-    async fn set_up(&self, set_up: &SetUp, unit: &Unit) -> Result<(), StoreError>;
+    async fn set_up(&self, set_up: &SetUp, journal: &Journal) -> Result<(), StoreError>;
 
     /// How many organisations and users there are.
     async fn usage(&self) -> Result<Usage, StoreError>;
@@ -105,7 +105,7 @@ pub trait InstallationStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &AuditFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, StoreError>;
 

@@ -1,7 +1,7 @@
-//! The ports through which identity reaches storage. One method is one atomic unit: all of it is written, or nothing.
+//! The ports through which identity reaches storage. One method is one atomic journal: all of it is written, or nothing.
 //!
 //! Obligations of every method that writes:
-//! - what the [`heddle_policy::unit::Unit`] holds is written in the same transaction;
+//! - what the [`heddle_policy::journal::Journal`] holds is written in the same transaction;
 //! - where an organisation's memberships, roles, grants or the state of one of its members changes, the
 //!   organisation's authorization revision grows by one in the same transaction, so that the next request of anybody
 //!   sees the change;
@@ -13,9 +13,9 @@ mod directory;
 mod installation;
 mod sessions;
 
-pub use access::{Access, AccessStore, Credential, Standing, TokenKind};
+pub use access::{Access, AccessStore, Credential, TenantAccess, TokenKind};
 pub use directory::{
-    Capped, Change, DirectoryStore, GrantFilter, NewOrganization, NewUser, Tombstone, UserFilter,
+    Change, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone, UserFilter,
 };
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp, TokenId, UserId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 
 use crate::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 
@@ -69,7 +69,7 @@ pub trait SessionStore: Send + Sync {
     ) -> Result<Vec<OwnOrganization>, StoreError>;
 
     /// Opens a session; forgets the account's failures, ends the replaced session, and sets the new hash.
-    async fn open(&self, new: &NewSession, unit: &Unit) -> Result<(), StoreError>;
+    async fn open(&self, new: &NewSession, journal: &Journal) -> Result<(), StoreError>;
 
     /// A session and the home organisation of its user.
     async fn session(&self, id: SessionId) -> Result<Option<(Session, TenantId)>, StoreError>;
@@ -78,20 +78,20 @@ pub trait SessionStore: Send + Sync {
     async fn sessions(&self, user: UserId, now: Timestamp) -> Result<Vec<Session>, StoreError>;
 
     /// Ends a session. One that has ended before is fine; nothing is written then.
-    async fn end(&self, id: SessionId, unit: &Unit) -> Result<(), StoreError>;
+    async fn end(&self, id: SessionId, journal: &Journal) -> Result<(), StoreError>;
 
     /// Sets a password and ends all other sessions of the user; the account's revision grows. `Stale` when the
     /// account was changed in the meantime.
-    async fn set_password(&self, change: &PasswordChange, unit: &Unit) -> Result<(), StoreError>;
+    async fn set_password(&self, change: &PasswordChange, journal: &Journal) -> Result<(), StoreError>;
 
     /// The user's API tokens, newest first.
     async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError>;
 
     /// Adds an API token. `Duplicate` for a name that the user gave before.
-    async fn insert_token(&self, token: &ApiToken, unit: &Unit) -> Result<(), StoreError>;
+    async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError>;
 
     /// Deletes an API token of this user. `NotFound` when there is and was none; a repeat is fine.
-    async fn delete_token(&self, user: UserId, id: TokenId, unit: &Unit) -> Result<(), StoreError>;
+    async fn delete_token(&self, user: UserId, id: TokenId, journal: &Journal) -> Result<(), StoreError>;
 
     /// Removes sessions and tokens that ended, and throttles last used, before then; says how many.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;

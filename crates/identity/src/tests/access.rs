@@ -47,8 +47,8 @@ async fn a_session_stands_for_its_user_with_his_roles() {
     assert_eq!((caller.principal.user_id, caller.tenant()), (user_id(1), Some(tenant())));
     assert_eq!(caller.session_id(), Some(session(1).id));
     assert_eq!(caller.principal.groups[0], "designer");
-    let scope = caller.scope(request_at(START));
-    assert!(scope.holds("workflows.manage") && !scope.holds("runs.operate"));
+    let context = caller.context(request_at(START));
+    assert!(context.holds("workflows.manage") && !context.holds("runs.operate"));
 }
 
 #[tokio::test]
@@ -116,17 +116,17 @@ async fn an_api_token_is_narrowed_bound_and_ends() {
     let identity = world.identity();
     let token = Token::random(API_TOKEN_PREFIX).unwrap();
     let caller = identity.authenticate(token.expose(), None, START).await.unwrap().unwrap();
-    let scope = caller.scope(request_at(START));
-    assert!(scope.holds("workflows.view") && !scope.holds("workflows.manage"));
+    let context = caller.context(request_at(START));
+    assert!(context.holds("workflows.view") && !context.holds("workflows.manage"));
     let end = START.plus_seconds(3600);
     assert!(identity.authenticate(token.expose(), None, end).await.unwrap().is_none());
     // What only the owner in person may do.
     let new =
         NewApiToken { name: "more".to_owned(), expires_at: None, organization: None, permissions: None };
     let created = |token: &crate::CreatedToken| nothing(token);
-    let refused = identity.create_token(&scope, new, &created).await.unwrap_err();
+    let refused = identity.create_token(&context, new, &created).await.unwrap_err();
     assert_eq!(reason(&refused), "sessionRequired");
-    let refused = identity.change_password(&scope, (PASSWORD, "x"), &Unit::default()).await.unwrap_err();
+    let refused = identity.change_password(&context, (PASSWORD, "x"), &Journal::default()).await.unwrap_err();
     assert_eq!(reason(&refused), "sessionRequired");
     // Bound to one organisation it is nobody in another, although its user belongs there.
     let elsewhere = Access { tenant: TenantId(Uuid::from_u128(9)), ..access(Credential::ApiToken(narrowed)) };

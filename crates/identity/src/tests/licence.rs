@@ -82,16 +82,16 @@ impl Running {
         now: Timestamp,
         force: bool,
     ) -> Result<LicenceState, UseCaseError> {
-        let scope = at(now);
+        let context = at(now);
         let install = Install { text, force, revision: None };
-        let grant = grant::<LicenceInstall>(&scope);
-        let installed = self.identity.install_licence(&grant, &scope, &install, &nothing).await;
+        let grant = grant::<LicenceInstall>(&context);
+        let installed = self.identity.install_licence(&grant, &context, &install, &nothing).await;
         installed.map(|report| report.licence.state)
     }
 }
 
-fn at(now: Timestamp) -> Scope {
-    scope_of(&Facts::member(user_id(0), tenant()).with_system_role("owner"), now)
+fn at(now: Timestamp) -> RequestContext {
+    context_of(&Facts::member(user_id(0), tenant()).with_system_role("owner"), now)
 }
 
 #[tokio::test]
@@ -102,8 +102,8 @@ async fn an_installed_licence_is_in_force_at_once() {
     let state = running.install(&claims, START, false).await.unwrap();
     assert_eq!(state, LicenceState::Active { expires_at: claims.exp });
     assert!(running.identity.licence_state().allows("workflow.enabled"));
-    let scope = at(START);
-    let report = running.identity.licence(&grant::<LicenceRead>(&scope), &scope).await.unwrap();
+    let context = at(START);
+    let report = running.identity.licence(&grant::<LicenceRead>(&context), &context).await.unwrap();
     assert_eq!((report.revision, report.usage.users, report.trial_available), (Revision(5), 2, true));
     assert!(key().is_sealed(&running.row.lock().unwrap()));
 }
@@ -127,9 +127,12 @@ async fn what_is_not_a_licence_for_here_and_now_is_refused_and_audited() {
     for (text, expected) in cases {
         let running = running(sealed(row())).await;
         let before = running.row.lock().unwrap().clone();
-        let scope = at(START);
-        let dry =
-            running.identity.validate_licence(&grant::<LicenceInspect>(&scope), &scope, &text).await.unwrap();
+        let context = at(START);
+        let dry = running
+            .identity
+            .validate_licence(&grant::<LicenceInspect>(&context), &context, &text)
+            .await
+            .unwrap();
         assert_eq!((dry.valid, dry.reason), (false, Some(expected)));
         assert!(running.audited.lock().unwrap().is_empty());
         let refused = running.install_text(text, START, false).await.unwrap_err();
@@ -143,10 +146,10 @@ async fn what_is_not_a_licence_for_here_and_now_is_refused_and_audited() {
 #[tokio::test]
 async fn a_dry_run_changes_nothing() {
     let running = running(sealed(row())).await;
-    let scope = at(START);
+    let context = at(START);
     let text = testing::issue(&testing::claims(START));
     let dry =
-        running.identity.validate_licence(&grant::<LicenceInspect>(&scope), &scope, &text).await.unwrap();
+        running.identity.validate_licence(&grant::<LicenceInspect>(&context), &context, &text).await.unwrap();
     assert!(dry.valid && dry.licence.is_some_and(|licence| licence.allows("vector.enabled")));
     assert_eq!(running.identity.licence_state().restriction(), Some("missing"));
 }
@@ -166,20 +169,22 @@ async fn an_older_licence_takes_force_and_a_superseded_one_is_revoked() {
 #[tokio::test]
 async fn a_revision_that_was_overtaken_installs_nothing() {
     let running = running(sealed(row())).await;
-    let scope = at(START);
+    let context = at(START);
     let text = testing::issue(&testing::claims(START));
     let install = Install { text, force: false, revision: Some(Revision(3)) };
-    let installed =
-        running.identity.install_licence(&grant::<LicenceInstall>(&scope), &scope, &install, &nothing).await;
+    let installed = running
+        .identity
+        .install_licence(&grant::<LicenceInstall>(&context), &context, &install, &nothing)
+        .await;
     assert_eq!(reason(&installed.unwrap_err()), "revisionMismatch");
 }
 
 #[tokio::test]
 async fn the_trial_is_started_once_and_never_over_a_licence() {
     let running = running(sealed(row())).await;
-    let scope = at(START);
+    let context = at(START);
     let start =
-        async || running.identity.start_trial(&grant::<LicenceInstall>(&scope), &scope, &nothing).await;
+        async || running.identity.start_trial(&grant::<LicenceInstall>(&context), &context, &nothing).await;
     let report = start().await.unwrap();
     assert_eq!(report.licence.state, LicenceState::Trial { expires_at: START.plus_seconds(30 * DAY) });
     assert!(!report.trial_available);
@@ -188,7 +193,7 @@ async fn the_trial_is_started_once_and_never_over_a_licence() {
     assert_eq!(running.identity.licence_state().restriction(), Some("expired"));
     let licensed = self::running(sealed(row())).await;
     licensed.install(&testing::claims(START), START, false).await.unwrap();
-    let refused = licensed.identity.start_trial(&grant::<LicenceInstall>(&scope), &scope, &nothing).await;
+    let refused = licensed.identity.start_trial(&grant::<LicenceInstall>(&context), &context, &nothing).await;
     assert_eq!(reason(&refused.unwrap_err()), "licensed");
 }
 

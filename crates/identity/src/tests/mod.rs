@@ -12,16 +12,18 @@ use std::sync::Arc;
 use heddle_kernel::{
     FixedClock, RequestId, Revision, RoleId, SequentialIds, SessionId, TenantId, Timestamp, UserId,
 };
-use heddle_policy::unit::Unit;
+use heddle_policy::journal::Journal;
 use heddle_policy::{
-    Capability, Facts, Grant, Principal, RequestFacts, RoleRules, Scope, SessionKind, Snapshot, Target,
-    system_roles,
+    Authorized, Capability, Facts, Principal, RequestContext, RequestFacts, RoleRules, SessionKind, Snapshot,
+    Target, system_roles,
 };
 use uuid::Uuid;
 
 use crate::error::Problem;
 use crate::password::Cost;
-use crate::ports::{MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, Standing};
+use crate::ports::{
+    MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, TenantAccess,
+};
 use crate::records::{Membership, Organization, OwnOrganization, Role, Session, User, UserState};
 use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
 
@@ -161,8 +163,8 @@ pub fn membership(number: u128, roles: &[&str]) -> Membership {
     }
 }
 
-pub fn standing(number: u128, roles: &[&str]) -> Standing {
-    Standing {
+pub fn standing(number: u128, roles: &[&str]) -> TenantAccess {
+    TenantAccess {
         membership: Some(membership(number, roles)),
         roles: roles.iter().map(|name| system_role(name)).collect(),
         grants: Vec::new(),
@@ -170,8 +172,8 @@ pub fn standing(number: u128, roles: &[&str]) -> Standing {
     }
 }
 
-/// The scope of user 0 with these facts, by a session.
-pub fn scope_of(facts: &Facts, now: Timestamp) -> Scope {
+/// The context of user 0 with these facts, by a session.
+pub fn context_of(facts: &Facts, now: Timestamp) -> RequestContext {
     let principal = Principal {
         user_id: facts.user_id,
         session: SessionKind::Session(session(0).id),
@@ -179,20 +181,20 @@ pub fn scope_of(facts: &Facts, now: Timestamp) -> Scope {
         display: "User 0".to_owned(),
         groups: Vec::new(),
     };
-    Snapshot::new(facts, now).scope(principal, request_at(now))
+    Snapshot::new(facts, now).context(principal, request_at(now))
 }
 
-/// The scope of user 0 with a system role.
-pub fn scope(role: &str) -> Scope {
-    scope_of(&Facts::member(user_id(0), tenant()).with_system_role(role), START)
+/// The context of user 0 with a system role.
+pub fn context(role: &str) -> RequestContext {
+    context_of(&Facts::member(user_id(0), tenant()).with_system_role(role), START)
 }
 
-pub fn grant<C: Capability>(scope: &Scope) -> Grant<C> {
-    scope.snapshot().authorize::<C>(&Target::all()).unwrap()
+pub fn grant<C: Capability>(context: &RequestContext) -> Authorized<C> {
+    context.snapshot().authorize::<C>(&Target::all()).unwrap()
 }
 
-pub fn nothing<T>(_: &T) -> Unit {
-    Unit::default()
+pub fn nothing<T>(_: &T) -> Journal {
+    Journal::default()
 }
 
 /// The machine word of a refusal.

@@ -9,7 +9,7 @@ use super::*;
 use crate::licence::testing;
 use crate::members::SetMember;
 use crate::organizations::CreateOrganization;
-use crate::ports::{Capped, Change, Tombstone};
+use crate::ports::{Change, LimitOutcome, Tombstone};
 use crate::records::{InstallationState, Member};
 use crate::roles::PatchRole;
 use crate::users::{NewAccount, PatchUser};
@@ -42,25 +42,29 @@ async fn the_last_owner_stays() {
     world.directory.expect_update_user().returning(|_, _, _| Ok(Change::LastOwner));
     world.directory.expect_delete_user().returning(|_, _, _, _| Ok(Change::LastOwner));
     let identity = world.identity();
-    let scope = scope("owner");
-    let unit = Unit::default();
-    let removed =
-        identity.remove_member(&grant::<MemberDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+    let context = context("owner");
+    let journal = Journal::default();
+    let removed = identity
+        .remove_member(&grant::<MemberDelete>(&context), &context, (user_id(1), None), &journal)
+        .await;
     assert_eq!(reason(&removed.unwrap_err()), "lastOwner");
     let set = SetMember { roles: vec!["viewer".to_owned()], ..SetMember::default() };
-    let set = identity.set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), set), &nothing).await;
+    let set =
+        identity.set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), set), &nothing).await;
     assert_eq!(reason(&set.unwrap_err()), "lastOwner");
     let patch = PatchUser { state: Some(UserState::Disabled), ..PatchUser::default() };
-    let off = identity.update_user(&grant::<UserUpdate>(&scope), &scope, (user_id(1), patch), &nothing).await;
+    let off =
+        identity.update_user(&grant::<UserUpdate>(&context), &context, (user_id(1), patch), &nothing).await;
     assert_eq!(reason(&off.unwrap_err()), "lastOwner");
-    let deleted = identity.delete_user(&grant::<UserDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+    let deleted =
+        identity.delete_user(&grant::<UserDelete>(&context), &context, (user_id(1), None), &journal).await;
     assert_eq!(reason(&deleted.unwrap_err()), "lastOwner");
 }
 
 #[tokio::test]
 async fn an_administrator_makes_no_owner_and_touches_none() {
-    let scope = scope("administrator");
-    let unit = Unit::default();
+    let context = context("administrator");
+    let journal = Journal::default();
     let set = |roles: &[&str]| SetMember {
         roles: roles.iter().map(|name| (*name).to_owned()).collect(),
         ..SetMember::default()
@@ -68,7 +72,7 @@ async fn an_administrator_makes_no_owner_and_touches_none() {
     // User 1 is a viewer: he can't be made an owner.
     let identity = world_with(&["viewer"]).identity();
     let made = identity
-        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), set(&["owner"])), &nothing)
+        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), set(&["owner"])), &nothing)
         .await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     let account = NewAccount {
@@ -77,24 +81,25 @@ async fn an_administrator_makes_no_owner_and_touches_none() {
         password: None,
         roles: vec!["owner".to_owned()],
     };
-    let made = identity.create_user(&grant::<UserCreate>(&scope), &scope, account, &nothing).await;
+    let made = identity.create_user(&grant::<UserCreate>(&context), &context, account, &nothing).await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     // Neither is one made of oneself.
     let made = identity
-        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(0), set(&["owner"])), &nothing)
+        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(0), set(&["owner"])), &nothing)
         .await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     // User 1 is an owner: his account can't be taken over, his membership not be changed.
     let identity = world_with(&["owner"]).identity();
     let patch = PatchUser { password: Some("a river under old stones".to_owned()), ..PatchUser::default() };
     let taken =
-        identity.update_user(&grant::<UserUpdate>(&scope), &scope, (user_id(1), patch), &nothing).await;
+        identity.update_user(&grant::<UserUpdate>(&context), &context, (user_id(1), patch), &nothing).await;
     assert_eq!(reason(&taken.unwrap_err()), "exceedsOwnRights");
-    let removed =
-        identity.remove_member(&grant::<MemberDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+    let removed = identity
+        .remove_member(&grant::<MemberDelete>(&context), &context, (user_id(1), None), &journal)
+        .await;
     assert_eq!(reason(&removed.unwrap_err()), "exceedsOwnRights");
     let set = identity
-        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), set(&["viewer"])), &nothing)
+        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), set(&["viewer"])), &nothing)
         .await;
     assert_eq!(reason(&set.unwrap_err()), "exceedsOwnRights");
 }
@@ -113,7 +118,7 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
         })
         .times(1)
         .returning(|_, _, _| Ok(Change::Done));
-    let scope = scope("administrator");
+    let context = context("administrator");
     let wanted = SetMember {
         // By name or id, in any order, once or twice.
         roles: vec![
@@ -126,7 +131,7 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
     };
     let identity = world.identity();
     let set = identity
-        .set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), wanted), &nothing)
+        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), wanted), &nothing)
         .await
         .unwrap();
     assert_eq!(set.roles.len(), 2);
@@ -134,7 +139,7 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
 
 #[tokio::test]
 async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
-    let scope = scope("administrator");
+    let context = context("administrator");
     let identity = world_with(&["viewer"]).identity();
     let viewer = || vec!["viewer".to_owned()];
     for (wanted, expected) in [
@@ -145,22 +150,24 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
             "revisionMismatch",
         ),
     ] {
-        let set =
-            identity.set_member(&grant::<MemberUpdate>(&scope), &scope, (user_id(1), wanted), &nothing).await;
+        let set = identity
+            .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), wanted), &nothing)
+            .await;
         assert_eq!(reason(&set.unwrap_err()), expected);
     }
 }
 
 #[tokio::test]
 async fn an_account_is_changed_by_its_home_alone_and_nobody_switches_himself_off() {
-    let scope = scope("owner");
+    let context = context("owner");
     let mut world = World::new();
     let foreign = User { home: TenantId(Uuid::from_u128(9)), ..user(1) };
     world.directory.expect_user().withf(|_, id| *id == user_id(1)).returning(move |_, _| Ok(foreign.clone()));
     world.directory.expect_user().withf(|_, id| *id == user_id(0)).returning(|_, _| Ok(user(0)));
     let identity = world.identity();
     let change = async |id: UserId, patch: PatchUser| {
-        let changed = identity.update_user(&grant::<UserUpdate>(&scope), &scope, (id, patch), &nothing).await;
+        let changed =
+            identity.update_user(&grant::<UserUpdate>(&context), &context, (id, patch), &nothing).await;
         reason(&changed.unwrap_err())
     };
     let renamed = PatchUser { display_name: Some("X".to_owned()), ..PatchUser::default() };
@@ -189,26 +196,26 @@ async fn the_licence_limits_accounts_and_organisations() {
         .directory
         .expect_insert_user()
         .withf(|new, limit, _| *limit == Some(3) && new.user.password_hash.is_none())
-        .returning(|_, _, _| Ok(Capped::LimitReached { used: 3 }));
+        .returning(|_, _, _| Ok(LimitOutcome::LimitReached { used: 3 }));
     world
         .directory
         .expect_insert_organization()
         .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 8 && new.owner.user_id == user_id(0))
-        .returning(|_, _, _| Ok(Capped::LimitReached { used: 1 }));
+        .returning(|_, _, _| Ok(LimitOutcome::LimitReached { used: 1 }));
     let identity = world.identity();
     identity.start(crate::FirstLicence::None).await.unwrap();
-    let scope = scope("owner");
+    let context = context("owner");
     let account = NewAccount {
         email: "new@example.com".to_owned(),
         display_name: "New".to_owned(),
         password: None,
         roles: vec!["viewer".to_owned()],
     };
-    let refused = identity.create_user(&grant::<UserCreate>(&scope), &scope, account, &nothing).await;
+    let refused = identity.create_user(&grant::<UserCreate>(&context), &context, account, &nothing).await;
     assert!(matches!(refused, Err(UseCaseError::LimitReached { limit: "users", licensed: 3, used: 3 })));
     let new = CreateOrganization { slug: "second".to_owned(), display_name: "Second".to_owned() };
     let refused =
-        identity.create_organization(&grant::<OrganizationCreate>(&scope), &scope, new, &nothing).await;
+        identity.create_organization(&grant::<OrganizationCreate>(&context), &context, new, &nothing).await;
     assert!(matches!(
         refused,
         Err(UseCaseError::LimitReached { limit: "organizations", licensed: 1, used: 1 })
@@ -220,14 +227,14 @@ async fn system_roles_stay_as_they_are() {
     let mut world = World::new();
     world.directory.expect_role().returning(|_, _| Ok(system_role("viewer")));
     let identity = world.identity();
-    let scope = scope("owner");
+    let context = context("owner");
     let id = system_role("viewer").id;
     let changed = identity
-        .update_role(&grant::<RoleUpdate>(&scope), &scope, (id, PatchRole::default()), &nothing)
+        .update_role(&grant::<RoleUpdate>(&context), &context, (id, PatchRole::default()), &nothing)
         .await;
     assert_eq!(reason(&changed.unwrap_err()), "systemRole");
     let deleted =
-        identity.delete_role(&grant::<RoleDelete>(&scope), &scope, (id, None), &Unit::default()).await;
+        identity.delete_role(&grant::<RoleDelete>(&context), &context, (id, None), &Journal::default()).await;
     assert_eq!(reason(&deleted.unwrap_err()), "systemRole");
 }
 
@@ -245,14 +252,16 @@ async fn a_repeated_deletion_is_fine_and_one_of_nothing_is_not() {
             .times(3)
             .returning(move |_, _| Ok(was));
         let identity = world.identity();
-        let scope = scope("owner");
-        let unit = Unit::default();
+        let context = context("owner");
+        let journal = Journal::default();
         let id = system_role("viewer").id;
-        let role = identity.delete_role(&grant::<RoleDelete>(&scope), &scope, (id, None), &unit).await;
-        let member =
-            identity.remove_member(&grant::<MemberDelete>(&scope), &scope, (user_id(1), None), &unit).await;
-        let user =
-            identity.delete_user(&grant::<UserDelete>(&scope), &scope, (user_id(1), None), &unit).await;
+        let role = identity.delete_role(&grant::<RoleDelete>(&context), &context, (id, None), &journal).await;
+        let member = identity
+            .remove_member(&grant::<MemberDelete>(&context), &context, (user_id(1), None), &journal)
+            .await;
+        let user = identity
+            .delete_user(&grant::<UserDelete>(&context), &context, (user_id(1), None), &journal)
+            .await;
         for result in [role, member, user] {
             assert!(if fine { result.is_ok() } else { matches!(result, Err(UseCaseError::NotFound)) });
         }
@@ -267,10 +276,15 @@ async fn an_organisation_that_is_a_home_stays_and_another_one_is_not_there() {
     world.directory.expect_delete_organization().returning(|_, _, _| Ok(Change::InUse(4)));
     world.directory.expect_was_deleted().returning(|_, _| Ok(false));
     let identity = world.identity();
-    let scope = scope("owner");
+    let context = context("owner");
     let delete = async |id: TenantId| {
         identity
-            .delete_organization(&grant::<OrganizationDelete>(&scope), &scope, (id, None), &Unit::default())
+            .delete_organization(
+                &grant::<OrganizationDelete>(&context),
+                &context,
+                (id, None),
+                &Journal::default(),
+            )
             .await
     };
     assert_eq!(reason(&delete(tenant()).await.unwrap_err()), "inUse");

@@ -20,7 +20,7 @@ fn new_grant(principal: GrantPrincipal, about: (&str, &str, &str), effect: Effec
 }
 
 /// An administrator from whom one workflow is kept.
-fn held_back() -> Scope {
+fn held_back() -> RequestContext {
     let deny = GrantFacts {
         id: "g1".to_owned(),
         source: Source::User,
@@ -30,7 +30,7 @@ fn held_back() -> Scope {
         effect: Effect::Deny,
         expires_at: None,
     };
-    scope_of(&Facts::member(user_id(0), tenant()).with_system_role("administrator").with_grant(deny), START)
+    context_of(&Facts::member(user_id(0), tenant()).with_system_role("administrator").with_grant(deny), START)
 }
 
 fn denying(selector: &str) -> ResourceRule {
@@ -47,10 +47,10 @@ async fn nobody_grants_more_than_he_has() {
     let mut world = World::new();
     world.directory.expect_insert_grant().times(1).returning(|_, _| Ok(()));
     let identity = world.identity();
-    let scope = held_back();
+    let context = held_back();
     let give = async |about: (&str, &str, &str)| {
         let new = new_grant(GrantPrincipal::User(user_id(0)), about, Effect::Allow);
-        identity.create_grant(&grant::<GrantCreate>(&scope), &scope, new, &nothing).await
+        identity.create_grant(&grant::<GrantCreate>(&context), &context, new, &nothing).await
     };
     for about in
         [("workflow", "delete", "w1"), ("workflow", "delete", "*"), ("workflow", "*", "w1"), ("*", "*", "*")]
@@ -80,10 +80,12 @@ async fn nobody_lifts_the_deny_that_holds_him_back() {
         let kept = row(selector);
         world.directory.expect_grant().returning(move |_, _| Ok(kept.clone()));
         world.directory.expect_delete_grant().returning(|_, _, _| Ok(()));
-        let scope = held_back();
+        let context = held_back();
         let id = GrantId(Uuid::from_u128(600));
-        let lifted =
-            world.identity().delete_grant(&grant::<GrantDelete>(&scope), &scope, id, &Unit::default()).await;
+        let lifted = world
+            .identity()
+            .delete_grant(&grant::<GrantDelete>(&context), &context, id, &Journal::default())
+            .await;
         assert_eq!(lifted.err().map(|error| reason(&error)), expected);
     }
 }
@@ -95,12 +97,12 @@ async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
     world.directory.expect_role().returning(|_, _| Ok(system_role("owner")));
     world.directory.expect_insert_grant().times(1).returning(|_, _| Ok(()));
     let identity = world.identity();
-    let deny = async |scope: &Scope, principal: GrantPrincipal, about: (&str, &str, &str)| {
+    let deny = async |context: &RequestContext, principal: GrantPrincipal, about: (&str, &str, &str)| {
         let new = new_grant(principal, about, Effect::Deny);
-        let made = identity.create_grant(&grant::<GrantCreate>(scope), scope, new, &nothing).await;
+        let made = identity.create_grant(&grant::<GrantCreate>(context), context, new, &nothing).await;
         made.err().map(|error| reason(&error))
     };
-    let (administrator, owner) = (scope("administrator"), scope("owner"));
+    let (administrator, owner) = (context("administrator"), context("owner"));
     let workflows = ("workflow", "delete", "*");
     for principal in [
         GrantPrincipal::User(user_id(1)),
@@ -123,14 +125,14 @@ async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
 #[tokio::test]
 async fn grants_name_what_there_is() {
     let identity = World::new().identity();
-    let scope = scope("owner");
+    let context = context("owner");
     for (about, expected) in [
         (("spaceship", "read", "*"), "unknownResourceType"),
         (("workflow", "fly", "*"), "unknownAction"),
         (("workflow", "read", ""), "wrongFormat"),
     ] {
         let new = new_grant(GrantPrincipal::Everyone, about, Effect::Allow);
-        let made = identity.create_grant(&grant::<GrantCreate>(&scope), &scope, new, &nothing).await;
+        let made = identity.create_grant(&grant::<GrantCreate>(&context), &context, new, &nothing).await;
         assert_eq!(reason(&made.unwrap_err()), expected);
     }
 }
@@ -140,16 +142,16 @@ async fn a_role_gives_no_more_than_its_maker_has() {
     let mut world = World::new();
     world.directory.expect_insert_role().times(1).returning(|_, _| Ok(()));
     let identity = world.identity();
-    let make = async |scope: &Scope, rules: RoleRules| {
+    let make = async |context: &RequestContext, rules: RoleRules| {
         let new = NewRole { name: "helpers".to_owned(), description: None, rules };
         identity
-            .create_role(&grant::<RoleCreate>(scope), scope, new, &nothing)
+            .create_role(&grant::<RoleCreate>(context), context, new, &nothing)
             .await
             .err()
             .map(|error| reason(&error))
     };
     let of = |names: &[&str]| RoleRules { permissions: PermissionSet::of(names), ..RoleRules::default() };
-    let administrator = scope("administrator");
+    let administrator = context("administrator");
     assert_eq!(make(&administrator, of(&["licence.manage"])).await, Some("exceedsOwnRights"));
     assert_eq!(make(&administrator, of(&["*"])).await, Some("exceedsOwnRights"));
     assert_eq!(make(&administrator, of(&["pilot"])).await, Some("unknownPermission"));
@@ -159,12 +161,12 @@ async fn a_role_gives_no_more_than_its_maker_has() {
 #[tokio::test]
 async fn a_role_s_denies_are_lifted_by_who_is_free_of_them() {
     let kept = role(50, "restricted", RoleRules { resources: vec![denying("w1")], ..RoleRules::default() });
-    for (scope, resources, expected) in [
+    for (context, resources, expected) in [
         (held_back(), Vec::new(), Some("exceedsOwnRights")),
-        (scope("administrator"), Vec::new(), None),
+        (context("administrator"), Vec::new(), None),
         // More denies are an owner's business, for an owner may have the role.
-        (scope("administrator"), vec![denying("w1"), denying("w2")], Some("exceedsOwnRights")),
-        (scope("owner"), vec![denying("w1"), denying("w2")], None),
+        (context("administrator"), vec![denying("w1"), denying("w2")], Some("exceedsOwnRights")),
+        (context("owner"), vec![denying("w1"), denying("w2")], None),
     ] {
         let mut world = World::new();
         let kept = kept.clone();
@@ -172,8 +174,10 @@ async fn a_role_s_denies_are_lifted_by_who_is_free_of_them() {
         world.directory.expect_role().returning(move |_, _| Ok(kept.clone()));
         world.directory.expect_update_role().returning(|_, _, _| Ok(()));
         let patch = PatchRole { resources: Some(resources), ..PatchRole::default() };
-        let changed =
-            world.identity().update_role(&grant::<RoleUpdate>(&scope), &scope, (id, patch), &nothing).await;
+        let changed = world
+            .identity()
+            .update_role(&grant::<RoleUpdate>(&context), &context, (id, patch), &nothing)
+            .await;
         assert_eq!(changed.err().map(|error| reason(&error)), expected);
     }
 }

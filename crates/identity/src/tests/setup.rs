@@ -28,8 +28,8 @@ fn remembering() -> (World, Row, SetUps) {
     let at = Arc::clone(&row);
     world.installation.expect_load().returning(move || Ok(at.lock().unwrap().clone()));
     let at = Arc::clone(&row);
-    world.installation.expect_insert().returning(move |state, unit| {
-        let action = unit.audit.as_ref().map(|entry| entry.action.clone());
+    world.installation.expect_insert().returning(move |state, journal| {
+        let action = journal.audit.as_ref().map(|entry| entry.action.clone());
         assert_eq!(action, state.trial_started_at.map(|_| "licence.trial_started".to_owned()));
         *at.lock().unwrap() = Some(state.clone());
         Ok(())
@@ -44,8 +44,8 @@ fn remembering() -> (World, Row, SetUps) {
         Ok(())
     });
     let (at, all) = (Arc::clone(&row), Arc::clone(&set_ups));
-    world.installation.expect_set_up().returning(move |set_up, unit| {
-        assert_eq!(unit.audit.as_ref().unwrap().action, "installation.set_up");
+    world.installation.expect_set_up().returning(move |set_up, journal| {
+        assert_eq!(journal.audit.as_ref().unwrap().action, "installation.set_up");
         *at.lock().unwrap() = Some(set_up.state.clone());
         all.lock().unwrap().push(set_up.clone());
         Ok(())

@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
+use heddle_policy::journal::Outcome;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Outcome;
 
 use super::*;
 use crate::ports::Attempt;
@@ -37,18 +37,18 @@ async fn the_right_password_opens_a_session_whose_token_is_kept_as_its_hash() {
     let replaced = old.sha256();
     let opened = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&opened);
-    world.sessions.expect_open().times(1).returning(move |new, unit| {
-        *seen.lock().unwrap() = Some((new.clone(), unit.clone()));
+    world.sessions.expect_open().times(1).returning(move |new, journal| {
+        *seen.lock().unwrap() = Some((new.clone(), journal.clone()));
         Ok(())
     });
     let sent = SignIn { presented: Some(old.expose().to_owned()), ..credentials(PASSWORD) };
     let signed_in = world.identity().sign_in(&sent, &request_at(START)).await.unwrap();
-    let (new, unit) = opened.lock().unwrap().take().unwrap();
+    let (new, journal) = opened.lock().unwrap().take().unwrap();
     assert_eq!(new.session.token_sha256, signed_in.token.sha256());
     assert_eq!(new.session.tenant, tenant());
     assert_eq!(new.session.expires_at, START.plus_seconds(12 * 3600));
     assert_eq!((new.replaces, new.rehash), (Some(replaced), None));
-    let audit = unit.audit.unwrap();
+    let audit = journal.audit.unwrap();
     assert_eq!((audit.action.as_str(), audit.outcome), ("session.created", Outcome::Succeeded));
     assert_eq!(audit.client_ip.as_deref(), Some("192.0.2.7"));
     assert!(!format!("{audit:?}{:?}", new.session).contains(signed_in.token.expose()));
@@ -146,7 +146,7 @@ async fn a_changed_password_ends_the_other_sessions() {
     });
     let identity = world.identity();
     let new = "a river under old stones";
-    identity.change_password(&scope("viewer"), (PASSWORD, new), &Unit::default()).await.unwrap();
+    identity.change_password(&context("viewer"), (PASSWORD, new), &Journal::default()).await.unwrap();
     let change = written.lock().unwrap().take().unwrap();
     assert_eq!((change.keep, change.expected), (Some(session(0).id), Revision(3)));
     let turn = identity.passwords.turn().await.unwrap();
@@ -167,7 +167,7 @@ async fn a_password_is_not_changed_to_a_weak_one_nor_without_the_present_one() {
         world.sessions.expect_attempt().returning(|_, _| Ok(free()));
         let refused = world
             .identity()
-            .change_password(&scope("viewer"), (present, new), &Unit::default())
+            .change_password(&context("viewer"), (present, new), &Journal::default())
             .await
             .unwrap_err();
         assert_eq!(reason(&refused), expected, "{new}");
@@ -181,7 +181,7 @@ async fn the_present_password_is_not_guessed_through_an_open_session() {
     world.sessions.expect_attempt().returning(|_, now| Ok(Attempt::Refused { next_at: now.plus_seconds(8) }));
     let refused = world
         .identity()
-        .change_password(&scope("viewer"), ("a guess", "a river under old stones"), &Unit::default())
+        .change_password(&context("viewer"), ("a guess", "a river under old stones"), &Journal::default())
         .await;
     assert!(matches!(refused, Err(UseCaseError::Throttled { retry_after_seconds: 8 })), "{refused:?}");
 }

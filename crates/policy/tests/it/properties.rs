@@ -4,8 +4,8 @@ use heddle_kernel::{RequestId, SessionId, Timestamp, UserId};
 use heddle_policy::capability::{RunList, RunRead, SessionOnly, WorkflowRead};
 use heddle_policy::permission::{ACTIONS, RESOURCE_TYPES, parent_of};
 use heddle_policy::{
-    Effect, Facts, GrantFacts, PermissionSet, Principal, Question, Reason, RequestFacts, RoleRules,
-    SessionKind, Snapshot, Source, Target, Via, system_roles,
+    DeterminingRule, Effect, Facts, GrantFacts, PermissionSet, Principal, Question, Reason, RequestFacts,
+    RoleRules, SessionKind, Snapshot, Source, Target, system_roles,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -184,10 +184,10 @@ fn a_scope_is_of_the_snapshot_s_caller_and_organisation() {
         now: NOW,
         client_ip: Some("192.0.2.1".to_owned()),
     };
-    let scope = snapshot.scope(principal(UserId(Uuid::from_u128(77))), request);
-    assert_eq!((scope.user_id(), scope.tenant()), (facts().user_id, facts().tenant));
-    assert!(scope.holds("runs.view") && !scope.holds("runs.operate"));
-    assert_eq!(scope.client_ip(), Some("192.0.2.1"));
+    let context = snapshot.context(principal(UserId(Uuid::from_u128(77))), request);
+    assert_eq!((context.user_id(), context.tenant()), (facts().user_id, facts().tenant));
+    assert!(context.holds("runs.view") && !context.holds("runs.operate"));
+    assert_eq!(context.client_ip(), Some("192.0.2.1"));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn denials_and_grants_say_why() {
     let rule = grant(Source::Everyone, ("workflow", "read", "w1"), Effect::Deny);
     let snapshot = Snapshot::new(&facts().with_system_role("viewer").with_grant(rule.clone()), NOW);
     let denial = snapshot.authorize::<WorkflowRead>(&Target::one("w1")).unwrap_err();
-    let via = Via { grant_id: Some(rule.id), effect: Effect::Deny, source: Source::Everyone };
+    let via = DeterminingRule { grant_id: Some(rule.id), effect: Effect::Deny, source: Source::Everyone };
     assert_eq!((denial.reason, denial.via), (Reason::ExplicitDeny, vec![via]));
     let denial = snapshot.authorize::<RunRead>(&Target::one("r1").within("workflow", "w1")).unwrap_err();
     assert_eq!(denial.reason.code(), "EXPLICIT_DENY");

@@ -11,15 +11,15 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/users
-pub async fn list(call: Call<ops::GetapiUsers>) -> Outcome {
+pub async fn list(call: Call<ops::ListUsers>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
     let filter = UserFilter { q: call.query.q, state: call.query.state.map(state_of) };
-    let found = call.app.identity.users(&call.grant, &call.scope, &filter, &page).await?;
+    let found = call.app.identity.users(&call.grant, &call.context, &filter, &page).await?;
     Answer::list(found, page.limit, |found| user(&found))
 }
 
 /// POST /api/users
-pub async fn create(call: Call<ops::PostapiUsers>) -> Outcome {
+pub async fn create(call: Call<ops::CreateUser>) -> Outcome {
     let body = &call.body;
     let new = NewAccount {
         email: body.email.clone(),
@@ -31,19 +31,19 @@ pub async fn create(call: Call<ops::PostapiUsers>) -> Outcome {
         let location = format!("/api/users/{}", made.id);
         Ok(Answer::data(201, user(made))?.with("location", location).tagged(made.revision))
     };
-    let record = |made: &User| call.unit(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_user(&call.grant, &call.scope, new, &record).await?;
+    let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_user(&call.grant, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/users/{userId}
-pub async fn get(call: Call<ops::GetapiUsersUserId>) -> Outcome {
-    let found = call.app.identity.user(&call.grant, &call.scope, call.path.user_id).await?;
+pub async fn get(call: Call<ops::GetUser>) -> Outcome {
+    let found = call.app.identity.user(&call.grant, &call.context, call.path.user_id).await?;
     Ok(Answer::data(200, user(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/users/{userId}
-pub async fn patch(call: Call<ops::PatchapiUsersUserId>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateUser>) -> Outcome {
     let body = &call.body;
     let patch = PatchUser {
         email: body.email.clone(),
@@ -53,29 +53,29 @@ pub async fn patch(call: Call<ops::PatchapiUsersUserId>) -> Outcome {
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &User| Ok(Answer::data(200, user(made))?.tagged(made.revision));
-    let record = |made: &User| call.unit(&made.id.to_string(), || answer(made));
+    let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
     let change = (call.path.user_id, patch);
-    let made = call.app.identity.update_user(&call.grant, &call.scope, change, &record).await?;
+    let made = call.app.identity.update_user(&call.grant, &call.context, change, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/users/{userId}
-pub async fn delete(call: Call<ops::DeleteapiUsersUserId>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteUser>) -> Outcome {
     let id = call.path.user_id;
-    let unit = call.audited(&id.to_string());
-    call.app.identity.delete_user(&call.grant, &call.scope, (id, call.meta.if_match), &unit).await?;
+    let journal = call.audited(&id.to_string());
+    call.app.identity.delete_user(&call.grant, &call.context, (id, call.meta.if_match), &journal).await?;
     Ok(Answer::none())
 }
 
 /// GET /api/members
-pub async fn members(call: Call<ops::GetapiMembers>) -> Outcome {
+pub async fn members(call: Call<ops::ListMembers>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.members(&call.grant, &call.scope, &page).await?;
+    let found = call.app.identity.members(&call.grant, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| member(&found))
 }
 
 /// PUT /api/members/{userId}
-pub async fn set_member(call: Call<ops::PutapiMembersUserId>) -> Outcome {
+pub async fn set_member(call: Call<ops::SetMember>) -> Outcome {
     let body = &call.body;
     if body.groups.as_ref().is_some_and(|groups| !groups.is_empty()) {
         return Err(Failure::at("groups", "notAllowed", "This version has no groups; give roles."));
@@ -87,35 +87,35 @@ pub async fn set_member(call: Call<ops::PutapiMembersUserId>) -> Outcome {
     };
     let id = call.path.user_id;
     let answer = |made: &Member| Ok(Answer::data(200, member(made))?.tagged(made.membership.revision));
-    let record = |made: &Member| call.unit(&id.to_string(), || answer(made));
-    let made = call.app.identity.set_member(&call.grant, &call.scope, (id, wanted), &record).await?;
+    let record = |made: &Member| call.journal(&id.to_string(), || answer(made));
+    let made = call.app.identity.set_member(&call.grant, &call.context, (id, wanted), &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/members/{userId}
-pub async fn remove_member(call: Call<ops::DeleteapiMembersUserId>) -> Outcome {
+pub async fn remove_member(call: Call<ops::RemoveMember>) -> Outcome {
     let id = call.path.user_id;
-    let unit = call.audited(&id.to_string());
-    call.app.identity.remove_member(&call.grant, &call.scope, (id, call.meta.if_match), &unit).await?;
+    let journal = call.audited(&id.to_string());
+    call.app.identity.remove_member(&call.grant, &call.context, (id, call.meta.if_match), &journal).await?;
     Ok(Answer::none())
 }
 
-const fn state_of(word: wire::UserState) -> UserState {
+const fn state_of(word: wire::directory::UserState) -> UserState {
     match word {
-        wire::UserState::Active => UserState::Active,
-        wire::UserState::Disabled => UserState::Disabled,
+        wire::directory::UserState::Active => UserState::Active,
+        wire::directory::UserState::Disabled => UserState::Disabled,
     }
 }
 
 /// An account.
-pub(super) fn user(user: &User) -> wire::User {
-    wire::User {
+pub(super) fn user(user: &User) -> wire::directory::User {
+    wire::directory::User {
         id: user.id.to_string(),
         email: user.email.clone(),
         display_name: user.display_name.clone(),
         state: match user.state {
-            UserState::Active => wire::UserState::Active,
-            UserState::Disabled => wire::UserState::Disabled,
+            UserState::Active => wire::directory::UserState::Active,
+            UserState::Disabled => wire::directory::UserState::Disabled,
         },
         revision: user.revision.0,
         created_at: user.created_at,
@@ -123,12 +123,12 @@ pub(super) fn user(user: &User) -> wire::User {
     }
 }
 
-fn member(member: &Member) -> wire::Member {
-    let named = |(id, name): &(heddle_kernel::RoleId, String)| wire::NamedRef {
+fn member(member: &Member) -> wire::directory::Member {
+    let named = |(id, name): &(heddle_kernel::RoleId, String)| wire::directory::NamedRef {
         id: id.to_string(),
         name: name.clone(),
     };
-    wire::Member {
+    wire::directory::Member {
         user_id: member.membership.user_id.to_string(),
         email: member.email.clone(),
         display_name: member.display_name.clone(),

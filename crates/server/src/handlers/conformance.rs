@@ -1,7 +1,7 @@
 //! What is claimed of the standards, and the evidence for it.
 
 use heddle_api::operations::ops;
-use heddle_api::wire::{
+use heddle_api::wire::conformance::{
     BpmnConformance, ClaimedElement, CommonExecutableProfile, ConformanceReport, DmnConformance,
     ElementTests, ReportFormat,
 };
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/workflows/bpmn/conformance
-pub async fn bpmn(_: Call<ops::GetapiWorkflowsBpmnConformance>) -> Outcome {
+pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> Outcome {
     let claims = claims();
     let claimed = |claim: &ElementClaim| {
         Ok(ClaimedElement { claim: claim.clone(), tests: evidence::tests(claim.element)? })
@@ -36,7 +36,7 @@ pub async fn bpmn(_: Call<ops::GetapiWorkflowsBpmnConformance>) -> Outcome {
 }
 
 /// GET /api/workflows/bpmn/profiles/common-executable
-pub async fn common_executable(_: Call<ops::GetapiWorkflowsBpmnProfilesCommonExecutable>) -> Outcome {
+pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> Outcome {
     let claims = claims();
     let class = claims.classes.iter().find(|class| class.id == "processModeling.commonExecutable");
     let execution = class.ok_or_else(|| Failure::internal("the claims lack the sub-class"))?.clone();
@@ -55,7 +55,7 @@ pub async fn common_executable(_: Call<ops::GetapiWorkflowsBpmnProfilesCommonExe
 }
 
 /// GET /api/workflows/dmn/conformance
-pub async fn dmn(_: Call<ops::GetapiWorkflowsDmnConformance>) -> Outcome {
+pub async fn dmn(_: Call<ops::GetDmnConformance>) -> Outcome {
     let claims = heddle_dmn::conformance::claims();
     let report = evidence::dmn().map_err(Failure::internal)?;
     let tests = report.suites.iter();
@@ -83,12 +83,12 @@ pub async fn dmn(_: Call<ops::GetapiWorkflowsDmnConformance>) -> Outcome {
 }
 
 /// GET /api/workflows/bpmn/conformance/report
-pub async fn bpmn_report(call: Call<ops::GetapiWorkflowsBpmnConformanceReport>) -> Outcome {
+pub async fn bpmn_report(call: Call<ops::GetBpmnConformanceReport>) -> Outcome {
     report(evidence::bpmn(), call.query.format, &call.meta)
 }
 
 /// GET /api/workflows/dmn/conformance/report
-pub async fn dmn_report(call: Call<ops::GetapiWorkflowsDmnConformanceReport>) -> Outcome {
+pub async fn dmn_report(call: Call<ops::GetDmnConformanceReport>) -> Outcome {
     report(evidence::dmn(), call.query.format, &call.meta)
 }
 

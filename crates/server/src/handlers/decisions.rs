@@ -11,20 +11,20 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/workflows/{workflowId}/dmn/logic
-pub async fn logic(call: Call<ops::GetapiWorkflowsWorkflowIdDmnLogic>) -> Outcome {
+pub async fn logic(call: Call<ops::GetDecisionLogic>) -> Outcome {
     let choice = version_choice(call.query.version.as_deref())?;
     let id = call.path.workflow_id;
-    let found = call.app.definitions.decision_logic(&call.grant, &call.scope, id, choice).await?;
+    let found = call.app.definitions.decision_logic(&call.grant, &call.context, id, choice).await?;
     answer(&found)
 }
 
 /// PUT /api/workflows/{workflowId}/dmn/logic
-pub async fn save_logic(call: Call<ops::PutapiWorkflowsWorkflowIdDmnLogic>) -> Outcome {
+pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> Outcome {
     let (source, revision) = match &call.body {
-        wire::DecisionLogicBody::Xml(bytes) => (LogicSource::Document(bytes.clone()), None),
-        wire::DecisionLogicBody::Json(request) => {
+        wire::decisions::DecisionLogicBody::Xml(bytes) => (LogicSource::Document(bytes.clone()), None),
+        wire::decisions::DecisionLogicBody::Json(request) => {
             let revision = request.revision;
-            let (mut model, given) = wire::SaveDecisionLogic::clone(request).model();
+            let (mut model, given) = wire::decisions::SaveDecisionLogic::clone(request).model();
             let source = match model.source_xml.take() {
                 None if !given => {
                     let message = "The document (`sourceXml`) or members of the structure, such as `decisions`, are needed.";
@@ -41,18 +41,19 @@ pub async fn save_logic(call: Call<ops::PutapiWorkflowsWorkflowIdDmnLogic>) -> O
     };
     let saved = SavedLogic { source, revision: call.seen(revision)? };
     let id = call.path.workflow_id;
-    let record = |result: &(WorkflowView, DecisionLogic)| call.unit(&id.to_string(), || answer(result));
+    let record = |result: &(WorkflowView, DecisionLogic)| call.journal(&id.to_string(), || answer(result));
     let result =
-        call.app.definitions.save_decision_logic(&call.grant, &call.scope, id, saved, &record).await?;
+        call.app.definitions.save_decision_logic(&call.grant, &call.context, id, saved, &record).await?;
     answer(&result)
 }
 
 fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> Outcome {
     let model = logic.model.clone();
     let imported = logic.imported.iter().cloned();
-    let imported = imported.map(|(namespace, file_name)| wire::ImportedDecisions { namespace, file_name });
+    let imported =
+        imported.map(|(namespace, file_name)| wire::decisions::ImportedDecisions { namespace, file_name });
     let revision = view.workflow.revision;
-    let data = wire::DecisionLogic {
+    let data = wire::decisions::DecisionLogic {
         id: model.id,
         name: model.name,
         description: model.description,

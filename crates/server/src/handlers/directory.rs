@@ -11,33 +11,33 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Content, Outcome};
 
 /// GET /api/organizations
-pub async fn list(call: Call<ops::GetapiOrganizations>) -> Outcome {
+pub async fn list(call: Call<ops::ListOrganizations>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.organizations(&call.grant, &call.scope, &page).await?;
+    let found = call.app.identity.organizations(&call.grant, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| organization(&found))
 }
 
 /// POST /api/organizations
-pub async fn create(call: Call<ops::PostapiOrganizations>) -> Outcome {
+pub async fn create(call: Call<ops::CreateOrganization>) -> Outcome {
     let new =
         CreateOrganization { slug: call.body.slug.clone(), display_name: call.body.display_name.clone() };
     let answer = |made: &Organization| {
         let location = format!("/api/organizations/{}", made.id);
         Ok(Answer::data(201, organization(made))?.with("location", location).tagged(made.revision))
     };
-    let record = |made: &Organization| call.unit(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_organization(&call.grant, &call.scope, new, &record).await?;
+    let record = |made: &Organization| call.journal(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_organization(&call.grant, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/organizations/{organizationId}
-pub async fn get(call: Call<ops::GetapiOrganizationsOrganizationId>) -> Outcome {
-    let found = call.app.identity.organization(&call.grant, &call.scope, call.path.organization_id).await?;
+pub async fn get(call: Call<ops::GetOrganization>) -> Outcome {
+    let found = call.app.identity.organization(&call.grant, &call.context, call.path.organization_id).await?;
     Ok(Answer::data(200, organization(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/organizations/{organizationId}
-pub async fn patch(call: Call<ops::PatchapiOrganizationsOrganizationId>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateOrganization>) -> Outcome {
     let body = &call.body;
     let patch = PatchOrganization {
         slug: body.slug.clone(),
@@ -45,24 +45,24 @@ pub async fn patch(call: Call<ops::PatchapiOrganizationsOrganizationId>) -> Outc
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &Organization| Ok(Answer::data(200, organization(made))?.tagged(made.revision));
-    let record = |made: &Organization| call.unit(&made.id.to_string(), || answer(made));
+    let record = |made: &Organization| call.journal(&made.id.to_string(), || answer(made));
     let change = (call.path.organization_id, patch);
-    let made = call.app.identity.update_organization(&call.grant, &call.scope, change, &record).await?;
+    let made = call.app.identity.update_organization(&call.grant, &call.context, change, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/organizations/{organizationId}
-pub async fn delete(call: Call<ops::DeleteapiOrganizationsOrganizationId>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteOrganization>) -> Outcome {
     let id = call.path.organization_id;
-    let unit = call.audited(&id.to_string());
+    let journal = call.audited(&id.to_string());
     let change = (id, call.meta.if_match);
-    call.app.identity.delete_organization(&call.grant, &call.scope, change, &unit).await?;
+    call.app.identity.delete_organization(&call.grant, &call.context, change, &journal).await?;
     Ok(Answer::none())
 }
 
 /// An organisation.
-pub(super) fn organization(organization: &Organization) -> wire::Organization {
-    wire::Organization {
+pub(super) fn organization(organization: &Organization) -> wire::directory::Organization {
+    wire::directory::Organization {
         id: organization.id.to_string(),
         slug: organization.slug.clone(),
         display_name: organization.display_name.clone(),
@@ -73,7 +73,7 @@ pub(super) fn organization(organization: &Organization) -> wire::Organization {
 }
 
 /// GET /api/audit-events
-pub async fn audit_events(call: Call<ops::GetapiAuditEvents>) -> Outcome {
+pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> Outcome {
     // What was refused a moment ago is on its way; the reader of the trail shall see it.
     call.app.denials.flush().await;
     let query = call.query;
@@ -95,7 +95,7 @@ pub async fn audit_events(call: Call<ops::GetapiAuditEvents>) -> Outcome {
         from: query.from,
         to: query.to,
     };
-    let found = call.app.identity.audit_events(&call.grant, &call.scope, &filter, &page).await?;
+    let found = call.app.identity.audit_events(&call.grant, &call.context, &filter, &page).await?;
     if !call.meta.wants_lines {
         return Answer::list(found, page.limit, audit_event);
     }
@@ -114,17 +114,17 @@ pub async fn audit_events(call: Call<ops::GetapiAuditEvents>) -> Outcome {
     })
 }
 
-fn audit_event(event: AuditEvent) -> wire::AuditEvent {
+fn audit_event(event: AuditEvent) -> wire::audit::AuditEvent {
     let is_user = matches!(event.actor_kind.as_str(), "user" | "apiToken");
-    wire::AuditEvent {
+    wire::audit::AuditEvent {
         id: event.id.to_string(),
         organization_id: event.tenant.map(|tenant| tenant.to_string()),
         at: event.at,
-        actor: wire::AuditActor {
+        actor: wire::audit::AuditActor {
             kind: match event.actor_kind.as_str() {
-                "user" | "apiToken" => wire::AuditActorKind::User,
-                "anonymous" => wire::AuditActorKind::Anonymous,
-                _ => wire::AuditActorKind::System,
+                "user" | "apiToken" => wire::audit::AuditActorKind::User,
+                "anonymous" => wire::audit::AuditActorKind::Anonymous,
+                _ => wire::audit::AuditActorKind::System,
             },
             user_id: event.actor_id.filter(|_| is_user),
             session_id: None,
@@ -134,9 +134,9 @@ fn audit_event(event: AuditEvent) -> wire::AuditEvent {
         resource_type: Some(event.resource_type),
         resource_id: event.resource_id,
         outcome: match event.outcome.as_str() {
-            "succeeded" => wire::AuditOutcome::Success,
-            "denied" => wire::AuditOutcome::Denied,
-            _ => wire::AuditOutcome::Failure,
+            "succeeded" => wire::audit::AuditOutcome::Success,
+            "denied" => wire::audit::AuditOutcome::Denied,
+            _ => wire::audit::AuditOutcome::Failure,
         },
         reason: event.details.get("reason").and_then(|reason| reason.as_str()).map(str::to_owned),
         request_id: Some(event.request_id),

@@ -13,30 +13,30 @@ use crate::call::Call;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/licence
-pub async fn get(call: Call<ops::GetapiLicence>) -> Outcome {
-    let report = call.app.identity.licence(&call.grant, &call.scope).await?;
+pub async fn get(call: Call<ops::GetLicence>) -> Outcome {
+    let report = call.app.identity.licence(&call.grant, &call.context).await?;
     shown(200, &report)
 }
 
 /// PUT /api/licence
-pub async fn install(call: Call<ops::PutapiLicence>) -> Outcome {
+pub async fn install(call: Call<ops::InstallLicence>) -> Outcome {
     let install = Install {
         text: call.body.licence.clone(),
         force: call.body.force.unwrap_or(false),
         revision: call.meta.if_match,
     };
-    let record = |report: &LicenceReport| call.unit(&report.installation_id, || shown(200, report));
-    let report = call.app.identity.install_licence(&call.grant, &call.scope, &install, &record).await?;
+    let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(200, report));
+    let report = call.app.identity.install_licence(&call.grant, &call.context, &install, &record).await?;
     shown(200, &report)
 }
 
 /// POST /api/licence/validate
-pub async fn validate(call: Call<ops::PostapiLicenceValidate>) -> Outcome {
-    let found = call.app.identity.validate_licence(&call.grant, &call.scope, &call.body.licence).await?;
-    let present = call.app.identity.licence_request(&call.grant, &call.scope).await?;
+pub async fn validate(call: Call<ops::ValidateLicence>) -> Outcome {
+    let found = call.app.identity.validate_licence(&call.grant, &call.context, &call.body.licence).await?;
+    let present = call.app.identity.licence_request(&call.grant, &call.context).await?;
     Answer::data(
         200,
-        wire::LicenceValidation {
+        wire::licence::LicenceValidation {
             valid: found.valid,
             reason: found.reason.map(str::to_owned),
             message: found.message,
@@ -48,8 +48,8 @@ pub async fn validate(call: Call<ops::PostapiLicenceValidate>) -> Outcome {
 }
 
 /// GET /api/licence/request
-pub async fn request(call: Call<ops::GetapiLicenceRequest>) -> Outcome {
-    let request = call.app.identity.licence_request(&call.grant, &call.scope).await?;
+pub async fn request(call: Call<ops::GetLicenceRequest>) -> Outcome {
+    let request = call.app.identity.licence_request(&call.grant, &call.context).await?;
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let usage = BTreeMap::from([
         ("organizations".to_owned(), count(request.usage.organizations)),
@@ -57,7 +57,7 @@ pub async fn request(call: Call<ops::GetapiLicenceRequest>) -> Outcome {
     ]);
     Answer::data(
         200,
-        wire::LicenceRequest {
+        wire::licence::LicenceRequest {
             installation_id: request.installation_id,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             usage,
@@ -67,9 +67,9 @@ pub async fn request(call: Call<ops::GetapiLicenceRequest>) -> Outcome {
 }
 
 /// POST /api/licence/trial
-pub async fn start_trial(call: Call<ops::PostapiLicenceTrial>) -> Outcome {
-    let record = |report: &LicenceReport| call.unit(&report.installation_id, || shown(201, report));
-    let report = call.app.identity.start_trial(&call.grant, &call.scope, &record).await?;
+pub async fn start_trial(call: Call<ops::StartTrial>) -> Outcome {
+    let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(201, report));
+    let report = call.app.identity.start_trial(&call.grant, &call.context, &record).await?;
     shown(201, &report)
 }
 
@@ -85,20 +85,20 @@ fn view(
     installation_id: &str,
     usage: Usage,
     (trial_available, revision): (bool, i64),
-) -> wire::Licence {
+) -> wire::licence::Licence {
     let claims = licence.claims.as_deref();
     let grace_until = match licence.state {
         LicenceState::Grace { until } => Some(until),
         _ => claims.map(|claims| claims.exp.plus_seconds(i64::from(claims.grace_days) * 86_400)),
     };
     let entitlements = claims.map(|claims| {
-        let row = |(name, enabled): (&String, &bool)| wire::LicenceEntitlement {
+        let row = |(name, enabled): (&String, &bool)| wire::licence::LicenceEntitlement {
             name: name.clone(),
             enabled: *enabled,
         };
         claims.entitlements.iter().map(row).collect()
     });
-    wire::Licence {
+    wire::licence::Licence {
         state: licence_state(licence.state),
         reason: licence.restriction().map(str::to_owned),
         licence_id: claims.map(|claims| claims.jti.clone()),
@@ -116,11 +116,11 @@ fn view(
     }
 }
 
-fn limits(licence: &Licence, usage: Usage) -> Vec<wire::LicenceLimit> {
+fn limits(licence: &Licence, usage: Usage) -> Vec<wire::licence::LicenceLimit> {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     [("organizations", usage.organizations), ("users", usage.users)]
         .into_iter()
-        .map(|(name, used)| wire::LicenceLimit {
+        .map(|(name, used)| wire::licence::LicenceLimit {
             name: name.to_owned(),
             licensed: licence.limit(name).map(count),
             used: count(used),

@@ -12,10 +12,14 @@ use crate::gate::{PublicCall, SessionCall};
 use crate::reply::{Answer, Content, Outcome};
 
 /// The checks of readiness, each with what is wrong.
-async fn checks(app: &crate::app::App) -> Vec<wire::HealthCheck> {
-    let check = |name: &str, problem: Option<String>| wire::HealthCheck {
+async fn checks(app: &crate::app::App) -> Vec<wire::health::HealthCheck> {
+    let check = |name: &str, problem: Option<String>| wire::health::HealthCheck {
         name: name.to_owned(),
-        status: if problem.is_none() { wire::HealthStatus::Ok } else { wire::HealthStatus::Unavailable },
+        status: if problem.is_none() {
+            wire::health::HealthStatus::Ok
+        } else {
+            wire::health::HealthStatus::Unavailable
+        },
         message: problem,
     };
     let database = app.db.ping().await.err().map(|_| "The database does not answer.".to_owned());
@@ -33,25 +37,32 @@ async fn checks(app: &crate::app::App) -> Vec<wire::HealthCheck> {
     ]
 }
 
-fn is_ok(check: &wire::HealthCheck) -> bool {
-    check.status == wire::HealthStatus::Ok
+fn is_ok(check: &wire::health::HealthCheck) -> bool {
+    check.status == wire::health::HealthStatus::Ok
 }
 
-fn health_of(checks: &[wire::HealthCheck]) -> wire::HealthStatus {
-    if checks.iter().all(is_ok) { wire::HealthStatus::Ok } else { wire::HealthStatus::Unavailable }
+fn health_of(checks: &[wire::health::HealthCheck]) -> wire::health::HealthStatus {
+    if checks.iter().all(is_ok) {
+        wire::health::HealthStatus::Ok
+    } else {
+        wire::health::HealthStatus::Unavailable
+    }
 }
 
 /// GET /health/live: touches nothing.
-pub async fn live(_: PublicCall<ops::GethealthLive>) -> Outcome {
-    Answer::data(200, wire::Health { status: wire::HealthStatus::Ok, version: None, checks: None })
+pub async fn live(_: PublicCall<ops::GetLiveness>) -> Outcome {
+    Answer::data(
+        200,
+        wire::health::Health { status: wire::health::HealthStatus::Ok, version: None, checks: None },
+    )
 }
 
 /// GET /health/ready
-pub async fn ready(call: PublicCall<ops::GethealthReady>) -> Outcome {
+pub async fn ready(call: PublicCall<ops::GetReadiness>) -> Outcome {
     let checks = checks(&call.app).await;
     if checks.iter().all(is_ok) {
-        let status = wire::HealthStatus::Ok;
-        return Answer::data(200, wire::Health { status, version: None, checks: None });
+        let status = wire::health::HealthStatus::Ok;
+        return Answer::data(200, wire::health::Health { status, version: None, checks: None });
     }
     let failed: Vec<_> = checks.iter().filter(|check| !is_ok(check)).collect();
     let mut failure = Failure::unavailable("");
@@ -66,7 +77,7 @@ pub async fn ready(call: PublicCall<ops::GethealthReady>) -> Outcome {
 }
 
 /// GET /health: the status for everybody; version and checks for who is signed in and may read the organisation.
-pub async fn health(call: PublicCall<ops::Gethealth>) -> Outcome {
+pub async fn health(call: PublicCall<ops::GetHealth>) -> Outcome {
     let checks = checks(&call.app).await;
     let status = health_of(&checks);
     let token = call.meta.token.as_deref();
@@ -77,7 +88,7 @@ pub async fn health(call: PublicCall<ops::Gethealth>) -> Outcome {
     let informed = caller.is_some_and(|caller| caller.snapshot.holds("organizations.view"));
     Answer::data(
         200,
-        wire::Health {
+        wire::health::Health {
             status,
             version: informed.then(|| env!("CARGO_PKG_VERSION").to_owned()),
             checks: informed.then_some(checks),
@@ -86,13 +97,13 @@ pub async fn health(call: PublicCall<ops::Gethealth>) -> Outcome {
 }
 
 /// GET /openapi.json
-pub async fn openapi(_: PublicCall<ops::GetopenapiJson>) -> Outcome {
+pub async fn openapi(_: PublicCall<ops::GetContractDocument>) -> Outcome {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
     Ok(json_text(DOCUMENT.get_or_init(|| openapi::contract_json().to_string())))
 }
 
 /// GET /openapi-platform.json
-pub async fn openapi_platform(_: PublicCall<ops::GetopenapiPlatformJson>) -> Outcome {
+pub async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) -> Outcome {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
     Ok(json_text(DOCUMENT.get_or_init(|| openapi::platform_json().to_string())))
 }
@@ -103,7 +114,7 @@ fn json_text(text: &str) -> Answer {
 }
 
 /// GET /docs
-pub async fn docs(call: PublicCall<ops::Getdocs>) -> Outcome {
+pub async fn docs(call: PublicCall<ops::GetDocs>) -> Outcome {
     if !call.app.config.docs {
         return Err(Failure::not_found());
     }
@@ -111,12 +122,12 @@ pub async fn docs(call: PublicCall<ops::Getdocs>) -> Outcome {
 }
 
 /// POST /api/test/clock
-pub async fn advance_clock(call: SessionCall<ops::PostapiTestClock>) -> Outcome {
+pub async fn advance_clock(call: SessionCall<ops::AdvanceTestClock>) -> Outcome {
     if !call.app.config.test_clock {
         return Err(Failure::not_found());
     }
     let millis = duration_ms(&call.body.advance)?;
     let target = call.app.clock.now().plus_millis(millis);
     let now = call.app.worker.advance_clock(target).await?;
-    Answer::data(200, wire::ClockReading { now })
+    Answer::data(200, wire::health::ClockReading { now })
 }

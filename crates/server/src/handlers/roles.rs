@@ -13,14 +13,14 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/roles
-pub async fn list(call: Call<ops::GetapiRoles>) -> Outcome {
+pub async fn list(call: Call<ops::ListRoles>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.roles(&call.grant, &call.scope, &page).await?;
+    let found = call.app.identity.roles(&call.grant, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| role(&found))
 }
 
 /// POST /api/roles
-pub async fn create(call: Call<ops::PostapiRoles>) -> Outcome {
+pub async fn create(call: Call<ops::CreateRole>) -> Outcome {
     let body = &call.body;
     let new = NewRole {
         name: body.name.clone(),
@@ -35,19 +35,19 @@ pub async fn create(call: Call<ops::PostapiRoles>) -> Outcome {
         let location = format!("/api/roles/{}", made.id);
         Ok(Answer::data(201, role(made))?.with("location", location).tagged(made.revision))
     };
-    let record = |made: &Role| call.unit(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_role(&call.grant, &call.scope, new, &record).await?;
+    let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_role(&call.grant, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/roles/{roleId}
-pub async fn get(call: Call<ops::GetapiRolesRoleId>) -> Outcome {
-    let found = call.app.identity.role(&call.grant, &call.scope, call.path.role_id).await?;
+pub async fn get(call: Call<ops::GetRole>) -> Outcome {
+    let found = call.app.identity.role(&call.grant, &call.context, call.path.role_id).await?;
     Ok(Answer::data(200, role(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/roles/{roleId}
-pub async fn patch(call: Call<ops::PatchapiRolesRoleId>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateRole>) -> Outcome {
     let body = &call.body;
     let patch = PatchRole {
         name: body.name.clone(),
@@ -58,21 +58,21 @@ pub async fn patch(call: Call<ops::PatchapiRolesRoleId>) -> Outcome {
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &Role| Ok(Answer::data(200, role(made))?.tagged(made.revision));
-    let record = |made: &Role| call.unit(&made.id.to_string(), || answer(made));
+    let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
     let change = (call.path.role_id, patch);
-    let made = call.app.identity.update_role(&call.grant, &call.scope, change, &record).await?;
+    let made = call.app.identity.update_role(&call.grant, &call.context, change, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/roles/{roleId}
-pub async fn delete(call: Call<ops::DeleteapiRolesRoleId>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteRole>) -> Outcome {
     let id = call.path.role_id;
-    let unit = call.audited(&id.to_string());
-    call.app.identity.delete_role(&call.grant, &call.scope, (id, call.meta.if_match), &unit).await?;
+    let journal = call.audited(&id.to_string());
+    call.app.identity.delete_role(&call.grant, &call.context, (id, call.meta.if_match), &journal).await?;
     Ok(Answer::none())
 }
 
-fn rule(grant: &wire::RoleGrant) -> ResourceRule {
+fn rule(grant: &wire::access::RoleGrant) -> ResourceRule {
     ResourceRule {
         resource: grant.resource_type.clone(),
         actions: vec![grant.action.clone()],
@@ -81,32 +81,32 @@ fn rule(grant: &wire::RoleGrant) -> ResourceRule {
     }
 }
 
-const fn effect_of(word: wire::Effect) -> Effect {
+const fn effect_of(word: wire::access::Effect) -> Effect {
     match word {
-        wire::Effect::Allow => Effect::Allow,
-        wire::Effect::Deny => Effect::Deny,
+        wire::access::Effect::Allow => Effect::Allow,
+        wire::access::Effect::Deny => Effect::Deny,
     }
 }
 
-const fn effect(effect: Effect) -> wire::Effect {
+const fn effect(effect: Effect) -> wire::access::Effect {
     match effect {
-        Effect::Allow => wire::Effect::Allow,
-        Effect::Deny => wire::Effect::Deny,
+        Effect::Allow => wire::access::Effect::Allow,
+        Effect::Deny => wire::access::Effect::Deny,
     }
 }
 
-fn role(role: &Role) -> wire::Role {
+fn role(role: &Role) -> wire::access::Role {
     let rows = |rule: &ResourceRule| {
         let rule = rule.clone();
         let actions = rule.actions.clone();
-        actions.into_iter().map(move |action| wire::RoleGrant {
+        actions.into_iter().map(move |action| wire::access::RoleGrant {
             resource_type: rule.resource.clone(),
             action,
             resource_id: rule.selector.clone(),
             effect: effect(rule.effect),
         })
     };
-    wire::Role {
+    wire::access::Role {
         id: role.id.to_string(),
         name: role.name.clone(),
         description: role.description.clone().unwrap_or_default(),
@@ -121,7 +121,7 @@ fn role(role: &Role) -> wire::Role {
 }
 
 /// GET /api/grants
-pub async fn grants(call: Call<ops::GetapiGrants>) -> Outcome {
+pub async fn grants(call: Call<ops::ListGrants>) -> Outcome {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = |principal| GrantFilter {
@@ -143,7 +143,7 @@ pub async fn grants(call: Call<ops::GetapiGrants>) -> Outcome {
     };
     let mut found = heddle_kernel::Page { items: Vec::new(), next: None };
     for principal in wanted {
-        found = call.app.identity.grants(&call.grant, &call.scope, &filter(principal), &page).await?;
+        found = call.app.identity.grants(&call.grant, &call.context, &filter(principal), &page).await?;
         if !found.items.is_empty() {
             break;
         }
@@ -152,7 +152,7 @@ pub async fn grants(call: Call<ops::GetapiGrants>) -> Outcome {
 }
 
 /// POST /api/grants
-pub async fn create_grant(call: Call<ops::PostapiGrants>) -> Outcome {
+pub async fn create_grant(call: Call<ops::CreateGrant>) -> Outcome {
     let body = &call.body;
     let new = NewGrant {
         principal: principal_of(&body.principal)?,
@@ -169,51 +169,51 @@ pub async fn create_grant(call: Call<ops::PostapiGrants>) -> Outcome {
     let answer = |made: &GrantRow| {
         Ok(Answer::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
     };
-    let record = |made: &GrantRow| call.unit(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_grant(&call.grant, &call.scope, new, &record).await?;
+    let record = |made: &GrantRow| call.journal(&made.id.to_string(), || answer(made));
+    let made = call.app.identity.create_grant(&call.grant, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/grants/{grantId}
-pub async fn get_grant(call: Call<ops::GetapiGrantsGrantId>) -> Outcome {
-    let found = call.app.identity.grant(&call.grant, &call.scope, call.path.grant_id).await?;
+pub async fn get_grant(call: Call<ops::GetGrant>) -> Outcome {
+    let found = call.app.identity.grant(&call.grant, &call.context, call.path.grant_id).await?;
     Answer::data(200, grant(&found))
 }
 
 /// DELETE /api/grants/{grantId}
-pub async fn delete_grant(call: Call<ops::DeleteapiGrantsGrantId>) -> Outcome {
+pub async fn delete_grant(call: Call<ops::DeleteGrant>) -> Outcome {
     let id = call.path.grant_id;
-    let unit = call.audited(&id.to_string());
-    call.app.identity.delete_grant(&call.grant, &call.scope, id, &unit).await?;
+    let journal = call.audited(&id.to_string());
+    call.app.identity.delete_grant(&call.grant, &call.context, id, &journal).await?;
     Ok(Answer::none())
 }
 
-fn principal_of(principal: &wire::Principal) -> Result<GrantPrincipal, Failure> {
+fn principal_of(principal: &wire::access::Principal) -> Result<GrantPrincipal, Failure> {
     let wrong = || Failure::at("principal.id", "wrongType", "The id of a user or role is needed.");
     let id = principal.id.as_deref();
     match principal.kind {
-        wire::PrincipalKind::Everyone => Ok(GrantPrincipal::Everyone),
-        wire::PrincipalKind::User => {
+        wire::access::PrincipalKind::Everyone => Ok(GrantPrincipal::Everyone),
+        wire::access::PrincipalKind::User => {
             id.and_then(|id| id.parse().ok()).map(GrantPrincipal::User).ok_or_else(wrong)
         }
-        wire::PrincipalKind::Role => {
+        wire::access::PrincipalKind::Role => {
             id.and_then(|id| id.parse().ok()).map(GrantPrincipal::Role).ok_or_else(wrong)
         }
-        wire::PrincipalKind::Group => {
+        wire::access::PrincipalKind::Group => {
             Err(Failure::at("principal.kind", "notAllowed", "This version has no groups; name a role."))
         }
     }
 }
 
-fn grant(grant: &GrantRow) -> wire::Grant {
+fn grant(grant: &GrantRow) -> wire::access::Grant {
     let (kind, id) = match grant.principal {
-        GrantPrincipal::User(id) => (wire::PrincipalKind::User, Some(id.to_string())),
-        GrantPrincipal::Role(id) => (wire::PrincipalKind::Role, Some(id.to_string())),
-        GrantPrincipal::Everyone => (wire::PrincipalKind::Everyone, None),
+        GrantPrincipal::User(id) => (wire::access::PrincipalKind::User, Some(id.to_string())),
+        GrantPrincipal::Role(id) => (wire::access::PrincipalKind::Role, Some(id.to_string())),
+        GrantPrincipal::Everyone => (wire::access::PrincipalKind::Everyone, None),
     };
-    wire::Grant {
+    wire::access::Grant {
         id: grant.id.to_string(),
-        principal: wire::Principal { kind, id },
+        principal: wire::access::Principal { kind, id },
         resource_type: grant.resource.clone(),
         action: grant.action.clone(),
         resource_id: grant.selector.clone(),

@@ -9,12 +9,12 @@ use heddle_workflows::runs::RunView;
 use serde_json::Value;
 
 /// A run with its model: tokens that wait at joins are shown too.
-pub fn run(view: &RunView, variables: bool) -> wire::Run {
+pub fn run(view: &RunView, variables: bool) -> wire::runs::Run {
     bare(&view.run, Some(&view.graph), variables)
 }
 
 /// A run after a step.
-pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
+pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::runs::Run {
     let state = &run.snapshot;
     let ended = run.state.is_terminal();
     let nodes = if ended {
@@ -24,7 +24,7 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
     };
     let tasks = if ended { Vec::new() } else { state.tasks() };
     let incidents = if ended { Vec::new() } else { state.incidents() };
-    wire::Run {
+    wire::runs::Run {
         id: run.id.to_string(),
         workflow_id: run.workflow.to_string(),
         version: run.version,
@@ -37,12 +37,12 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
         parent_run_id: None,
         root_run_id: run.id.to_string(),
         case_id: None,
-        trigger: wire::RunTrigger {
+        trigger: wire::runs::RunTrigger {
             kind: match run.trigger.kind.as_str() {
-                "message" => wire::TriggerKind::Message,
-                "signal" => wire::TriggerKind::Signal,
-                "timer" => wire::TriggerKind::Timer,
-                _ => wire::TriggerKind::Manual,
+                "message" => wire::runs::TriggerKind::Message,
+                "signal" => wire::runs::TriggerKind::Signal,
+                "timer" => wire::runs::TriggerKind::Timer,
+                _ => wire::runs::TriggerKind::Manual,
             },
             name: run.trigger.name.clone(),
             node_id: run.trigger.node_id.clone(),
@@ -51,7 +51,7 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
         input: run.input.clone(),
         output: state.output().map_or(Value::Null, |output| Value::Object(output.clone())),
         variables: variables.then(|| state.variables().cloned().unwrap_or_default()),
-        error: state.error().map(|error| wire::RunError {
+        error: state.error().map(|error| wire::runs::RunError {
             code: error.code.to_string(),
             message: error.message.clone(),
             node_id: Some(error.node_id.to_string()),
@@ -60,7 +60,7 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
         incidents: incidents.into_iter().map(incident).collect(),
         human_tasks: tasks.into_iter().map(|open| task(&human_task(run, open))).collect(),
         children: None,
-        usage: wire::RunUsage { events: i64::try_from(run.last_sequence).unwrap_or(i64::MAX) },
+        usage: wire::runs::RunUsage { events: i64::try_from(run.last_sequence).unwrap_or(i64::MAX) },
         created_at: run.created_at,
         created_by: run.created_by.map(|user| user.to_string()),
         started_at: state.started_at(),
@@ -69,20 +69,20 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::Run {
     }
 }
 
-const fn run_state(state: RunState) -> wire::RunState {
+const fn run_state(state: RunState) -> wire::runs::RunState {
     match state {
-        RunState::Queued => wire::RunState::Queued,
-        RunState::Running => wire::RunState::Running,
-        RunState::Waiting => wire::RunState::Waiting,
-        RunState::Completed => wire::RunState::Completed,
-        RunState::Failed => wire::RunState::Failed,
-        RunState::Cancelled => wire::RunState::Cancelled,
-        RunState::Suspended => wire::RunState::Suspended,
+        RunState::Queued => wire::runs::RunState::Queued,
+        RunState::Running => wire::runs::RunState::Running,
+        RunState::Waiting => wire::runs::RunState::Waiting,
+        RunState::Completed => wire::runs::RunState::Completed,
+        RunState::Failed => wire::runs::RunState::Failed,
+        RunState::Cancelled => wire::runs::RunState::Cancelled,
+        RunState::Suspended => wire::runs::RunState::Suspended,
     }
 }
 
-fn active_node(node: ActiveNode) -> wire::ActiveNode {
-    wire::ActiveNode {
+fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
+    wire::runs::ActiveNode {
         node_id: node.node_id.to_string(),
         node_instance_id: node.node_instance_id.map(|id| id.to_string()),
         r#type: node.element.name().to_owned(),
@@ -96,16 +96,16 @@ fn active_node(node: ActiveNode) -> wire::ActiveNode {
     }
 }
 
-fn waiting_for(wait: WaitingFor) -> wire::WaitingFor {
-    wire::WaitingFor {
+fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
+    wire::runs::WaitingFor {
         kind: match wait.kind {
-            WaitKind::HumanTask => wire::WaitingKind::HumanTask,
-            WaitKind::Timer => wire::WaitingKind::Timer,
-            WaitKind::Message => wire::WaitingKind::Message,
-            WaitKind::Signal => wire::WaitingKind::Signal,
-            WaitKind::Incident => wire::WaitingKind::Incident,
-            WaitKind::Decision => wire::WaitingKind::Decision,
-            WaitKind::Join => wire::WaitingKind::Join,
+            WaitKind::HumanTask => wire::runs::WaitingKind::HumanTask,
+            WaitKind::Timer => wire::runs::WaitingKind::Timer,
+            WaitKind::Message => wire::runs::WaitingKind::Message,
+            WaitKind::Signal => wire::runs::WaitingKind::Signal,
+            WaitKind::Incident => wire::runs::WaitingKind::Incident,
+            WaitKind::Decision => wire::runs::WaitingKind::Decision,
+            WaitKind::Join => wire::runs::WaitingKind::Join,
         },
         name: wait.name,
         correlation_key: wait.correlation_key,
@@ -116,9 +116,9 @@ fn waiting_for(wait: WaitingFor) -> wire::WaitingFor {
     }
 }
 
-fn incident(incident: Incident) -> wire::Incident {
+fn incident(incident: Incident) -> wire::runs::Incident {
     let code = serde_json::to_value(incident.code).ok().and_then(|code| code.as_str().map(str::to_owned));
-    wire::Incident {
+    wire::runs::Incident {
         id: incident.id.to_string(),
         node_id: incident.node_id.map(|id| id.to_string()).unwrap_or_default(),
         node_instance_id: incident.node_instance_id.map(|id| id.to_string()),
@@ -131,8 +131,8 @@ fn incident(incident: Incident) -> wire::Incident {
 }
 
 /// A human task.
-pub fn task(task: &HumanTask) -> wire::HumanTask {
-    wire::HumanTask {
+pub fn task(task: &HumanTask) -> wire::tasks::HumanTask {
+    wire::tasks::HumanTask {
         id: task.id.to_string(),
         run_id: task.run.to_string(),
         workflow_id: task.workflow.to_string(),
@@ -140,9 +140,9 @@ pub fn task(task: &HumanTask) -> wire::HumanTask {
         node_instance_id: task.node_instance_id.clone(),
         name: task.name.clone(),
         state: match task.state {
-            TaskState::Open => wire::TaskState::Open,
-            TaskState::Completed => wire::TaskState::Completed,
-            TaskState::Cancelled => wire::TaskState::Cancelled,
+            TaskState::Open => wire::tasks::TaskState::Open,
+            TaskState::Completed => wire::tasks::TaskState::Completed,
+            TaskState::Cancelled => wire::tasks::TaskState::Cancelled,
         },
         assignee: task.assignee.clone(),
         candidate_users: task.candidate_users.clone(),

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/workflows/{workflowId}/runs
-pub async fn list(call: Call<ops::GetapiWorkflowsWorkflowIdRuns>) -> Outcome {
+pub async fn list(call: Call<ops::ListRuns>) -> Outcome {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let waiting = query.waiting_longer_than.as_deref().map(duration_ms).transpose()?;
@@ -29,16 +29,16 @@ pub async fn list(call: Call<ops::GetapiWorkflowsWorkflowIdRuns>) -> Outcome {
         version: query.version,
         node_id: query.node_id,
         correlation_key: query.correlation_key,
-        waiting_before: waiting.map(|millis| call.scope.now().plus_millis(-millis)),
+        waiting_before: waiting.map(|millis| call.context.now().plus_millis(-millis)),
         ..RunFilter::default()
     };
     let id = call.path.workflow_id;
-    let found = call.app.runs.list(&call.grant, &call.scope, id, &filter, &page).await?;
+    let found = call.app.runs.list(&call.grant, &call.context, id, &filter, &page).await?;
     Answer::list(found, page.limit, |view| run_view::run(&view, false))
 }
 
 /// POST /api/workflows/{workflowId}/runs
-pub async fn start(call: Call<ops::PostapiWorkflowsWorkflowIdRuns>) -> Outcome {
+pub async fn start(call: Call<ops::StartRun>) -> Outcome {
     let body = &call.body;
     let request = StartRun {
         input: body.input.clone().unwrap_or_default(),
@@ -49,9 +49,9 @@ pub async fn start(call: Call<ops::PostapiWorkflowsWorkflowIdRuns>) -> Outcome {
         start_node_id: body.start_node_id.clone(),
     };
     let id = call.path.workflow_id;
-    let record = |run: &Run| call.unit(&run.id.to_string(), || started(&call.app, run));
-    let run = call.app.runs.start(&call.grant, &call.scope, id, request, &record).await?;
-    let waits = matches!(call.body.wait, Some(wire::WaitFor::Completion)) && !run.state.is_terminal();
+    let record = |run: &Run| call.journal(&run.id.to_string(), || started(&call.app, run));
+    let run = call.app.runs.start(&call.grant, &call.context, id, request, &record).await?;
+    let waits = matches!(call.body.wait, Some(wire::runs::WaitFor::Completion)) && !run.state.is_terminal();
     if !waits {
         return started(&call.app, &run);
     }
@@ -89,12 +89,12 @@ fn started(app: &App, run: &Run) -> Outcome {
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}
-pub async fn get(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunId>) -> Outcome {
+pub async fn get(call: Call<ops::GetRun>) -> Outcome {
     let path = call.path;
-    let view = call.app.runs.get(&call.grant, &call.scope, path.workflow_id, path.run_id).await?;
+    let view = call.app.runs.get(&call.grant, &call.context, path.workflow_id, path.run_id).await?;
     let include = call.query.include.unwrap_or_default();
-    let mut shown = run_view::run(&view, include.contains(&wire::RunInclude::Variables));
-    if include.contains(&wire::RunInclude::Children) {
+    let mut shown = run_view::run(&view, include.contains(&wire::runs::RunInclude::Variables));
+    if include.contains(&wire::runs::RunInclude::Children) {
         // No element that is executed starts a run of its own under another one.
         shown.children = Some(Vec::new());
     }
@@ -102,26 +102,26 @@ pub async fn get(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunId>) -> Outcome
 }
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
-pub async fn cancel(call: Call<ops::DeleteapiWorkflowsWorkflowIdRunsRunId>) -> Outcome {
+pub async fn cancel(call: Call<ops::CancelRun>) -> Outcome {
     let at = (call.path.workflow_id, call.path.run_id);
     let id = at.1.to_string();
     if call.query.purge == Some(true) {
-        let mut unit = call.audited(&id);
-        if let Some(audit) = &mut unit.audit {
+        let mut journal = call.audited(&id);
+        if let Some(audit) = &mut journal.audit {
             audit.action = "workflow.run_deleted".to_owned();
         }
-        call.app.runs.purge(&call.grant, &call.scope, at, &unit).await?;
+        call.app.runs.purge(&call.grant, &call.context, at, &journal).await?;
         return Ok(Answer::none());
     }
     let reason = call.query.reason.clone();
     let details = json!({ "reason": reason });
-    let record = |_: &Run| call.unit_with(&id, details.clone(), || Ok(Answer::none()));
-    call.app.runs.cancel(&call.grant, &call.scope, at, reason, &record).await?;
+    let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Answer::none()));
+    call.app.runs.cancel(&call.grant, &call.context, at, reason, &record).await?;
     Ok(Answer::none())
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/decision
-pub async fn decide(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdDecision>) -> Outcome {
+pub async fn decide(call: Call<ops::DecideRun>) -> Outcome {
     let body = &call.body;
     let decision = Decision {
         kind: decision_of(body.decision),
@@ -134,8 +134,9 @@ pub async fn decide(call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdDecision>
     };
     let at = (call.path.workflow_id, call.path.run_id);
     let details = json!({ "decision": body.decision, "nodeId": body.node_id });
-    let record = |run: &Run| call.unit_with(&at.1.to_string(), details.clone(), || decided(&call.app, run));
-    let run = call.app.runs.decide(&call.grant, &call.scope, at, decision, &record).await?;
+    let record =
+        |run: &Run| call.journal_with(&at.1.to_string(), details.clone(), || decided(&call.app, run));
+    let run = call.app.runs.decide(&call.grant, &call.context, at, decision, &record).await?;
     decided(&call.app, &run)
 }
 
@@ -145,7 +146,7 @@ fn decided(app: &App, run: &Run) -> Outcome {
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events
-pub async fn events(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEvents>) -> Outcome {
+pub async fn events(call: Call<ops::ListRunEvents>) -> Outcome {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = EventFilter {
@@ -154,14 +155,12 @@ pub async fn events(call: Call<ops::GetapiWorkflowsWorkflowIdRunsRunIdEvents>) -
         node_id: query.node_id,
     };
     let at = (call.path.workflow_id, call.path.run_id);
-    let found = call.app.runs.events(&call.grant, &call.scope, at, &filter, &page).await?;
+    let found = call.app.runs.events(&call.grant, &call.context, at, &filter, &page).await?;
     Answer::list(found, page.limit, |event: Value| event)
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete
-pub async fn complete(
-    call: Call<ops::PostapiWorkflowsWorkflowIdRunsRunIdHumanTasksNodeIdComplete>,
-) -> Outcome {
+pub async fn complete(call: Call<ops::CompleteHumanTask>) -> Outcome {
     let body = &call.body;
     let task = match body.task_id.as_deref().map(str::parse::<TaskId>) {
         None => None,
@@ -177,14 +176,14 @@ pub async fn complete(
     let at = (call.path.workflow_id, call.path.run_id, call.path.node_id.as_str());
     let details = json!({ "nodeId": at.2, "outcome": body.outcome });
     let record = |done: &(HumanTask, Run)| {
-        call.unit_with(&at.1.to_string(), details.clone(), || completed(&call.app, done))
+        call.journal_with(&at.1.to_string(), details.clone(), || completed(&call.app, done))
     };
-    let done = call.app.runs.complete(&call.grant, &call.scope, at, completion, &record).await?;
+    let done = call.app.runs.complete(&call.grant, &call.context, at, completion, &record).await?;
     completed(&call.app, &done)
 }
 
 fn completed(app: &App, (task, run): &(HumanTask, Run)) -> Outcome {
-    let data = wire::CompletedTask {
+    let data = wire::tasks::CompletedTask {
         task: run_view::task(task),
         run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
     };
@@ -192,7 +191,7 @@ fn completed(app: &App, (task, run): &(HumanTask, Run)) -> Outcome {
 }
 
 /// GET /api/human-tasks
-pub async fn tasks(call: Call<ops::GetapiHumanTasks>) -> Outcome {
+pub async fn tasks(call: Call<ops::ListHumanTasks>) -> Outcome {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let whose = match (query.assignee.as_deref(), query.candidate.as_deref()) {
@@ -222,12 +221,12 @@ pub async fn tasks(call: Call<ops::GetapiHumanTasks>) -> Outcome {
         run: id_of(query.run_id.as_deref(), "runId")?,
         ..TaskFilter::default()
     };
-    let found = call.app.runs.tasks(&call.grant, &call.scope, (whose, filter), &page).await?;
+    let found = call.app.runs.tasks(&call.grant, &call.context, (whose, filter), &page).await?;
     Answer::list(found, page.limit, |task| run_view::task(&task))
 }
 
 /// POST /api/human-tasks/{taskId}/assign
-pub async fn assign(call: Call<ops::PostapiHumanTasksTaskIdAssign>) -> Outcome {
+pub async fn assign(call: Call<ops::AssignHumanTask>) -> Outcome {
     let assignment = match &call.body.assignee {
         Patch::Clear => Assignment::Release,
         Patch::Set(name) if name == "me" => Assignment::Claim,
@@ -237,13 +236,14 @@ pub async fn assign(call: Call<ops::PostapiHumanTasksTaskIdAssign>) -> Outcome {
     let details =
         json!({ "assignee": match &call.body.assignee { Patch::Set(name) => Some(name), _ => None } });
     let answer = |task: &HumanTask| Answer::data(200, run_view::task(task));
-    let record = |task: &HumanTask| call.unit_with(&task.id.to_string(), details.clone(), || answer(task));
-    let task = call.app.runs.assign(&call.grant, &call.scope, call.path.task_id, assignment, &record).await?;
+    let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
+    let task =
+        call.app.runs.assign(&call.grant, &call.context, call.path.task_id, assignment, &record).await?;
     answer(&task)
 }
 
 /// POST /api/case-events
-pub async fn case_event(call: Call<ops::PostapiCaseEvents>) -> Outcome {
+pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> Outcome {
     let body = &call.body;
     let sent = CaseEvent {
         correlation_key: body.correlation_key.clone(),
@@ -252,29 +252,29 @@ pub async fn case_event(call: Call<ops::PostapiCaseEvents>) -> Outcome {
         payload: body.payload.clone(),
     };
     let answer = |event: &InboxEvent| {
-        let data = wire::CaseEventResult {
+        let data = wire::case_events::CaseEventResult {
             case_ids: Vec::new(),
             workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
             event: event_record(event),
         };
         Answer::data(202, data)
     };
-    let record = |event: &InboxEvent| call.unit(&event.id.to_string(), || answer(event));
-    let received = call.app.runs.receive(&call.grant, &call.scope, sent, &record).await?;
+    let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
+    let received = call.app.runs.receive(&call.grant, &call.context, sent, &record).await?;
     let answered =
         answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
     Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
 }
 
 /// GET /api/case-events/{eventId}
-pub async fn case_event_status(call: Call<ops::GetapiCaseEventsEventId>) -> Outcome {
-    let event = call.app.runs.event(&call.grant, &call.scope, call.path.event_id).await?;
+pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> Outcome {
+    let event = call.app.runs.event(&call.grant, &call.context, call.path.event_id).await?;
     let state = match event.state {
-        InboxState::Consumed => wire::CaseEventState::Consumed,
-        InboxState::Buffered => wire::CaseEventState::Buffered,
-        InboxState::Expired => wire::CaseEventState::Expired,
+        InboxState::Consumed => wire::case_events::CaseEventState::Consumed,
+        InboxState::Buffered => wire::case_events::CaseEventState::Buffered,
+        InboxState::Expired => wire::case_events::CaseEventState::Expired,
     };
-    let data = wire::CaseEventStatus {
+    let data = wire::case_events::CaseEventStatus {
         state,
         case_ids: Vec::new(),
         workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
@@ -284,7 +284,7 @@ pub async fn case_event_status(call: Call<ops::GetapiCaseEventsEventId>) -> Outc
 }
 
 /// POST /api/signals
-pub async fn signal(call: Call<ops::PostapiSignals>) -> Outcome {
+pub async fn signal(call: Call<ops::SendSignal>) -> Outcome {
     let body = &call.body;
     let sent = SignalCall {
         name: body.name.clone(),
@@ -293,10 +293,10 @@ pub async fn signal(call: Call<ops::PostapiSignals>) -> Outcome {
     };
     let (name, key) = (body.name.clone(), body.idempotency_key.clone());
     let answer = |event: &InboxEvent| {
-        let data = wire::SignalResult {
+        let data = wire::case_events::SignalResult {
             case_ids: Vec::new(),
             workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
-            signal: wire::SignalRecord {
+            signal: wire::case_events::SignalRecord {
                 id: event.id.to_string(),
                 organization_id: event.tenant.to_string(),
                 name: name.clone(),
@@ -308,14 +308,14 @@ pub async fn signal(call: Call<ops::PostapiSignals>) -> Outcome {
         };
         Answer::data(202, data)
     };
-    let record = |event: &InboxEvent| call.unit(&event.id.to_string(), || answer(event));
-    let received = call.app.runs.signal(&call.grant, &call.scope, sent, &record).await?;
+    let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
+    let received = call.app.runs.signal(&call.grant, &call.context, sent, &record).await?;
     let answered = answer(&received.event)?;
     Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
 }
 
-fn event_record(event: &InboxEvent) -> wire::CaseEventRecord {
-    wire::CaseEventRecord {
+fn event_record(event: &InboxEvent) -> wire::case_events::CaseEventRecord {
+    wire::case_events::CaseEventRecord {
         id: event.id.to_string(),
         organization_id: event.tenant.to_string(),
         correlation_key: event.correlation_key.clone().unwrap_or_default(),
@@ -347,7 +347,7 @@ pub(super) fn duration_ms(text: &str) -> Result<i64, Failure> {
     {
         let mut number = String::new();
         for letter in part.chars() {
-            match units.iter().find(|(unit, _)| *unit == letter) {
+            match units.iter().find(|(journal, _)| *journal == letter) {
                 Some((_, worth)) => {
                     millis += number.parse::<f64>().or(Err(wrong()))? * worth;
                     number.clear();
@@ -367,37 +367,37 @@ pub(super) fn duration_ms(text: &str) -> Result<i64, Failure> {
     Err(wrong())
 }
 
-const fn decision_of(word: wire::Decision) -> DecisionKind {
+const fn decision_of(word: wire::runs::Decision) -> DecisionKind {
     match word {
-        wire::Decision::Approve => DecisionKind::Approve,
-        wire::Decision::Reject => DecisionKind::Reject,
-        wire::Decision::Revise => DecisionKind::Revise,
-        wire::Decision::Retry => DecisionKind::Retry,
-        wire::Decision::Skip => DecisionKind::Skip,
-        wire::Decision::Continue => DecisionKind::Continue,
-        wire::Decision::Resume => DecisionKind::Resume,
-        wire::Decision::Suspend => DecisionKind::Suspend,
-        wire::Decision::Move => DecisionKind::Move,
+        wire::runs::Decision::Approve => DecisionKind::Approve,
+        wire::runs::Decision::Reject => DecisionKind::Reject,
+        wire::runs::Decision::Revise => DecisionKind::Revise,
+        wire::runs::Decision::Retry => DecisionKind::Retry,
+        wire::runs::Decision::Skip => DecisionKind::Skip,
+        wire::runs::Decision::Continue => DecisionKind::Continue,
+        wire::runs::Decision::Resume => DecisionKind::Resume,
+        wire::runs::Decision::Suspend => DecisionKind::Suspend,
+        wire::runs::Decision::Move => DecisionKind::Move,
     }
 }
 
-const fn state_of(word: wire::RunState) -> RunState {
+const fn state_of(word: wire::runs::RunState) -> RunState {
     match word {
-        wire::RunState::Queued => RunState::Queued,
-        wire::RunState::Running => RunState::Running,
-        wire::RunState::Waiting => RunState::Waiting,
-        wire::RunState::Completed => RunState::Completed,
-        wire::RunState::Failed => RunState::Failed,
-        wire::RunState::Cancelled => RunState::Cancelled,
-        wire::RunState::Suspended => RunState::Suspended,
+        wire::runs::RunState::Queued => RunState::Queued,
+        wire::runs::RunState::Running => RunState::Running,
+        wire::runs::RunState::Waiting => RunState::Waiting,
+        wire::runs::RunState::Completed => RunState::Completed,
+        wire::runs::RunState::Failed => RunState::Failed,
+        wire::runs::RunState::Cancelled => RunState::Cancelled,
+        wire::runs::RunState::Suspended => RunState::Suspended,
     }
 }
 
-const fn task_state_of(word: wire::TaskState) -> TaskState {
+const fn task_state_of(word: wire::tasks::TaskState) -> TaskState {
     match word {
-        wire::TaskState::Open => TaskState::Open,
-        wire::TaskState::Completed => TaskState::Completed,
-        wire::TaskState::Cancelled => TaskState::Cancelled,
+        wire::tasks::TaskState::Open => TaskState::Open,
+        wire::tasks::TaskState::Completed => TaskState::Completed,
+        wire::tasks::TaskState::Cancelled => TaskState::Cancelled,
     }
 }
 

@@ -5,9 +5,9 @@ use heddle_api::wire;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
 use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
 use heddle_kernel::{SessionId, TenantId};
+use heddle_policy::journal::Journal;
 use heddle_policy::licence::LicenceState;
-use heddle_policy::unit::Unit;
-use heddle_policy::{Scope, SessionKind};
+use heddle_policy::{RequestContext, SessionKind};
 use serde_json::json;
 
 use super::accounts::user;
@@ -19,7 +19,7 @@ use crate::gate::{PublicCall, SessionCall};
 use crate::reply::{Answer, Outcome};
 
 /// POST /api/setup
-pub async fn set_up(call: PublicCall<ops::PostapiSetup>) -> Outcome {
+pub async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> Outcome {
     let body = call.body;
     let wanted = SetUpRequest {
         slug: body.organization.slug,
@@ -29,12 +29,15 @@ pub async fn set_up(call: PublicCall<ops::PostapiSetup>) -> Outcome {
         password: body.administrator.password,
     };
     let made = call.app.identity.set_up(&body.token, &wanted, &call.facts).await?;
-    let data = wire::SetUpResult { organization: organization(&made.organization), user: user(&made.user) };
+    let data = wire::sessions::SetUpResult {
+        organization: organization(&made.organization),
+        user: user(&made.user),
+    };
     Ok(Answer::data(201, data)?.with("location", format!("/api/organizations/{}", made.organization.id)))
 }
 
 /// POST /api/auth/sign-in
-pub async fn sign_in(call: PublicCall<ops::PostapiAuthSignIn>) -> Outcome {
+pub async fn sign_in(call: PublicCall<ops::SignIn>) -> Outcome {
     let body = call.body;
     let wanted = SignIn {
         email: body.email,
@@ -52,7 +55,7 @@ pub async fn sign_in(call: PublicCall<ops::PostapiAuthSignIn>) -> Outcome {
     let token = signed_in.token.expose().to_owned();
     let seconds = i64::from(call.app.config.session_hours) * 3600;
     let cookie = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}");
-    let data = wire::SignedIn {
+    let data = wire::sessions::SignedIn {
         token,
         session: session(&signed_in.session, Some(signed_in.session.id)),
         user: user(&signed_in.user),
@@ -63,28 +66,28 @@ pub async fn sign_in(call: PublicCall<ops::PostapiAuthSignIn>) -> Outcome {
 }
 
 /// POST /api/auth/sign-out
-pub async fn sign_out(call: SessionCall<ops::PostapiAuthSignOut>) -> Outcome {
-    let scope = call.caller.scope(call.facts.clone());
+pub async fn sign_out(call: SessionCall<ops::SignOut>) -> Outcome {
+    let context = call.caller.context(call.facts.clone());
     let id = call.caller.session_id().map(|id| id.to_string()).unwrap_or_default();
-    call.app.identity.sign_out(&scope, &unit(&call, &scope, &id)).await?;
+    call.app.identity.sign_out(&context, &journal(&call, &context, &id)).await?;
     let gone = format!("{COOKIE}=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0");
     Ok(Answer::none().with("set-cookie", gone))
 }
 
 /// GET /api/auth/session
-pub async fn current(call: SessionCall<ops::GetapiAuthSession>) -> Outcome {
-    let scope = call.caller.scope(call.facts);
-    let info = call.app.identity.session_info(&scope).await?;
-    let sessions = call.app.identity.sessions(&scope).await?;
+pub async fn current(call: SessionCall<ops::GetSession>) -> Outcome {
+    let context = call.caller.context(call.facts);
+    let info = call.app.identity.session_info(&context).await?;
+    let sessions = call.app.identity.sessions(&context).await?;
     let own = call.caller.session_id();
     let present = sessions.iter().find(|session| Some(session.id) == own);
-    let token_id = match scope.principal().session {
+    let token_id = match context.principal().session {
         SessionKind::ApiToken(id) => Some(id.to_string()),
         SessionKind::Session(_) => None,
     };
     Answer::data(
         200,
-        wire::SessionView {
+        wire::sessions::SessionView {
             session: present.map(|found| session(found, own)),
             token_id,
             user: user(&info.user),
@@ -97,42 +100,42 @@ pub async fn current(call: SessionCall<ops::GetapiAuthSession>) -> Outcome {
 }
 
 /// GET /api/auth/sessions
-pub async fn list(call: SessionCall<ops::GetapiAuthSessions>) -> Outcome {
-    let scope = call.caller.scope(call.facts);
+pub async fn list(call: SessionCall<ops::ListSessions>) -> Outcome {
+    let context = call.caller.context(call.facts);
     let own = call.caller.session_id();
-    let items = call.app.identity.sessions(&scope).await?;
+    let items = call.app.identity.sessions(&context).await?;
     let limit = u32::try_from(items.len()).unwrap_or(u32::MAX).max(1);
     Answer::list(heddle_kernel::Page { items, next: None }, limit, |found| session(&found, own))
 }
 
 /// DELETE /api/auth/sessions/{sessionId}
-pub async fn end(call: SessionCall<ops::DeleteapiAuthSessionsSessionId>) -> Outcome {
-    let scope = call.caller.scope(call.facts.clone());
+pub async fn end(call: SessionCall<ops::EndSession>) -> Outcome {
+    let context = call.caller.context(call.facts.clone());
     let id = call.path.session_id;
-    call.app.identity.end_session(&scope, id, &unit(&call, &scope, &id.to_string())).await?;
+    call.app.identity.end_session(&context, id, &journal(&call, &context, &id.to_string())).await?;
     Ok(Answer::none())
 }
 
 /// PUT /api/auth/password
-pub async fn change_password(call: SessionCall<ops::PutapiAuthPassword>) -> Outcome {
-    let scope = call.caller.scope(call.facts.clone());
-    let unit = unit(&call, &scope, &scope.user_id().to_string());
+pub async fn change_password(call: SessionCall<ops::ChangePassword>) -> Outcome {
+    let context = call.caller.context(call.facts.clone());
+    let journal = journal(&call, &context, &context.user_id().to_string());
     let passwords = (call.body.current_password.as_str(), call.body.new_password.as_str());
-    call.app.identity.change_password(&scope, passwords, &unit).await?;
+    call.app.identity.change_password(&context, passwords, &journal).await?;
     Ok(Answer::none())
 }
 
 /// GET /api/auth/tokens
-pub async fn tokens(call: SessionCall<ops::GetapiAuthTokens>) -> Outcome {
-    let scope = call.caller.scope(call.facts);
+pub async fn tokens(call: SessionCall<ops::ListApiTokens>) -> Outcome {
+    let context = call.caller.context(call.facts);
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.tokens(&scope, &page).await?;
+    let found = call.app.identity.tokens(&context, &page).await?;
     Answer::list(found, page.limit, |token| api_token(&token))
 }
 
 /// POST /api/auth/tokens
-pub async fn create_token(call: SessionCall<ops::PostapiAuthTokens>) -> Outcome {
-    let scope = call.caller.scope(call.facts.clone());
+pub async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Outcome {
+    let context = call.caller.context(call.facts.clone());
     let body = &call.body;
     let new = NewApiToken {
         name: body.name.clone(),
@@ -140,10 +143,10 @@ pub async fn create_token(call: SessionCall<ops::PostapiAuthTokens>) -> Outcome 
         organization: tenant(body.organization_id.as_deref())?,
         permissions: body.permissions.clone(),
     };
-    let record = |created: &CreatedToken| unit(&call, &scope, &created.record.id.to_string());
-    let created = call.app.identity.create_token(&scope, new, &record).await?;
+    let record = |created: &CreatedToken| journal(&call, &context, &created.record.id.to_string());
+    let created = call.app.identity.create_token(&context, new, &record).await?;
     let location = format!("/api/auth/tokens/{}", created.record.id);
-    let data = wire::CreatedApiToken {
+    let data = wire::sessions::CreatedApiToken {
         token: created.token.expose().to_owned(),
         record: api_token(&created.record),
     };
@@ -151,15 +154,15 @@ pub async fn create_token(call: SessionCall<ops::PostapiAuthTokens>) -> Outcome 
 }
 
 /// DELETE /api/auth/tokens/{tokenId}
-pub async fn delete_token(call: SessionCall<ops::DeleteapiAuthTokensTokenId>) -> Outcome {
-    let scope = call.caller.scope(call.facts.clone());
+pub async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> Outcome {
+    let context = call.caller.context(call.facts.clone());
     let id = call.path.token_id;
-    call.app.identity.delete_token(&scope, id, &unit(&call, &scope, &id.to_string())).await?;
+    call.app.identity.delete_token(&context, id, &journal(&call, &context, &id.to_string())).await?;
     Ok(Answer::none())
 }
 
-fn unit<O: Operation>(call: &SessionCall<O>, scope: &Scope, resource: &str) -> Unit {
-    Unit { audit: audit(&call.app, O::ID.spec(), scope, (resource, json!({}))), idempotency: None }
+fn journal<O: Operation>(call: &SessionCall<O>, context: &RequestContext, resource: &str) -> Journal {
+    Journal { audit: audit(&call.app, O::ID.spec(), context, (resource, json!({}))), idempotency: None }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
@@ -172,8 +175,8 @@ fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
     }
 }
 
-fn session(session: &Session, own: Option<SessionId>) -> wire::Session {
-    wire::Session {
+fn session(session: &Session, own: Option<SessionId>) -> wire::sessions::Session {
+    wire::sessions::Session {
         id: session.id.to_string(),
         auth_method: "password".to_owned(),
         ip: session.client_ip.clone(),
@@ -185,8 +188,8 @@ fn session(session: &Session, own: Option<SessionId>) -> wire::Session {
     }
 }
 
-fn membership(own: &OwnOrganization) -> wire::Membership {
-    wire::Membership {
+fn membership(own: &OwnOrganization) -> wire::sessions::Membership {
+    wire::sessions::Membership {
         id: own.organization.id.to_string(),
         slug: own.organization.slug.clone(),
         display_name: own.organization.display_name.clone(),
@@ -194,8 +197,8 @@ fn membership(own: &OwnOrganization) -> wire::Membership {
     }
 }
 
-fn api_token(token: &ApiToken) -> wire::ApiToken {
-    wire::ApiToken {
+fn api_token(token: &ApiToken) -> wire::sessions::ApiToken {
+    wire::sessions::ApiToken {
         id: token.id.to_string(),
         name: token.name.clone(),
         hint: token.hint.clone(),
@@ -208,12 +211,12 @@ fn api_token(token: &ApiToken) -> wire::ApiToken {
 }
 
 /// The licence's state in the words of the API.
-pub(super) const fn licence_state(state: LicenceState) -> wire::LicenceState {
+pub(super) const fn licence_state(state: LicenceState) -> wire::licence::LicenceState {
     match state {
-        LicenceState::Trial { .. } => wire::LicenceState::Trial,
-        LicenceState::Active { .. } => wire::LicenceState::Active,
-        LicenceState::Expiring { .. } => wire::LicenceState::Expiring,
-        LicenceState::Grace { .. } => wire::LicenceState::Grace,
-        LicenceState::Restricted { .. } => wire::LicenceState::Restricted,
+        LicenceState::Trial { .. } => wire::licence::LicenceState::Trial,
+        LicenceState::Active { .. } => wire::licence::LicenceState::Active,
+        LicenceState::Expiring { .. } => wire::licence::LicenceState::Expiring,
+        LicenceState::Grace { .. } => wire::licence::LicenceState::Grace,
+        LicenceState::Restricted { .. } => wire::licence::LicenceState::Restricted,
     }
 }

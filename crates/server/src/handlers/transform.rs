@@ -14,35 +14,35 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// POST /api/workflows/transform/preview
-pub async fn preview(call: Call<ops::PostapiWorkflowsTransformPreview>) -> Outcome {
+pub async fn preview(call: Call<ops::PreviewTransform>) -> Outcome {
     let (request, format) = match call.body {
-        wire::TransformBody::Xml(bytes) => {
+        wire::transform::TransformBody::Xml(bytes) => {
             let format = SourceFormat::of_xml(&bytes);
             let word = if format == SourceFormat::Dmn { "dmn" } else { "bpmn" };
             (PreviewRequest { format, file_name: None, bytes, target: TransformTarget::Definition }, word)
         }
-        wire::TransformBody::Json(request) => from_json(request)?,
+        wire::transform::TransformBody::Json(request) => from_json(request)?,
     };
     let (file_name, target) = (request.file_name.clone(), request.target);
-    let previewed = call.app.definitions.preview(&call.grant, &call.scope, request).await?;
+    let previewed = call.app.definitions.preview(&call.grant, &call.context, request).await?;
     Answer::data(200, shown(previewed, (format, target), file_name)?)
 }
 
-fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'static str), Failure> {
+fn from_json(request: wire::transform::TransformRequest) -> Result<(PreviewRequest, &'static str), Failure> {
     let (format, word) = match request.source.format {
-        wire::SourceFormat::Bpmn => (SourceFormat::Bpmn, "bpmn"),
-        wire::SourceFormat::Json => (SourceFormat::Json, "json"),
-        wire::SourceFormat::Dmn => (SourceFormat::Dmn, "dmn"),
-        wire::SourceFormat::Cmmn => {
+        wire::transform::SourceFormat::Bpmn => (SourceFormat::Bpmn, "bpmn"),
+        wire::transform::SourceFormat::Json => (SourceFormat::Json, "json"),
+        wire::transform::SourceFormat::Dmn => (SourceFormat::Dmn, "dmn"),
+        wire::transform::SourceFormat::Cmmn => {
             let message = "The formats of this version are `bpmn`, `dmn` and `json`.";
             return Err(Failure::at("source.format", "notAllowed", message));
         }
     };
     let target = match request.target {
-        None | Some(wire::TransformTarget::Definition) => TransformTarget::Definition,
-        Some(wire::TransformTarget::Bpmn) => TransformTarget::Bpmn,
-        Some(wire::TransformTarget::Bpel) => TransformTarget::Bpel,
-        Some(wire::TransformTarget::Dmn) => TransformTarget::Dmn,
+        None | Some(wire::transform::TransformTarget::Definition) => TransformTarget::Definition,
+        Some(wire::transform::TransformTarget::Bpmn) => TransformTarget::Bpmn,
+        Some(wire::transform::TransformTarget::Bpel) => TransformTarget::Bpel,
+        Some(wire::transform::TransformTarget::Dmn) => TransformTarget::Dmn,
     };
     let bytes = match (request.source.content, request.source.content_base64) {
         (Some(text), None) => text.into_bytes(),
@@ -67,7 +67,9 @@ fn from_json(request: wire::TransformRequest) -> Result<(PreviewRequest, &'stati
 
 /// A definition as a file is held against the same schema as one in a body, so that every problem is told at once.
 fn check_definition(bytes: &[u8]) -> Result<(), Failure> {
-    let Err(problems) = heddle_api::decode::from_json::<wire::Definition>(bytes) else { return Ok(()) };
+    let Err(problems) = heddle_api::decode::from_json::<wire::definition::Definition>(bytes) else {
+        return Ok(());
+    };
     let mut details = problems.0;
     for detail in &mut details {
         let place = detail.field.as_deref().unwrap_or_default();
@@ -81,14 +83,14 @@ fn shown(
     previewed: Previewed,
     (format, target): (&str, TransformTarget),
     file_name: Option<String>,
-) -> Result<wire::TransformPreview, Failure> {
+) -> Result<wire::transform::TransformPreview, Failure> {
     let json = |error: serde_json::Error| Failure::internal(error.to_string());
     // A target without content is told by the diagnostics; the definition is no stand-in for it.
     let definition = match target {
         TransformTarget::Definition => Some(serde_json::to_value(&previewed.definition).map_err(json)?),
         TransformTarget::Bpmn | TransformTarget::Bpel | TransformTarget::Dmn => None,
     };
-    Ok(wire::TransformPreview {
+    Ok(wire::transform::TransformPreview {
         definition,
         content: previewed.content,
         import: heddle_bpmn::model::Import {
@@ -105,15 +107,15 @@ fn shown(
 }
 
 /// GET /api/workflows/{workflowId}/export/bpmn
-pub async fn export_bpmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpmn>) -> Outcome {
+pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> Outcome {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported =
-        call.app.definitions.export_bpmn(&call.grant, &call.scope, call.path.workflow_id, choice).await?;
+        call.app.definitions.export_bpmn(&call.grant, &call.context, call.path.workflow_id, choice).await?;
     let file_name = format!("{}.bpmn", exported.workflow.slug);
     if call.meta.wants_json {
         return Answer::data(
             200,
-            wire::ExportedDocument {
+            wire::definition::ExportedDocument {
                 content: Some(exported.content),
                 content_base64: None,
                 media_type: exported.media_type.to_owned(),
@@ -127,14 +129,14 @@ pub async fn export_bpmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpmn>) -
 }
 
 /// GET /api/workflows/{workflowId}/export/bpel
-pub async fn export_bpel(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpel>) -> Outcome {
+pub async fn export_bpel(call: Call<ops::ExportBpel>) -> Outcome {
     let request = BpelRequest {
         version: version_choice(call.query.version.as_deref())?,
         process: call.query.process,
-        archive: matches!(call.query.format, Some(wire::BpelFormat::Zip)),
+        archive: matches!(call.query.format, Some(wire::definition::BpelFormat::Zip)),
     };
     let exported =
-        call.app.definitions.export_bpel(&call.grant, &call.scope, call.path.workflow_id, request).await?;
+        call.app.definitions.export_bpel(&call.grant, &call.context, call.path.workflow_id, request).await?;
     let (extension, media) =
         if exported.archive { ("zip", "application/zip") } else { ("bpel", "application/xml") };
     let file_name = format!("{}.{extension}", exported.workflow.slug);
@@ -143,15 +145,15 @@ pub async fn export_bpel(call: Call<ops::GetapiWorkflowsWorkflowIdExportBpel>) -
 }
 
 /// GET /api/workflows/{workflowId}/export/dmn
-pub async fn export_dmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportDmn>) -> Outcome {
-    let archive = matches!(call.query.format, Some(wire::DmnFormat::Zip));
+pub async fn export_dmn(call: Call<ops::ExportDmn>) -> Outcome {
+    let archive = matches!(call.query.format, Some(wire::definition::DmnFormat::Zip));
     let request = DmnRequest {
         version: version_choice(call.query.version.as_deref())?,
         document: call.query.document,
         archive,
     };
     let exported =
-        call.app.definitions.export_dmn(&call.grant, &call.scope, call.path.workflow_id, request).await?;
+        call.app.definitions.export_dmn(&call.grant, &call.context, call.path.workflow_id, request).await?;
     let media = if archive { "application/zip" } else { "application/xml" };
     let shown = (exported.bytes, exported.sha256, exported.diagnostics);
     file(call.meta.wants_json, shown, (media, exported.file_name))
@@ -160,7 +162,7 @@ pub async fn export_dmn(call: Call<ops::GetapiWorkflowsWorkflowIdExportDmn>) -> 
 /// A file as it is, or inside JSON.
 fn file(
     wants_json: bool,
-    (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<wire::Diagnostic>),
+    (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<wire::definition::Diagnostic>),
     (media, file_name): (&str, String),
 ) -> Outcome {
     if !wants_json {
@@ -173,7 +175,7 @@ fn file(
     };
     Answer::data(
         200,
-        wire::ExportedDocument {
+        wire::definition::ExportedDocument {
             content,
             content_base64,
             media_type: media.to_owned(),
@@ -185,12 +187,13 @@ fn file(
 }
 
 /// GET /api/workflows/{workflowId}/import-source
-pub async fn import_source(call: Call<ops::GetapiWorkflowsWorkflowIdImportSource>) -> Outcome {
-    let source = call.app.definitions.import_source(&call.grant, &call.scope, call.path.workflow_id).await?;
+pub async fn import_source(call: Call<ops::GetImportSource>) -> Outcome {
+    let source =
+        call.app.definitions.import_source(&call.grant, &call.context, call.path.workflow_id).await?;
     if call.meta.wants_json {
         return Answer::data(
             200,
-            wire::ExportedDocument {
+            wire::definition::ExportedDocument {
                 content: None,
                 content_base64: Some(STANDARD.encode(&source.bytes)),
                 media_type: source.media_type,

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::reply::{Answer, Outcome};
 
 /// GET /api/workflows
-pub async fn list(call: Call<ops::GetapiWorkflows>) -> Outcome {
+pub async fn list(call: Call<ops::ListWorkflows>) -> Outcome {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = WorkflowFilter {
@@ -25,12 +25,12 @@ pub async fn list(call: Call<ops::GetapiWorkflows>) -> Outcome {
         folder_id: query.folder_id,
         sort: query.sort.map(sort_of).unwrap_or_default(),
     };
-    let found = call.app.definitions.list(&call.grant, &call.scope, &filter, &page).await?;
+    let found = call.app.definitions.list(&call.grant, &call.context, &filter, &page).await?;
     Answer::list(found, page.limit, |view| workflow(&view, &Draft::Absent))
 }
 
 /// POST /api/workflows
-pub async fn create(call: Call<ops::PostapiWorkflows>) -> Outcome {
+pub async fn create(call: Call<ops::CreateWorkflow>) -> Outcome {
     let body = &call.body;
     let (draft, definition) = draft_of(body.definition.clone());
     let new = NewWorkflow {
@@ -42,8 +42,8 @@ pub async fn create(call: Call<ops::PostapiWorkflows>) -> Outcome {
         definition,
     };
     let answer = |view: &WorkflowView| created(view, &draft);
-    let record = |view: &WorkflowView| call.unit(&view.workflow.id.to_string(), || answer(view));
-    let view = call.app.definitions.create(&call.grant, &call.scope, new, &record).await?;
+    let record = |view: &WorkflowView| call.journal(&view.workflow.id.to_string(), || answer(view));
+    let view = call.app.definitions.create(&call.grant, &call.context, new, &record).await?;
     answer(&view)
 }
 
@@ -53,15 +53,15 @@ fn created(view: &WorkflowView, draft: &Draft) -> Outcome {
 }
 
 /// GET /api/workflows/{workflowId}
-pub async fn get(call: Call<ops::GetapiWorkflowsWorkflowId>) -> Outcome {
+pub async fn get(call: Call<ops::GetWorkflow>) -> Outcome {
     let choice = version_choice(call.query.version.as_deref())?;
     let (view, draft) =
-        call.app.definitions.get(&call.grant, &call.scope, call.path.workflow_id, choice).await?;
+        call.app.definitions.get(&call.grant, &call.context, call.path.workflow_id, choice).await?;
     Ok(Answer::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
 }
 
 /// PATCH /api/workflows/{workflowId}
-pub async fn patch(call: Call<ops::PatchapiWorkflowsWorkflowId>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateWorkflow>) -> Outcome {
     let body = &call.body;
     let patch = WorkflowPatch {
         display_name: body.display_name.clone(),
@@ -73,21 +73,21 @@ pub async fn patch(call: Call<ops::PatchapiWorkflowsWorkflowId>) -> Outcome {
     };
     let id = call.path.workflow_id;
     let answer = |view: &WorkflowView| plain(view);
-    let record = |view: &WorkflowView| call.unit(&id.to_string(), || answer(view));
-    let view = call.app.definitions.patch(&call.grant, &call.scope, id, patch, &record).await?;
+    let record = |view: &WorkflowView| call.journal(&id.to_string(), || answer(view));
+    let view = call.app.definitions.patch(&call.grant, &call.context, id, patch, &record).await?;
     answer(&view)
 }
 
 /// DELETE /api/workflows/{workflowId}
-pub async fn delete(call: Call<ops::DeleteapiWorkflowsWorkflowId>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteWorkflow>) -> Outcome {
     let id = call.path.workflow_id;
-    let unit = call.audited(&id.to_string());
-    call.app.definitions.delete(&call.grant, &call.scope, id, call.meta.if_match, &unit).await?;
+    let journal = call.audited(&id.to_string());
+    call.app.definitions.delete(&call.grant, &call.context, id, call.meta.if_match, &journal).await?;
     Ok(Answer::none())
 }
 
 /// PUT /api/workflows/{workflowId}/draft
-pub async fn save_draft(call: Call<ops::PutapiWorkflowsWorkflowIdDraft>) -> Outcome {
+pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
     if call.body.definition.is_keep() {
         return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
     }
@@ -95,30 +95,34 @@ pub async fn save_draft(call: Call<ops::PutapiWorkflowsWorkflowIdDraft>) -> Outc
     let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
     let id = call.path.workflow_id;
     let answer = |(view, diagnostics): &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
-        let data = wire::SavedDraft { workflow: workflow(view, &draft), diagnostics: diagnostics.clone() };
+        let data = wire::workflows::SavedDraft {
+            workflow: workflow(view, &draft),
+            diagnostics: diagnostics.clone(),
+        };
         Ok(Answer::data(200, data)?.tagged(view.workflow.revision))
     };
-    let record =
-        |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| call.unit(&id.to_string(), || answer(result));
-    let result = call.app.definitions.save_draft(&call.grant, &call.scope, id, saved, &record).await?;
+    let record = |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
+        call.journal(&id.to_string(), || answer(result))
+    };
+    let result = call.app.definitions.save_draft(&call.grant, &call.context, id, saved, &record).await?;
     answer(&result)
 }
 
 /// POST /api/workflows/{workflowId}/validate
-pub async fn validate(call: Call<ops::PostapiWorkflowsWorkflowIdValidate>) -> Outcome {
+pub async fn validate(call: Call<ops::ValidateWorkflow>) -> Outcome {
     let profile = match call.body.profile {
-        Some(wire::Profile::Structural) => ValidationProfile::Structural,
+        Some(wire::workflows::Profile::Structural) => ValidationProfile::Structural,
         None => ValidationProfile::Executable,
-        Some(wire::Profile::Full) => ValidationProfile::Full,
-        Some(wire::Profile::Bpel) => ValidationProfile::Bpel,
-        Some(wire::Profile::CommonExecutable) => ValidationProfile::CommonExecutable,
+        Some(wire::workflows::Profile::Full) => ValidationProfile::Full,
+        Some(wire::workflows::Profile::Bpel) => ValidationProfile::Bpel,
+        Some(wire::workflows::Profile::CommonExecutable) => ValidationProfile::CommonExecutable,
     };
     let definition = call.body.definition.map(|definition| definition.typed);
     let id = call.path.workflow_id;
-    let report = call.app.definitions.validate(&call.grant, &call.scope, id, definition, profile).await?;
+    let report = call.app.definitions.validate(&call.grant, &call.context, id, definition, profile).await?;
     Answer::data(
         200,
-        wire::Validation {
+        wire::workflows::Validation {
             valid: report.valid,
             executable: report.executable,
             diagnostics: report.diagnostics,
@@ -128,7 +132,7 @@ pub async fn validate(call: Call<ops::PostapiWorkflowsWorkflowIdValidate>) -> Ou
 }
 
 /// POST /api/workflows/{workflowId}/publish
-pub async fn publish(call: Call<ops::PostapiWorkflowsWorkflowIdPublish>) -> Outcome {
+pub async fn publish(call: Call<ops::PublishWorkflow>) -> Outcome {
     let request = PublishRequest {
         change_note: call.body.change_note.clone(),
         revision: call.seen(call.body.revision)?,
@@ -139,32 +143,33 @@ pub async fn publish(call: Call<ops::PostapiWorkflowsWorkflowIdPublish>) -> Outc
         Ok(Answer::data(200, version(&published.version))?.tagged(revision))
     };
     let record = |published: &heddle_workflows::definitions::Published| {
-        call.unit(&id.to_string(), || answer(published))
+        call.journal(&id.to_string(), || answer(published))
     };
-    let published = call.app.definitions.publish(&call.grant, &call.scope, id, request, &record).await?;
+    let published = call.app.definitions.publish(&call.grant, &call.context, id, request, &record).await?;
     answer(&published)
 }
 
 /// GET /api/workflows/{workflowId}/versions
-pub async fn versions(call: Call<ops::GetapiWorkflowsWorkflowIdVersions>) -> Outcome {
+pub async fn versions(call: Call<ops::ListVersions>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.definitions.versions(&call.grant, &call.scope, call.path.workflow_id, &page).await?;
+    let found =
+        call.app.definitions.versions(&call.grant, &call.context, call.path.workflow_id, &page).await?;
     Answer::list(found, page.limit, |found| version(&found))
 }
 
 /// PUT /api/workflows/{workflowId}/star
-pub async fn star(call: Call<ops::PutapiWorkflowsWorkflowIdStar>) -> Outcome {
+pub async fn star(call: Call<ops::StarWorkflow>) -> Outcome {
     let id = call.path.workflow_id;
-    let unit = call.audited(&id.to_string());
-    let view = call.app.definitions.star(&call.grant, &call.scope, id, true, &unit).await?;
-    Answer::data(200, wire::Star { workflow_id: id.to_string(), starred: view.starred })
+    let journal = call.audited(&id.to_string());
+    let view = call.app.definitions.star(&call.grant, &call.context, id, true, &journal).await?;
+    Answer::data(200, wire::workflows::Star { workflow_id: id.to_string(), starred: view.starred })
 }
 
 /// DELETE /api/workflows/{workflowId}/star
-pub async fn unstar(call: Call<ops::DeleteapiWorkflowsWorkflowIdStar>) -> Outcome {
+pub async fn unstar(call: Call<ops::UnstarWorkflow>) -> Outcome {
     let id = call.path.workflow_id;
-    let unit = call.audited(&id.to_string());
-    call.app.definitions.star(&call.grant, &call.scope, id, false, &unit).await?;
+    let journal = call.audited(&id.to_string());
+    call.app.definitions.star(&call.grant, &call.context, id, false, &journal).await?;
     Ok(Answer::none())
 }
 
@@ -184,7 +189,9 @@ pub(super) fn version_choice(text: Option<&str>) -> Result<VersionChoice, Failur
     }
 }
 
-fn draft_of(sent: Patch<wire::Definition>) -> (Draft, Option<heddle_bpmn::model::WorkflowDefinition>) {
+fn draft_of(
+    sent: Patch<wire::definition::Definition>,
+) -> (Draft, Option<heddle_bpmn::model::WorkflowDefinition>) {
     match sent {
         Patch::Keep => (Draft::Absent, None),
         Patch::Clear => (Draft::Null, None),
@@ -200,22 +207,22 @@ fn presence(sent: Patch<String>) -> Presence<String> {
     }
 }
 
-const fn state_of(word: wire::WorkflowState) -> WorkflowState {
+const fn state_of(word: wire::workflows::WorkflowState) -> WorkflowState {
     match word {
-        wire::WorkflowState::Draft => WorkflowState::Draft,
-        wire::WorkflowState::Published => WorkflowState::Published,
-        wire::WorkflowState::Archived => WorkflowState::Archived,
+        wire::workflows::WorkflowState::Draft => WorkflowState::Draft,
+        wire::workflows::WorkflowState::Published => WorkflowState::Published,
+        wire::workflows::WorkflowState::Archived => WorkflowState::Archived,
     }
 }
 
-const fn sort_of(word: wire::WorkflowSort) -> WorkflowSort {
+const fn sort_of(word: wire::workflows::WorkflowSort) -> WorkflowSort {
     match word {
-        wire::WorkflowSort::CreatedAt => WorkflowSort::CreatedAscending,
-        wire::WorkflowSort::CreatedAtDescending => WorkflowSort::CreatedDescending,
-        wire::WorkflowSort::UpdatedAt => WorkflowSort::UpdatedAscending,
-        wire::WorkflowSort::UpdatedAtDescending => WorkflowSort::UpdatedDescending,
-        wire::WorkflowSort::DisplayName => WorkflowSort::DisplayName,
-        wire::WorkflowSort::DisplayNameDescending => WorkflowSort::DisplayNameDescending,
+        wire::workflows::WorkflowSort::CreatedAt => WorkflowSort::CreatedAscending,
+        wire::workflows::WorkflowSort::CreatedAtDescending => WorkflowSort::CreatedDescending,
+        wire::workflows::WorkflowSort::UpdatedAt => WorkflowSort::UpdatedAscending,
+        wire::workflows::WorkflowSort::UpdatedAtDescending => WorkflowSort::UpdatedDescending,
+        wire::workflows::WorkflowSort::DisplayName => WorkflowSort::DisplayName,
+        wire::workflows::WorkflowSort::DisplayNameDescending => WorkflowSort::DisplayNameDescending,
     }
 }
 
@@ -224,10 +231,10 @@ fn plain(view: &WorkflowView) -> Outcome {
 }
 
 /// A workflow for the caller; the definition stands in it as it was sent.
-fn workflow(view: &WorkflowView, draft: &Draft) -> wire::Workflow {
+fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
     let workflow = &view.workflow;
     let counts = view.run_counts;
-    wire::Workflow {
+    wire::workflows::Workflow {
         id: workflow.id.to_string(),
         slug: workflow.slug.clone(),
         display_name: workflow.display_name.clone(),
@@ -238,9 +245,9 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::Workflow {
             Presence::Value(folder) => Some(Some(folder.clone())),
         },
         state: match workflow.state {
-            WorkflowState::Draft => wire::WorkflowState::Draft,
-            WorkflowState::Published => wire::WorkflowState::Published,
-            WorkflowState::Archived => wire::WorkflowState::Archived,
+            WorkflowState::Draft => wire::workflows::WorkflowState::Draft,
+            WorkflowState::Published => wire::workflows::WorkflowState::Published,
+            WorkflowState::Archived => wire::workflows::WorkflowState::Archived,
         },
         starred: view.starred,
         revision: workflow.revision.0,
@@ -252,7 +259,7 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::Workflow {
             Draft::Null => Some(Value::Null),
             Draft::Value(definition) => Some(definition.clone()),
         },
-        run_counts: wire::RunCounts {
+        run_counts: wire::workflows::RunCounts {
             active: counts.active,
             incidents: counts.incidents,
             completed: counts.completed,
@@ -266,14 +273,18 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::Workflow {
     }
 }
 
-fn version(version: &Version) -> wire::WorkflowVersion {
-    wire::WorkflowVersion {
+fn version(version: &Version) -> wire::workflows::WorkflowVersion {
+    wire::workflows::WorkflowVersion {
         number: version.number,
         hash: version.hash.clone(),
         published_at: version.published_at,
         published_by: version.published_by.to_string(),
         change_note: version.change_note.clone(),
-        state: if version.active { wire::VersionState::Active } else { wire::VersionState::Superseded },
+        state: if version.active {
+            wire::workflows::VersionState::Active
+        } else {
+            wire::workflows::VersionState::Superseded
+        },
     }
 }
 

@@ -19,7 +19,7 @@ use heddle_store_identity::IdentityStore;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::core::{open_database, scope_at};
+use crate::core::{context_at, open_database};
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
 
 /// Less free space than this is a fault: the write-ahead log alone may take so much.
@@ -238,11 +238,11 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
         Err(error) => return failed(error.to_string()),
     };
     let nobody = uuid::Uuid::nil();
-    let scope = scope_at(clock.now(), TenantId(nobody), UserId(nobody));
-    let Ok(grant) = scope.snapshot().authorize::<LicenceRead>(&Target::all()) else {
+    let context = context_at(clock.now(), TenantId(nobody), UserId(nobody));
+    let Ok(grant) = context.snapshot().authorize::<LicenceRead>(&Target::all()) else {
         return failed("the licence may not be read".to_owned());
     };
-    match identity.licence(&grant, &scope).await {
+    match identity.licence(&grant, &context).await {
         Ok(report) => judged(&report.licence),
         Err(error) => failed(error.to_string()),
     }

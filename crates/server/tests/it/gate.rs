@@ -46,7 +46,7 @@ async fn nobody_comes_in_without_a_credential() {
                 let answer = call(stranger, id, &samples::nobody(spec)).await;
                 let wanted = spec.security != Security::Public;
                 let refused = answer.status == 401 && answer.header("www-authenticate") == "Bearer";
-                let signs_in = id == OperationId::PostapiAuthSignIn;
+                let signs_in = id == OperationId::SignIn;
                 assert!(
                     signs_in || refused == wanted,
                     "{}: {} {}",
@@ -97,7 +97,7 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
     let event = json!({ "correlationKey": "k", "eventType": "e", "idempotencyKey": "theirs", "payload": {} });
     let event = owner.post("/api/case-events", event).await.expect(202).data();
     let role = owner.post("/api/roles", json!({ "name": "theirs" })).await.expect(201).id();
-    let grant = owner.post("/api/grants", samples::body(OperationId::PostapiGrants)).await.expect(201).id();
+    let grant = owner.post("/api/grants", samples::body(OperationId::CreateGrant)).await.expect(201).id();
     let (user, them) = app.user_in(owner, "theirs", &["viewer"]).await;
     let token = them.post("/api/auth/tokens", json!({ "name": "theirs" })).await.expect(201).data();
     let session = them.get("/api/auth/session").await.expect(200).data();
@@ -125,7 +125,7 @@ async fn what_belongs_to_another_organisation_is_not_there() {
         theirs.insert("organizationId", organization);
         let (_, owner) = app.user("owner", &["owner"]).await;
         for (id, spec) in all().filter(|(_, spec)| spec.path.contains('{')) {
-            if id == OperationId::PutapiMembersUserId {
+            if id == OperationId::SetMember {
                 // Whoever knows a user's id may make him a member: that is how he comes to a second organisation.
                 continue;
             }
@@ -163,7 +163,7 @@ async fn a_restricted_installation_opens_what_remedies_it() {
         // A call may end the session that makes it.
         let (email, password) = app.account.clone();
         for (id, spec) in all() {
-            if matches!(id, OperationId::PostapiAuthSignOut | OperationId::PostapiTestClock) {
+            if matches!(id, OperationId::SignOut | OperationId::AdvanceTestClock) {
                 continue;
             }
             let path = samples::within(spec, &app.organization);
@@ -319,7 +319,7 @@ async fn a_body_that_is_too_long_is_not_read() {
             assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer}");
         }
         // A body of unknown length is cut off where the limit is.
-        let spec = OperationId::PostapiWorkflows.spec();
+        let spec = OperationId::CreateWorkflow.spec();
         let mut stream = open(&app, spec, "transfer-encoding: chunked").await;
         let (mut reading, mut writing) = stream.split();
         let chunk = [b"100000\r\n".as_slice(), &vec![b' '; 0x10_0000], b"\r\n"].concat();

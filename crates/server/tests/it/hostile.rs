@@ -16,7 +16,7 @@ const LAUGHS: &str = r#"<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "ha"><!ENTI
 
 fn utf_16(text: &str, big: bool) -> Vec<u8> {
     let units = std::iter::once(0xfeff).chain(text.encode_utf16());
-    units.flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
+    units.flat_map(|journal| if big { journal.to_be_bytes() } else { journal.to_le_bytes() }).collect()
 }
 
 fn declared(encoding: &str) -> String {

@@ -32,39 +32,37 @@ pub fn body(id: OperationId) -> Value {
     use OperationId as Id;
     let secret = "a long enough secret";
     match id {
-        Id::PostapiCaseEvents => {
+        Id::SubmitCaseEvent => {
             json!({ "correlationKey": "k", "eventType": "e", "idempotencyKey": "i", "payload": {} })
         }
-        Id::PostapiWorkflows => json!({ "slug": "sample", "displayName": "Sample", "description": "" }),
-        Id::PostapiWorkflowsTransformPreview => json!({ "source": { "format": "bpmn", "content": "<a/>" } }),
-        Id::PatchapiWorkflowsWorkflowId
-        | Id::PatchapiOrganizationsOrganizationId
-        | Id::PatchapiUsersUserId => {
+        Id::CreateWorkflow => json!({ "slug": "sample", "displayName": "Sample", "description": "" }),
+        Id::PreviewTransform => json!({ "source": { "format": "bpmn", "content": "<a/>" } }),
+        Id::UpdateWorkflow | Id::UpdateOrganization | Id::UpdateUser => {
             json!({ "displayName": "Other" })
         }
-        Id::PutapiWorkflowsWorkflowIdDmnLogic => json!({ "decisions": [] }),
-        Id::PutapiWorkflowsWorkflowIdDraft => json!({ "definition": { "nodes": [], "edges": [] } }),
-        Id::PostapiWorkflowsWorkflowIdRunsRunIdDecision => json!({ "decision": "suspend" }),
-        Id::PostapiHumanTasksTaskIdAssign => json!({ "assignee": "me" }),
-        Id::PostapiSignals => json!({ "name": "s", "payload": {}, "idempotencyKey": "i" }),
-        Id::PostapiSetup => json!({
+        Id::SaveDecisionLogic => json!({ "decisions": [] }),
+        Id::SaveDraft => json!({ "definition": { "nodes": [], "edges": [] } }),
+        Id::DecideRun => json!({ "decision": "suspend" }),
+        Id::AssignHumanTask => json!({ "assignee": "me" }),
+        Id::SendSignal => json!({ "name": "s", "payload": {}, "idempotencyKey": "i" }),
+        Id::SetUpInstallation => json!({
             "token": "t", "organization": { "slug": "acme", "displayName": "Acme" },
             "administrator": { "email": "a@example.com", "displayName": "A", "password": secret },
         }),
-        Id::PostapiAuthSignIn => json!({ "email": "nobody@example.com", "password": secret }),
-        Id::PutapiAuthPassword => json!({ "currentPassword": "wrong", "newPassword": secret }),
-        Id::PostapiAuthTokens => json!({ "name": "sample" }),
-        Id::PutapiLicence | Id::PostapiLicenceValidate => json!({ "licence": "nonsense" }),
-        Id::PostapiOrganizations => json!({ "slug": "sample", "displayName": "Sample" }),
-        Id::PostapiUsers => json!({ "email": "sample@example.com", "displayName": "Sample" }),
-        Id::PutapiMembersUserId => json!({ "roles": ["viewer"] }),
-        Id::PostapiRoles => json!({ "name": "sample" }),
-        Id::PatchapiRolesRoleId => json!({ "description": "Other" }),
-        Id::PostapiGrants => json!({
+        Id::SignIn => json!({ "email": "nobody@example.com", "password": secret }),
+        Id::ChangePassword => json!({ "currentPassword": "wrong", "newPassword": secret }),
+        Id::CreateApiToken => json!({ "name": "sample" }),
+        Id::InstallLicence | Id::ValidateLicence => json!({ "licence": "nonsense" }),
+        Id::CreateOrganization => json!({ "slug": "sample", "displayName": "Sample" }),
+        Id::CreateUser => json!({ "email": "sample@example.com", "displayName": "Sample" }),
+        Id::SetMember => json!({ "roles": ["viewer"] }),
+        Id::CreateRole => json!({ "name": "sample" }),
+        Id::UpdateRole => json!({ "description": "Other" }),
+        Id::CreateGrant => json!({
             "principal": { "kind": "everyone" }, "resourceType": "workflow", "action": "read",
             "resourceId": "*", "effect": "allow",
         }),
-        Id::PostapiTestClock => json!({ "advance": "PT1S" }),
+        Id::AdvanceTestClock => json!({ "advance": "PT1S" }),
         _ => json!({}),
     }
 }

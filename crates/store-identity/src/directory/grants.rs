@@ -5,22 +5,25 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
 use heddle_identity::records::{GrantPrincipal, GrantRow};
 use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{grants, members, roles};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
 
 use super::nothing;
 use crate::IdentityStore;
-use crate::common::{after_time, bump, bury, found, out_of_reach, surplus, unbury, within, write};
+use crate::common::{
+    after_time, bump_authz_revision, clear_tombstone, found, out_of_reach, surplus, within, write,
+    write_tombstone,
+};
 use crate::rows::GrantDbRow;
 use crate::sessions::time_of;
 
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, reach): (&GrantFilter, &Reach),
+    (filter, reach): (&GrantFilter, &AccessFilter),
     page: &PageRequest,
 ) -> Result<Page<GrantRow>, StoreError> {
     let last = after_time(page)?;
@@ -86,13 +89,17 @@ async fn check_principal<C: AsConn>(conn: &mut C, grant: &GrantRow) -> Result<()
     found(usize::from(there > 0))
 }
 
-pub(super) async fn insert(store: &IdentityStore, grant: &GrantRow, unit: &Unit) -> Result<(), StoreError> {
+pub(super) async fn insert(
+    store: &IdentityStore,
+    grant: &GrantRow,
+    journal: &Journal,
+) -> Result<(), StoreError> {
     write!(store, |conn| {
-        bump(conn, grant.tenant).await?;
+        bump_authz_revision(conn, grant.tenant).await?;
         check_principal(conn, grant).await?;
         diesel::insert_into(grants::table).values(GrantDbRow::from(grant)).execute(conn).await?;
-        unbury(conn, grant.tenant, Tombstone::Grant(grant.id)).await?;
-        write_unit(conn, unit).await
+        clear_tombstone(conn, grant.tenant, Tombstone::Grant(grant.id)).await?;
+        write_unit(conn, journal).await
     })
 }
 
@@ -100,12 +107,12 @@ pub(super) async fn delete(
     store: &IdentityStore,
     tenant: TenantId,
     id: GrantId,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        bump(conn, tenant).await?;
+        bump_authz_revision(conn, tenant).await?;
         found(diesel::delete(grants::table.find((Id::from(tenant), Id::from(id)))).execute(conn).await?)?;
-        bury(conn, tenant, Tombstone::Grant(id), time_of(unit)).await?;
-        write_unit(conn, unit).await
+        write_tombstone(conn, tenant, Tombstone::Grant(id), time_of(journal)).await?;
+        write_unit(conn, journal).await
     })
 }

@@ -9,15 +9,18 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Member, Membership};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, users};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
 
 use super::{nothing, owners};
 use crate::IdentityStore;
-use crate::common::{after_time, bump, bury, fresh, out_of_reach, surplus, unbury, within, write};
+use crate::common::{
+    after_time, bump_authz_revision, check_revision, clear_tombstone, out_of_reach, surplus, within, write,
+    write_tombstone,
+};
 use crate::rows::{MemberRow, user_state};
 use crate::sessions::time_of;
 
@@ -58,7 +61,7 @@ fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    reach: &Reach,
+    reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Member>, StoreError> {
     let last = after_time(page)?;
@@ -142,7 +145,7 @@ pub(crate) async fn set_bindings<C: AsConn>(conn: &mut C, membership: &Membershi
 
 /// The revision of a membership, if there is one, with the organisation's rights locked.
 async fn lock<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<Option<i64>, Error> {
-    bump(conn, tenant).await?;
+    bump_authz_revision(conn, tenant).await?;
     let query = members::table.find((Id::from(tenant), Id::from(user))).select(members::revision);
     Ok(on_conn!(conn, |conn| query.first(conn).await.optional()?))
 }
@@ -151,7 +154,7 @@ pub(super) async fn set(
     store: &IdentityStore,
     membership: &Membership,
     expected: Option<Revision>,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<Change, StoreError> {
     let (tenant, user) = (membership.tenant, membership.user_id);
     let ids: Vec<Id> = membership.roles.iter().copied().map(Id::from).collect();
@@ -173,7 +176,7 @@ pub(super) async fn set(
             (Some(_), None) => return Err(StoreError::Duplicate("members.user_id".to_owned()).into()),
             (None, Some(_)) => return Err(StoreError::NotFound.into()),
             (Some(stored), Some(expected)) => {
-                fresh(stored, expected)?;
+                check_revision(stored, expected)?;
                 let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &ids).await?;
                 if !stays && owners::is_last(conn, tenant, user).await? {
                     return Ok(Change::LastOwner);
@@ -189,8 +192,8 @@ pub(super) async fn set(
             }
         }
         set_bindings(conn, membership).await?;
-        unbury(conn, tenant, Tombstone::Member(user)).await?;
-        write_unit(conn, unit).await?;
+        clear_tombstone(conn, tenant, Tombstone::Member(user)).await?;
+        write_unit(conn, journal).await?;
         Ok(Change::Done)
     })
 }
@@ -199,11 +202,11 @@ pub(super) async fn remove(
     store: &IdentityStore,
     (tenant, user): (TenantId, UserId),
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (organization, person) = (Id::from(tenant), Id::from(user));
-        fresh(lock(conn, tenant, user).await?.ok_or(StoreError::NotFound)?, expected)?;
+        check_revision(lock(conn, tenant, user).await?.ok_or(StoreError::NotFound)?, expected)?;
         if owners::is_last(conn, tenant, user).await? {
             return Ok(Change::LastOwner);
         }
@@ -222,8 +225,8 @@ pub(super) async fn remove(
         )
         .execute(conn)
         .await?;
-        bury(conn, tenant, Tombstone::Member(user), time_of(unit)).await?;
-        write_unit(conn, unit).await?;
+        write_tombstone(conn, tenant, Tombstone::Member(user), time_of(journal)).await?;
+        write_unit(conn, journal).await?;
         Ok(Change::Done)
     })
 }

@@ -9,16 +9,16 @@ mod users;
 
 use async_trait::async_trait;
 use heddle_identity::ports::{
-    Capped, Change, DirectoryStore, GrantFilter, NewOrganization, NewUser, Tombstone, UserFilter,
+    Change, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone, UserFilter,
 };
 use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::{StoreError, read};
 
 use crate::IdentityStore;
-use crate::common::is_buried;
+use crate::common::is_tombstone;
 
 pub(crate) use members::set_bindings;
 pub(crate) use organizations::insert_rows as insert_organization_rows;
@@ -33,13 +33,13 @@ fn nothing<T>() -> Page<T> {
 impl DirectoryStore for IdentityStore {
     async fn was_deleted(&self, tenant: TenantId, what: Tombstone) -> Result<bool, StoreError> {
         let (kind, id) = what.parts();
-        read!(&self.db, |conn| is_buried(conn, (tenant, kind, id)).await)
+        read!(&self.db, |conn| is_tombstone(conn, (tenant, kind, id)).await)
     }
 
     async fn organizations(
         &self,
         user: UserId,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Organization>, StoreError> {
         organizations::list(self, user, reach, page).await
@@ -53,34 +53,34 @@ impl DirectoryStore for IdentityStore {
         &self,
         new: &NewOrganization,
         limit: Option<u64>,
-        unit: &Unit,
-    ) -> Result<Capped, StoreError> {
-        organizations::insert(self, new, limit, unit).await
+        journal: &Journal,
+    ) -> Result<LimitOutcome, StoreError> {
+        organizations::insert(self, new, limit, journal).await
     }
 
     async fn update_organization(
         &self,
         organization: &Organization,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), StoreError> {
-        organizations::update(self, organization, expected, unit).await
+        organizations::update(self, organization, expected, journal).await
     }
 
     async fn delete_organization(
         &self,
         id: TenantId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError> {
-        organizations::delete(self, id, expected, unit).await
+        organizations::delete(self, id, expected, journal).await
     }
 
     async fn users(
         &self,
         tenant: TenantId,
         filter: &UserFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<User>, StoreError> {
         users::list(self, tenant, (filter, reach), page).await
@@ -94,13 +94,18 @@ impl DirectoryStore for IdentityStore {
         &self,
         new: &NewUser,
         limit: Option<u64>,
-        unit: &Unit,
-    ) -> Result<Capped, StoreError> {
-        users::insert(self, new, limit, unit).await
+        journal: &Journal,
+    ) -> Result<LimitOutcome, StoreError> {
+        users::insert(self, new, limit, journal).await
     }
 
-    async fn update_user(&self, user: &User, expected: Revision, unit: &Unit) -> Result<Change, StoreError> {
-        users::update(self, user, expected, unit).await
+    async fn update_user(
+        &self,
+        user: &User,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<Change, StoreError> {
+        users::update(self, user, expected, journal).await
     }
 
     async fn delete_user(
@@ -108,15 +113,15 @@ impl DirectoryStore for IdentityStore {
         home: TenantId,
         id: UserId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError> {
-        users::delete(self, (home, id), expected, unit).await
+        users::delete(self, (home, id), expected, journal).await
     }
 
     async fn members(
         &self,
         tenant: TenantId,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError> {
         members::list(self, tenant, reach, page).await
@@ -130,9 +135,9 @@ impl DirectoryStore for IdentityStore {
         &self,
         membership: &Membership,
         expected: Option<Revision>,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError> {
-        members::set(self, membership, expected, unit).await
+        members::set(self, membership, expected, journal).await
     }
 
     async fn remove_member(
@@ -140,15 +145,15 @@ impl DirectoryStore for IdentityStore {
         tenant: TenantId,
         user: UserId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError> {
-        members::remove(self, (tenant, user), expected, unit).await
+        members::remove(self, (tenant, user), expected, journal).await
     }
 
     async fn roles(
         &self,
         tenant: TenantId,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Role>, StoreError> {
         roles::list(self, tenant, reach, page).await
@@ -162,12 +167,17 @@ impl DirectoryStore for IdentityStore {
         roles::get(self, tenant, id).await
     }
 
-    async fn insert_role(&self, role: &Role, unit: &Unit) -> Result<(), StoreError> {
-        roles::insert(self, role, unit).await
+    async fn insert_role(&self, role: &Role, journal: &Journal) -> Result<(), StoreError> {
+        roles::insert(self, role, journal).await
     }
 
-    async fn update_role(&self, role: &Role, expected: Revision, unit: &Unit) -> Result<(), StoreError> {
-        roles::update(self, role, expected, unit).await
+    async fn update_role(
+        &self,
+        role: &Role,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        roles::update(self, role, expected, journal).await
     }
 
     async fn delete_role(
@@ -175,16 +185,16 @@ impl DirectoryStore for IdentityStore {
         tenant: TenantId,
         id: RoleId,
         expected: Revision,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<Change, StoreError> {
-        roles::delete(self, (tenant, id), expected, unit).await
+        roles::delete(self, (tenant, id), expected, journal).await
     }
 
     async fn grants(
         &self,
         tenant: TenantId,
         filter: &GrantFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError> {
         grants::list(self, tenant, (filter, reach), page).await
@@ -194,11 +204,11 @@ impl DirectoryStore for IdentityStore {
         grants::get(self, tenant, id).await
     }
 
-    async fn insert_grant(&self, grant: &GrantRow, unit: &Unit) -> Result<(), StoreError> {
-        grants::insert(self, grant, unit).await
+    async fn insert_grant(&self, grant: &GrantRow, journal: &Journal) -> Result<(), StoreError> {
+        grants::insert(self, grant, journal).await
     }
 
-    async fn delete_grant(&self, tenant: TenantId, id: GrantId, unit: &Unit) -> Result<(), StoreError> {
-        grants::delete(self, tenant, id, unit).await
+    async fn delete_grant(&self, tenant: TenantId, id: GrantId, journal: &Journal) -> Result<(), StoreError> {
+        grants::delete(self, tenant, id, journal).await
     }
 }

@@ -4,18 +4,20 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Capped, Change, NewOrganization, Tombstone};
+use heddle_identity::ports::{Change, LimitOutcome, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{members, organizations, role_bindings, tenant_authz, users, workflows};
 use heddle_store::{AsConn, At, Error, Id, StoreError, on_conn, read};
 
 use super::{members::set_bindings, nothing, roles};
 use crate::IdentityStore;
-use crate::common::{after_time, bury, fresh, out_of_reach, serialise, surplus, within, write};
+use crate::common::{
+    after_time, check_revision, out_of_reach, serialise, surplus, within, write, write_tombstone,
+};
 use crate::installation::COUNTED;
 use crate::rows::{MemberRow, OrganizationRow};
 use crate::sessions::time_of;
@@ -23,7 +25,7 @@ use crate::sessions::time_of;
 pub(super) async fn list(
     store: &IdentityStore,
     user: UserId,
-    reach: &Reach,
+    reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Organization>, StoreError> {
     let last = after_time(page)?;
@@ -82,21 +84,21 @@ pub(super) async fn insert(
     store: &IdentityStore,
     new: &NewOrganization,
     limit: Option<u64>,
-    unit: &Unit,
-) -> Result<Capped, StoreError> {
+    journal: &Journal,
+) -> Result<LimitOutcome, StoreError> {
     write!(store, |conn| {
         if let Some(limit) = limit {
             serialise(conn, COUNTED).await?;
             let used: i64 = organizations::table.count().get_result(conn).await?;
             if used.unsigned_abs() >= limit {
-                return Ok(Capped::LimitReached { used: used.unsigned_abs() });
+                return Ok(LimitOutcome::LimitReached { used: used.unsigned_abs() });
             }
         }
         insert_rows(conn, new).await?;
         diesel::insert_into(members::table).values(MemberRow::from(&new.owner)).execute(conn).await?;
         set_bindings(conn, &new.owner).await?;
-        write_unit(conn, unit).await?;
-        Ok(Capped::Done)
+        write_unit(conn, journal).await?;
+        Ok(LimitOutcome::Done)
     })
 }
 
@@ -104,7 +106,7 @@ pub(super) async fn update(
     store: &IdentityStore,
     organization: &Organization,
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
         let row = organizations::table.find(Id::from(organization.id));
@@ -121,7 +123,7 @@ pub(super) async fn update(
             let there: i64 = row.count().get_result(conn).await?;
             return Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into());
         }
-        write_unit(conn, unit).await
+        write_unit(conn, journal).await
     })
 }
 
@@ -129,13 +131,13 @@ pub(super) async fn delete(
     store: &IdentityStore,
     id: TenantId,
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let key = Id::from(id);
         let stored: Option<i64> =
             organizations::table.find(key).select(organizations::revision).first(conn).await.optional()?;
-        fresh(stored.ok_or(StoreError::NotFound)?, expected)?;
+        check_revision(stored.ok_or(StoreError::NotFound)?, expected)?;
         let at_home: i64 = users::table.filter(users::home_id.eq(key)).count().get_result(conn).await?;
         let drawn: i64 =
             workflows::table.filter(workflows::organization_id.eq(key)).count().get_result(conn).await?;
@@ -147,8 +149,8 @@ pub(super) async fn delete(
             .execute(conn)
             .await?;
         diesel::delete(organizations::table.find(key)).execute(conn).await?;
-        bury(conn, id, Tombstone::Organization(id), time_of(unit)).await?;
-        write_unit(conn, unit).await?;
+        write_tombstone(conn, id, Tombstone::Organization(id), time_of(journal)).await?;
+        write_unit(conn, journal).await?;
         Ok(Change::Done)
     })
 }

@@ -5,22 +5,25 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{grants, role_bindings, roles};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
 
 use super::nothing;
 use crate::IdentityStore;
-use crate::common::{after, bump, bury, fresh, out_of_reach, surplus, unbury, within, write};
+use crate::common::{
+    after, bump_authz_revision, check_revision, clear_tombstone, out_of_reach, surplus, within, write,
+    write_tombstone,
+};
 use crate::rows::RoleRow;
 use crate::sessions::time_of;
 
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    reach: &Reach,
+    reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Role>, StoreError> {
     let last: Option<String> = after(page)?;
@@ -74,18 +77,18 @@ pub(super) async fn insert_row<C: AsConn>(conn: &mut C, role: &Role) -> Result<(
     Ok(())
 }
 
-pub(super) async fn insert(store: &IdentityStore, role: &Role, unit: &Unit) -> Result<(), StoreError> {
+pub(super) async fn insert(store: &IdentityStore, role: &Role, journal: &Journal) -> Result<(), StoreError> {
     write!(store, |conn| {
-        bump(conn, role.tenant).await?;
+        bump_authz_revision(conn, role.tenant).await?;
         insert_row(conn, role).await?;
-        unbury(conn, role.tenant, Tombstone::Role(role.id)).await?;
-        write_unit(conn, unit).await
+        clear_tombstone(conn, role.tenant, Tombstone::Role(role.id)).await?;
+        write_unit(conn, journal).await
     })
 }
 
 /// The revision of a role, with the organisation's rights locked.
 async fn lock<C: AsConn>(conn: &mut C, tenant: TenantId, id: RoleId) -> Result<i64, Error> {
-    bump(conn, tenant).await?;
+    bump_authz_revision(conn, tenant).await?;
     let query = roles::table.find((Id::from(tenant), Id::from(id))).select(roles::revision);
     let stored: Option<i64> = on_conn!(conn, |conn| query.first(conn).await.optional()?);
     Ok(stored.ok_or(StoreError::NotFound)?)
@@ -95,10 +98,10 @@ pub(super) async fn update(
     store: &IdentityStore,
     role: &Role,
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        fresh(lock(conn, role.tenant, role.id).await?, expected)?;
+        check_revision(lock(conn, role.tenant, role.id).await?, expected)?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
             .set((
@@ -110,7 +113,7 @@ pub(super) async fn update(
             ))
             .execute(conn)
             .await?;
-        write_unit(conn, unit).await
+        write_unit(conn, journal).await
     })
 }
 
@@ -118,11 +121,11 @@ pub(super) async fn delete(
     store: &IdentityStore,
     (tenant, id): (TenantId, RoleId),
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (organization, role) = (Id::from(tenant), Id::from(id));
-        fresh(lock(conn, tenant, id).await?, expected)?;
+        check_revision(lock(conn, tenant, id).await?, expected)?;
         let holders: i64 = role_bindings::table
             .filter(role_bindings::organization_id.eq(organization).and(role_bindings::role_id.eq(role)))
             .count()
@@ -140,8 +143,8 @@ pub(super) async fn delete(
         .execute(conn)
         .await?;
         diesel::delete(roles::table.find((organization, role))).execute(conn).await?;
-        bury(conn, tenant, Tombstone::Role(id), time_of(unit)).await?;
-        write_unit(conn, unit).await?;
+        write_tombstone(conn, tenant, Tombstone::Role(id), time_of(journal)).await?;
+        write_unit(conn, journal).await?;
         Ok(Change::Done)
     })
 }

@@ -5,11 +5,11 @@ use diesel::{
     SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Capped, Change, NewUser, Tombstone, UserFilter};
+use heddle_identity::ports::{Change, LimitOutcome, NewUser, Tombstone, UserFilter};
 use heddle_identity::records::{GrantPrincipal, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{api_tokens, grants, members, sessions, users};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
@@ -17,7 +17,8 @@ use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
 use super::{members::set_bindings, nothing, owners};
 use crate::IdentityStore;
 use crate::common::{
-    after_time, bump, bury, containing, fresh, out_of_reach, serialise, surplus, unbury, within, write,
+    after_time, bump_authz_revision, check_revision, clear_tombstone, containing, out_of_reach, serialise,
+    surplus, within, write, write_tombstone,
 };
 use crate::installation::COUNTED;
 use crate::rows::{MemberRow, UserRow};
@@ -35,7 +36,7 @@ macro_rules! belonging {
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, reach): (&UserFilter, &Reach),
+    (filter, reach): (&UserFilter, &AccessFilter),
     page: &PageRequest,
 ) -> Result<Page<User>, StoreError> {
     let last = after_time(page)?;
@@ -88,25 +89,25 @@ pub(super) async fn insert(
     store: &IdentityStore,
     new: &NewUser,
     limit: Option<u64>,
-    unit: &Unit,
-) -> Result<Capped, StoreError> {
+    journal: &Journal,
+) -> Result<LimitOutcome, StoreError> {
     write!(store, |conn| {
         if let Some(limit) = limit {
             serialise(conn, COUNTED).await?;
             let used: i64 = users::table.count().get_result(conn).await?;
             if used.unsigned_abs() >= limit {
-                return Ok(Capped::LimitReached { used: used.unsigned_abs() });
+                return Ok(LimitOutcome::LimitReached { used: used.unsigned_abs() });
             }
         }
         let home = new.user.home;
-        bump(conn, home).await?;
+        bump_authz_revision(conn, home).await?;
         insert_row(conn, &new.user).await?;
         diesel::insert_into(members::table).values(MemberRow::from(&new.membership)).execute(conn).await?;
         set_bindings(conn, &new.membership).await?;
-        unbury(conn, home, Tombstone::User(new.user.id)).await?;
-        unbury(conn, home, Tombstone::Member(new.user.id)).await?;
-        write_unit(conn, unit).await?;
-        Ok(Capped::Done)
+        clear_tombstone(conn, home, Tombstone::User(new.user.id)).await?;
+        clear_tombstone(conn, home, Tombstone::Member(new.user.id)).await?;
+        write_unit(conn, journal).await?;
+        Ok(LimitOutcome::Done)
     })
 }
 
@@ -132,13 +133,13 @@ async fn lock<C: AsConn>(
 ) -> Result<(UserRow, Vec<TenantId>), Error> {
     let tenants = organizations_of(conn, home, id).await?;
     for tenant in &tenants {
-        bump(conn, *tenant).await?;
+        bump_authz_revision(conn, *tenant).await?;
     }
     let query = users::table.find(Id::from(id)).filter(users::home_id.eq(Id::from(home)));
     let row: Option<UserRow> =
         on_conn!(conn, |conn| query.select(UserRow::as_select()).first(conn).await.optional()?);
     let row = row.ok_or(StoreError::NotFound)?;
-    fresh(row.revision, expected)?;
+    check_revision(row.revision, expected)?;
     Ok((row, tenants))
 }
 
@@ -146,7 +147,7 @@ pub(super) async fn update(
     store: &IdentityStore,
     user: &User,
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let key = Id::from(user.id);
@@ -173,7 +174,7 @@ pub(super) async fn update(
         if !active {
             diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(key))).execute(conn).await?;
         }
-        write_unit(conn, unit).await?;
+        write_unit(conn, journal).await?;
         Ok(Change::Done)
     })
 }
@@ -182,7 +183,7 @@ pub(super) async fn delete(
     store: &IdentityStore,
     (home, id): (TenantId, UserId),
     expected: Revision,
-    unit: &Unit,
+    journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (_, tenants) = lock(conn, (home, id), expected).await?;
@@ -197,12 +198,12 @@ pub(super) async fn delete(
             .await?;
         // Memberships, sessions and tokens go with the account.
         diesel::delete(users::table.find(Id::from(id))).execute(conn).await?;
-        let at = time_of(unit);
+        let at = time_of(journal);
         for tenant in tenants {
-            bury(conn, tenant, Tombstone::Member(id), at).await?;
+            write_tombstone(conn, tenant, Tombstone::Member(id), at).await?;
         }
-        bury(conn, home, Tombstone::User(id), at).await?;
-        write_unit(conn, unit).await?;
+        write_tombstone(conn, home, Tombstone::User(id), at).await?;
+        write_unit(conn, journal).await?;
         Ok(Change::Done)
     })
 }

@@ -3,7 +3,7 @@
 use heddle_identity::ports::{AccessStore, Credential, DirectoryStore, SessionStore, TokenKind};
 use heddle_identity::records::{GrantPrincipal, Role, User, UserState};
 use heddle_kernel::Revision;
-use heddle_policy::unit::Unit;
+use heddle_policy::journal::Journal;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
 use uuid::Uuid;
@@ -22,7 +22,7 @@ async fn a_session_leads_to_its_user_and_his_rights() {
             (4, GrantPrincipal::User(ADA)),
             (5, GrantPrincipal::Role(OWNER)),
         ] {
-            store.insert_grant(&grant(n, principal), &Unit::default()).await.unwrap();
+            store.insert_grant(&grant(n, principal), &Journal::default()).await.unwrap();
         }
         let session = sign_in(&store, 50, BOB).await;
         for _ in 0..2 {
@@ -51,8 +51,8 @@ async fn a_session_leads_to_its_user_and_his_rights() {
 async fn an_api_token_works_where_it_is_asked_for_where_it_belongs_or_at_home() {
     on_both!(|db| {
         let store = world(&db).await;
-        store.insert_token(&token(1, ADA, None), &Unit::default()).await.unwrap();
-        store.insert_token(&token(2, ADA, Some(ACME)), &Unit::default()).await.unwrap();
+        store.insert_token(&token(1, ADA, None), &Journal::default()).await.unwrap();
+        store.insert_token(&token(2, ADA, Some(ACME)), &Journal::default()).await.unwrap();
         for (n, tenant, asked, counts, revision) in [
             (1, None, None, ACME, 1),
             (1, None, Some(OTHER), OTHER, 0),
@@ -83,7 +83,7 @@ async fn a_use_is_noted_and_seen_in_the_cache() {
     on_both!(|db| {
         let store = world(&db).await;
         let session = sign_in(&store, 50, ADA).await;
-        store.insert_token(&token(1, ADA, None), &Unit::default()).await.unwrap();
+        store.insert_token(&token(1, ADA, None), &Journal::default()).await.unwrap();
         access(&store, &session).await.unwrap();
         store.access(TokenKind::ApiToken, "token-1", None).await.unwrap();
         let later = NOW.plus_seconds(61);
@@ -110,7 +110,7 @@ async fn every_change_is_seen_by_the_next_request() {
         let node = if db.postgres().is_some() { IdentityStore::new(db.clone()) } else { store.clone() };
         add_bob(&store, &[WORKER]).await;
         let session = sign_in(&store, 50, BOB).await;
-        let unit = Unit::default();
+        let journal = Journal::default();
         let mut revision = 0;
         let mut look = async |what: &str| {
             let found = access(&node, &session).await.unwrap();
@@ -120,36 +120,36 @@ async fn every_change_is_seen_by_the_next_request() {
         };
         look("first").await;
 
-        store.insert_grant(&grant(1, GrantPrincipal::Everyone), &unit).await.unwrap();
+        store.insert_grant(&grant(1, GrantPrincipal::Everyone), &journal).await.unwrap();
         assert_eq!(look("grant").await.standing.grants.len(), 1);
-        store.delete_grant(ACME, grant(1, GrantPrincipal::Everyone).id, &unit).await.unwrap();
+        store.delete_grant(ACME, grant(1, GrantPrincipal::Everyone).id, &journal).await.unwrap();
         assert!(look("no grant").await.standing.grants.is_empty());
 
         let changed = Role { name: "doer".to_owned(), revision: Revision(2), ..role(ACME, WORKER, "", true) };
-        store.update_role(&changed, Revision::FIRST, &unit).await.unwrap();
+        store.update_role(&changed, Revision::FIRST, &journal).await.unwrap();
         assert_eq!(look("role").await.standing.roles[0].name, "doer");
 
         let mut member = membership(ACME, BOB, &[OWNER, WORKER]);
         member.revision = Revision(2);
-        store.set_member(&member, Some(Revision::FIRST), &unit).await.unwrap();
+        store.set_member(&member, Some(Revision::FIRST), &journal).await.unwrap();
         assert_eq!(look("member").await.standing.roles.len(), 2);
-        store.remove_member(ACME, BOB, Revision(2), &unit).await.unwrap();
+        store.remove_member(ACME, BOB, Revision(2), &journal).await.unwrap();
         let outside = look("no member").await.standing;
         assert_eq!((outside.membership, outside.roles.len()), (None, 0));
 
-        store.set_member(&membership(ACME, BOB, &[]), None, &unit).await.unwrap();
+        store.set_member(&membership(ACME, BOB, &[]), None, &journal).await.unwrap();
         look("member again").await;
         let renamed =
             User { display_name: "Robert".to_owned(), revision: Revision(2), ..user(BOB, ACME, "Bob") };
-        store.update_user(&renamed, Revision::FIRST, &unit).await.unwrap();
+        store.update_user(&renamed, Revision::FIRST, &journal).await.unwrap();
         assert_eq!(look("renamed").await.user.display_name, "Robert");
         let off = User { state: UserState::Disabled, revision: Revision(3), ..renamed };
-        store.update_user(&off, Revision(2), &unit).await.unwrap();
+        store.update_user(&off, Revision(2), &journal).await.unwrap();
         assert_eq!(access(&node, &session).await, None, "the session is gone");
 
         let session = sign_in(&store, 51, ADA).await;
         assert!(access(&node, &session).await.is_some());
-        store.end(session.id, &unit).await.unwrap();
+        store.end(session.id, &journal).await.unwrap();
         assert_eq!(access(&node, &session).await, None, "the session has ended");
     });
 }
@@ -170,7 +170,7 @@ async fn rights_are_read_of_one_state() {
                     member.roles.truncate(if even { 1 } else { 2 });
                     member.revision = Revision(i64::try_from(n).unwrap() + 2);
                     store
-                        .set_member(&member, Some(Revision(member.revision.0 - 1)), &Unit::default())
+                        .set_member(&member, Some(Revision(member.revision.0 - 1)), &Journal::default())
                         .await
                         .unwrap();
                 }

@@ -1,13 +1,13 @@
 //! Organisations, users, members, roles and grants.
 
 use heddle_identity::ports::{
-    Capped, Change, DirectoryStore, GrantFilter, InstallationStore, NewOrganization, NewUser, SessionStore,
-    Tombstone, UserFilter,
+    Change, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, NewOrganization, NewUser,
+    SessionStore, Tombstone, UserFilter,
 };
 use heddle_identity::records::{GrantPrincipal, Organization, Role, User, UserState};
 use heddle_kernel::{GrantId, PageRequest, Revision, RoleId, UserId};
-use heddle_policy::Reach;
-use heddle_policy::unit::Unit;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
@@ -51,20 +51,23 @@ fn duplicate<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
 async fn organisations_come_change_and_go() {
     on_both!(|db| {
         let store = world(&db).await;
-        let none = Unit::default();
+        let none = Journal::default();
         assert_eq!(
-            store.insert_organization(&other(), Some(1), &unit(50)).await,
-            Ok(Capped::LimitReached { used: 1 })
+            store.insert_organization(&other(), Some(1), &journal(50)).await,
+            Ok(LimitOutcome::LimitReached { used: 1 })
         );
-        assert_eq!(store.insert_organization(&other(), Some(2), &none).await, Ok(Capped::Done));
+        assert_eq!(store.insert_organization(&other(), Some(2), &none).await, Ok(LimitOutcome::Done));
         let mut same = other();
         same.organization.id.0 = Uuid::from_u128(300);
-        assert_eq!(duplicate(store.insert_organization(&same, None, &unit(51)).await), "organizations.slug");
+        assert_eq!(
+            duplicate(store.insert_organization(&same, None, &journal(51)).await),
+            "organizations.slug"
+        );
 
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         let listed = all_of!(|page| store.organizations(ADA, &everything, page));
         assert_eq!(listed, [organization(ACME, "acme"), organization(OTHER, "other")]);
-        let only = Reach { listed: vec![OTHER.to_string()], ..Reach::default() };
+        let only = AccessFilter { listed: vec![OTHER.to_string()], ..AccessFilter::default() };
         assert_eq!(all_of!(|page| store.organizations(ADA, &only, page)), [organization(OTHER, "other")]);
         assert!(all_of!(|page| store.organizations(BOB, &everything, page)).is_empty());
         assert_eq!(store.organization(ADA, OTHER).await, Ok(organization(OTHER, "other")));
@@ -72,7 +75,7 @@ async fn organisations_come_change_and_go() {
 
         let renamed =
             Organization { slug: "third".to_owned(), revision: Revision(2), ..organization(OTHER, "x") };
-        store.update_organization(&renamed, Revision::FIRST, &unit(52)).await.unwrap();
+        store.update_organization(&renamed, Revision::FIRST, &journal(52)).await.unwrap();
         assert_eq!(store.organization(ADA, OTHER).await.unwrap().slug, "third");
         assert_eq!(store.update_organization(&renamed, Revision::FIRST, &none).await, Err(StoreError::Stale));
         let taken = Organization { slug: "acme".to_owned(), ..renamed };
@@ -83,7 +86,7 @@ async fn organisations_come_change_and_go() {
 
         assert_eq!(store.delete_organization(ACME, Revision::FIRST, &none).await, Ok(Change::InUse(1)));
         assert_eq!(store.delete_organization(OTHER, Revision::FIRST, &none).await, Err(StoreError::Stale));
-        assert_eq!(store.delete_organization(OTHER, Revision(2), &unit(53)).await, Ok(Change::Done));
+        assert_eq!(store.delete_organization(OTHER, Revision(2), &journal(53)).await, Ok(Change::Done));
         assert_eq!(store.delete_organization(OTHER, Revision(2), &none).await, Err(StoreError::NotFound));
         assert_eq!(store.was_deleted(OTHER, Tombstone::Organization(OTHER)).await, Ok(true));
         assert_eq!(store.was_deleted(ACME, Tombstone::Organization(ACME)).await, Ok(false));
@@ -98,16 +101,16 @@ async fn organisations_come_change_and_go() {
 async fn users_are_listed_by_creation_and_filtered() {
     on_both!(|db| {
         let store = world(&db).await;
-        store.insert_organization(&other(), None, &Unit::default()).await.unwrap();
+        store.insert_organization(&other(), None, &Journal::default()).await.unwrap();
         for (n, name) in [(2, "Bob"), (3, "Cä_cilie"), (4, "Dan%")] {
             let id = UserId(Uuid::from_u128(n));
             let new = NewUser { user: user(id, ACME, name), membership: membership(ACME, id, &[WORKER]) };
-            store.insert_user(&new, None, &Unit::default()).await.unwrap();
+            store.insert_user(&new, None, &Journal::default()).await.unwrap();
         }
         let off = User { state: UserState::Disabled, revision: Revision(2), ..user(BOB, ACME, "Bob") };
-        store.update_user(&off, Revision::FIRST, &Unit::default()).await.unwrap();
-        let everything = Reach::everything();
-        let mut but_ada = Reach::everything();
+        store.update_user(&off, Revision::FIRST, &Journal::default()).await.unwrap();
+        let everything = AccessFilter::everything();
+        let mut but_ada = AccessFilter::everything();
         but_ada.denied = vec![ADA.to_string()];
         let q = |q: &str| UserFilter { q: Some(q.to_owned()), state: None };
         for (tenant, filter, reach, wanted) in [
@@ -135,10 +138,13 @@ async fn users_are_listed_by_creation_and_filtered() {
 async fn users_are_added_changed_and_deleted() {
     on_both!(|db| {
         let store = world(&db).await;
-        let none = Unit::default();
+        let none = Journal::default();
         let bob = NewUser { user: user(BOB, ACME, "Bob"), membership: membership(ACME, BOB, &[WORKER]) };
-        assert_eq!(store.insert_user(&bob, Some(1), &unit(50)).await, Ok(Capped::LimitReached { used: 1 }));
-        assert_eq!(store.insert_user(&bob, Some(2), &unit(51)).await, Ok(Capped::Done));
+        assert_eq!(
+            store.insert_user(&bob, Some(1), &journal(50)).await,
+            Ok(LimitOutcome::LimitReached { used: 1 })
+        );
+        assert_eq!(store.insert_user(&bob, Some(2), &journal(51)).await, Ok(LimitOutcome::Done));
         let mut clash = bob.clone();
         clash.user.id.0 = Uuid::from_u128(3);
         clash.membership.user_id = clash.user.id;
@@ -168,7 +174,7 @@ async fn users_are_added_changed_and_deleted() {
         store.insert_grant(&grant(70, GrantPrincipal::User(BOB)), &none).await.unwrap();
         assert_eq!(store.delete_user(OTHER, BOB, Revision(4), &none).await, Err(StoreError::NotFound));
         assert_eq!(store.delete_user(ACME, BOB, Revision(1), &none).await, Err(StoreError::Stale));
-        assert_eq!(store.delete_user(ACME, BOB, Revision(4), &unit(52)).await, Ok(Change::Done));
+        assert_eq!(store.delete_user(ACME, BOB, Revision(4), &journal(52)).await, Ok(Change::Done));
         assert!(was_written(&store, 52).await);
         assert_eq!(DirectoryStore::user(&store, ACME, BOB).await, Err(StoreError::NotFound));
         assert_eq!(store.grant(ACME, GrantId(Uuid::from_u128(70))).await, Err(StoreError::NotFound));
@@ -182,7 +188,7 @@ async fn users_are_added_changed_and_deleted() {
 async fn somebody_stays_in_charge() {
     on_both!(|db| {
         let store = world(&db).await;
-        let none = Unit::default();
+        let none = Journal::default();
         let mut demoted = membership(ACME, ADA, &[WORKER]);
         demoted.revision = Revision(2);
         let mut ending = membership(ACME, ADA, &[OWNER]);
@@ -190,14 +196,17 @@ async fn somebody_stays_in_charge() {
         let off = User { state: UserState::Disabled, revision: Revision(2), ..user(ADA, ACME, "Ada") };
         let first = Some(Revision::FIRST);
         let refused = async || {
-            assert_eq!(store.set_member(&demoted, first, &unit(50)).await, Ok(Change::LastOwner));
-            assert_eq!(store.set_member(&ending, first, &unit(50)).await, Ok(Change::LastOwner));
+            assert_eq!(store.set_member(&demoted, first, &journal(50)).await, Ok(Change::LastOwner));
+            assert_eq!(store.set_member(&ending, first, &journal(50)).await, Ok(Change::LastOwner));
             assert_eq!(
-                store.remove_member(ACME, ADA, Revision::FIRST, &unit(50)).await,
+                store.remove_member(ACME, ADA, Revision::FIRST, &journal(50)).await,
                 Ok(Change::LastOwner)
             );
-            assert_eq!(store.update_user(&off, Revision::FIRST, &unit(50)).await, Ok(Change::LastOwner));
-            assert_eq!(store.delete_user(ACME, ADA, Revision::FIRST, &unit(50)).await, Ok(Change::LastOwner));
+            assert_eq!(store.update_user(&off, Revision::FIRST, &journal(50)).await, Ok(Change::LastOwner));
+            assert_eq!(
+                store.delete_user(ACME, ADA, Revision::FIRST, &journal(50)).await,
+                Ok(Change::LastOwner)
+            );
             assert!(!was_written(&store, 50).await);
         };
         refused().await;
@@ -230,9 +239,9 @@ async fn two_owners_can_not_both_leave_at_once() {
         add_bob(&store, &[OWNER]).await;
         let leave = |user| {
             let store = store.clone();
-            tokio::spawn(
-                async move { store.remove_member(ACME, user, Revision::FIRST, &Unit::default()).await },
-            )
+            tokio::spawn(async move {
+                store.remove_member(ACME, user, Revision::FIRST, &Journal::default()).await
+            })
         };
         let (ada, bob) = (leave(ADA), leave(BOB));
         let mut ends = [ada.await.unwrap().unwrap(), bob.await.unwrap().unwrap()];
@@ -245,16 +254,16 @@ async fn two_owners_can_not_both_leave_at_once() {
 async fn members_are_listed_set_and_removed() {
     on_both!(|db| {
         let store = world(&db).await;
-        let none = Unit::default();
+        let none = Journal::default();
         add_bob(&store, &[WORKER, OWNER]).await;
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         let listed = all_of!(|page| store.members(ACME, &everything, page));
         assert_eq!(listed.len(), 2);
         assert_eq!(listed[1], store.member(ACME, BOB).await.unwrap());
         assert_eq!(listed[1].membership, membership(ACME, BOB, &[OWNER, WORKER]));
         assert_eq!(listed[1].roles, [(OWNER, "owner".to_owned()), (WORKER, "worker".to_owned())]);
         assert_eq!((listed[1].email.as_str(), listed[1].state), ("bob@example.org", UserState::Active));
-        let only = Reach { listed: vec![ADA.to_string()], ..Reach::default() };
+        let only = AccessFilter { listed: vec![ADA.to_string()], ..AccessFilter::default() };
         assert_eq!(all_of!(|page| store.members(ACME, &only, page)), listed[..1]);
         assert!(all_of!(|page| store.members(OTHER, &everything, page)).is_empty());
 
@@ -275,7 +284,7 @@ async fn members_are_listed_set_and_removed() {
         store.insert_token(&token(61, BOB, None), &none).await.unwrap();
         store.insert_grant(&grant(62, GrantPrincipal::User(BOB)), &none).await.unwrap();
         assert_eq!(store.remove_member(ACME, BOB, Revision(9), &none).await, Err(StoreError::Stale));
-        assert_eq!(store.remove_member(ACME, BOB, Revision::FIRST, &unit(50)).await, Ok(Change::Done));
+        assert_eq!(store.remove_member(ACME, BOB, Revision::FIRST, &journal(50)).await, Ok(Change::Done));
         assert_eq!(store.remove_member(ACME, BOB, Revision::FIRST, &none).await, Err(StoreError::NotFound));
         assert!(was_written(&store, 50).await);
         assert_eq!(store.tokens(BOB, &page(5)).await.unwrap().items, [token(61, BOB, None)]);
@@ -291,22 +300,22 @@ async fn members_are_listed_set_and_removed() {
 async fn roles_are_listed_added_changed_and_deleted() {
     on_both!(|db| {
         let store = world(&db).await;
-        let none = Unit::default();
+        let none = Journal::default();
         let id = RoleId(Uuid::from_u128(30));
         let designer = role(ACME, id, "designer", false);
-        store.insert_role(&designer, &unit(50)).await.unwrap();
+        store.insert_role(&designer, &journal(50)).await.unwrap();
         let same = role(ACME, RoleId(Uuid::from_u128(31)), "designer", false);
         assert_eq!(duplicate(store.insert_role(&same, &none).await), "roles.name");
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         let names = |roles: Vec<Role>| roles.into_iter().map(|role| role.name).collect::<Vec<_>>();
         assert_eq!(
             names(all_of!(|page| store.roles(ACME, &everything, page))),
             ["designer", "owner", "worker"]
         );
         assert_eq!(names(store.all_roles(ACME).await.unwrap()), ["designer", "owner", "worker"]);
-        let only = Reach { listed: vec![id.to_string()], ..Reach::default() };
+        let only = AccessFilter { listed: vec![id.to_string()], ..AccessFilter::default() };
         assert_eq!(all_of!(|page| store.roles(ACME, &only, page)), std::slice::from_ref(&designer));
-        assert!(all_of!(|page| store.roles(ACME, &Reach::default(), page)).is_empty());
+        assert!(all_of!(|page| store.roles(ACME, &AccessFilter::default(), page)).is_empty());
         assert_eq!(store.role(ACME, id).await, Ok(designer.clone()));
         assert_eq!(store.role(OTHER, id).await, Err(StoreError::NotFound));
 
@@ -327,11 +336,11 @@ async fn roles_are_listed_added_changed_and_deleted() {
         add_bob(&store, &[id]).await;
         store.insert_grant(&grant(60, GrantPrincipal::Role(id)), &none).await.unwrap();
         assert_eq!(store.delete_role(ACME, id, Revision(1), &none).await, Err(StoreError::Stale));
-        assert_eq!(store.delete_role(ACME, id, Revision(2), &unit(51)).await, Ok(Change::InUse(1)));
+        assert_eq!(store.delete_role(ACME, id, Revision(2), &journal(51)).await, Ok(Change::InUse(1)));
         let mut bob = membership(ACME, BOB, &[]);
         bob.revision = Revision(2);
         store.set_member(&bob, Some(Revision::FIRST), &none).await.unwrap();
-        assert_eq!(store.delete_role(ACME, id, Revision(2), &unit(52)).await, Ok(Change::Done));
+        assert_eq!(store.delete_role(ACME, id, Revision(2), &journal(52)).await, Ok(Change::Done));
         assert_eq!(store.delete_role(ACME, id, Revision(2), &none).await, Err(StoreError::NotFound));
         assert_eq!(store.grant(ACME, GrantId(Uuid::from_u128(60))).await, Err(StoreError::NotFound));
         assert_eq!(store.was_deleted(ACME, Tombstone::Role(id)).await, Ok(true));
@@ -345,21 +354,24 @@ async fn roles_are_listed_added_changed_and_deleted() {
 async fn grants_are_listed_added_and_deleted() {
     on_both!(|db| {
         let store: IdentityStore = world(&db).await;
-        let none = Unit::default();
+        let none = Journal::default();
         let mut on_one = grant(63, GrantPrincipal::Role(WORKER));
         on_one.selector = "x".to_owned();
         on_one.resource = "run".to_owned();
         on_one.created_at = NOW.plus_seconds(1);
         let rows = [grant(61, GrantPrincipal::User(ADA)), grant(62, GrantPrincipal::Everyone), on_one];
         for row in &rows {
-            store.insert_grant(row, &unit(row.id.0.as_u128())).await.unwrap();
+            store.insert_grant(row, &journal(row.id.0.as_u128())).await.unwrap();
             assert_eq!(store.grant(ACME, row.id).await, Ok(row.clone()));
         }
         for principal in [GrantPrincipal::User(BOB), GrantPrincipal::Role(RoleId(Uuid::from_u128(99)))] {
-            assert_eq!(store.insert_grant(&grant(64, principal), &unit(64)).await, Err(StoreError::NotFound));
+            assert_eq!(
+                store.insert_grant(&grant(64, principal), &journal(64)).await,
+                Err(StoreError::NotFound)
+            );
         }
-        let everything = Reach::everything();
-        let mut but_last = Reach::everything();
+        let everything = AccessFilter::everything();
+        let mut but_last = AccessFilter::everything();
         but_last.denied = vec![rows[2].id.to_string()];
         let filter = GrantFilter::default;
         for (filter, reach, wanted) in [
@@ -374,7 +386,7 @@ async fn grants_are_listed_added_and_deleted() {
             let found: Vec<_> = found.iter().map(|grant| grant.id.0.as_u128()).collect();
             assert_eq!(found, wanted, "{filter:?}");
         }
-        store.delete_grant(ACME, rows[0].id, &unit(65)).await.unwrap();
+        store.delete_grant(ACME, rows[0].id, &journal(65)).await.unwrap();
         assert_eq!(store.delete_grant(ACME, rows[0].id, &none).await, Err(StoreError::NotFound));
         assert_eq!(store.delete_grant(OTHER, rows[1].id, &none).await, Err(StoreError::NotFound));
         assert_eq!(store.was_deleted(ACME, Tombstone::Grant(rows[0].id)).await, Ok(true));

@@ -3,8 +3,8 @@
 use heddle_identity::ports::{AuditFilter, InstallationStore, NewUser, SetUp};
 use heddle_identity::records::InstallationState;
 use heddle_kernel::{PageRequest, Revision, Timestamp};
-use heddle_policy::Reach;
-use heddle_policy::unit::{IdempotencyRecord, Outcome, Unit};
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::{IdempotencyRecord, Journal, Outcome};
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
@@ -18,12 +18,12 @@ async fn the_row_is_written_once_and_then_replaced() {
         let store = IdentityStore::new(db.clone());
         assert_eq!(store.load().await, Ok(None));
         let state = installation();
-        let unborn = store.update(&state, Revision::FIRST, &Unit::default()).await;
+        let unborn = store.update(&state, Revision::FIRST, &Journal::default()).await;
         assert_eq!(unborn, Err(StoreError::NotFound));
-        store.insert(&state, &Unit::default()).await.unwrap();
+        store.insert(&state, &Journal::default()).await.unwrap();
         assert_eq!(store.load().await, Ok(Some(state.clone())));
         assert_eq!(
-            store.insert(&state, &unit(5)).await,
+            store.insert(&state, &journal(5)).await,
             Err(StoreError::Duplicate("installation.one".to_owned()))
         );
         let changed = InstallationState {
@@ -33,9 +33,9 @@ async fn the_row_is_written_once_and_then_replaced() {
             high_water_mark: Timestamp::from_micros(NOW.micros() + 1),
             ..state
         };
-        store.update(&changed, Revision::FIRST, &unit(6)).await.unwrap();
+        store.update(&changed, Revision::FIRST, &journal(6)).await.unwrap();
         assert_eq!(store.load().await, Ok(Some(changed.clone())));
-        assert_eq!(store.update(&changed, Revision::FIRST, &unit(7)).await, Err(StoreError::Stale));
+        assert_eq!(store.update(&changed, Revision::FIRST, &journal(7)).await, Err(StoreError::Stale));
         for (n, written) in [(5, false), (6, true), (7, false)] {
             assert_eq!(was_written(&store, n).await, written, "{n}");
         }
@@ -55,7 +55,7 @@ async fn set_up_happens_once() {
             state: installation(),
             expected: Revision(2),
         };
-        assert!(matches!(store.set_up(&again, &unit(2)).await, Err(StoreError::Duplicate(_))));
+        assert!(matches!(store.set_up(&again, &journal(2)).await, Err(StoreError::Duplicate(_))));
         assert!(!was_written(&store, 2).await);
     });
 }
@@ -64,14 +64,14 @@ async fn set_up_happens_once() {
 async fn set_up_with_another_revision_writes_nothing() {
     on_both!(|db| {
         let store = IdentityStore::new(db.clone());
-        store.insert(&installation(), &Unit::default()).await.unwrap();
+        store.insert(&installation(), &Journal::default()).await.unwrap();
         let late = SetUp {
             organization: first_organization(),
             user: NewUser { user: user(ADA, ACME, "Ada"), membership: membership(ACME, ADA, &[OWNER]) },
             state: installation(),
             expected: Revision(9),
         };
-        assert_eq!(store.set_up(&late, &Unit::default()).await, Err(StoreError::Stale));
+        assert_eq!(store.set_up(&late, &Journal::default()).await, Err(StoreError::Stale));
         assert_eq!(store.usage().await.unwrap().users, 0);
     });
 }
@@ -89,12 +89,12 @@ async fn audit_events_are_filtered_and_paged() {
         store.audit(&audit(8, Some(OTHER), "run.started")).await.unwrap();
         store.audit(&audit(9, None, "run.started")).await.unwrap();
 
-        let everything = Reach::everything();
-        let some = |list: &[u128]| Reach {
+        let everything = AccessFilter::everything();
+        let some = |list: &[u128]| AccessFilter {
             listed: list.iter().map(|n| Uuid::from_u128(*n).to_string()).collect(),
-            ..Reach::default()
+            ..AccessFilter::default()
         };
-        let mut but_three = Reach::everything();
+        let mut but_three = AccessFilter::everything();
         but_three.denied = vec![Uuid::from_u128(3).to_string(), "no id".to_owned()];
         let text = |text: &str| Some(text.to_owned());
         let none = AuditFilter::default;
@@ -119,7 +119,7 @@ async fn audit_events_are_filtered_and_paged() {
             ),
             (none(), &some(&[2, 3, 8]), vec![3, 2]),
             (none(), &but_three, vec![7, 6, 5, 4, 2, 1]),
-            (none(), &Reach::default(), vec![]),
+            (none(), &AccessFilter::default(), vec![]),
         ] {
             let mut found = Vec::new();
             let mut request = page(2);
@@ -151,8 +151,8 @@ async fn a_kept_answer_is_found_until_it_expires() {
             etag: None,
             created_at: NOW,
         };
-        let unit = Unit { audit: None, idempotency: Some(record.clone()) };
-        store.insert(&installation(), &unit).await.unwrap();
+        let journal = Journal { audit: None, idempotency: Some(record.clone()) };
+        store.insert(&installation(), &journal).await.unwrap();
         assert_eq!(store.idempotent(ACME, "op", "k", NOW).await, Ok(Some(record)));
         for (tenant, operation, key, seconds) in
             [(OTHER, "op", "k", 0), (ACME, "x", "k", 0), (ACME, "op", "x", 0), (ACME, "op", "k", 24 * 3600)]

@@ -3,7 +3,7 @@
 use heddle_identity::ports::{Attempt, DirectoryStore, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, Session};
 use heddle_kernel::{PageRequest, Revision, SessionId, TokenId};
-use heddle_policy::unit::Unit;
+use heddle_policy::journal::Journal;
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
@@ -48,7 +48,7 @@ async fn a_sign_in_forgets_failures_ends_the_old_session_and_sets_the_new_hash()
             rehash: Some("new".to_owned()),
             replaces: Some(old.token_sha256.clone()),
         };
-        store.open(&new, &unit(77)).await.unwrap();
+        store.open(&new, &journal(77)).await.unwrap();
         assert!(was_written(&store, 77).await);
         assert!(matches!(store.attempt("ada", NOW).await, Ok(Attempt::Allowed(t)) if t.failures == 1));
         assert_eq!(store.session(old.id).await, Ok(None));
@@ -69,11 +69,11 @@ async fn sessions_are_listed_ended_and_swept() {
         let second = sign_in(&store, 2, ADA).await;
         assert_eq!(store.sessions(ADA, NOW).await.unwrap(), [second.clone(), first.clone()]);
         assert_eq!(store.sessions(ADA, first.expires_at).await.unwrap(), Vec::<Session>::new());
-        store.end(first.id, &unit(70)).await.unwrap();
-        store.end(first.id, &unit(71)).await.unwrap();
+        store.end(first.id, &journal(70)).await.unwrap();
+        store.end(first.id, &journal(71)).await.unwrap();
         assert!(was_written(&store, 70).await && !was_written(&store, 71).await);
-        store.end(SessionId(Uuid::from_u128(99)), &Unit::default()).await.unwrap();
-        store.insert_token(&token(5, ADA, None), &Unit::default()).await.unwrap();
+        store.end(SessionId(Uuid::from_u128(99)), &Journal::default()).await.unwrap();
+        store.insert_token(&token(5, ADA, None), &Journal::default()).await.unwrap();
         store.attempt("x", NOW).await.unwrap();
         assert_eq!(store.sweep(NOW).await, Ok(0));
         // The session, the token and the throttle.
@@ -95,16 +95,16 @@ async fn a_password_change_keeps_one_session() {
             keep: Some(kept.id),
             at: NOW.plus_seconds(9),
         };
-        store.set_password(&change, &unit(70)).await.unwrap();
+        store.set_password(&change, &journal(70)).await.unwrap();
         assert_eq!(store.sessions(ADA, NOW).await.unwrap(), [kept]);
         let ada = SessionStore::user(&store, ADA).await.unwrap().unwrap();
         assert_eq!((ada.revision, ada.password_changed_at), (Revision(2), Some(NOW.plus_seconds(9))));
         assert_eq!(ada.password_hash.as_deref(), Some("h2"));
-        assert_eq!(store.set_password(&change, &unit(71)).await, Err(StoreError::Stale));
+        assert_eq!(store.set_password(&change, &journal(71)).await, Err(StoreError::Stale));
         change.user_id = BOB;
-        assert_eq!(store.set_password(&change, &unit(72)).await, Err(StoreError::NotFound));
+        assert_eq!(store.set_password(&change, &journal(72)).await, Err(StoreError::NotFound));
         change = PasswordChange { user_id: ADA, expected: Revision(2), keep: None, ..change };
-        store.set_password(&change, &Unit::default()).await.unwrap();
+        store.set_password(&change, &Journal::default()).await.unwrap();
         assert!(store.sessions(ADA, NOW).await.unwrap().is_empty());
         assert!(was_written(&store, 70).await && !was_written(&store, 71).await);
     });
@@ -117,14 +117,14 @@ async fn tokens_have_names_pages_and_an_end() {
         add_bob(&store, &[]).await;
         for n in 1..=5 {
             let tenant = (n % 2 == 0).then_some(ACME);
-            store.insert_token(&token(n, ADA, tenant), &Unit::default()).await.unwrap();
+            store.insert_token(&token(n, ADA, tenant), &Journal::default()).await.unwrap();
         }
         let again = ApiToken { name: "token 1".to_owned(), ..token(6, ADA, None) };
         assert_eq!(
-            store.insert_token(&again, &unit(70)).await,
+            store.insert_token(&again, &journal(70)).await,
             Err(StoreError::Duplicate("api_tokens.user_id, api_tokens.name".to_owned()))
         );
-        store.insert_token(&ApiToken { user_id: BOB, ..again }, &Unit::default()).await.unwrap();
+        store.insert_token(&ApiToken { user_id: BOB, ..again }, &Journal::default()).await.unwrap();
         let mut found = Vec::new();
         let mut request = page(2);
         loop {
@@ -137,12 +137,12 @@ async fn tokens_have_names_pages_and_an_end() {
         assert_eq!(found, all);
 
         let first = all[0].id;
-        assert_eq!(store.delete_token(BOB, first, &unit(71)).await, Err(StoreError::NotFound));
-        store.delete_token(ADA, first, &unit(72)).await.unwrap();
-        store.delete_token(ADA, first, &unit(73)).await.unwrap();
-        assert_eq!(store.delete_token(BOB, first, &unit(74)).await, Err(StoreError::NotFound));
+        assert_eq!(store.delete_token(BOB, first, &journal(71)).await, Err(StoreError::NotFound));
+        store.delete_token(ADA, first, &journal(72)).await.unwrap();
+        store.delete_token(ADA, first, &journal(73)).await.unwrap();
+        assert_eq!(store.delete_token(BOB, first, &journal(74)).await, Err(StoreError::NotFound));
         let never = TokenId(Uuid::from_u128(99));
-        assert_eq!(store.delete_token(ADA, never, &unit(75)).await, Err(StoreError::NotFound));
+        assert_eq!(store.delete_token(ADA, never, &journal(75)).await, Err(StoreError::NotFound));
         for (n, written) in [(70, false), (71, false), (72, true), (73, false), (75, false)] {
             assert_eq!(was_written(&store, n).await, written, "{n}");
         }
@@ -162,7 +162,7 @@ async fn the_organisations_of_a_user_are_those_whose_membership_lasts() {
         let mut ending = membership(ACME, BOB, &[WORKER]);
         ending.expires_at = Some(NOW.plus_seconds(10));
         ending.revision = Revision(2);
-        store.set_member(&ending, Some(Revision::FIRST), &Unit::default()).await.unwrap();
+        store.set_member(&ending, Some(Revision::FIRST), &Journal::default()).await.unwrap();
         assert_eq!(store.organizations_of(BOB, NOW).await.unwrap().len(), 1);
         assert!(store.organizations_of(BOB, NOW.plus_seconds(10)).await.unwrap().is_empty());
     });

@@ -1,8 +1,8 @@
 //! One organisation with an owner, to begin from.
 
 use heddle_identity::ports::{
-    Access, AccessStore, Capped, DirectoryStore, InstallationStore, NewOrganization, NewSession, NewUser,
-    SessionStore, SetUp, TokenKind,
+    Access, AccessStore, DirectoryStore, InstallationStore, LimitOutcome, NewOrganization, NewSession,
+    NewUser, SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
     ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
@@ -11,7 +11,7 @@ use heddle_identity::records::{
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
 };
-use heddle_policy::unit::{Actor, AuditEntry, Outcome, Unit};
+use heddle_policy::journal::{Actor, AuditEntry, Journal, Outcome};
 use heddle_policy::{Effect, RoleRules};
 use heddle_store::Db;
 use heddle_store_identity::IdentityStore;
@@ -45,9 +45,9 @@ pub fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEntry {
     }
 }
 
-/// A unit whose audit event tells whether it was written.
-pub fn unit(n: u128) -> Unit {
-    Unit { audit: Some(audit(n, Some(ACME), "test.done")), idempotency: None }
+/// A journal whose audit event tells whether it was written.
+pub fn journal(n: u128) -> Journal {
+    Journal { audit: Some(audit(n, Some(ACME), "test.done")), idempotency: None }
 }
 
 pub fn organization(id: TenantId, slug: &str) -> Organization {
@@ -178,7 +178,7 @@ pub fn first_organization() -> NewOrganization {
 pub async fn world(db: &Db) -> IdentityStore {
     let store = IdentityStore::new(db.clone());
     let state = installation();
-    store.insert(&state, &Unit::default()).await.unwrap();
+    store.insert(&state, &Journal::default()).await.unwrap();
     let set_up = SetUp {
         organization: first_organization(),
         user: NewUser { user: user(ADA, ACME, "Ada"), membership: membership(ACME, ADA, &[OWNER]) },
@@ -190,20 +190,20 @@ pub async fn world(db: &Db) -> IdentityStore {
         },
         expected: Revision::FIRST,
     };
-    store.set_up(&set_up, &unit(1)).await.unwrap();
+    store.set_up(&set_up, &journal(1)).await.unwrap();
     store
 }
 
 pub async fn add_bob(store: &IdentityStore, roles: &[RoleId]) {
     let new = NewUser { user: user(BOB, ACME, "Bob"), membership: membership(ACME, BOB, roles) };
-    assert_eq!(store.insert_user(&new, None, &Unit::default()).await, Ok(Capped::Done));
+    assert_eq!(store.insert_user(&new, None, &Journal::default()).await, Ok(LimitOutcome::Done));
 }
 
 pub async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Session {
     let session = session(n, user);
     let new =
         NewSession { session: session.clone(), account_key: "k".to_owned(), rehash: None, replaces: None };
-    store.open(&new, &Unit::default()).await.unwrap();
+    store.open(&new, &Journal::default()).await.unwrap();
     session
 }
 
@@ -211,9 +211,9 @@ pub async fn access(store: &IdentityStore, session: &Session) -> Option<Access> 
     store.access(TokenKind::Session, &session.token_sha256, None).await.unwrap()
 }
 
-/// Whether the audit event of [`unit`] was written.
+/// Whether the audit event of [`journal`] was written.
 pub async fn was_written(store: &IdentityStore, n: u128) -> bool {
-    let all = heddle_policy::Reach::everything();
+    let all = heddle_policy::AccessFilter::everything();
     let events = store.audit_events(ACME, &Default::default(), &all, &page(200)).await.unwrap();
     events.items.iter().any(|event| event.id.0.as_u128() == n)
 }

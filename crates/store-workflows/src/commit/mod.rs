@@ -10,10 +10,10 @@ mod unnest;
 use std::collections::{BTreeSet, HashSet};
 
 use heddle_kernel::TenantId;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::{At, Db, Error, Id};
-use heddle_workflows::ports::{CommitUnit, InboxWrite, RunWrite, TaskChange};
+use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 
 use crate::named;
 use crate::rows::{
@@ -28,7 +28,7 @@ struct UnitRows {
     inbox: Option<InboxRows>,
     delivered: Option<Id>,
     advance: Option<AdvanceRow>,
-    unit: Unit,
+    unit: Journal,
 }
 
 /// A step of a run as rows.
@@ -77,7 +77,7 @@ struct AdvanceRow {
 }
 
 impl UnitRows {
-    fn of(unit: CommitUnit) -> Result<Self, Error> {
+    fn of(unit: Transaction) -> Result<Self, Error> {
         let of_inbox = |write: &InboxWrite| match write {
             InboxWrite::Insert(event) => Some(event.tenant),
             InboxWrite::Consume { .. } => None,
@@ -209,7 +209,7 @@ type Prepared = Result<UnitRows, StoreError>;
 type Answers = Vec<Result<(), StoreError>>;
 
 /// Writes units, each for itself. The answers stand in the order of the units.
-pub async fn commit(db: &Db, units: Vec<CommitUnit>) -> Answers {
+pub async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
     let count = units.len();
     if count == 0 {
         return Vec::new();

@@ -6,8 +6,8 @@ use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::schema::{human_task_candidates, human_tasks, outbox, run_subscriptions, run_timers};
 use heddle_store::{At, DbInstant, DbJson, DbUuid, Error, Id, Json, PgConn, audit, idempotency};
 
@@ -163,13 +163,13 @@ columns!(
 );
 
 #[derive(Default)]
-struct Beside<'a> {
+struct AuditAndIdempotency<'a> {
     audit: NewAudit<'a>,
     answers: NewAnswers<'a>,
 }
 
-impl<'a> Beside<'a> {
-    fn push(&mut self, unit: &'a Unit) {
+impl<'a> AuditAndIdempotency<'a> {
+    fn push(&mut self, unit: &'a Journal) {
         if let Some(entry) = &unit.audit {
             let rows = &mut self.audit;
             rows.organization_id.push(entry.tenant.unwrap_or(audit::INSTALLATION).into());
@@ -203,7 +203,8 @@ impl<'a> Beside<'a> {
 
 /// Adds the rows of units that only add rows. Any failure is one of all of them.
 pub async fn insert(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
-    let (mut runs, mut events, mut beside) = (NewRuns::default(), NewEvents::default(), Beside::default());
+    let (mut runs, mut events, mut beside) =
+        (NewRuns::default(), NewEvents::default(), AuditAndIdempotency::default());
     for rows in units {
         beside.push(&rows.unit);
         for step in &rows.steps {

@@ -84,7 +84,7 @@ pub async fn outgoing(db: &Db, limit: i64) -> Result<Vec<Outgoing>, StoreError> 
 }
 
 /// Kept events for which a run waits.
-pub async fn stranded(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
+pub async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
     read!(db, |conn| {
         let same_key = run_subscriptions::correlation_key
             .is_null()

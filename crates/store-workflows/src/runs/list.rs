@@ -3,7 +3,7 @@
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
 use heddle_policy::store::StoreError;
 use heddle_store::schema::{runs, workflows};
 use heddle_store::{At, Db, Id, read};
@@ -25,7 +25,7 @@ pub async fn list(
     db: &Db,
     (tenant, workflow): (TenantId, WorkflowId),
     filter: &RunFilter,
-    reach: &Reach,
+    reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
     let mut from: Option<Key> = position(page)?;
@@ -63,7 +63,7 @@ async fn chunk_of(
     db: &Db,
     (tenant, workflow): (TenantId, WorkflowId),
     filter: &RunFilter,
-    reach: &Reach,
+    reach: &AccessFilter,
     (from, limit): (Option<Key>, i64),
 ) -> Result<Vec<Run>, StoreError> {
     let (listed, denied) = (ids::<RunId>(&reach.listed), ids::<RunId>(&reach.denied));

@@ -11,13 +11,13 @@ use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::schema::{run_events, runs, tombstones};
 use heddle_store::{Db, Id, read};
 use heddle_workflows::ports::{
-    CommitUnit, DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter,
+    DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
 use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Outgoing, Run, StartBinding};
 
@@ -40,7 +40,7 @@ impl SqlRunStore {
 
 #[async_trait]
 impl RunStore for SqlRunStore {
-    async fn commit(&self, units: Vec<CommitUnit>) -> Vec<Result<(), StoreError>> {
+    async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>> {
         commit::commit(&self.db, units).await
     }
 
@@ -60,7 +60,7 @@ impl RunStore for SqlRunStore {
         tenant: TenantId,
         workflow: WorkflowId,
         filter: &RunFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
         list::list(&self.db, (tenant, workflow), filter, reach, page).await
@@ -92,15 +92,15 @@ impl RunStore for SqlRunStore {
         })
     }
 
-    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Unit) -> Result<(), StoreError> {
+    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
         purge::purge(&self.db, tenant, run, unit).await
     }
 
     async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError> {
         read!(&self.db, |conn| {
-            let stone =
+            let tombstone =
                 tombstones::table.find((Id::from(tenant), tomb::RUN, Id::from(run))).select(tombstones::kind);
-            Ok(stone.first::<String>(conn).await.optional()?.is_some())
+            Ok(tombstone.first::<String>(conn).await.optional()?.is_some())
         })
     }
 
@@ -139,7 +139,7 @@ impl RunStore for SqlRunStore {
         &self,
         tenant: TenantId,
         filter: &TaskFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, StoreError> {
         tasks::list(&self.db, tenant, filter, reach, page).await
@@ -171,8 +171,8 @@ impl RunStore for SqlRunStore {
         inbox::outgoing(&self.db, limit).await
     }
 
-    async fn stranded(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
-        inbox::stranded(&self.db, now, limit).await
+    async fn undelivered(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
+        inbox::undelivered(&self.db, now, limit).await
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {

@@ -3,8 +3,8 @@
 use diesel::QueryDsl;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::schema::runs;
 use heddle_store::{At, Db, Id, idempotency, write_tx};
 
@@ -71,7 +71,7 @@ macro_rules! remove_runs {
 pub(crate) use remove_runs;
 
 /// Removes an ended run with its history.
-pub async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Unit) -> Result<(), StoreError> {
+pub async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
     let (tenant, run) = (Id::from(tenant), Id::from(run));
     write_tx!(db, |conn| {
         let (ended_at, updated_at): (Option<At>, At) =

@@ -5,7 +5,7 @@ use diesel::dsl::{exists, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
 use heddle_policy::store::StoreError;
 use heddle_store::schema::human_task_candidates as candidates;
 use heddle_store::schema::human_tasks as tasks;
@@ -50,7 +50,7 @@ pub async fn list(
     db: &Db,
     tenant: TenantId,
     filter: &TaskFilter,
-    reach: &Reach,
+    reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<HumanTask>, StoreError> {
     let from: Option<Key> = position(page)?;

@@ -4,8 +4,8 @@ use diesel::dsl::{exists, not};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Revision, TenantId, WorkflowId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::schema::{import_sources, runs, tombstones, workflow_sources, workflows};
 use heddle_store::{At, Db, Id, idempotency, write_tx};
 use heddle_workflows::ports::Deleted;
@@ -18,7 +18,7 @@ pub async fn delete(
     db: &Db,
     (tenant, id): (TenantId, WorkflowId),
     expected: Option<Revision>,
-    unit: &Unit,
+    unit: &Journal,
 ) -> Result<Deleted, StoreError> {
     let (tenant, id) = (Id::from(tenant), Id::from(id));
     let mut active = 0;
@@ -30,8 +30,8 @@ pub async fn delete(
             .await
             .optional()?;
         let Some((revision, updated_at)) = present else {
-            let stone = tombstones::table.find((tenant, tomb::WORKFLOW, id)).select(tombstones::kind);
-            let was = stone.first::<String>(conn).await.optional()?.is_some();
+            let tombstone = tombstones::table.find((tenant, tomb::WORKFLOW, id)).select(tombstones::kind);
+            let was = tombstone.first::<String>(conn).await.optional()?.is_some();
             return if was { Ok(Deleted::Before) } else { Err(StoreError::NotFound.into()) };
         };
         if expected.is_some_and(|expected| expected.0 != revision) {

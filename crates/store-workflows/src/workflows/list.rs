@@ -8,7 +8,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
 use heddle_policy::store::StoreError;
 use heddle_store::schema::{workflow_stars, workflows};
 use heddle_store::{At, Db, Id, read};
@@ -98,7 +98,7 @@ pub async fn list(
     db: &Db,
     (tenant, user): (TenantId, UserId),
     filter: &WorkflowFilter,
-    reach: &Reach,
+    reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
     let from: Option<Key> = position(page)?;

@@ -7,9 +7,9 @@ mod write;
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::Db;
 use heddle_workflows::ports::{Deleted, PublishWrite, WorkflowFilter, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{Draft, ImportSource, StartBinding, Version, WorkflowState, WorkflowView};
@@ -33,11 +33,11 @@ impl SqlWorkflowStore {
 
 #[async_trait]
 impl WorkflowStore for SqlWorkflowStore {
-    async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError> {
+    async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
         write::insert(&self.db, write, unit).await.map_err(named)
     }
 
-    async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError> {
+    async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
         write::update(&self.db, write, unit).await.map_err(named)
     }
 
@@ -62,7 +62,7 @@ impl WorkflowStore for SqlWorkflowStore {
         tenant: TenantId,
         user: UserId,
         filter: &WorkflowFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, StoreError> {
         list::list(&self.db, (tenant, user), filter, reach, page).await
@@ -73,12 +73,12 @@ impl WorkflowStore for SqlWorkflowStore {
         tenant: TenantId,
         id: WorkflowId,
         expected: Option<Revision>,
-        unit: &Unit,
+        unit: &Journal,
     ) -> Result<Deleted, StoreError> {
         delete::delete(&self.db, (tenant, id), expected, unit).await
     }
 
-    async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Unit) -> Result<(), StoreError> {
+    async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
         write::publish(&self.db, write, unit).await.map_err(named)
     }
 
@@ -115,7 +115,7 @@ impl WorkflowStore for SqlWorkflowStore {
         id: WorkflowId,
         user: UserId,
         starred: bool,
-        unit: &Unit,
+        unit: &Journal,
     ) -> Result<bool, StoreError> {
         write::star(&self.db, (tenant, id, user), starred, unit).await
     }

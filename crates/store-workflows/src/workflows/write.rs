@@ -4,8 +4,8 @@ use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_store::document::encode;
 use heddle_store::schema::{
     import_sources, start_bindings, workflow_sources, workflow_stars, workflow_versions, workflows,
@@ -128,7 +128,7 @@ macro_rules! bind {
 }
 
 /// Writes a new workflow.
-pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Unit) -> Result<(), StoreError> {
+pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let workflow = write.workflow;
     let draft = write.draft.map(stored).transpose()?.flatten();
     write_tx!(db, |conn| {
@@ -149,7 +149,7 @@ pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Unit) -> Result<()
 }
 
 /// Writes a change.
-pub async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Unit) -> Result<(), StoreError> {
+pub async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let workflow = write.workflow;
     // The revision before is one less when the caller does not name it.
     let expected = write.expected.map_or(workflow.revision.0 - 1, |revision| revision.0);
@@ -174,7 +174,7 @@ pub async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Unit) -> Result<()
 }
 
 /// Writes a version and makes it the active one.
-pub async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Unit) -> Result<(), StoreError> {
+pub async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let (workflow, version) = (write.workflow, write.version);
     let definition = encode(write.definition)?;
     write_tx!(db, |conn| {
@@ -225,7 +225,7 @@ pub async fn star(
     db: &Db,
     (tenant, id, user): (TenantId, WorkflowId, UserId),
     starred: bool,
-    unit: &Unit,
+    unit: &Journal,
 ) -> Result<bool, StoreError> {
     let (tenant, id, user) = (Id::from(tenant), Id::from(id), Id::from(user));
     write_tx!(db, |conn| {

@@ -1,11 +1,11 @@
 //! The batch of run commits.
 
 use heddle_kernel::{EventId, Revision, UserId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_testkit::on_both;
 use heddle_workflows::ports::{
-    BindingAdvance, CommitUnit, InboxWrite, RunStore, RunWrite, TaskChange, WorkflowStore,
+    BindingAdvance, InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkflowStore,
 };
 use heddle_workflows::records::{BindingKind, InboxState, Outgoing, Run, RunState, TaskState};
 use serde_json::json;
@@ -158,7 +158,7 @@ async fn one_that_fails_spares_the_others() {
             unit_of(RunWrite { outgoing: vec![thrown(&twin, "m")], ..begin(twin.clone()) }),
             unit_of(begin(run(&gone))),
             unit_of(step(&present)),
-            CommitUnit::default(),
+            Transaction::default(),
             unit_of(everything(run(&flow))),
         ];
         let answers = runs.commit(units).await;
@@ -207,7 +207,7 @@ async fn a_thousand_starts_are_one_batch() {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         let units = (0..1000)
-            .map(|n| CommitUnit {
+            .map(|n| Transaction {
                 unit: with_key(flow.tenant, &format!("k{n}"), at(0)),
                 ..unit_of(if n % 2 == 0 { begin(ended(&flow)) } else { everything(run(&flow)) })
             })
@@ -240,7 +240,7 @@ async fn a_used_key_fails_its_unit_alone_until_it_is_over() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
-        let keyed = |key, seconds| CommitUnit {
+        let keyed = |key, seconds| Transaction {
             unit: with_key(flow.tenant, key, at(seconds)),
             ..unit_of(begin(ended(&flow)))
         };
@@ -260,7 +260,7 @@ async fn the_inbox_takes_a_key_once_and_gives_an_event_once() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
-        let with = |inbox, write| CommitUnit { inbox: Some(inbox), ..unit_of(write) };
+        let with = |inbox, write| Transaction { inbox: Some(inbox), ..unit_of(write) };
         let kept = event(flow.tenant, "e1");
         let first = with(InboxWrite::Insert(kept.clone()), begin(run(&flow)));
         commit(&runs, first).await.unwrap();
@@ -275,7 +275,8 @@ async fn the_inbox_takes_a_key_once_and_gives_an_event_once() {
         let mut sorted = vec![a.id, b.id];
         sorted.sort();
         let consume = InboxWrite::Consume { id: kept.id, run_ids: vec![b.id, a.id, b.id] };
-        let taken = CommitUnit { runs: vec![begin(a), begin(b)], ..with(consume.clone(), begin(run(&flow))) };
+        let taken =
+            Transaction { runs: vec![begin(a), begin(b)], ..with(consume.clone(), begin(run(&flow))) };
         commit(&runs, taken).await.unwrap();
         let read = runs.inbox_event(flow.tenant, kept.id).await.unwrap();
         assert_eq!((read.state, read.run_ids), (InboxState::Consumed, sorted));
@@ -293,7 +294,7 @@ async fn a_thrown_message_is_delivered_once() {
         let sent = thrown(&from, "m");
         let write = RunWrite { outgoing: vec![sent.clone()], ..begin(from) };
         commit(&runs, unit_of(write)).await.unwrap();
-        let deliver = || CommitUnit { delivered: Some(sent.id), ..unit_of(begin(run(&flow))) };
+        let deliver = || Transaction { delivered: Some(sent.id), ..unit_of(begin(run(&flow))) };
         assert_eq!(runs.commit(vec![deliver(), deliver()]).await, [Ok(()), Err(StoreError::Stale)]);
         assert!(runs.outgoing(9).await.unwrap().is_empty());
         assert_eq!(count(&db, "runs").await, 2);
@@ -314,7 +315,7 @@ async fn a_timer_start_moves_on_once_per_slot() {
                 next_due_at: next.map(at),
                 timer: Some(json!({"left": 1})),
             };
-            CommitUnit { advance: Some(advance), ..unit_of(begin(run(&flow))) }
+            Transaction { advance: Some(advance), ..unit_of(begin(run(&flow))) }
         };
         commit(&runs, fire(&slot, Some(20))).await.unwrap();
         assert_eq!(commit(&runs, fire(&slot, Some(20))).await, Err(StoreError::Stale));
@@ -326,7 +327,7 @@ async fn a_timer_start_moves_on_once_per_slot() {
         commit(&runs, fire(&due[0], None)).await.unwrap();
         assert_eq!(runs.next_due().await.unwrap(), None);
         assert_eq!(count(&db, "runs").await, 2);
-        let nothing = CommitUnit { runs: Vec::new(), unit: Unit::default(), ..fire(&slot, None) };
+        let nothing = Transaction { runs: Vec::new(), unit: Journal::default(), ..fire(&slot, None) };
         assert_eq!(commit(&runs, nothing).await, Err(StoreError::Stale));
     });
 }
@@ -338,7 +339,7 @@ async fn nothing_is_written_for_another_organisation() {
         let flow = published(&workflows, tenant(), "a").await;
         let present = begun(&runs, run(&flow)).await;
         let other = tenant();
-        let foreign = CommitUnit { tenant: Some(other), ..unit_of(begin(run(&flow))) };
+        let foreign = Transaction { tenant: Some(other), ..unit_of(begin(run(&flow))) };
         assert_eq!(commit(&runs, foreign).await, Err(StoreError::NotFound));
         let borrowed = begin(Run { tenant: other, ..run(&flow) });
         assert_eq!(commit(&runs, unit_of(borrowed)).await, Err(StoreError::NotFound));

@@ -3,7 +3,7 @@
 use heddle_kernel::{EventId, TenantId};
 use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
-use heddle_workflows::ports::{CommitUnit, InboxWrite, RunStore, RunWrite, WorkflowStore};
+use heddle_workflows::ports::{InboxWrite, RunStore, RunWrite, Transaction, WorkflowStore};
 use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState};
 
 use crate::support::*;
@@ -11,7 +11,7 @@ use crate::support::*;
 async fn receive(runs: &impl RunStore, event: InboxEvent) -> EventId {
     let (tenant, id) = (event.tenant, event.id);
     let inbox = Some(InboxWrite::Insert(event));
-    commit(runs, CommitUnit { tenant: Some(tenant), inbox, ..CommitUnit::default() }).await.unwrap();
+    commit(runs, Transaction { tenant: Some(tenant), inbox, ..Transaction::default() }).await.unwrap();
     id
 }
 
@@ -76,7 +76,7 @@ async fn events_for_which_a_run_waits_are_found_again() {
         let keyless = receive(&runs, key(None, "bb")).await;
         receive(&runs, key(Some("x"), "ccc")).await;
         receive(&runs, event(tenant(), "a")).await;
-        assert!(runs.stranded(at(0), 9).await.unwrap().is_empty());
+        assert!(runs.undelivered(at(0), 9).await.unwrap().is_empty());
         for (kind, name, key) in [
             (BindingKind::Message, "paid", Some("k")),
             (BindingKind::Message, "paid", None),
@@ -86,9 +86,9 @@ async fn events_for_which_a_run_waits_are_found_again() {
             let subscriptions_added = vec![subscription(kind, name, key)];
             commit(&runs, unit_of(RunWrite { subscriptions_added, ..begin(run(&flow)) })).await.unwrap();
         }
-        assert_eq!(ids(&runs.stranded(at(0), 9).await.unwrap()), [keyed, keyless]);
-        assert_eq!(ids(&runs.stranded(at(0), 1).await.unwrap()), [keyed]);
-        assert!(runs.stranded(at(100), 9).await.unwrap().is_empty());
+        assert_eq!(ids(&runs.undelivered(at(0), 9).await.unwrap()), [keyed, keyless]);
+        assert_eq!(ids(&runs.undelivered(at(0), 1).await.unwrap()), [keyed]);
+        assert!(runs.undelivered(at(100), 9).await.unwrap().is_empty());
     });
 }
 
@@ -112,7 +112,7 @@ async fn what_is_over_is_swept() {
             bytes: b"<a/>".to_vec(),
         };
         workflows.keep_source(t, &file, at(100)).await.unwrap();
-        let keyed = CommitUnit { unit: with_key(t, "k", at(100 - 24 * 3600)), ..unit_of(begin(run(&flow))) };
+        let keyed = Transaction { unit: with_key(t, "k", at(100 - 24 * 3600)), ..unit_of(begin(run(&flow))) };
         commit(&runs, keyed).await.unwrap();
         assert_eq!(runs.sweep(at(99)).await.unwrap(), 0);
         assert_eq!(runs.sweep(at(100)).await.unwrap(), 3);
@@ -121,7 +121,7 @@ async fn what_is_over_is_swept() {
         assert_eq!(state_of(&runs, t, ever).await, InboxState::Buffered);
         assert_eq!(state_of(&runs, t, taken).await, InboxState::Consumed);
         let consume = Some(InboxWrite::Consume { id: over, run_ids: Vec::new() });
-        let late = CommitUnit { tenant: Some(t), inbox: consume, ..CommitUnit::default() };
+        let late = Transaction { tenant: Some(t), inbox: consume, ..Transaction::default() };
         assert_eq!(commit(&runs, late).await, Err(StoreError::Stale));
     });
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use heddle_kernel::{Cursor, PageRequest, UserId, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_testkit::on_both;
 use heddle_workflows::ports::{RunFilter, RunSort, RunStore, WorkflowFilter, WorkflowSort, WorkflowStore};
 use heddle_workflows::records::{Presence, Run, RunState, Workflow, WorkflowState};
@@ -36,14 +36,15 @@ async fn pages_of_workflows_stand_still_under_inserts_in_every_order() {
                     updated_at: at(-i64::try_from(n).unwrap() / 2),
                     ..workflow(t, &format!("w{n}"))
                 };
-                workflows.insert(write(&new, None), &Unit::default()).await.unwrap();
+                workflows.insert(write(&new, None), &Journal::default()).await.unwrap();
                 original.insert(new.id);
             }
             let filter = WorkflowFilter { sort, ..WorkflowFilter::default() };
             let mut page = PageRequest { limit: 2, cursor: None };
             let mut seen = Vec::new();
             for round in 0.. {
-                let read = workflows.list(t, user, &filter, &Reach::everything(), &page).await.unwrap();
+                let read =
+                    workflows.list(t, user, &filter, &AccessFilter::everything(), &page).await.unwrap();
                 seen.extend(read.items.into_iter().map(|view| view.workflow));
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);
@@ -55,7 +56,7 @@ async fn pages_of_workflows_stand_still_under_inserts_in_every_order() {
                         ..workflow(t, &format!("x{round}-{}", end + 100))
                     };
                     if round < 3 {
-                        workflows.insert(write(&between, None), &Unit::default()).await.unwrap();
+                        workflows.insert(write(&between, None), &Journal::default()).await.unwrap();
                     }
                 }
             }
@@ -99,14 +100,15 @@ async fn a_cursor_holds_any_name() {
         let mut names: Vec<String> = (0..4).map(|n| format!("{}{n}", "\u{1F9F5}".repeat(199))).collect();
         for (n, name) in names.iter().enumerate() {
             let new = Workflow { display_name: name.clone(), ..workflow(t, &format!("w{n}")) };
-            workflows.insert(write(&new, None), &Unit::default()).await.unwrap();
+            workflows.insert(write(&new, None), &Journal::default()).await.unwrap();
         }
         for sort in [WorkflowSort::DisplayName, WorkflowSort::DisplayNameDescending] {
             let filter = WorkflowFilter { sort, ..WorkflowFilter::default() };
             let mut page = PageRequest { limit: 1, cursor: None };
             let mut seen = Vec::new();
             loop {
-                let read = workflows.list(t, user, &filter, &Reach::everything(), &page).await.unwrap();
+                let read =
+                    workflows.list(t, user, &filter, &AccessFilter::everything(), &page).await.unwrap();
                 seen.extend(read.items.into_iter().map(|view| view.workflow.display_name));
                 let Some(next) = read.next else { break };
                 assert!(next.as_str().len() <= Cursor::MAX_LENGTH);
@@ -136,18 +138,18 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
                 folder_id: folder,
                 ..workflow(t, slug)
             };
-            workflows.insert(write(&new, None), &Unit::default()).await.unwrap();
+            workflows.insert(write(&new, None), &Journal::default()).await.unwrap();
             made.push(new.id);
         }
-        workflows.star(t, made[1], user, true, &Unit::default()).await.unwrap();
-        workflows.star(t, made[2], id(UserId), true, &Unit::default()).await.unwrap();
+        workflows.star(t, made[1], user, true, &Journal::default()).await.unwrap();
+        workflows.star(t, made[2], id(UserId), true, &Journal::default()).await.unwrap();
         let none = WorkflowFilter::default;
         let q = |q: &str| WorkflowFilter { q: Some(q.to_owned()), ..none() };
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         let words = |of: &[usize]| of.iter().map(|n| made[*n].to_string()).collect::<Vec<_>>();
-        let listed = Reach { listed: words(&[0, 2]), denied: words(&[2]), ..Reach::default() };
-        let denied = Reach { denied: words(&[0]), ..everything.clone() };
-        let nothing = Reach { deny_all: true, ..everything.clone() };
+        let listed = AccessFilter { listed: words(&[0, 2]), denied: words(&[2]), ..AccessFilter::default() };
+        let denied = AccessFilter { denied: words(&[0]), ..everything.clone() };
+        let nothing = AccessFilter { deny_all: true, ..everything.clone() };
         for (filter, reach, expected) in [
             (none(), &everything, &[0, 1, 2][..]),
             (q("alpha"), &everything, &[0, 1]),
@@ -164,7 +166,7 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
             (none(), &listed, &[0]),
             (none(), &denied, &[1, 2]),
             (none(), &nothing, &[]),
-            (none(), &Reach::default(), &[]),
+            (none(), &AccessFilter::default(), &[]),
         ] {
             let read = workflows.list(t, user, &filter, reach, &page(50)).await.unwrap();
             let found: BTreeSet<_> = read.items.iter().map(|view| view.workflow.id).collect();
@@ -207,7 +209,7 @@ async fn runs_are_counted_by_state() {
             begun(&runs, Run { state, has_incident, ..run(&flow) }).await;
         }
         let all = workflows
-            .list(t, id(UserId), &WorkflowFilter::default(), &Reach::everything(), &page(9))
+            .list(t, id(UserId), &WorkflowFilter::default(), &AccessFilter::everything(), &page(9))
             .await
             .unwrap();
         let of = |id| all.items.iter().find(|view| view.workflow.id == id).unwrap().run_counts;
@@ -238,8 +240,10 @@ async fn pages_of_runs_stand_still_under_inserts() {
             let mut page = PageRequest { limit: 3, cursor: None };
             let mut seen = Vec::new();
             loop {
-                let read =
-                    runs.list(flow.tenant, flow.id, &filter, &Reach::everything(), &page).await.unwrap();
+                let read = runs
+                    .list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page)
+                    .await
+                    .unwrap();
                 seen.extend(read.items.into_iter().map(|run| run.id));
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);
@@ -273,11 +277,11 @@ async fn runs_are_filtered_and_held_to_the_reach() {
         let late = begun(&runs, Run { waiting_since: Some(at(50)), ..run(&flow) }).await;
         let none = RunFilter::default;
         let node = |node: &str| RunFilter { node_id: Some(node.to_owned()), ..none() };
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         let word = |run: &Run| vec![run.id.to_string()];
-        let listed = Reach { listed: word(&a), ..Reach::default() };
-        let denied = Reach { denied: word(&a), ..everything.clone() };
-        let parent = Reach { denied_parents: vec![flow.id.to_string()], ..everything.clone() };
+        let listed = AccessFilter { listed: word(&a), ..AccessFilter::default() };
+        let denied = AccessFilter { denied: word(&a), ..everything.clone() };
+        let parent = AccessFilter { denied_parents: vec![flow.id.to_string()], ..everything.clone() };
         for (filter, reach, expected) in [
             (none(), &everything, vec![a.id, b.id, c.id, late.id]),
             (RunFilter { state: Some(RunState::Completed), ..none() }, &everything, vec![c.id]),
@@ -293,7 +297,7 @@ async fn runs_are_filtered_and_held_to_the_reach() {
             (none(), &listed, vec![a.id]),
             (none(), &denied, vec![b.id, c.id, late.id]),
             (none(), &parent, vec![]),
-            (none(), &Reach::default(), vec![]),
+            (none(), &AccessFilter::default(), vec![]),
         ] {
             let read = runs.list(flow.tenant, flow.id, &filter, reach, &page(50)).await.unwrap();
             let found: BTreeSet<_> = read.items.iter().map(|run| run.id).collect();
@@ -333,7 +337,8 @@ async fn a_page_by_node_is_full_however_rare_the_node_is() {
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut pages = Vec::new();
         loop {
-            let read = runs.list(flow.tenant, flow.id, &filter, &Reach::everything(), &page).await.unwrap();
+            let read =
+                runs.list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page).await.unwrap();
             pages.push(read.items.iter().map(|run| run.id).collect::<Vec<_>>());
             let Some(next) = read.next else { break };
             page.cursor = Some(next);

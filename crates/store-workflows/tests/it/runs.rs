@@ -1,7 +1,7 @@
 //! Removal of runs, and what they wait for.
 
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_testkit::on_both;
 use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, WorkflowStore};
 use heddle_workflows::records::{BindingKind, HumanTask, WorkflowState};
@@ -32,7 +32,7 @@ async fn a_purged_run_leaves_a_tombstone_alone() {
         assert!(runs.was_purged(flow.tenant, over.id).await.unwrap());
         assert!(!runs.was_purged(tenant(), over.id).await.unwrap());
         assert!(!runs.was_purged(flow.tenant, active.id).await.unwrap());
-        assert_eq!(runs.purge(flow.tenant, over.id, &Unit::default()).await, Err(StoreError::NotFound));
+        assert_eq!(runs.purge(flow.tenant, over.id, &Journal::default()).await, Err(StoreError::NotFound));
         for (table, rows) in [
             ("runs", 1),
             ("run_events", 1),
@@ -152,11 +152,11 @@ async fn starts_match_while_the_workflow_is_published() {
 
         flow.state = WorkflowState::Archived;
         flow.revision = flow.revision.next();
-        workflows.update(write(&flow, None), &Unit::default()).await.unwrap();
+        workflows.update(write(&flow, None), &Journal::default()).await.unwrap();
         assert_eq!(count(&db, "start_bindings").await, 0);
         flow.state = WorkflowState::Published;
         flow.revision = flow.revision.next();
-        workflows.update(write(&flow, None), &Unit::default()).await.unwrap();
+        workflows.update(write(&flow, None), &Journal::default()).await.unwrap();
         workflows.set_bindings(flow.tenant, flow.id, &wanted[..1]).await.unwrap();
         assert_eq!(runs.matching_starts(flow.tenant, BindingKind::Message, "order").await.unwrap().len(), 1);
         let lost = workflows.set_bindings(tenant(), flow.id, &[]).await;

@@ -9,10 +9,10 @@ use heddle_kernel::{
     EventId, IdSource, PageRequest, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp, UserId,
     WorkflowId,
 };
-use heddle_policy::unit::{Actor, AuditEntry, IdempotencyRecord, Outcome, Unit};
+use heddle_policy::journal::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_store::{Db, read};
 use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
-use heddle_workflows::ports::{CommitUnit, RunStore, RunWrite, WorkflowStore, WorkflowWrite};
+use heddle_workflows::ports::{RunStore, RunWrite, Transaction, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{
     BindingKind, Draft, HumanTask, InboxEvent, InboxState, Presence, Run, RunState, StartBinding,
     SubscriptionRow, TaskState, TimerRow, TriggerRecord, Workflow, WorkflowState,
@@ -42,7 +42,7 @@ pub fn stores(db: &Db) -> (SqlWorkflowStore, SqlRunStore) {
     (SqlWorkflowStore::new(db.clone()), SqlRunStore::new(db.clone()))
 }
 
-pub fn unit(tenant: TenantId, at: Timestamp) -> Unit {
+pub fn unit(tenant: TenantId, at: Timestamp) -> Journal {
     let audit = AuditEntry {
         id: id(EventId),
         tenant: Some(tenant),
@@ -56,10 +56,10 @@ pub fn unit(tenant: TenantId, at: Timestamp) -> Unit {
         client_ip: None,
         details: json!({"a": [1, null]}),
     };
-    Unit { audit: Some(audit), idempotency: None }
+    Journal { audit: Some(audit), idempotency: None }
 }
 
-pub fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Unit {
+pub fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Journal {
     let record = IdempotencyRecord {
         tenant,
         operation: "startRun".to_owned(),
@@ -70,7 +70,7 @@ pub fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Unit {
         etag: Some("1".to_owned()),
         created_at,
     };
-    Unit { idempotency: Some(record), ..unit(tenant, created_at) }
+    Journal { idempotency: Some(record), ..unit(tenant, created_at) }
 }
 
 pub fn workflow(tenant: TenantId, slug: &str) -> Workflow {
@@ -104,7 +104,7 @@ pub fn write<'a>(workflow: &'a Workflow, draft: Option<&'a Draft>) -> WorkflowWr
 pub async fn published(store: &impl WorkflowStore, tenant: TenantId, slug: &str) -> Workflow {
     let new =
         Workflow { state: WorkflowState::Published, published_version: Some(1), ..workflow(tenant, slug) };
-    store.insert(write(&new, None), &Unit::default()).await.unwrap();
+    store.insert(write(&new, None), &Journal::default()).await.unwrap();
     new
 }
 
@@ -174,13 +174,21 @@ pub fn step(run: &Run) -> RunWrite {
     }
 }
 
-pub fn unit_of(write: RunWrite) -> CommitUnit {
+pub fn unit_of(write: RunWrite) -> Transaction {
     let tenant = write.run.tenant;
-    CommitUnit { tenant: Some(tenant), runs: vec![write], unit: unit(tenant, at(0)), ..CommitUnit::default() }
+    Transaction {
+        tenant: Some(tenant),
+        runs: vec![write],
+        unit: unit(tenant, at(0)),
+        ..Transaction::default()
+    }
 }
 
 /// Commits one unit.
-pub async fn commit(store: &impl RunStore, unit: CommitUnit) -> Result<(), heddle_policy::store::StoreError> {
+pub async fn commit(
+    store: &impl RunStore,
+    unit: Transaction,
+) -> Result<(), heddle_policy::store::StoreError> {
     let mut answers = store.commit(vec![unit]).await;
     assert_eq!(answers.len(), 1);
     answers.remove(0)

@@ -1,7 +1,7 @@
 //! Human tasks.
 
 use heddle_kernel::{PageRequest, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
 use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
 use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, TaskFilter};
@@ -39,7 +39,7 @@ async fn the_earliest_due_comes_first_and_pages_stand_still() {
             make("never-3", None, 2),
         ];
         open(&runs, of.clone(), all).await;
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut seen = Vec::new();
         loop {
@@ -82,7 +82,7 @@ async fn a_task_is_for_its_assignee_or_its_candidates() {
             make("mixed-up", None, &["ops"], &["ann"]),
         ];
         open(&runs, of.clone(), all).await;
-        let everything = Reach::everything();
+        let everything = AccessFilter::everything();
         for (who, groups, expected) in [
             (&["ann", "ann@x"][..], &["ops"][..], &["for-all", "groups", "of-ann", "users"][..]),
             (&["bob"], &[], &["for-all", "of-bob"]),
@@ -117,10 +117,10 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
 
         let none = TaskFilter::default;
         let words = |run: &Run| vec![run.id.to_string()];
-        let everything = Reach::everything();
-        let listed = Reach { listed: words(&other), ..Reach::default() };
-        let denied = Reach { denied: words(&other), ..everything.clone() };
-        let no_parent = Reach { denied_parents: vec![flow.id.to_string()], ..everything.clone() };
+        let everything = AccessFilter::everything();
+        let listed = AccessFilter { listed: words(&other), ..AccessFilter::default() };
+        let denied = AccessFilter { denied: words(&other), ..everything.clone() };
+        let no_parent = AccessFilter { denied_parents: vec![flow.id.to_string()], ..everything.clone() };
         for (filter, reach, expected) in [
             (none(), &everything, vec![due.id, plain.id, done.id]),
             (TaskFilter { state: Some(TaskState::Open), ..none() }, &everything, vec![due.id, plain.id]),
@@ -132,7 +132,7 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
             (none(), &listed, vec![done.id]),
             (none(), &denied, vec![due.id, plain.id]),
             (none(), &no_parent, vec![]),
-            (none(), &Reach::default(), vec![]),
+            (none(), &AccessFilter::default(), vec![]),
         ] {
             let read = runs.tasks(flow.tenant, &filter, reach, &page(50)).await.unwrap();
             let mut found: Vec<_> = read.items.iter().map(|task| task.id).collect();

@@ -1,8 +1,8 @@
 //! Workflows, versions, stars, files and deletion.
 
 use heddle_kernel::{PageRequest, Revision, UserId, WorkflowId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use heddle_testkit::on_both;
 use heddle_workflows::ports::{Deleted, PublishWrite, RunStore, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{
@@ -53,7 +53,7 @@ async fn a_workflow_is_read_as_it_was_written() {
             assert_eq!(workflows.get(t, new.id, user).await.unwrap().workflow, changed);
             assert_eq!(workflows.draft(t, new.id).await.unwrap(), draft, "stays");
             let cleared = next(&changed);
-            workflows.update(write(&cleared, Some(&Draft::Absent)), &Unit::default()).await.unwrap();
+            workflows.update(write(&cleared, Some(&Draft::Absent)), &Journal::default()).await.unwrap();
             assert_eq!(workflows.draft(t, new.id).await.unwrap(), Draft::Absent);
         }
         assert_eq!(count(&db, "audit_events").await, 6);
@@ -67,7 +67,7 @@ async fn a_slug_is_the_organisations_own() {
         let t = tenant();
         let (a, b) = (workflow(t, "a"), workflow(t, "b"));
         for new in [&a, &b, &workflow(tenant(), "a")] {
-            workflows.insert(write(new, None), &Unit::default()).await.unwrap();
+            workflows.insert(write(new, None), &Journal::default()).await.unwrap();
         }
         let taken = Err(StoreError::Duplicate("slug".to_owned()));
         let unit = unit(t, at(0));
@@ -121,7 +121,7 @@ async fn publishing_moves_the_active_version_and_the_starts() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let mut flow = workflow(tenant(), "a");
-        workflows.insert(write(&flow, None), &Unit::default()).await.unwrap();
+        workflows.insert(write(&flow, None), &Journal::default()).await.unwrap();
         let t = flow.tenant;
         for number in 1..=3 {
             let expected = flow.revision;
@@ -140,7 +140,7 @@ async fn publishing_moves_the_active_version_and_the_starts() {
                 bindings: std::slice::from_ref(&binding),
             };
             workflows.publish(publish.clone(), &unit(t, at(0))).await.unwrap();
-            assert_eq!(workflows.publish(publish, &Unit::default()).await, Err(StoreError::Stale));
+            assert_eq!(workflows.publish(publish, &Journal::default()).await, Err(StoreError::Stale));
             assert_eq!(runs.matching_starts(t, BindingKind::Message, "m").await.unwrap(), [binding]);
         }
         assert_eq!(workflows.get(t, flow.id, id(UserId)).await.unwrap().workflow, flow);
@@ -200,10 +200,10 @@ async fn a_claimed_file_stays_with_its_workflow() {
         let claims = ["a", "b", "x"].map(|letter| letter.repeat(64));
         let (one, two) = (workflow(t, "one"), workflow(t, "two"));
         let claiming = WorkflowWrite { claims: &claims, ..write(&one, None) };
-        workflows.insert(claiming, &Unit::default()).await.unwrap();
+        workflows.insert(claiming, &Journal::default()).await.unwrap();
         assert_eq!(workflows.source(t, one.id).await.unwrap(), file("b"));
         workflows
-            .insert(WorkflowWrite { claims: &claims[..1], ..write(&two, None) }, &Unit::default())
+            .insert(WorkflowWrite { claims: &claims[..1], ..write(&two, None) }, &Journal::default())
             .await
             .unwrap();
         // Previewing a claimed file again does not give it an end.
@@ -214,10 +214,10 @@ async fn a_claimed_file_stays_with_its_workflow() {
         assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));
         let later = next(&one);
         let back = WorkflowWrite { claims: &claims[..1], ..write(&later, None) };
-        workflows.update(back, &Unit::default()).await.unwrap();
+        workflows.update(back, &Journal::default()).await.unwrap();
         assert_eq!(workflows.source(t, one.id).await.unwrap(), file("a"));
         // The other workflow's file outlives this one.
-        assert_eq!(workflows.delete(t, one.id, None, &Unit::default()).await, Ok(Deleted::Now));
+        assert_eq!(workflows.delete(t, one.id, None, &Journal::default()).await, Ok(Deleted::Now));
         assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));
         assert_eq!(count(&db, "import_sources").await, 1);
     });
@@ -231,7 +231,7 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
         let t = flow.tenant;
         let other = published(&workflows, t, "b").await;
         let spared = begun(&runs, ended(&other)).await;
-        workflows.star(t, flow.id, id(UserId), true, &Unit::default()).await.unwrap();
+        workflows.star(t, flow.id, id(UserId), true, &Journal::default()).await.unwrap();
         let starts = [binding(&flow, BindingKind::Message, "m")];
         workflows.set_bindings(t, flow.id, &starts).await.unwrap();
         let over = begun(&runs, ended(&flow)).await;

@@ -3,7 +3,7 @@
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
-use heddle_policy::unit::{Actor, AuditEntry, IdempotencyRecord, Outcome, Unit};
+use heddle_policy::journal::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_store::schema::audit_events;
 use heddle_store::{Db, Id, Json, StoreError, audit, idempotency, read, write_tx};
 use heddle_testkit::on_both;
@@ -42,7 +42,7 @@ fn answer(body: &str, created_at: Timestamp) -> IdempotencyRecord {
     }
 }
 
-async fn write(db: &Db, unit: &Unit) -> Result<(), StoreError> {
+async fn write(db: &Db, unit: &Journal) -> Result<(), StoreError> {
     write_tx!(db, |conn| idempotency::write_unit(conn, unit).await)
 }
 
@@ -53,8 +53,8 @@ async fn find(db: &Db, now: Timestamp) -> Option<IdempotencyRecord> {
 #[tokio::test]
 async fn an_audit_event_is_kept_whole() {
     on_both!(|db| {
-        write(&db, &Unit { audit: Some(entry(1, Some(TENANT))), idempotency: None }).await.unwrap();
-        write(&db, &Unit { audit: Some(entry(2, None)), idempotency: None }).await.unwrap();
+        write(&db, &Journal { audit: Some(entry(1, Some(TENANT))), idempotency: None }).await.unwrap();
+        write(&db, &Journal { audit: Some(entry(2, None)), idempotency: None }).await.unwrap();
         let rows: Vec<(Id, String, Option<String>, Json)> = read!(&db, |conn| Ok(audit_events::table
             .order(audit_events::id)
             .select((
@@ -75,11 +75,11 @@ async fn an_audit_event_is_kept_whole() {
 #[tokio::test]
 async fn the_first_answer_stays_until_it_expires() {
     on_both!(|db| {
-        let unit = |body, at| Unit { audit: None, idempotency: Some(answer(body, at)) };
+        let unit = |body, at| Journal { audit: None, idempotency: Some(answer(body, at)) };
         write(&db, &unit("first", NOW)).await.unwrap();
         assert_eq!(find(&db, NOW).await, Some(answer("first", NOW)));
 
-        let second = Unit { audit: Some(entry(1, Some(TENANT))), ..unit("second", NOW.plus_seconds(60)) };
+        let second = Journal { audit: Some(entry(1, Some(TENANT))), ..unit("second", NOW.plus_seconds(60)) };
         assert_eq!(write(&db, &second).await, Err(StoreError::Duplicate("idempotency_keys.key".to_owned())));
         assert_eq!(find(&db, NOW).await, Some(answer("first", NOW)));
         let audited: i64 =
@@ -89,7 +89,7 @@ async fn the_first_answer_stays_until_it_expires() {
         let later = NOW.plus_seconds(idempotency::KEPT_SECONDS);
         assert_eq!(find(&db, later).await, None);
         let third = IdempotencyRecord { etag: None, ..answer("third", later) };
-        write(&db, &Unit { audit: None, idempotency: Some(third.clone()) }).await.unwrap();
+        write(&db, &Journal { audit: None, idempotency: Some(third.clone()) }).await.unwrap();
         assert_eq!(find(&db, later).await, Some(third));
 
         assert_eq!(idempotency::sweep(&db, later).await, Ok(0));
@@ -100,7 +100,7 @@ async fn the_first_answer_stays_until_it_expires() {
 #[tokio::test]
 async fn the_blocking_forms_write_the_same() {
     let test_db = heddle_testkit::db::TestDb::sqlite().await;
-    let unit = Unit { audit: Some(entry(1, Some(TENANT))), idempotency: Some(answer("x", NOW)) };
+    let unit = Journal { audit: Some(entry(1, Some(TENANT))), idempotency: Some(answer("x", NOW)) };
     let again = unit.clone();
     test_db.db().sqlite_batch(move |conn| idempotency::write_unit_blocking(conn, &unit)).await.unwrap();
     assert_eq!(find(test_db.db(), NOW).await, Some(answer("x", NOW)));

@@ -5,7 +5,7 @@ use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::{Diagnostic, Severity};
 use heddle_kernel::WorkflowId;
 use heddle_policy::capability::WorkflowExport;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use std::io::Write as _;
 use zip::write::SimpleFileOptions;
 
@@ -48,13 +48,13 @@ impl Definitions {
     /// there are several; `Conflict` with every region that has no mapping.
     pub async fn export_bpel(
         &self,
-        _grant: &Grant<WorkflowExport>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowExport>,
+        context: &RequestContext,
         id: WorkflowId,
         request: BpelRequest,
     ) -> Result<BpelExport, UseCaseError> {
-        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        let draft = self.chosen(scope, &view, request.version).await?;
+        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
+        let draft = self.chosen(context, &view, request.version).await?;
         let definition = typed(draft.value().ok_or(UseCaseError::NotFound)?)?;
         check_process(&definition, &request)?;
         let (files, diagnostics) = export_bpel(&definition, request.process.as_deref())?;

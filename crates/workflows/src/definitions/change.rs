@@ -5,14 +5,14 @@ use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::validate;
 use heddle_kernel::{Patch, Revision, WorkflowId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowDelete, WorkflowUpdate};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 
 use super::{Definitions, check_revision, claims, definition_hash};
 use crate::ports::{Deleted, WorkflowWrite};
 use crate::records::{Draft, Presence, RunCounts, Workflow, WorkflowState, WorkflowView};
-use crate::{Problem, Record, UseCaseError};
+use crate::{JournalFor, Problem, UseCaseError};
 
 /// What a new workflow is made of.
 #[derive(Debug, Clone)]
@@ -55,10 +55,10 @@ impl Definitions {
     /// `Invalid` with every member that breaks a rule, `Conflict` (`notUnique`) when the slug is taken.
     pub async fn create(
         &self,
-        _grant: &Grant<WorkflowCreate>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowCreate>,
+        context: &RequestContext,
         new: NewWorkflow,
-        record: &Record<'_, WorkflowView>,
+        record: &JournalFor<'_, WorkflowView>,
     ) -> Result<WorkflowView, UseCaseError> {
         let mut problems = slug_problems(&new.slug);
         problems.extend(length_problems(&new.display_name, "displayName", 1, 200));
@@ -69,9 +69,9 @@ impl Definitions {
         if !problems.is_empty() {
             return Err(UseCaseError::Invalid(problems));
         }
-        let now = scope.now();
+        let now = context.now();
         let workflow = Workflow {
-            tenant: scope.tenant(),
+            tenant: context.tenant(),
             id: WorkflowId(self.ids.next(now)),
             slug: new.slug,
             display_name: new.display_name,
@@ -84,12 +84,12 @@ impl Definitions {
             published_version: None,
             published_hash: None,
             created_at: now,
-            created_by: scope.user_id(),
+            created_by: context.user_id(),
             updated_at: now,
-            updated_by: scope.user_id(),
+            updated_by: context.user_id(),
         };
         let view = WorkflowView { workflow, starred: false, run_counts: RunCounts::default() };
-        let unit = record(&view);
+        let journal = record(&view);
         let claims = claims(new.definition.as_ref());
         let write = WorkflowWrite {
             workflow: &view.workflow,
@@ -97,7 +97,7 @@ impl Definitions {
             draft: Some(&new.draft),
             claims: &claims,
         };
-        self.store.insert(write, &unit).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
+        self.store.insert(write, &journal).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
         Ok(view)
     }
 
@@ -107,13 +107,13 @@ impl Definitions {
     /// `NotFound`, `Invalid`, `Conflict` (`revisionMismatch`, `notUnique`).
     pub async fn patch(
         &self,
-        _grant: &Grant<WorkflowUpdate>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowUpdate>,
+        context: &RequestContext,
         id: WorkflowId,
         patch: WorkflowPatch,
-        record: &Record<'_, WorkflowView>,
+        record: &JournalFor<'_, WorkflowView>,
     ) -> Result<WorkflowView, UseCaseError> {
-        let mut view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.clone();
         check_revision(patch.revision, before.revision)?;
         apply_patch(&mut view.workflow, patch)?;
@@ -121,17 +121,17 @@ impl Definitions {
             // Nothing to write; an audit event of a change that was none would mislead.
             return Ok(view);
         }
-        self.touch(&mut view.workflow, scope);
-        let unit = record(&view);
+        self.touch(&mut view.workflow, context);
+        let journal = record(&view);
         let write = WorkflowWrite {
             workflow: &view.workflow,
             expected: Some(before.revision),
             draft: None,
             claims: &[],
         };
-        self.store.update(write, &unit).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
+        self.store.update(write, &journal).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
         if before.state == WorkflowState::Archived && view.workflow.state == WorkflowState::Published {
-            self.restore_bindings(scope, &view.workflow).await?;
+            self.restore_bindings(context, &view.workflow).await?;
         }
         Ok(view)
     }
@@ -142,13 +142,13 @@ impl Definitions {
     /// `NotFound`, `Conflict` (`inUse`) while runs are active, `Conflict` (`revisionMismatch`).
     pub async fn delete(
         &self,
-        _grant: &Grant<WorkflowDelete>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowDelete>,
+        context: &RequestContext,
         id: WorkflowId,
         expected: Option<Revision>,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<(), UseCaseError> {
-        match self.store.delete(scope.tenant(), id, expected, unit).await? {
+        match self.store.delete(context.tenant(), id, expected, journal).await? {
             Deleted::Now | Deleted::Before => Ok(()),
             Deleted::InUse(runs) => Err(UseCaseError::Conflict(vec![
                 Problem::new("inUse", format!("{runs} runs of the workflow are active; cancel them first."))
@@ -163,43 +163,47 @@ impl Definitions {
     /// `NotFound`, `Conflict` (`revisionMismatch`).
     pub async fn save_draft(
         &self,
-        _grant: &Grant<WorkflowUpdate>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowUpdate>,
+        context: &RequestContext,
         id: WorkflowId,
         saved: SavedDraft,
-        record: &Record<'_, (WorkflowView, Vec<Diagnostic>)>,
+        record: &JournalFor<'_, (WorkflowView, Vec<Diagnostic>)>,
     ) -> Result<(WorkflowView, Vec<Diagnostic>), UseCaseError> {
-        let mut view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.revision;
         check_revision(saved.revision, before)?;
         let diagnostics = saved.definition.as_ref().map(validate::structure).unwrap_or_default();
         view.workflow.draft_hash = saved.draft.value().map(definition_hash);
         view.workflow.draft_revision = view.workflow.draft_revision.next();
-        self.touch(&mut view.workflow, scope);
+        self.touch(&mut view.workflow, context);
         let claims = claims(saved.definition.as_ref());
         let result = (view, diagnostics);
-        let unit = record(&result);
+        let journal = record(&result);
         let write = WorkflowWrite {
             workflow: &result.0.workflow,
             expected: Some(before),
             draft: Some(&saved.draft),
             claims: &claims,
         };
-        self.store.update(write, &unit).await?;
+        self.store.update(write, &journal).await?;
         Ok(result)
     }
 
-    pub(super) fn touch(&self, workflow: &mut Workflow, scope: &Scope) {
+    pub(super) fn touch(&self, workflow: &mut Workflow, context: &RequestContext) {
         workflow.revision = workflow.revision.next();
-        workflow.updated_at = scope.now();
-        workflow.updated_by = scope.user_id();
+        workflow.updated_at = context.now();
+        workflow.updated_by = context.user_id();
     }
 
-    async fn restore_bindings(&self, scope: &Scope, workflow: &Workflow) -> Result<(), UseCaseError> {
+    async fn restore_bindings(
+        &self,
+        context: &RequestContext,
+        workflow: &Workflow,
+    ) -> Result<(), UseCaseError> {
         let Some(number) = workflow.published_version else { return Ok(()) };
-        let version = self.models.version(scope.tenant(), workflow.id, number).await?;
-        let bindings = super::publish::bindings(workflow, number, &version.processes, scope.now());
-        Ok(self.store.set_bindings(scope.tenant(), workflow.id, &bindings).await?)
+        let version = self.models.version(context.tenant(), workflow.id, number).await?;
+        let bindings = super::publish::bindings(workflow, number, &version.processes, context.now());
+        Ok(self.store.set_bindings(context.tenant(), workflow.id, &bindings).await?)
     }
 }
 

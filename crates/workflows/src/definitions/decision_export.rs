@@ -8,7 +8,7 @@ use heddle_bpmn::model::{Dmn, DmnImportedDocument};
 use heddle_dmn::{diagram, xml};
 use heddle_kernel::WorkflowId;
 use heddle_policy::capability::WorkflowExport;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use zip::write::SimpleFileOptions;
 
 use super::{Definitions, VersionChoice, bytes_hash, decision};
@@ -57,13 +57,13 @@ impl Definitions {
     /// file name; `Conflict` when a document can't be written, with its place.
     pub async fn export_dmn(
         &self,
-        _grant: &Grant<WorkflowExport>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowExport>,
+        context: &RequestContext,
         id: WorkflowId,
         request: DmnRequest,
     ) -> Result<DmnExport, UseCaseError> {
-        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        let draft = self.chosen(scope, &view, request.version).await?;
+        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
+        let draft = self.chosen(context, &view, request.version).await?;
         let definition = typed(draft.value().ok_or(UseCaseError::NotFound)?)?;
         let dmn = definition.dmn.as_deref().ok_or(UseCaseError::NotFound)?;
         let mut diagnostics = Vec::new();

@@ -9,7 +9,7 @@ use heddle_dmn::model::DecisionModel;
 use heddle_dmn::xml::{self, Imported, WriteError};
 use heddle_kernel::{Revision, WorkflowId};
 use heddle_policy::capability::{WorkflowRead, WorkflowUpdate};
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
 
 use super::{Definitions, VersionChoice, bytes_hash, check_revision, claims, decision, definition_hash};
@@ -17,7 +17,7 @@ use crate::decisions::findings;
 use crate::models::typed;
 use crate::ports::WorkflowWrite;
 use crate::records::{Draft, WorkflowView};
-use crate::{Problem, Record, UseCaseError};
+use crate::{JournalFor, Problem, UseCaseError};
 
 /// The most bytes of a definition's JSON: what a body may have that sends it.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -60,13 +60,13 @@ impl Definitions {
     /// `NotFound` also when the chosen version is not there, `Unavailable`.
     pub async fn decision_logic(
         &self,
-        _grant: &Grant<WorkflowRead>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowRead>,
+        context: &RequestContext,
         id: WorkflowId,
         choice: VersionChoice,
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
-        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        let definition = match self.chosen(scope, &view, choice).await?.value() {
+        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
+        let definition = match self.chosen(context, &view, choice).await?.value() {
             Some(document) => typed(document)?,
             None => WorkflowDefinition::default(),
         };
@@ -82,16 +82,16 @@ impl Definitions {
     /// the structure can't be written.
     pub async fn save_decision_logic(
         &self,
-        _grant: &Grant<WorkflowUpdate>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowUpdate>,
+        context: &RequestContext,
         id: WorkflowId,
         saved: SavedLogic,
-        record: &Record<'_, (WorkflowView, DecisionLogic)>,
+        record: &JournalFor<'_, (WorkflowView, DecisionLogic)>,
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
-        let mut view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.revision;
         check_revision(saved.revision, before)?;
-        let draft = self.store.draft(scope.tenant(), id).await?;
+        let draft = self.store.draft(context.tenant(), id).await?;
         let mut document = match draft.value() {
             Some(Value::Object(members)) => members.clone(),
             _ => Map::new(),
@@ -115,17 +115,17 @@ impl Definitions {
         let draft = Draft::Value(document);
         view.workflow.draft_hash = draft.value().map(definition_hash);
         view.workflow.draft_revision = view.workflow.draft_revision.next();
-        self.touch(&mut view.workflow, scope);
+        self.touch(&mut view.workflow, context);
         let claims = claims(Some(&definition));
         let result = (view, logic(&definition));
-        let unit = record(&result);
+        let journal = record(&result);
         let write = WorkflowWrite {
             workflow: &result.0.workflow,
             expected: Some(before),
             draft: Some(&draft),
             claims: &claims,
         };
-        self.store.update(write, &unit).await?;
+        self.store.update(write, &journal).await?;
         Ok(result)
     }
 }

@@ -22,12 +22,12 @@ use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_kernel::{IdSource, Page, PageRequest, Revision, WorkflowId};
 use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
-use heddle_policy::unit::Unit;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::journal::Journal;
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::models::Models;
+use crate::models::CompiledVersions;
 use crate::ports::{WorkflowFilter, WorkflowStore};
 use crate::records::{Draft, Version, WorkflowView};
 use crate::{Problem, UseCaseError};
@@ -48,13 +48,13 @@ pub enum VersionChoice {
 pub struct Definitions {
     store: Arc<dyn WorkflowStore>,
     ids: Arc<dyn IdSource>,
-    models: Arc<Models>,
+    models: Arc<CompiledVersions>,
 }
 
 impl Definitions {
     /// With its ports.
     #[must_use]
-    pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<Models>) -> Self {
+    pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<CompiledVersions>) -> Self {
         Self { store, ids, models }
     }
 
@@ -64,12 +64,12 @@ impl Definitions {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn list(
         &self,
-        grant: &Grant<WorkflowList>,
-        scope: &Scope,
+        grant: &Authorized<WorkflowList>,
+        context: &RequestContext,
         filter: &WorkflowFilter,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, UseCaseError> {
-        Ok(self.store.list(scope.tenant(), scope.user_id(), filter, grant.reach(), page).await?)
+        Ok(self.store.list(context.tenant(), context.user_id(), filter, grant.reach(), page).await?)
     }
 
     /// One workflow with the chosen definition.
@@ -78,13 +78,13 @@ impl Definitions {
     /// `NotFound` also when the chosen version is not there, `Unavailable`.
     pub async fn get(
         &self,
-        _grant: &Grant<WorkflowRead>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowRead>,
+        context: &RequestContext,
         id: WorkflowId,
         choice: VersionChoice,
     ) -> Result<(WorkflowView, Draft), UseCaseError> {
-        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        let definition = self.chosen(scope, &view, choice).await?;
+        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
+        let definition = self.chosen(context, &view, choice).await?;
         Ok((view, definition))
     }
 
@@ -94,13 +94,13 @@ impl Definitions {
     /// `NotFound`, `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn versions(
         &self,
-        _grant: &Grant<WorkflowRead>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowRead>,
+        context: &RequestContext,
         id: WorkflowId,
         page: &PageRequest,
     ) -> Result<Page<Version>, UseCaseError> {
-        self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        Ok(self.store.versions(scope.tenant(), id, page).await?)
+        self.store.get(context.tenant(), id, context.user_id()).await?;
+        Ok(self.store.versions(context.tenant(), id, page).await?)
     }
 
     /// Sets or takes away the caller's star.
@@ -109,29 +109,29 @@ impl Definitions {
     /// `NotFound`, `Unavailable`.
     pub async fn star(
         &self,
-        _grant: &Grant<WorkflowStar>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowStar>,
+        context: &RequestContext,
         id: WorkflowId,
         starred: bool,
-        unit: &Unit,
+        journal: &Journal,
     ) -> Result<WorkflowView, UseCaseError> {
-        self.store.star(scope.tenant(), id, scope.user_id(), starred, unit).await?;
-        Ok(self.store.get(scope.tenant(), id, scope.user_id()).await?)
+        self.store.star(context.tenant(), id, context.user_id(), starred, journal).await?;
+        Ok(self.store.get(context.tenant(), id, context.user_id()).await?)
     }
 
     async fn chosen(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         view: &WorkflowView,
         choice: VersionChoice,
     ) -> Result<Draft, UseCaseError> {
         let id = view.workflow.id;
         let number = match choice {
-            VersionChoice::Draft => return Ok(self.store.draft(scope.tenant(), id).await?),
+            VersionChoice::Draft => return Ok(self.store.draft(context.tenant(), id).await?),
             VersionChoice::Published => view.workflow.published_version.ok_or(UseCaseError::NotFound)?,
             VersionChoice::Number(number) => number,
         };
-        let (_, definition) = self.store.version(scope.tenant(), id, number).await?;
+        let (_, definition) = self.store.version(context.tenant(), id, number).await?;
         Ok(Draft::Value(definition))
     }
 }

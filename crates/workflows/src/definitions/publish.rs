@@ -10,14 +10,14 @@ use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::validate::{self, Profile, Soundness, constraints};
 use heddle_kernel::{Revision, Timestamp, WorkflowId};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 
 use super::{Definitions, check_revision, definition_hash, is_error, problem};
 use crate::decisions;
 use crate::models::{CompiledVersion, typed};
 use crate::ports::PublishWrite;
 use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
-use crate::{Problem, Record, UseCaseError, schema};
+use crate::{JournalFor, Problem, UseCaseError, schema};
 
 /// What a validation finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,16 +66,16 @@ impl Definitions {
     /// `NotFound`, `Unavailable`. What is wrong with the definition stands in the report.
     pub async fn validate(
         &self,
-        _grant: &Grant<WorkflowValidate>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowValidate>,
+        context: &RequestContext,
         id: WorkflowId,
         definition: Option<WorkflowDefinition>,
         profile: ValidationProfile,
     ) -> Result<ValidationReport, UseCaseError> {
-        self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        self.store.get(context.tenant(), id, context.user_id()).await?;
         let definition = match definition {
             Some(definition) => Some(definition),
-            None => self.store.draft(scope.tenant(), id).await?.value().map(typed).transpose()?,
+            None => self.store.draft(context.tenant(), id).await?.value().map(typed).transpose()?,
         };
         let Some(definition) = definition else { return Ok(empty_report()) };
         let (diagnostics, executable) = examine(&definition);
@@ -112,19 +112,19 @@ impl Definitions {
     /// `archived`).
     pub async fn publish(
         &self,
-        _grant: &Grant<WorkflowPublish>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowPublish>,
+        context: &RequestContext,
         id: WorkflowId,
         request: PublishRequest,
-        record: &Record<'_, Published>,
+        record: &JournalFor<'_, Published>,
     ) -> Result<Published, UseCaseError> {
-        let mut view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
+        let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.revision;
         check_revision(request.revision, before)?;
         if view.workflow.state == WorkflowState::Archived {
             return Err(UseCaseError::conflict("archived", "The workflow is archived; take it out first."));
         }
-        let draft = self.store.draft(scope.tenant(), id).await?;
+        let draft = self.store.draft(context.tenant(), id).await?;
         let Some(document) = draft.value() else {
             return Err(UseCaseError::invalid("definition", "required", "The draft has no definition."));
         };
@@ -138,25 +138,25 @@ impl Definitions {
         if let (Some(number), true) =
             (view.workflow.published_version, view.workflow.published_hash.as_ref() == Some(&hash))
         {
-            let (version, _) = self.store.version(scope.tenant(), id, number).await?;
+            let (version, _) = self.store.version(context.tenant(), id, number).await?;
             return Ok(Published { view, version, diagnostics });
         }
         let version = Version {
             number: view.workflow.published_version.unwrap_or(0) + 1,
             hash: hash.clone(),
-            published_at: scope.now(),
-            published_by: scope.user_id(),
+            published_at: context.now(),
+            published_by: context.user_id(),
             change_note: request.change_note,
             active: true,
         };
-        self.touch(&mut view.workflow, scope);
+        self.touch(&mut view.workflow, context);
         view.workflow.state = WorkflowState::Published;
         view.workflow.published_version = Some(version.number);
         view.workflow.published_hash = Some(hash);
         let processes = CompiledVersion::new(&definition).processes;
-        let bindings = bindings(&view.workflow, version.number, &processes, scope.now());
+        let bindings = bindings(&view.workflow, version.number, &processes, context.now());
         let published = Published { view, version, diagnostics };
-        let unit = record(&published);
+        let journal = record(&published);
         let write = PublishWrite {
             workflow: &published.view.workflow,
             expected: before,
@@ -164,7 +164,7 @@ impl Definitions {
             definition: document,
             bindings: &bindings,
         };
-        self.store.publish(write, &unit).await?;
+        self.store.publish(write, &journal).await?;
         Ok(published)
     }
 }

@@ -6,7 +6,7 @@ use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::xml;
 use heddle_kernel::WorkflowId;
 use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::Value;
 
 use super::{Definitions, VersionChoice, bytes_hash, decision};
@@ -113,8 +113,8 @@ impl Definitions {
     /// `Invalid` when the file can't be read, with line and column.
     pub async fn preview(
         &self,
-        _grant: &Grant<WorkflowTransform>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowTransform>,
+        context: &RequestContext,
         request: PreviewRequest,
     ) -> Result<Previewed, UseCaseError> {
         let read = match request.format {
@@ -159,7 +159,9 @@ impl Definitions {
             file_name: request.file_name,
             bytes: request.bytes,
         };
-        self.store.keep_source(scope.tenant(), &source, scope.now().plus_seconds(UNCLAIMED_SECONDS)).await?;
+        self.store
+            .keep_source(context.tenant(), &source, context.now().plus_seconds(UNCLAIMED_SECONDS))
+            .await?;
         Ok(Previewed {
             definition: read.definition,
             content,
@@ -178,13 +180,13 @@ impl Definitions {
     /// `NotFound` also when there is no definition; `Conflict` when it can't be written as BPMN.
     pub async fn export_bpmn(
         &self,
-        _grant: &Grant<WorkflowExport>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowExport>,
+        context: &RequestContext,
         id: WorkflowId,
         choice: VersionChoice,
     ) -> Result<Exported, UseCaseError> {
-        let view = self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        let draft = self.chosen(scope, &view, choice).await?;
+        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
+        let draft = self.chosen(context, &view, choice).await?;
         let document: &Value = draft.value().ok_or(UseCaseError::NotFound)?;
         let mut diagnostics = Vec::new();
         let content = write_bpmn(&typed(document)?, &mut diagnostics)?;
@@ -198,12 +200,12 @@ impl Definitions {
     /// `NotFound` also when it was not imported.
     pub async fn import_source(
         &self,
-        _grant: &Grant<WorkflowRead>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowRead>,
+        context: &RequestContext,
         id: WorkflowId,
     ) -> Result<ImportSource, UseCaseError> {
-        self.store.get(scope.tenant(), id, scope.user_id()).await?;
-        Ok(self.store.source(scope.tenant(), id).await?)
+        self.store.get(context.tenant(), id, context.user_id()).await?;
+        Ok(self.store.source(context.tenant(), id).await?)
     }
 }
 

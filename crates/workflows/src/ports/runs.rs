@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use heddle_kernel::{
     EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use serde_json::Value;
 
 use crate::records::{
@@ -115,7 +115,7 @@ pub struct BindingAdvance {
 
 /// What is written together or not at all.
 #[derive(Debug, Clone, Default)]
-pub struct CommitUnit {
+pub struct Transaction {
     /// The tenant of all of it.
     pub tenant: Option<TenantId>,
     /// Steps of runs.
@@ -127,7 +127,7 @@ pub struct CommitUnit {
     /// A timer start that fired hereby.
     pub advance: Option<BindingAdvance>,
     /// The audit event and the idempotency record.
-    pub unit: Unit,
+    pub unit: Journal,
 }
 
 /// A timer whose time has come.
@@ -187,7 +187,7 @@ pub struct TaskFilter {
 pub trait RunStore: Send + Sync {
     /// Writes units in one transaction, each in a savepoint of its own: one that fails spares the others. The answers
     /// stand in the order of the units. When the transaction itself fails, every answer is `Unavailable`.
-    async fn commit(&self, units: Vec<CommitUnit>) -> Vec<Result<(), StoreError>>;
+    async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>>;
     /// A run with its state.
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError>;
     /// A page of a workflow's runs that `reach` allows; `NotFound` when there is no such workflow.
@@ -196,7 +196,7 @@ pub trait RunStore: Send + Sync {
         tenant: TenantId,
         workflow: WorkflowId,
         filter: &RunFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError>;
     /// The stored slices with events behind `after`, in order, at most `limit` slices.
@@ -208,7 +208,7 @@ pub trait RunStore: Send + Sync {
         limit: i64,
     ) -> Result<Vec<EventSlice>, StoreError>;
     /// Removes an ended run with its history; leaves a tombstone.
-    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Unit) -> Result<(), StoreError>;
+    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError>;
     /// Whether there was such a run and it was removed.
     async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError>;
     /// Timers due at `now`, the earliest first, over all tenants.
@@ -237,7 +237,7 @@ pub trait RunStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &TaskFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, StoreError>;
     /// One human task.
@@ -257,7 +257,7 @@ pub trait RunStore: Send + Sync {
     /// Thrown messages and signals that are still to be delivered, the oldest first, over all tenants.
     async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError>;
     /// Kept events that a subscription waits for (left behind by a crash), over all tenants.
-    async fn stranded(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError>;
+    async fn undelivered(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError>;
     /// Ends what is over: kept events past their time, unclaimed files, old idempotency records. Returns how many.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::Reach;
+use heddle_policy::AccessFilter;
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use serde_json::Value;
 
 use crate::records::{Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
@@ -87,10 +87,10 @@ pub enum Deleted {
 #[async_trait]
 pub trait WorkflowStore: Send + Sync {
     /// Writes a new workflow. `Duplicate("slug")` when the slug is taken.
-    async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError>;
+    async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// Writes a change. `Stale` when the revision is another, `NotFound`, `Duplicate("slug")`. A change to or from
     /// `archived` takes the start bindings away or needs them in [`Self::set_bindings`].
-    async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Unit) -> Result<(), StoreError>;
+    async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// A workflow as the user sees it.
     async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError>;
     /// Where it stands and its active version's number: the short way for a start of a run.
@@ -107,7 +107,7 @@ pub trait WorkflowStore: Send + Sync {
         tenant: TenantId,
         user: UserId,
         filter: &WorkflowFilter,
-        reach: &Reach,
+        reach: &AccessFilter,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, StoreError>;
     /// Deletes a workflow with its versions and ended runs; leaves a tombstone. `Stale` when `expected` is another.
@@ -116,10 +116,10 @@ pub trait WorkflowStore: Send + Sync {
         tenant: TenantId,
         id: WorkflowId,
         expected: Option<Revision>,
-        unit: &Unit,
+        unit: &Journal,
     ) -> Result<Deleted, StoreError>;
     /// Writes a version, makes it the active one and moves the start bindings to it, in one transaction.
-    async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Unit) -> Result<(), StoreError>;
+    async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// Replaces the start bindings (when a workflow comes back from the archive).
     async fn set_bindings(
         &self,
@@ -149,7 +149,7 @@ pub trait WorkflowStore: Send + Sync {
         id: WorkflowId,
         user: UserId,
         starred: bool,
-        unit: &Unit,
+        unit: &Journal,
     ) -> Result<bool, StoreError>;
     /// Keeps a previewed file until it is claimed or the time is over.
     async fn keep_source(

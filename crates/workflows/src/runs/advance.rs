@@ -2,22 +2,22 @@
 
 use heddle_engine::{Actor, Command, Refusal, RunContext, step};
 use heddle_kernel::{RunId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 
 use super::Runs;
 use crate::models::CompiledVersion;
-use crate::plan::{Happening, write_of};
-use crate::ports::{CommitUnit, RunWrite};
+use crate::plan::{StepContext, write_of};
+use crate::ports::{RunWrite, Transaction};
 use crate::records::{BindingKind, Run};
-use crate::{Problem, Record, UseCaseError};
+use crate::{JournalFor, Problem, UseCaseError};
 
 /// How often a step is decided anew because another node was faster.
 const ATTEMPTS: usize = 5;
 
 /// Who asks for a step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct By {
+pub(super) struct Initiator {
     /// When.
     pub now: Timestamp,
     /// Who; none for a timer or a message.
@@ -37,17 +37,22 @@ impl Runs {
     }
 
     /// The rows of one command on a loaded run.
-    pub(super) async fn step_of(&self, run: Run, command: Command, by: By) -> Result<RunWrite, UseCaseError> {
+    pub(super) async fn step_of(
+        &self,
+        run: Run,
+        command: Command,
+        by: Initiator,
+    ) -> Result<RunWrite, UseCaseError> {
         let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
         let graph = model.process(&run.process_id).ok_or_else(|| lost(&run))?;
         let completed = match &command {
             Command::CompleteTask { task_id, .. } => by.user.map(|user| (*task_id, user)),
             _ => None,
         };
-        let context = context(&run, &model, by);
-        let stepped = step(graph, &run.snapshot, command, &context).map_err(refused)?;
+        let run_context = run_context(&run, &model, by);
+        let stepped = step(graph, &run.snapshot, command, &run_context).map_err(refused)?;
         let before = run.snapshot.clone();
-        let happening = Happening { now: by.now, completed, ids: &*self.ports.ids };
+        let happening = StepContext { now: by.now, completed, ids: &*self.ports.ids };
         write_of(run, Some(&before), stepped, &happening)
     }
 
@@ -56,9 +61,9 @@ impl Runs {
     pub(super) async fn advance<C>(
         &self,
         (tenant, workflow, id): (TenantId, WorkflowId, RunId),
-        by: By,
+        by: Initiator,
         choose: C,
-        record: &Record<'_, Run>,
+        record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError>
     where
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
@@ -88,14 +93,14 @@ impl Runs {
         &self,
         tenant: TenantId,
         runs: Vec<RunWrite>,
-        unit: Unit,
+        unit: Journal,
     ) -> Result<(), StoreError> {
-        self.commit(CommitUnit { tenant: Some(tenant), runs, unit, ..CommitUnit::default() }).await
+        self.commit(Transaction { tenant: Some(tenant), runs, unit, ..Transaction::default() }).await
     }
 
     /// Commits and tells everybody who waits for what is in it.
-    pub(super) async fn commit(&self, unit: CommitUnit) -> Result<(), StoreError> {
-        let told: Vec<Told> = unit.runs.iter().map(Told::of).collect();
+    pub(super) async fn commit(&self, unit: Transaction) -> Result<(), StoreError> {
+        let told: Vec<CommitNotice> = unit.runs.iter().map(CommitNotice::of).collect();
         self.ports.committer.commit(unit).await?;
         for one in told {
             self.ports.hub.run_changed(one.tenant, one.run, one.last_sequence);
@@ -111,7 +116,7 @@ impl Runs {
 }
 
 /// What the others have to know of a committed step.
-struct Told {
+struct CommitNotice {
     tenant: TenantId,
     run: RunId,
     last_sequence: u64,
@@ -120,7 +125,7 @@ struct Told {
     listens: bool,
 }
 
-impl Told {
+impl CommitNotice {
     fn of(write: &RunWrite) -> Self {
         Self {
             tenant: write.run.tenant,
@@ -137,7 +142,7 @@ fn lost(run: &Run) -> UseCaseError {
     UseCaseError::Internal(format!("version {} of {} lost `{}`", run.version, run.workflow, run.process_id))
 }
 
-pub(super) fn context(run: &Run, model: &CompiledVersion, by: By) -> RunContext {
+pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator) -> RunContext {
     RunContext {
         run_id: run.id,
         now: by.now,

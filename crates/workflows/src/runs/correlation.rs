@@ -5,15 +5,15 @@ use heddle_engine::{Command, Trigger};
 use heddle_kernel::{EventId, RunId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
 use heddle_policy::store::StoreError;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value, json};
 
-use super::advance::By;
+use super::advance::Initiator;
 use super::{BUFFER_SECONDS, Runs};
 use crate::definitions::definition_hash;
-use crate::ports::{CommitUnit, InboxWrite, MatchedSubscription, RunWrite};
+use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBinding, TriggerRecord};
-use crate::{Problem, Record, UseCaseError};
+use crate::{JournalFor, Problem, UseCaseError};
 
 /// How often a delivery is tried anew when runs change under it.
 const ATTEMPTS: usize = 5;
@@ -69,17 +69,17 @@ impl Runs {
     /// `Conflict` (`idempotencyKeyReused`) when the key stands for another body; `Unavailable`.
     pub async fn receive(
         &self,
-        _grant: &Grant<CaseEventCreate>,
-        scope: &Scope,
+        _grant: &Authorized<CaseEventCreate>,
+        context: &RequestContext,
         sent: CaseEvent,
-        record: &Record<'_, InboxEvent>,
+        record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
         let body = json!({ "k": sent.correlation_key, "t": sent.event_type, "p": sent.payload });
         let event = InboxEvent {
             correlation_key: Some(sent.correlation_key),
             event_type: sent.event_type.clone(),
             payload: sent.payload,
-            ..self.inbox_event(scope, sent.idempotency_key, &body)
+            ..self.inbox_event(context, sent.idempotency_key, &body)
         };
         let inbound =
             Inbound { event, kind: BindingKind::Message, name: &sent.event_type, thrown: None, keep: true };
@@ -92,19 +92,19 @@ impl Runs {
     /// As [`Self::receive`].
     pub async fn signal(
         &self,
-        _grant: &Grant<SignalCreate>,
-        scope: &Scope,
+        _grant: &Authorized<SignalCreate>,
+        context: &RequestContext,
         sent: SignalCall,
-        record: &Record<'_, InboxEvent>,
+        record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
-        let fresh = || self.ports.ids.next(scope.now()).to_string();
+        let fresh = || self.ports.ids.next(context.now()).to_string();
         // Keys of signals are kept apart from those of case events by their prefix.
         let key = format!("signal:{}", sent.idempotency_key.clone().unwrap_or_else(fresh));
         let body = json!({ "t": sent.name, "p": sent.payload });
         let event = InboxEvent {
             event_type: format!("signal:{}", sent.name),
             payload: sent.payload,
-            ..self.inbox_event(scope, key, &body)
+            ..self.inbox_event(context, key, &body)
         };
         let inbound =
             Inbound { event, kind: BindingKind::Signal, name: &sent.name, thrown: None, keep: false };
@@ -117,11 +117,11 @@ impl Runs {
     /// `NotFound`.
     pub async fn event(
         &self,
-        _grant: &Grant<CaseEventRead>,
-        scope: &Scope,
+        _grant: &Authorized<CaseEventRead>,
+        context: &RequestContext,
         id: EventId,
     ) -> Result<InboxEvent, UseCaseError> {
-        Ok(self.ports.runs.inbox_event(scope.tenant(), id).await?)
+        Ok(self.ports.runs.inbox_event(context.tenant(), id).await?)
     }
 
     /// Delivers a message or signal that a run threw.
@@ -152,7 +152,7 @@ impl Runs {
             thrown: Some((thrown.id, thrown.run)),
             keep: thrown.kind == BindingKind::Message,
         };
-        match self.take(inbound, &|_: &InboxEvent| heddle_policy::unit::Unit::default()).await {
+        match self.take(inbound, &|_: &InboxEvent| heddle_policy::journal::Journal::default()).await {
             Ok(_) => Ok(()),
             // Another node delivered it.
             Err(UseCaseError::Conflict(_)) => Ok(()),
@@ -165,7 +165,7 @@ impl Runs {
     /// # Errors
     /// `Unavailable`; `Internal`.
     pub async fn deliver_kept(&self, event: &InboxEvent) -> Result<(), UseCaseError> {
-        let by = By { now: self.ports.clock.now(), user: event.received_by };
+        let by = Initiator { now: self.ports.clock.now(), user: event.received_by };
         let key = event.correlation_key.as_deref();
         for _ in 0..ATTEMPTS {
             let matches =
@@ -175,11 +175,11 @@ impl Runs {
             let Some(write) = self.deliver_to(event, BindingKind::Message, &first, by).await? else {
                 continue;
             };
-            let unit = CommitUnit {
+            let unit = Transaction {
                 tenant: Some(event.tenant),
                 inbox: Some(InboxWrite::Consume { id: event.id, run_ids: vec![first.run] }),
                 runs: vec![write],
-                ..CommitUnit::default()
+                ..Transaction::default()
             };
             match self.commit(unit).await {
                 Ok(()) => return Ok(()),
@@ -190,17 +190,17 @@ impl Runs {
         Ok(())
     }
 
-    fn inbox_event(&self, scope: &Scope, idempotency_key: String, body: &Value) -> InboxEvent {
+    fn inbox_event(&self, context: &RequestContext, idempotency_key: String, body: &Value) -> InboxEvent {
         InboxEvent {
-            tenant: scope.tenant(),
-            id: EventId(self.ports.ids.next(scope.now())),
+            tenant: context.tenant(),
+            id: EventId(self.ports.ids.next(context.now())),
             idempotency_key,
             body_sha256: definition_hash(body),
             correlation_key: None,
             event_type: String::new(),
             payload: Value::Null,
-            received_at: scope.now(),
-            received_by: Some(scope.user_id()),
+            received_at: context.now(),
+            received_by: Some(context.user_id()),
             state: InboxState::Consumed,
             run_ids: Vec::new(),
             expires_at: None,
@@ -210,7 +210,7 @@ impl Runs {
     async fn take(
         &self,
         inbound: Inbound<'_>,
-        record: &Record<'_, InboxEvent>,
+        record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
         let (tenant, key) = (inbound.event.tenant, inbound.event.idempotency_key.clone());
         for _ in 0..ATTEMPTS {
@@ -235,10 +235,10 @@ impl Runs {
     async fn try_take(
         &self,
         inbound: &Inbound<'_>,
-        record: &Record<'_, InboxEvent>,
+        record: &JournalFor<'_, InboxEvent>,
     ) -> Result<InboxEvent, Failed> {
         let mut event = inbound.event.clone();
-        let by = By { now: event.received_at, user: event.received_by };
+        let by = Initiator { now: event.received_at, user: event.received_by };
         let key = event.correlation_key.as_deref();
         let mut matches = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
         if let (BindingKind::Signal, Some((_, sender))) = (inbound.kind, inbound.thrown) {
@@ -258,7 +258,7 @@ impl Runs {
             event.state = if inbound.keep { InboxState::Buffered } else { InboxState::Expired };
             event.expires_at = inbound.keep.then(|| event.received_at.plus_seconds(BUFFER_SECONDS));
         }
-        let unit = CommitUnit {
+        let unit = Transaction {
             tenant: Some(event.tenant),
             runs,
             inbox: Some(InboxWrite::Insert(event.clone())),
@@ -277,7 +277,7 @@ impl Runs {
         event: &InboxEvent,
         kind: BindingKind,
         matches: &[MatchedSubscription],
-        by: By,
+        by: Initiator,
     ) -> Result<Vec<RunWrite>, UseCaseError> {
         let mut writes: Vec<RunWrite> = Vec::new();
         for found in matches {
@@ -298,7 +298,7 @@ impl Runs {
         event: &InboxEvent,
         kind: BindingKind,
         found: &MatchedSubscription,
-        by: By,
+        by: Initiator,
     ) -> Result<Option<RunWrite>, UseCaseError> {
         let run = match self.ports.runs.load(event.tenant, found.run).await {
             Ok(run) => run,
@@ -320,7 +320,7 @@ impl Runs {
         event: &InboxEvent,
         found: &MatchedSubscription,
         first: RunWrite,
-        by: By,
+        by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
         if !listens(&first.run, &found.subscription_id) {
             return Ok(first);
@@ -337,7 +337,7 @@ impl Runs {
         &self,
         event: &InboxEvent,
         inbound: &Inbound<'_>,
-        by: By,
+        by: Initiator,
     ) -> Result<Vec<RunWrite>, UseCaseError> {
         let mut writes = Vec::new();
         for binding in self.ports.runs.matching_starts(event.tenant, inbound.kind, inbound.name).await? {
@@ -352,16 +352,16 @@ impl Runs {
     ///
     /// # Errors
     /// `Unavailable`; `Internal`.
-    pub async fn pick_up(&self, now: Timestamp, limit: i64) -> Result<usize, UseCaseError> {
+    pub async fn deliver_pending(&self, now: Timestamp, limit: i64) -> Result<usize, UseCaseError> {
         let outgoing = self.ports.runs.outgoing(limit).await?;
         for thrown in &outgoing {
             self.deliver(thrown).await?;
         }
-        let stranded = self.ports.runs.stranded(now, limit).await?;
-        for event in &stranded {
+        let undelivered = self.ports.runs.undelivered(now, limit).await?;
+        for event in &undelivered {
             self.deliver_kept(event).await?;
         }
-        Ok(outgoing.len() + stranded.len())
+        Ok(outgoing.len() + undelivered.len())
     }
 }
 

@@ -3,15 +3,15 @@
 use heddle_engine::{Command, LocalId, SkipTarget};
 use heddle_kernel::{RunId, WorkflowId};
 use heddle_policy::capability::{RunCancel, RunDecide};
-use heddle_policy::unit::Unit;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::journal::Journal;
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::advance::By;
+use super::advance::Initiator;
 use super::tasks::{check_candidate, completion_problems};
 use crate::records::{HumanTask, Run};
-use crate::{Problem, Record, UseCaseError, plan};
+use crate::{JournalFor, Problem, UseCaseError, plan};
 
 /// What can be decided (api.md, POST decision).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,19 +82,19 @@ impl Runs {
     /// `NotFound`; `Conflict` (`nothingWaits`, `ambiguous`, `ended`); `Forbidden`; `Invalid`.
     pub async fn decide(
         &self,
-        _grant: &Grant<RunDecide>,
-        scope: &Scope,
+        _grant: &Authorized<RunDecide>,
+        context: &RequestContext,
         (workflow, run): (WorkflowId, RunId),
         decision: Decision,
-        record: &Record<'_, Run>,
+        record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
-        if !decision.kind.permissions().iter().any(|permission| scope.holds(permission)) {
+        if !decision.kind.permissions().iter().any(|permission| context.holds(permission)) {
             let message = format!("This decision needs {}.", decision.kind.permissions().join(" or "));
             return Err(UseCaseError::Forbidden(Problem::at("decision", "permissionMissing", message)));
         }
-        let by = By { now: scope.now(), user: Some(scope.user_id()) };
-        let choose = |run: &Run| command(scope, run, &decision).map(Some);
-        self.advance((scope.tenant(), workflow, run), by, choose, record).await
+        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
+        let choose = |run: &Run| command(context, run, &decision).map(Some);
+        self.advance((context.tenant(), workflow, run), by, choose, record).await
     }
 
     /// Cancels an active run; an ended one stays as it is.
@@ -103,18 +103,18 @@ impl Runs {
     /// `NotFound`.
     pub async fn cancel(
         &self,
-        _grant: &Grant<RunCancel>,
-        scope: &Scope,
+        _grant: &Authorized<RunCancel>,
+        context: &RequestContext,
         (workflow, run): (WorkflowId, RunId),
         reason: Option<String>,
-        record: &Record<'_, Run>,
+        record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
-        let by = By { now: scope.now(), user: Some(scope.user_id()) };
+        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
         let choose = |run: &Run| {
             let active = !run.state.is_terminal();
             Ok(active.then(|| Command::Cancel { reason: reason.clone() }))
         };
-        self.advance((scope.tenant(), workflow, run), by, choose, record).await
+        self.advance((context.tenant(), workflow, run), by, choose, record).await
     }
 
     /// Removes an ended run with its history; done again it is done.
@@ -123,23 +123,25 @@ impl Runs {
     /// `NotFound`; `Conflict` (`active`).
     pub async fn purge(
         &self,
-        _grant: &Grant<RunCancel>,
-        scope: &Scope,
+        _grant: &Authorized<RunCancel>,
+        context: &RequestContext,
         (workflow, id): (WorkflowId, RunId),
-        unit: &Unit,
+        unit: &Journal,
     ) -> Result<(), UseCaseError> {
         let _held = self.locks.hold(id).await;
-        match self.load(scope.tenant(), workflow, id).await {
-            Ok(run) if run.state.is_terminal() => Ok(self.ports.runs.purge(scope.tenant(), id, unit).await?),
+        match self.load(context.tenant(), workflow, id).await {
+            Ok(run) if run.state.is_terminal() => {
+                Ok(self.ports.runs.purge(context.tenant(), id, unit).await?)
+            }
             Ok(_) => Err(UseCaseError::conflict("active", "The run is active; cancel it first.")),
-            Err(UseCaseError::NotFound) if self.ports.runs.was_purged(scope.tenant(), id).await? => Ok(()),
+            Err(UseCaseError::NotFound) if self.ports.runs.was_purged(context.tenant(), id).await? => Ok(()),
             Err(error) => Err(error),
         }
     }
 }
 
 /// The engine's command for a decision on the run as it is.
-fn command(scope: &Scope, run: &Run, decision: &Decision) -> Result<Command, UseCaseError> {
+fn command(context: &RequestContext, run: &Run, decision: &Decision) -> Result<Command, UseCaseError> {
     if run.state.is_terminal() {
         return Err(UseCaseError::conflict("ended", "The run has ended."));
     }
@@ -151,7 +153,9 @@ fn command(scope: &Scope, run: &Run, decision: &Decision) -> Result<Command, Use
         return Err(UseCaseError::invalid("variables", "notAllowed", message));
     }
     match decision.kind {
-        DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Revise => complete(scope, run, decision),
+        DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Revise => {
+            complete(context, run, decision)
+        }
         DecisionKind::Suspend => Ok(Command::Suspend),
         DecisionKind::Resume => Ok(Command::Resume),
         DecisionKind::Retry => Ok(Command::Retry { incident_id: incident(run, decision)?, variables }),
@@ -179,14 +183,14 @@ fn command(scope: &Scope, run: &Run, decision: &Decision) -> Result<Command, Use
     }
 }
 
-fn complete(scope: &Scope, run: &Run, decision: &Decision) -> Result<Command, UseCaseError> {
+fn complete(context: &RequestContext, run: &Run, decision: &Decision) -> Result<Command, UseCaseError> {
     let matches = |task: &HumanTask| {
         decision.node_id.as_ref().is_none_or(|id| *id == task.node_id)
             && decision.node_instance_id.as_ref().is_none_or(|id| *id == task.node_instance_id)
     };
     let open = run.snapshot.tasks().into_iter().map(|task| plan::human_task(run, task));
     let task = only(open.filter(matches).collect(), "human task", "nodeInstanceId")?;
-    check_candidate(scope, &task)?;
+    check_candidate(context, &task)?;
     let outcome = decision.kind.outcome().map(str::to_owned);
     let problems = completion_problems(&task, outcome.as_deref(), &decision.variables, "variables");
     if !problems.is_empty() {

@@ -2,14 +2,14 @@
 
 use heddle_bpmn::graph::Schedule;
 use heddle_engine::{Command, Trigger};
+use heddle_policy::journal::Journal;
 use heddle_policy::store::StoreError;
-use heddle_policy::unit::Unit;
 use serde_json::Map;
 
 use super::Runs;
-use super::advance::By;
+use super::advance::Initiator;
 use crate::UseCaseError;
-use crate::ports::{BindingAdvance, CommitUnit, DueTimer};
+use crate::ports::{BindingAdvance, DueTimer, Transaction};
 use crate::records::{Run, StartBinding, TriggerRecord};
 
 impl Runs {
@@ -18,7 +18,7 @@ impl Runs {
     /// # Errors
     /// `Unavailable`; `Internal`.
     pub async fn fire(&self, due: &DueTimer) -> Result<(), UseCaseError> {
-        let by = By { now: self.ports.clock.now().max(due.due_at), user: None };
+        let by = Initiator { now: self.ports.clock.now().max(due.due_at), user: None };
         let workflow = match self.ports.runs.load(due.tenant, due.run).await {
             Ok(run) => run.workflow,
             Err(StoreError::NotFound) => return Ok(()),
@@ -31,7 +31,7 @@ impl Runs {
                 _ => Ok(None),
             }
         };
-        self.advance((due.tenant, workflow, due.run), by, choose, &|_: &Run| Unit::default()).await?;
+        self.advance((due.tenant, workflow, due.run), by, choose, &|_: &Run| Journal::default()).await?;
         Ok(())
     }
 
@@ -52,18 +52,18 @@ impl Runs {
             node_id: Some(binding.node_id.clone()),
             event_id: None,
         };
-        let by = By { now: now.max(due), user: None };
+        let by = Initiator { now: now.max(due), user: None };
         let write = self.begin_by(binding, (trigger, record), (Map::new(), None), by).await?;
         let advance = BindingAdvance {
             binding: binding.clone(),
             next_due_at: next.as_ref().map(|next| next.due_at),
             timer: next.and_then(|next| serde_json::to_value(next).ok()),
         };
-        let unit = CommitUnit {
+        let unit = Transaction {
             tenant: Some(binding.tenant),
             runs: vec![write],
             advance: Some(advance),
-            ..CommitUnit::default()
+            ..Transaction::default()
         };
         match self.commit(unit).await {
             // Another node fired it, or the workflow moved to another version in the meantime.

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use heddle_kernel::{Clock, IdSource};
 
-use crate::models::Models;
-use crate::ports::{Committer, Hub, RunStore, WorkflowStore};
+use crate::models::CompiledVersions;
+use crate::ports::{Committer, Notifier, RunStore, WorkflowStore};
 
 /// How long an event that nobody waits for is kept, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
@@ -34,11 +34,11 @@ pub struct RunPorts {
     /// Where they are written.
     pub committer: Arc<dyn Committer>,
     /// Who is told.
-    pub hub: Arc<dyn Hub>,
+    pub hub: Arc<dyn Notifier>,
     /// Where workflows are read.
     pub workflows: Arc<dyn WorkflowStore>,
     /// Their compiled versions.
-    pub models: Arc<Models>,
+    pub models: Arc<CompiledVersions>,
     /// New ids.
     pub ids: Arc<dyn IdSource>,
     /// The present time, for what no caller asked for.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use heddle_bpmn::graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest, RunId, WorkflowId};
 use heddle_policy::capability::{RunList, RunRead};
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::Value;
 
 use super::Runs;
@@ -56,13 +56,13 @@ impl Runs {
     /// `NotFound` for the workflow, `Invalid` for a foreign cursor.
     pub async fn list(
         &self,
-        grant: &Grant<RunList>,
-        scope: &Scope,
+        grant: &Authorized<RunList>,
+        context: &RequestContext,
         workflow: WorkflowId,
         filter: &RunFilter,
         page: &PageRequest,
     ) -> Result<Page<RunView>, UseCaseError> {
-        let found = self.ports.runs.list(scope.tenant(), workflow, filter, grant.reach(), page).await?;
+        let found = self.ports.runs.list(context.tenant(), workflow, filter, grant.reach(), page).await?;
         let mut items = Vec::with_capacity(found.items.len());
         for run in found.items {
             items.push(self.view(run).await?);
@@ -76,12 +76,12 @@ impl Runs {
     /// `NotFound`.
     pub async fn get(
         &self,
-        _grant: &Grant<RunRead>,
-        scope: &Scope,
+        _grant: &Authorized<RunRead>,
+        context: &RequestContext,
         workflow: WorkflowId,
         run: RunId,
     ) -> Result<RunView, UseCaseError> {
-        let run = self.load(scope.tenant(), workflow, run).await?;
+        let run = self.load(context.tenant(), workflow, run).await?;
         self.view(run).await
     }
 
@@ -114,13 +114,13 @@ impl Runs {
     /// `NotFound`, `Invalid` for a foreign cursor.
     pub async fn events(
         &self,
-        _grant: &Grant<RunRead>,
-        scope: &Scope,
+        _grant: &Authorized<RunRead>,
+        context: &RequestContext,
         (workflow, run): (WorkflowId, RunId),
         filter: &EventFilter,
         page: &PageRequest,
     ) -> Result<Page<Value>, UseCaseError> {
-        self.load(scope.tenant(), workflow, run).await?;
+        self.load(context.tenant(), workflow, run).await?;
         let mut after = filter.after;
         if let Some(cursor) = &page.cursor {
             let foreign =
@@ -131,7 +131,7 @@ impl Runs {
         let limit = page.limit as usize;
         let mut items: Vec<Value> = Vec::new();
         loop {
-            let events = self.events_behind(scope, run, after).await?;
+            let events = self.events_behind(context, run, after).await?;
             let Some(last) = events.last() else { return Ok(Page { items, next: None }) };
             after = sequence(last);
             items.extend(events.into_iter().filter(|event| wanted.wants(event)));
@@ -149,11 +149,11 @@ impl Runs {
     /// `Unavailable`; `Internal` when a slice does not read.
     pub async fn events_behind(
         &self,
-        scope: &Scope,
+        context: &RequestContext,
         run: RunId,
         after: u64,
     ) -> Result<Vec<Value>, UseCaseError> {
-        let slices = self.ports.runs.events(scope.tenant(), run, after, SLICES).await?;
+        let slices = self.ports.runs.events(context.tenant(), run, after, SLICES).await?;
         let mut events = Vec::new();
         for slice in slices {
             let read: Vec<Value> = serde_json::from_slice(&slice.events)

@@ -3,15 +3,15 @@
 use heddle_engine::{Command, State, Trigger, step};
 use heddle_kernel::{RunId, TenantId, UserId, WorkflowId};
 use heddle_policy::capability::WorkflowRun;
-use heddle_policy::{Grant, Scope};
+use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::advance::{By, context, refused};
-use crate::plan::{Happening, NEW, write_of};
+use super::advance::{Initiator, refused, run_context};
+use crate::plan::{NEW, StepContext, write_of};
 use crate::ports::RunWrite;
 use crate::records::{Run, RunState, StartBinding, TriggerRecord, WorkflowState};
-use crate::{Record, UseCaseError, schema};
+use crate::{JournalFor, UseCaseError, schema};
 
 /// What a caller asks for.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ pub struct StartRun {
 }
 
 /// A run that is to begin.
-pub(super) struct Beginning {
+pub(super) struct NewInstance {
     pub tenant: TenantId,
     pub workflow: WorkflowId,
     pub version: i32,
@@ -51,13 +51,13 @@ impl Runs {
     /// not allow, an unknown version, process or start event.
     pub async fn start(
         &self,
-        _grant: &Grant<WorkflowRun>,
-        scope: &Scope,
+        _grant: &Authorized<WorkflowRun>,
+        context: &RequestContext,
         workflow: WorkflowId,
         request: StartRun,
-        record: &Record<'_, Run>,
+        record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
-        let (state, published) = self.ports.workflows.standing(scope.tenant(), workflow).await?;
+        let (state, published) = self.ports.workflows.standing(context.tenant(), workflow).await?;
         let version = match (state, request.version, published) {
             (WorkflowState::Archived, ..) => {
                 return Err(UseCaseError::conflict("archived", "The workflow is archived."));
@@ -78,8 +78,8 @@ impl Runs {
             node_id: request.start_node_id.clone(),
             event_id: None,
         };
-        let beginning = Beginning {
-            tenant: scope.tenant(),
+        let beginning = NewInstance {
+            tenant: context.tenant(),
             workflow,
             version,
             process_id: request.process_id,
@@ -89,16 +89,21 @@ impl Runs {
             business_key: request.business_key,
             correlation_key: request.correlation_key,
         };
-        let write = self.begin(beginning, By { now: scope.now(), user: Some(scope.user_id()) }).await?;
+        let write =
+            self.begin(beginning, Initiator { now: context.now(), user: Some(context.user_id()) }).await?;
         let run = write.run.clone();
         let unit = record(&run);
-        self.commit_runs(scope.tenant(), vec![write], unit).await?;
+        self.commit_runs(context.tenant(), vec![write], unit).await?;
         Ok(run)
     }
 
     /// The rows of a new run.
-    pub(super) async fn begin(&self, beginning: Beginning, by: By) -> Result<RunWrite, UseCaseError> {
-        let Beginning { tenant, workflow, version, .. } = beginning;
+    pub(super) async fn begin(
+        &self,
+        beginning: NewInstance,
+        by: Initiator,
+    ) -> Result<RunWrite, UseCaseError> {
+        let NewInstance { tenant, workflow, version, .. } = beginning;
         let compiled = self.ports.models.version(tenant, workflow, version).await?;
         let graph = compiled.startable(beginning.process_id.as_deref())?;
         if let Some(wanted) = compiled.input_schema(&graph.id) {
@@ -110,8 +115,8 @@ impl Runs {
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
         let command = Command::Start { trigger: beginning.trigger, input: beginning.input };
         let stepped =
-            step(graph, &State::default(), command, &context(&run, &compiled, by)).map_err(refused)?;
-        let happening = Happening { now: by.now, completed: None, ids: &*self.ports.ids };
+            step(graph, &State::default(), command, &run_context(&run, &compiled, by)).map_err(refused)?;
+        let happening = StepContext { now: by.now, completed: None, ids: &*self.ports.ids };
         write_of(run, None, stepped, &happening)
     }
 
@@ -121,9 +126,9 @@ impl Runs {
         binding: &StartBinding,
         trigger: (Trigger, TriggerRecord),
         (input, correlation_key): (Map<String, Value>, Option<String>),
-        by: By,
+        by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
-        let beginning = Beginning {
+        let beginning = NewInstance {
             tenant: binding.tenant,
             workflow: binding.workflow,
             version: binding.version,
@@ -138,7 +143,7 @@ impl Runs {
     }
 }
 
-fn new_run(beginning: &Beginning, process_id: &str, id: RunId, by: By) -> Run {
+fn new_run(beginning: &NewInstance, process_id: &str, id: RunId, by: Initiator) -> Run {
     let created_by: Option<UserId> = by.user;
     Run {
         tenant: beginning.tenant,

@@ -4,15 +4,15 @@ use heddle_engine::Command;
 use heddle_kernel::{Page, PageRequest, RunId, TaskId, WorkflowId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
 use heddle_policy::store::StoreError;
-use heddle_policy::{Grant, Scope, Target};
+use heddle_policy::{Authorized, RequestContext, Target};
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::advance::By;
+use super::advance::Initiator;
 use super::decide::only;
 use crate::ports::TaskFilter;
 use crate::records::{HumanTask, Run, TaskState};
-use crate::{Problem, Record, UseCaseError, plan, schema};
+use crate::{JournalFor, Problem, UseCaseError, plan, schema};
 
 /// A completion as it was sent.
 #[derive(Debug, Clone, Default)]
@@ -59,22 +59,22 @@ impl Runs {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn tasks(
         &self,
-        grant: &Grant<HumanTaskList>,
-        scope: &Scope,
+        grant: &Authorized<HumanTaskList>,
+        context: &RequestContext,
         (whose, mut filter): (MyTasks, TaskFilter),
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, UseCaseError> {
         match whose {
             MyTasks::All => {}
-            MyTasks::Assigned => filter.assignee = Some(names(scope)),
-            MyTasks::Candidate => filter.candidate = Some((names(scope), groups(scope))),
+            MyTasks::Assigned => filter.assignee = Some(names(context)),
+            MyTasks::Candidate => filter.candidate = Some((names(context), groups(context))),
             MyTasks::Of(name) => filter.assignee = Some(vec![name]),
         }
         // Who only works on tasks sees those that are his or could be.
-        if !scope.holds("runs.view") && filter.candidate.is_none() {
-            filter.candidate = Some((names(scope), groups(scope)));
+        if !context.holds("runs.view") && filter.candidate.is_none() {
+            filter.candidate = Some((names(context), groups(context)));
         }
-        Ok(self.ports.runs.tasks(scope.tenant(), &filter, grant.reach(), page).await?)
+        Ok(self.ports.runs.tasks(context.tenant(), &filter, grant.reach(), page).await?)
     }
 
     /// Completes a human task; the run goes on to its next wait state.
@@ -84,24 +84,24 @@ impl Runs {
     /// an outcome or values that the task does not allow.
     pub async fn complete(
         &self,
-        _grant: &Grant<RunCompleteTask>,
-        scope: &Scope,
+        _grant: &Authorized<RunCompleteTask>,
+        context: &RequestContext,
         (workflow, run, node): (WorkflowId, RunId, &str),
         completion: Completion,
-        record: &Record<'_, (HumanTask, Run)>,
+        record: &JournalFor<'_, (HumanTask, Run)>,
     ) -> Result<(HumanTask, Run), UseCaseError> {
-        let by = By { now: scope.now(), user: Some(scope.user_id()) };
+        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
         let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
             let task = open_task(run, node, completion.task)?;
-            check_candidate(scope, &task)?;
+            check_candidate(context, &task)?;
             let outcome = completion.outcome.as_deref();
             let problems = completion_problems(&task, outcome, &completion.values, "values");
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
             let task_id = task.id;
-            *chosen.lock() = Some(done(task, scope));
+            *chosen.lock() = Some(done(task, context));
             Ok(Some(Command::CompleteTask {
                 task_id,
                 outcome: completion.outcome.clone(),
@@ -112,9 +112,9 @@ impl Runs {
         let missing = || UseCaseError::Internal("a completion without a task".to_owned());
         let paired = |run: &Run| match chosen.lock().clone() {
             Some(task) => record(&(task, run.clone())),
-            None => heddle_policy::unit::Unit::default(),
+            None => heddle_policy::journal::Journal::default(),
         };
-        let run = self.advance((scope.tenant(), workflow, run), by, choose, &paired).await?;
+        let run = self.advance((context.tenant(), workflow, run), by, choose, &paired).await?;
         let task = chosen.lock().take().ok_or_else(missing)?;
         Ok((task, run))
     }
@@ -125,20 +125,20 @@ impl Runs {
     /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`denied` for the task's run, `notCandidate`).
     pub async fn assign(
         &self,
-        grant: &Grant<HumanTaskAssign>,
-        scope: &Scope,
+        grant: &Authorized<HumanTaskAssign>,
+        context: &RequestContext,
         task: TaskId,
         assignment: Assignment,
-        record: &Record<'_, HumanTask>,
+        record: &JournalFor<'_, HumanTask>,
     ) -> Result<HumanTask, UseCaseError> {
-        let found = match self.ports.runs.task(scope.tenant(), task).await {
+        let found = match self.ports.runs.task(context.tenant(), task).await {
             // Who may not do it to every run does not learn whether there is such a task.
             Err(StoreError::NotFound) if !grant.reach().is_everything() => return Err(denied()),
             found => found?,
         };
         let target = Target::one(found.run).within("workflow", found.workflow);
-        scope.authorize::<HumanTaskAssign>(&target).or(Err(denied()))?;
-        let by = By { now: scope.now(), user: Some(scope.user_id()) };
+        context.authorize::<HumanTaskAssign>(&target).or(Err(denied()))?;
+        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
         let chosen = parking_lot::Mutex::new(found.clone());
         let choose = |run: &Run| {
             let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task);
@@ -146,14 +146,14 @@ impl Runs {
                 return Err(UseCaseError::conflict("ended", "The task is done or withdrawn."));
             };
             let mut open = plan::human_task(run, open);
-            let assignee = assignee(scope, &open, &assignment)?;
+            let assignee = assignee(context, &open, &assignment)?;
             let same = assignee == open.assignee;
             open.assignee.clone_from(&assignee);
             *chosen.lock() = open;
             Ok((!same).then_some(Command::AssignTask { task_id: task, assignee }))
         };
         let paired = |_: &Run| record(&chosen.lock());
-        self.advance((scope.tenant(), found.workflow, found.run), by, choose, &paired).await?;
+        self.advance((context.tenant(), found.workflow, found.run), by, choose, &paired).await?;
         Ok(chosen.into_inner())
     }
 }
@@ -163,24 +163,24 @@ fn denied() -> UseCaseError {
 }
 
 /// The names by which a task may mean the caller.
-fn names(scope: &Scope) -> Vec<String> {
-    vec![scope.user_id().to_string(), scope.principal().email.clone()]
+fn names(context: &RequestContext) -> Vec<String> {
+    vec![context.user_id().to_string(), context.principal().email.clone()]
 }
 
 /// The roles and groups by which a task may mean the caller.
-fn groups(scope: &Scope) -> Vec<String> {
-    scope.principal().groups.clone()
+fn groups(context: &RequestContext) -> Vec<String> {
+    context.principal().groups.clone()
 }
 
-fn is_me(scope: &Scope, name: &str) -> bool {
-    name == scope.user_id().to_string() || name.eq_ignore_ascii_case(&scope.principal().email)
+fn is_me(context: &RequestContext, name: &str) -> bool {
+    name == context.user_id().to_string() || name.eq_ignore_ascii_case(&context.principal().email)
 }
 
 /// Whether the task means the caller: it is his, or nobody's and he is a candidate (or everybody is).
-pub(super) fn check_candidate(scope: &Scope, task: &HumanTask) -> Result<(), UseCaseError> {
+pub(super) fn check_candidate(context: &RequestContext, task: &HumanTask) -> Result<(), UseCaseError> {
     let candidate = match &task.assignee {
-        Some(assignee) => is_me(scope, assignee),
-        None => is_candidate(scope, task),
+        Some(assignee) => is_me(context, assignee),
+        None => is_candidate(context, task),
     };
     if candidate {
         return Ok(());
@@ -192,20 +192,20 @@ pub(super) fn check_candidate(scope: &Scope, task: &HumanTask) -> Result<(), Use
     Err(UseCaseError::Forbidden(Problem::new("notCandidate", message)))
 }
 
-fn is_candidate(scope: &Scope, task: &HumanTask) -> bool {
+fn is_candidate(context: &RequestContext, task: &HumanTask) -> bool {
     let open_to_all = task.candidate_users.is_empty() && task.candidate_groups.is_empty();
     open_to_all
-        || task.candidate_users.iter().any(|name| is_me(scope, name))
-        || task.candidate_groups.iter().any(|group| scope.principal().groups.contains(group))
+        || task.candidate_users.iter().any(|name| is_me(context, name))
+        || task.candidate_groups.iter().any(|group| context.principal().groups.contains(group))
 }
 
 fn assignee(
-    scope: &Scope,
+    context: &RequestContext,
     task: &HumanTask,
     assignment: &Assignment,
 ) -> Result<Option<String>, UseCaseError> {
-    let operator = scope.holds("runs.operate");
-    let mine = task.assignee.as_deref().is_some_and(|name| is_me(scope, name));
+    let operator = context.holds("runs.operate");
+    let mine = task.assignee.as_deref().is_some_and(|name| is_me(context, name));
     let taken = task.assignee.is_some() && !mine;
     let not_candidate = || {
         let message = "The task is somebody else's, or names other candidates.";
@@ -215,11 +215,11 @@ fn assignee(
         Assignment::Claim if taken && !operator => {
             Err(UseCaseError::conflict("assigned", "Somebody else works on the task."))
         }
-        Assignment::Claim if operator || mine || is_candidate(scope, task) => {
-            Ok(Some(scope.user_id().to_string()))
+        Assignment::Claim if operator || mine || is_candidate(context, task) => {
+            Ok(Some(context.user_id().to_string()))
         }
         Assignment::Release if operator || mine => Ok(None),
-        Assignment::To(name) if operator || mine || (!taken && is_candidate(scope, task)) => {
+        Assignment::To(name) if operator || mine || (!taken && is_candidate(context, task)) => {
             Ok(Some(name.clone()))
         }
         Assignment::Claim | Assignment::Release | Assignment::To(_) => Err(not_candidate()),
@@ -261,11 +261,11 @@ fn open_task(run: &Run, node: &str, wanted: Option<TaskId>) -> Result<HumanTask,
     only(matching.map(|task| plan::human_task(run, task)).collect(), "human task", "taskId")
 }
 
-fn done(task: HumanTask, scope: &Scope) -> HumanTask {
+fn done(task: HumanTask, context: &RequestContext) -> HumanTask {
     HumanTask {
         state: TaskState::Completed,
-        ended_at: Some(scope.now()),
-        completed_by: Some(scope.user_id()),
+        ended_at: Some(context.now()),
+        completed_by: Some(context.user_id()),
         ..task
     }
 }

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{Patch, TenantId, Timestamp, UserId};
 
-use super::common::Instant;
+use super::envelope::Instant;
 use crate::operations::{json_bodies, path_params};
 
 words! {

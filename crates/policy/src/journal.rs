@@ -87,7 +87,7 @@ pub struct IdempotencyRecord {
 
 /// What goes with a change.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Unit {
+pub struct Journal {
     /// The audit event.
     pub audit: Option<AuditEntry>,
     /// The answer for a repeat.

@@ -4,8 +4,8 @@ use heddle_kernel::{RequestId, SessionId, TenantId, Timestamp, TokenId, UserId};
 
 use crate::capability::Capability;
 use crate::facts::RoleRules;
-use crate::snapshot::{Denial, Excess, Grant, Snapshot, Target};
-use crate::unit::Actor;
+use crate::journal::Actor;
+use crate::snapshot::{Authorized, DenialError, PrivilegeEscalation, Snapshot, Target};
 
 /// How the caller proved who he is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,26 +54,26 @@ pub struct RequestFacts {
     pub client_ip: Option<String>,
 }
 
-/// Who acts in which organisation for which request. Only [`Snapshot::scope`] makes one.
+/// Who acts in which organisation for which request. Only [`Snapshot::context`] makes one.
 #[derive(Debug, Clone)]
-pub struct Scope {
+pub struct RequestContext {
     principal: Principal,
     request: RequestFacts,
     snapshot: Snapshot,
 }
 
 impl Snapshot {
-    /// The scope of a request of this snapshot's caller in this snapshot's organisation.
+    /// The context of a request of this snapshot's caller in this snapshot's organisation.
     ///
     /// The caller is whom the snapshot is about, whatever the principal's `user_id` says.
     #[must_use]
-    pub fn scope(&self, principal: Principal, request: RequestFacts) -> Scope {
+    pub fn context(&self, principal: Principal, request: RequestFacts) -> RequestContext {
         let principal = Principal { user_id: self.user_id(), ..principal };
-        Scope { principal, request, snapshot: self.clone() }
+        RequestContext { principal, request, snapshot: self.clone() }
     }
 }
 
-impl Scope {
+impl RequestContext {
     /// The organisation.
     #[must_use]
     pub fn tenant(&self) -> TenantId {
@@ -120,7 +120,7 @@ impl Scope {
     ///
     /// # Errors
     /// With the reason and the rules that counted.
-    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Grant<C>, Denial> {
+    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Authorized<C>, DenialError> {
         self.snapshot.authorize(target)
     }
 
@@ -134,7 +134,7 @@ impl Scope {
     ///
     /// # Errors
     /// With the first right that the caller lacks.
-    pub fn covers(&self, rules: &RoleRules) -> Result<(), Excess> {
+    pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
         self.snapshot.covers(rules)
     }
 

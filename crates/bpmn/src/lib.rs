@@ -6,6 +6,7 @@
 pub mod bpel;
 pub mod conformance;
 pub mod diagnostic;
+pub mod element;
 pub mod graph;
 mod hash;
 mod juel;
@@ -16,3 +17,4 @@ pub mod validate;
 pub mod xml;
 
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
+pub use element::ElementKind;

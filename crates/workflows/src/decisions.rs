@@ -160,7 +160,7 @@ fn analysed(model: &Model) -> impl Iterator<Item = Diagnostic> {
 fn references(definition: &WorkflowDefinition, model: Option<&Model>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for at in heddle_bpmn::model::nodes(definition) {
-        if at.node.element_type() != Some("businessRuleTask") {
+        if !at.node.is(heddle_bpmn::ElementKind::BusinessRuleTask) {
             continue;
         }
         let settings = at.node.configuration.as_ref();

@@ -75,7 +75,7 @@ impl CompiledVersion {
 
 fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Value> {
     let of = |graph: heddle_bpmn::model::GraphRef<'_>| {
-        let starts = graph.nodes.iter().filter(|node| node.r#type.as_deref() == Some("startEvent"));
+        let starts = graph.nodes.iter().filter(|node| node.is(heddle_bpmn::ElementKind::StartEvent));
         let mut schemas = starts.filter_map(|node| node.configuration.as_ref()?.get("inputSchema").cloned());
         Some((graph.id?.to_owned(), schemas.next()?))
     };

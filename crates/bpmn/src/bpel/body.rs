@@ -11,7 +11,7 @@ use super::graph::{Branch, END, Graph, Kind, START, Split};
 use super::names::clean;
 use super::tree::{Activity, Fault, On, Scope, Trigger, What};
 use super::{data, events, handlers, structure};
-use crate::graph::{is_beside_the_flow, is_no_flow};
+use crate::element::{ElementKind as K, Splitting};
 use crate::model::{Edge, Node, Process};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -40,6 +40,8 @@ pub(super) struct Info<'d> {
     pub id: &'d str,
     /// Name of the BPMN element.
     pub word: &'d str,
+    /// The BPMN element; none for what is no element of the standard.
+    pub kind: Option<K>,
     pub element: u32,
     pub path: String,
 }
@@ -48,7 +50,7 @@ impl<'d> Info<'d> {
     pub fn new(context: &mut Context<'d>, node: &'d Node, path: String) -> Self {
         let id = node.element_id().unwrap_or_default();
         let element = context.element(id, path.clone());
-        Self { node, id, word: node.element_type().unwrap_or_default(), element, path }
+        Self { node, id, word: node.element_type().unwrap_or_default(), kind: node.kind(), element, path }
     }
 
     /// The name for people, else the id.
@@ -62,7 +64,12 @@ impl<'d> Info<'d> {
     }
 
     fn is_gateway(&self) -> bool {
-        self.word.ends_with("Gateway")
+        self.kind.is_some_and(K::is_gateway)
+    }
+
+    /// Which outgoing flows take a token.
+    fn splitting(&self) -> Splitting {
+        self.node.token_rules().1
     }
 
     fn bool(&self, of: impl Fn(&crate::model::NodeBpmn) -> Option<bool>) -> Option<bool> {
@@ -101,7 +108,7 @@ pub(super) fn scope<'d>(context: &mut Context<'d>, content: &Content<'d>, level:
     }
     body.claim_side_paths(context);
     let graph = body.graph(context, Entry::Starts);
-    let refused = context.regions.iter().any(|region| region.code == "complexGateway");
+    let refused = context.regions.iter().any(|region| region.code == K::ComplexGateway.name());
     // Around a gateway without a mapping nothing can be said about the structure.
     let activity = if refused { Activity::default() } else { structure::solve(context, graph) };
     let thrown: Vec<Thrown> =
@@ -202,7 +209,7 @@ impl<'d> Body<'d> {
         }
         for (at, edge) in content.edges.iter().enumerate() {
             let ends = [edge.source.as_deref(), edge.target.as_deref()];
-            if is_no_flow(edge.element_type()) {
+            if edge.is_no_flow() {
                 if let [Some(source), Some(target)] = ends {
                     handlers.push((source, target));
                 }
@@ -240,8 +247,8 @@ impl<'d> Body<'d> {
         let mut throwing: Vec<(&str, usize)> = Vec::new();
         for (at, info) in self.nodes.iter().enumerate() {
             let Some(name) = link_name(info) else { continue };
-            match info.word {
-                "intermediateCatchEvent" => {
+            match info.kind {
+                Some(K::IntermediateCatchEvent) => {
                     catching.insert(name, at);
                 }
                 _ => throwing.push((name, at)),
@@ -388,9 +395,9 @@ impl<'d> Body<'d> {
 
     fn is_start(&self, at: usize) -> bool {
         let info = &self.nodes[at];
-        info.word == "startEvent"
+        info.kind == Some(K::StartEvent)
             || (self.level == Level::Process
-                && matches!(info.word, "receiveTask" | "eventBasedGateway")
+                && matches!(info.kind, Some(K::ReceiveTask | K::EventBasedGateway))
                 && info.bool(|bpmn| bpmn.instantiate) == Some(true))
     }
 
@@ -458,7 +465,7 @@ impl<'d> Body<'d> {
     fn start_trigger(&self, context: &mut Context<'d>, at: usize) -> Option<Trigger> {
         let info = &self.nodes[at];
         let bpmn = info.node.bpmn.as_deref();
-        if info.word == "receiveTask" {
+        if info.kind == Some(K::ReceiveTask) {
             let operation = bpmn.and_then(|bpmn| bpmn.operation_ref.as_deref());
             let message = bpmn.and_then(|bpmn| bpmn.message_ref.as_deref());
             let call = events::receive(context, info, operation, message);
@@ -515,16 +522,20 @@ impl<'d> Body<'d> {
             }
             branch.is_default = edge.id.is_some() && default_flow(info) == edge.id.as_deref();
         }
-        if info.word == "eventBasedGateway" {
-            branch.trigger = self.gateway_trigger(context, to);
-        } else if matches!(info.word, "exclusiveGateway") && self.outgoing[from].len() > 1 {
-            if branch.condition.is_none() && !branch.is_default {
-                let message = "a branch has neither a condition nor is it the default: it is taken whenever it is asked";
-                context.warn(info.element, "missingCondition", message);
+        match info.splitting() {
+            Splitting::Events => branch.trigger = self.gateway_trigger(context, to),
+            Splitting::First if self.outgoing[from].len() > 1 => {
+                if branch.condition.is_none() && !branch.is_default {
+                    let message = "a branch has neither a condition nor is it the default: it is taken whenever it is asked";
+                    context.warn(info.element, "missingCondition", message);
+                }
             }
-        } else if matches!(info.word, "parallelGateway") && branch.condition.take().is_some() {
-            let message = "a parallel gateway asks for no condition; the condition was left out";
-            context.warn(info.element, "conditionIgnored", message);
+            Splitting::All if branch.condition.take().is_some() => {
+                let message = "a parallel gateway asks for no condition; the condition was left out";
+                context.warn(info.element, "conditionIgnored", message);
+            }
+            Splitting::All | Splitting::First | Splitting::Every | Splitting::Complex | Splitting::Direct => {
+            }
         }
         made.graph.edge(exit, entry, branch);
     }
@@ -542,8 +553,8 @@ impl<'d> Body<'d> {
             );
         }
         let bpmn = info.node.bpmn.as_deref();
-        match (info.word, events::definitions(info)) {
-            ("receiveTask", _) => {
+        match (info.kind, events::definitions(info)) {
+            (Some(K::ReceiveTask), _) => {
                 let looped =
                     bpmn.and_then(|bpmn| bpmn.activity.as_ref()).is_some_and(|own| own.r#loop.is_some());
                 if looped {
@@ -554,7 +565,7 @@ impl<'d> Body<'d> {
                 let call = events::receive(context, info, operation, message);
                 Some(Trigger { element: Some(info.id.to_owned()), on: On::Message(call) })
             }
-            ("intermediateCatchEvent", [only]) => match events::trigger(context, info, only, false) {
+            (Some(K::IntermediateCatchEvent), [only]) => match events::trigger(context, info, only, false) {
                 Ok(trigger) => Some(trigger),
                 Err((code, message)) => {
                     context.refuse([info.element], code, message);
@@ -568,9 +579,9 @@ impl<'d> Body<'d> {
 
 fn role(info: &Info) -> Role {
     let bpmn = info.node.bpmn.as_deref();
-    if is_beside_the_flow(info.word) {
+    if info.node.is_beside_the_flow() {
         Role::Beside
-    } else if info.word == "boundaryEvent" {
+    } else if info.kind == Some(K::BoundaryEvent) {
         Role::Boundary
     } else if bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true) {
         Role::EventSubProcess

@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::expression::Expr;
 use super::tree::{Activity, Copy, From, To, What};
+use crate::element::ElementKind;
 use crate::model::{DataAssociation, DataItem, Node, Process};
 
 /// Declares the variables of a process or sub-process in the innermost scope.
@@ -80,7 +81,8 @@ pub(super) fn copies(
     let Some(bpmn) = node.bpmn.as_deref() else { return (Vec::new(), Vec::new()) };
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for association in bpmn.data_associations.iter().flatten() {
-        let is_input = association.element_type.as_deref() != Some("dataOutputAssociation");
+        let is_input = association.element_type.as_deref().and_then(ElementKind::named)
+            != Some(ElementKind::DataOutputAssociation);
         match copy(context, association) {
             Ok(made) if is_input => before.extend(made),
             Ok(made) => after.extend(made),

@@ -4,6 +4,7 @@ use super::body::{self, Content, Info, Level};
 use super::context::{Context, Thrown};
 use super::events;
 use super::tree::{Activity, Fault, On, Scope, What};
+use crate::element::ElementKind;
 
 /// Adds the handlers that the event sub-process stands for.
 pub(super) fn event_sub_process<'d>(
@@ -14,8 +15,7 @@ pub(super) fn event_sub_process<'d>(
 ) {
     let process = info.node.bpmn.as_deref().and_then(|bpmn| bpmn.sub_process.as_deref());
     let nodes = process.and_then(|process| process.nodes.as_deref()).unwrap_or_default();
-    let starts: Vec<usize> =
-        (0..nodes.len()).filter(|at| nodes[*at].element_type() == Some("startEvent")).collect();
+    let starts: Vec<usize> = (0..nodes.len()).filter(|at| nodes[*at].is(ElementKind::StartEvent)).collect();
     let [start] = starts[..] else {
         let message = "an event sub-process needs exactly one start event";
         context.refuse([info.element], "eventSubProcess", message);

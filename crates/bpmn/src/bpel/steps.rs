@@ -9,6 +9,7 @@ use super::expression::{Expr, quoted};
 use super::graph::own_variable;
 use super::structure::assign;
 use super::tree::{Activity, Extension, ForEach, Scope, What};
+use crate::element::ElementKind as K;
 use crate::model::{LoopCharacteristics, NodeBpmn};
 
 /// The activity of a task or sub-process, without what its boundary events add.
@@ -55,31 +56,31 @@ fn core<'d>(context: &mut Context<'d>, info: &Info<'d>) -> Activity {
     let bpmn = info.node.bpmn.as_deref();
     let operation = bpmn.and_then(|bpmn| bpmn.operation_ref.as_deref()).filter(|id| !id.is_empty());
     let message = bpmn.and_then(|bpmn| bpmn.message_ref.as_deref()).filter(|id| !id.is_empty());
-    match info.word {
-        "task" | "manualTask" => plain(context, info),
-        "serviceTask" => {
+    match info.kind {
+        Some(K::Task | K::ManualTask) => plain(context, info),
+        Some(K::ServiceTask) => {
             let input = operation.and_then(|id| context.contract.operation(id));
             let message = input.and_then(|(_, operation)| operation.input_message_ref.as_deref()).or(message);
             events::send(context, info, operation, message, Side::Asks)
         }
-        "userTask" => {
+        Some(K::UserTask) => {
             let message = "a human task becomes the call of a service, as WS-BPEL knows no people";
             context.inform(info.element, "humanTask", message);
             events::send(context, info, None, None, Side::Asks)
         }
-        "sendTask" => events::send(context, info, operation, message, Side::Sends),
-        "receiveTask" => {
+        Some(K::SendTask) => events::send(context, info, operation, message, Side::Sends),
+        Some(K::ReceiveTask) => {
             let call = events::receive(context, info, operation, message);
             events::received(context, info, call, false)
         }
-        "scriptTask" => script(context, info),
-        "businessRuleTask" => decision(context, info),
-        "callActivity" => called(context, info),
-        "subProcess" if bpmn.is_none_or(|bpmn| bpmn.is_transaction != Some(true)) => {
+        Some(K::ScriptTask) => script(context, info),
+        Some(K::BusinessRuleTask) => decision(context, info),
+        Some(K::CallActivity) => called(context, info),
+        Some(K::SubProcess) if bpmn.is_none_or(|bpmn| bpmn.is_transaction != Some(true)) => {
             sub_process(context, info)
         }
-        word => {
-            let (code, message) = no_mapping(word);
+        _ => {
+            let (code, message) = no_mapping(info);
             context.refuse([info.element], code, message);
             Activity::default()
         }
@@ -87,21 +88,23 @@ fn core<'d>(context: &mut Context<'d>, info: &Info<'d>) -> Activity {
 }
 
 /// Why an element has no mapping.
-pub(super) fn no_mapping(word: &str) -> (&'static str, String) {
-    match word {
-        "subProcess" | "transaction" => {
+pub(super) fn no_mapping(info: &Info<'_>) -> (&'static str, String) {
+    match info.kind {
+        Some(K::SubProcess | K::Transaction) => {
             ("transaction", "a transaction has no mapping to WS-BPEL: it has no cancellation".to_owned())
         }
-        "adHocSubProcess" => (
-            "adHocSubProcess",
+        Some(K::AdHocSubProcess) => (
+            K::AdHocSubProcess.name(),
             "the order of an ad-hoc sub-process is decided while it runs; WS-BPEL has no such thing"
                 .to_owned(),
         ),
-        "complexGateway" => ("complexGateway", "a complex gateway has no mapping to WS-BPEL".to_owned()),
-        "choreographyTask" | "subChoreography" | "callChoreography" => {
+        Some(K::ComplexGateway) => {
+            (K::ComplexGateway.name(), "a complex gateway has no mapping to WS-BPEL".to_owned())
+        }
+        Some(kind) if kind.is_choreography() => {
             ("choreography", "a choreography is no process of one participant".to_owned())
         }
-        word => ("unknownElement", format!("`{word}` is no element of a process that has a mapping")),
+        _ => ("unknownElement", format!("`{}` is no element of a process that has a mapping", info.word)),
     }
 }
 

@@ -3,14 +3,18 @@
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::vendor::Vendors;
 use super::{
-    Csr, Element, Flow, FlowIx, Graph, Node, NodeIx, NodeKind, ROOT, Scope, ScopeIx, element, honoured, join,
-    node,
+    Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work,
+    honoured, node,
 };
 use crate::diagnostic::{Diagnostic, ExpressionPosition};
+use crate::element::ElementKind;
 use crate::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use heddle_feel::Expression;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Kinds of line by which editors draw a sequence flow.
+const LINES: &[&str] = &["default", "conditional", "smoothstep", "bezier", "straight", "step"];
 
 /// The deepest nesting of sub-processes.
 const MAX_DEPTH: usize = 64;
@@ -177,8 +181,8 @@ impl<'d> Builder<'d> {
         self.collect(process, (ROOT, None), 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
-            if let Some(kind) = self.kind(index(ix), raw) {
-                self.nodes[ix].kind = kind;
+            if let Some(work) = self.work(index(ix), raw) {
+                self.nodes[ix].work = work;
             }
         }
         for (edge, scope) in edges {
@@ -201,16 +205,27 @@ impl<'d> Builder<'d> {
             incoming,
             node_ids: std::mem::take(&mut self.node_ids),
             flow_ids: std::mem::take(&mut self.flow_ids),
-            joins: HashMap::new(),
+            has_joins: false,
         };
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
-        let joining = |ix: &NodeIx| {
-            matches!(graph.node(*ix).kind, NodeKind::Parallel | NodeKind::Inclusive)
-                && graph.incoming(*ix).len() > 1
-        };
-        graph.joins = (0..index(count)).filter(joining).map(|ix| (ix, join::of(&graph, ix))).collect();
+        self.joins(&mut graph);
         graph
+    }
+
+    /// Gives the nodes their join rules, which need the flows.
+    fn joins(&mut self, graph: &mut Graph) {
+        let rules: Vec<_> = (0..index(graph.nodes.len())).map(|ix| JoinRule::of(graph, ix)).collect();
+        for (node, rule) in graph.nodes.iter_mut().zip(rules) {
+            match rule {
+                Some(rule) => node.join = rule,
+                None => {
+                    let sentence = format!("the join of a {} is not executed yet", node.element.name());
+                    self.refuse(&node.id, "unsupportedElement", sentence, "13.4");
+                }
+            }
+        }
+        graph.has_joins = graph.nodes.iter().any(|node| node.join.upstream().is_some());
     }
 
     /// Gives every flow node of a scope and of the scopes in it an index. The scope may be that of an event
@@ -257,18 +272,18 @@ impl<'d> Builder<'d> {
 
     /// Adds a node, unless it stands beside the flow or is not executed.
     fn add(&mut self, node: &model::Node, scope: ScopeIx) -> Option<(NodeIx, Element)> {
-        let word = node.element_type().unwrap_or_default();
-        if element::is_beside_the_flow(word) {
+        if node.is_beside_the_flow() {
             return None;
         }
         let id = node.element_id().unwrap_or_default();
-        let Some(element) = Element::named(word) else {
-            let (code, sentence) = node::unknown(word);
+        let executed = |kind: ElementKind| Some((Element::of(kind)?, SplitRule::of(kind.token_rules().1)?));
+        let Some((element, split)) = node.kind().and_then(executed) else {
+            let (code, sentence) = node::unknown(node);
             self.refuse(id, code, sentence, "13");
             return None;
         };
         if id.is_empty() {
-            self.refuse("", "missingId", format!("a {word} has no id"), "8.3.1");
+            self.refuse("", "missingId", format!("a {} has no id", element.name()), "8.3.1");
             return None;
         }
         let ix = index(self.nodes.len());
@@ -277,14 +292,14 @@ impl<'d> Builder<'d> {
             self.refuse(id, "duplicateId", format!("two nodes have the id `{id}`"), "8.3.1");
         }
         let name = node.display_name.as_deref().filter(|name| !name.is_empty()).map(Arc::from);
-        let (kind, boundary) = (NodeKind::Pass, Vec::new());
-        self.nodes.push(Node { id: key, name, element, kind, scope, default_flow: None, boundary });
+        let (work, join, boundary) = (Work::Pass, JoinRule::Pass, Vec::new());
+        let node = Node { id: key, name, element, work, join, split, scope, default_flow: None, boundary };
+        self.nodes.push(node);
         Some((ix, element))
     }
 
     fn edge(&mut self, edge: &'d Edge, scope: ScopeIx) {
-        let word = edge.element_type();
-        if element::is_no_flow(word) {
+        if edge.is_no_flow() {
             return;
         }
         let id: Arc<str> = match edge.id.as_deref() {
@@ -292,10 +307,8 @@ impl<'d> Builder<'d> {
             _ => format!("flow-{}", self.flows.len() + 1).into(),
         };
         // Editors name the kind of line in `type`; only what is known to be no flow is left out above.
-        if !matches!(
-            word,
-            "sequenceFlow" | "default" | "conditional" | "smoothstep" | "bezier" | "straight" | "step"
-        ) {
+        let word = edge.element_type();
+        if edge.kind() != Some(ElementKind::SequenceFlow) && !LINES.contains(&word) {
             self.refuse(&id, "unknownElement", format!("`{word}` is no edge that can be executed"), "8.4.13");
             return;
         }
@@ -414,14 +427,15 @@ impl<'d> Builder<'d> {
             let owner = graph.scopes[scope].node;
             let here = |ix: &NodeIx| raws[*ix as usize].scope as usize == scope;
             let event =
-                owner.is_some_and(|owner| matches!(graph.node(owner).kind, NodeKind::EventSubProcess { .. }));
+                owner.is_some_and(|owner| matches!(graph.node(owner).work, Work::EventSubProcess { .. }));
             let id = owner.map_or(process.to_owned(), |owner| graph.node(owner).id.to_string());
             let events = graph.scopes[scope].start_events.clone();
             if event {
                 self.event_sub_process(graph, scope, &events, &id);
                 continue;
             }
-            let none = |ix: &NodeIx| matches!(&graph.node(*ix).kind, NodeKind::Start(start) if start.trigger.is_none());
+            let none =
+                |ix: &NodeIx| matches!(&graph.node(*ix).work, Work::Start(start) if start.trigger.is_none());
             let mut starts: Vec<NodeIx> = events.iter().copied().filter(none).collect();
             if owner.is_some() && starts.len() > 1 {
                 let sentence = "a sub-process has at most one start event".to_owned();
@@ -429,10 +443,8 @@ impl<'d> Builder<'d> {
             }
             if events.is_empty() {
                 let free = |ix: &NodeIx| {
-                    let special = matches!(
-                        graph.node(*ix).kind,
-                        NodeKind::Boundary { .. } | NodeKind::EventSubProcess { .. }
-                    );
+                    let special =
+                        matches!(graph.node(*ix).work, Work::Boundary { .. } | Work::EventSubProcess { .. });
                     graph.incoming(*ix).is_empty() && !special
                 };
                 starts = (0..index(raws.len())).filter(here).filter(free).collect();
@@ -456,7 +468,7 @@ impl<'d> Builder<'d> {
             let sentence = "an event sub-process has no incoming and no outgoing flow".to_owned();
             self.refuse(id, "wrongFlow", sentence, "10.3.5");
         }
-        if let NodeKind::EventSubProcess { start: place, .. } = &mut graph.nodes[owner as usize].kind {
+        if let Work::EventSubProcess { start: place, .. } = &mut graph.nodes[owner as usize].work {
             *place = *start;
         }
         if let Some(parent) = graph.scopes[scope].parent {
@@ -470,32 +482,37 @@ impl<'d> Builder<'d> {
             let (ix, id) = (index(ix), &node.id);
             let (outgoing, incoming) = (graph.outgoing(ix), graph.incoming(ix));
             let conditional = outgoing.iter().any(|flow| graph.flow(*flow).condition.is_some());
-            match &node.kind {
-                NodeKind::Parallel if conditional => {
+            match node.split {
+                SplitRule::All if conditional => {
                     self.warn(id, "conditionUnused", "a parallel gateway evaluates no conditions", "10.6.4");
                 }
-                NodeKind::EventBased => {
-                    if outgoing.is_empty() {
-                        self.refuse(id, "wrongFlow", "the gateway waits for nothing".to_owned(), "10.6.6");
-                    }
-                    for flow in outgoing {
-                        let target = graph.node(graph.flow(*flow).target);
-                        let waits = matches!(target.kind, NodeKind::Catch(_) | NodeKind::Receive(Some(_)));
-                        if !waits {
-                            let sentence =
-                                format!("`{}` is no event that the gateway can wait for", target.id);
-                            self.refuse(id, "wrongFlow", sentence, "10.6.6");
-                        }
-                    }
-                }
-                NodeKind::Start(_) | NodeKind::Boundary { .. } if !incoming.is_empty() => {
+                SplitRule::Events => self.waiting(graph, ix),
+                SplitRule::Direct | SplitRule::Every | SplitRule::First | SplitRule::All => {}
+            }
+            match &node.work {
+                Work::Start(_) | Work::Boundary { .. } if !incoming.is_empty() => {
                     let sentence = format!("a {} has no incoming flow", node.element.name());
                     self.refuse(id, "wrongFlow", sentence, "10.5");
                 }
-                NodeKind::End(_) if !outgoing.is_empty() => {
+                Work::End(_) if !outgoing.is_empty() => {
                     self.refuse(id, "wrongFlow", "an end event has no outgoing flow".to_owned(), "10.5.3");
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// What an event-based gateway leads to.
+    fn waiting(&mut self, graph: &Graph, gateway: NodeIx) {
+        let (id, outgoing) = (&graph.node(gateway).id, graph.outgoing(gateway));
+        if outgoing.is_empty() {
+            self.refuse(id, "wrongFlow", "the gateway waits for nothing".to_owned(), "10.6.6");
+        }
+        for flow in outgoing {
+            let target = graph.node(graph.flow(*flow).target);
+            if !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
+                let sentence = format!("`{}` is no event that the gateway can wait for", target.id);
+                self.refuse(id, "wrongFlow", sentence, "10.6.6");
             }
         }
     }

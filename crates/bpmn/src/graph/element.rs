@@ -1,5 +1,6 @@
 //! The flow node elements of BPMN 2.0.2.
 
+use crate::element::ElementKind;
 use serde::{Deserialize, Serialize};
 
 macro_rules! elements {
@@ -11,16 +12,16 @@ macro_rules! elements {
         }
 
         impl Element {
-            /// The element's name in BPMN 2.0.2.
+            /// The element of the standard.
             #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => $word,)+ }
+            pub const fn kind(self) -> ElementKind {
+                match self { $(Self::$name => ElementKind::$name,)+ }
             }
 
-            /// The element of this name.
+            /// The element as one that can be executed.
             #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name { $($word => Some(Self::$name),)+ _ => None }
+            pub const fn of(kind: ElementKind) -> Option<Self> {
+                match kind { $(ElementKind::$name => Some(Self::$name),)+ _ => None }
             }
         }
     };
@@ -66,63 +67,30 @@ elements! {
 }
 
 impl Element {
+    /// The element's name in BPMN 2.0.2.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.kind().name()
+    }
+
     /// Whether it is an activity: a task or a sub-process.
     #[must_use]
     pub const fn is_activity(self) -> bool {
-        matches!(
-            self,
-            Self::Task
-                | Self::ServiceTask
-                | Self::SendTask
-                | Self::ReceiveTask
-                | Self::UserTask
-                | Self::ManualTask
-                | Self::ScriptTask
-                | Self::BusinessRuleTask
-                | Self::SubProcess
-        )
+        self.kind().is_activity()
     }
 }
 
-/// Whether nodes of this type stand beside the flow and are never executed.
-pub(crate) fn is_beside_the_flow(word: &str) -> bool {
-    matches!(
-        word,
-        "dataObject"
-            | "dataObjectReference"
-            | "dataStoreReference"
-            | "dataStore"
-            | "dataInput"
-            | "dataOutput"
-            | "textAnnotation"
-            | "group"
-            | "lane"
-            | "note"
-    )
-}
-
-/// Whether edges of this type carry no token.
-pub(crate) fn is_no_flow(word: &str) -> bool {
-    matches!(
-        word,
-        "association"
-            | "messageFlow"
-            | "dataAssociation"
-            | "dataInputAssociation"
-            | "dataOutputAssociation"
-            | "conversationLink"
-    )
-}
-
-/// Elements of the standard that are not executed, with the reason.
-pub(super) fn refusal(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "callActivity" => "call activities are not executed yet",
-        "adHocSubProcess" => "ad-hoc sub-processes are not executed yet",
-        "transaction" => "transactions are not executed yet",
-        "complexGateway" => "complex gateways are not executed yet",
-        "event" | "implicitThrowEvent" => "this event cannot stand in an executable process",
-        "choreographyTask" | "subChoreography" | "callChoreography" => {
+/// Why an element of the standard is not executed; none for what is no flow node.
+pub(super) const fn refusal(kind: ElementKind) -> Option<&'static str> {
+    Some(match kind {
+        ElementKind::CallActivity => "call activities are not executed yet",
+        ElementKind::AdHocSubProcess => "ad-hoc sub-processes are not executed yet",
+        ElementKind::Transaction => "transactions are not executed yet",
+        ElementKind::ComplexGateway => "complex gateways are not executed yet",
+        ElementKind::Event | ElementKind::ImplicitThrowEvent => {
+            "this event cannot stand in an executable process"
+        }
+        ElementKind::ChoreographyTask | ElementKind::SubChoreography | ElementKind::CallChoreography => {
             "a choreography activity cannot stand in an executable process"
         }
         _ => return None,

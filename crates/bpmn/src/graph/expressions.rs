@@ -2,6 +2,7 @@
 
 use super::condition;
 use super::timer::{TimerDefinition, TimerKind};
+use crate::element::ElementKind as K;
 use crate::juel;
 use crate::model::{Edge, EventDefinition, ImportItem, Node, WorkflowDefinition, graphs};
 use serde_json::{Map, Value};
@@ -28,7 +29,13 @@ fn flow(edge: &Edge, language: Option<&str>) -> Option<ImportItem> {
     let text = bpmn.condition_expression.as_deref()?;
     let found = feel(text, bpmn.condition_language.as_deref(), language);
     let name = edge.bpmn.as_deref().and_then(|bpmn| bpmn.name.clone());
-    Some(item((edge.id.as_deref(), name), "sequenceFlow", "bpmn:conditionExpression", "condition", found))
+    Some(item(
+        (edge.id.as_deref(), name),
+        K::SequenceFlow.name(),
+        "bpmn:conditionExpression",
+        "condition",
+        found,
+    ))
 }
 
 fn event_items(node: &Node, event: &EventDefinition, language: Option<&str>) -> Vec<ImportItem> {

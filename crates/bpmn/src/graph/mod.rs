@@ -10,8 +10,8 @@ mod element;
 mod events;
 mod expressions;
 mod honoured;
-mod join;
 mod node;
+mod rules;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,9 +23,8 @@ pub use compile::{Compiled, compile};
 pub(crate) use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use element::Element;
-pub(crate) use element::{is_beside_the_flow, is_no_flow};
 pub use expressions::expression_items;
-pub use join::{Bits, Join};
+pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, TimerDefinition, TimerError, TimerKind};
 
@@ -58,7 +57,7 @@ pub struct Graph {
     incoming: Csr,
     node_ids: HashMap<Arc<str>, NodeIx>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
-    joins: HashMap<NodeIx, Join>,
+    has_joins: bool,
 }
 
 /// A process's or sub-process's content.
@@ -86,8 +85,12 @@ pub struct Node {
     pub name: Option<Arc<str>>,
     /// Which BPMN element it is.
     pub element: Element,
-    /// What it does.
-    pub kind: NodeKind,
+    /// What it does once it is activated.
+    pub work: Work,
+    /// What a token does that arrives at it.
+    pub join: JoinRule,
+    /// Which of its outgoing flows take a token.
+    pub split: SplitRule,
     /// The scope that it stands in.
     pub scope: ScopeIx,
     /// The default flow out of it.
@@ -96,9 +99,9 @@ pub struct Node {
     pub boundary: Vec<NodeIx>,
 }
 
-/// What a node does.
+/// What a node does once it is activated; gateways do nothing but join and split.
 #[derive(Debug, Clone)]
-pub enum NodeKind {
+pub enum Work {
     /// A start event of a process or of an embedded or event sub-process.
     Start(Start),
     /// An end event.
@@ -116,7 +119,7 @@ pub enum NodeKind {
         /// What it waits for.
         trigger: Trigger,
     },
-    /// A task that completes at once.
+    /// Nothing: a task that completes at once, or a gateway.
     Pass,
     /// A receive task; without a message it waits until it is told to go on.
     Receive(Option<Arc<MessageSettings>>),
@@ -126,14 +129,6 @@ pub enum NodeKind {
     Decision(Arc<DecisionTask>),
     /// A script task with a script in FEEL.
     Script(Arc<ScriptTask>),
-    /// An exclusive gateway.
-    Exclusive,
-    /// An inclusive gateway.
-    Inclusive,
-    /// A parallel gateway.
-    Parallel,
-    /// An exclusive event-based gateway.
-    EventBased,
     /// An embedded sub-process.
     SubProcess(ScopeIx),
     /// An event sub-process.
@@ -321,16 +316,10 @@ impl Graph {
         self.incoming.of(node)
     }
 
-    /// The paths into a parallel or inclusive gateway with several incoming flows.
-    #[must_use]
-    pub fn join(&self, node: NodeIx) -> Option<&Join> {
-        self.joins.get(&node)
-    }
-
     /// Whether tokens can be held at joins of this graph.
     #[must_use]
     pub fn has_joins(&self) -> bool {
-        !self.joins.is_empty()
+        self.has_joins
     }
 
     /// The events that start the process from outside.
@@ -338,7 +327,7 @@ impl Graph {
     pub fn start_bindings(&self) -> Vec<StartBinding> {
         let bind = |&ix: &NodeIx| {
             let node = self.node(ix);
-            let NodeKind::Start(Start { trigger: Some(trigger), .. }) = &node.kind else { return None };
+            let Work::Start(Start { trigger: Some(trigger), .. }) = &node.work else { return None };
             let (kind, name, timer) = match trigger {
                 Trigger::Message(message) => (StartKind::Message, Some(message.name.clone()), None),
                 Trigger::Signal(name) => (StartKind::Signal, Some(name.clone()), None),

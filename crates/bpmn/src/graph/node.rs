@@ -4,14 +4,14 @@ use super::calculation::{DecisionTask, ScriptTask};
 use super::compile::{Builder, Raw};
 use super::events::Refused;
 use super::settings::UserTask;
-use super::{Element, NodeIx, NodeKind, ScopeIx, Start, Throw, Trigger, element};
+use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Node, NodeBpmn};
 use std::sync::Arc;
 
 impl Builder<'_> {
-    /// The kind of a node; `None` when it was refused.
-    pub(super) fn kind(&mut self, ix: NodeIx, raw: &Raw<'_>) -> Option<NodeKind> {
+    /// The work of a node; `None` when it was refused.
+    pub(super) fn work(&mut self, ix: NodeIx, raw: &Raw<'_>) -> Option<Work> {
         let node = raw.node;
         let id = self.nodes[ix as usize].id.clone();
         let element = self.nodes[ix as usize].element;
@@ -21,26 +21,26 @@ impl Builder<'_> {
         }
         self.check_implementation(&id, element, node);
         self.check_vendors(&id, node, raw.event_sub_process.is_some());
-        let kind = match self.kind_of(ix, element, raw) {
-            Ok(kind) => Some(kind),
+        let work = match self.work_of(ix, element, raw) {
+            Ok(work) => Some(work),
             Err((code, sentence, clause)) => {
                 self.refuse(&id, code, sentence, clause);
                 None
             }
         };
         let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
-        kind.filter(|_| !errors)
+        work.filter(|_| !errors)
     }
 
-    fn kind_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<NodeKind, Refused> {
+    fn work_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
         let node = raw.node;
         let empty = NodeBpmn::default();
         let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
         Ok(match element {
-            Element::StartEvent => NodeKind::Start(self.start(raw, bpmn)?),
-            Element::EndEvent => NodeKind::End(self.throw(node, true)?),
-            Element::IntermediateThrowEvent => NodeKind::Throw(self.throw(node, false)?),
-            Element::IntermediateCatchEvent => NodeKind::Catch(self.catch(node)?),
+            Element::StartEvent => Work::Start(self.start(raw, bpmn)?),
+            Element::EndEvent => Work::End(self.throw(node, true)?),
+            Element::IntermediateThrowEvent => Work::Throw(self.throw(node, false)?),
+            Element::IntermediateCatchEvent => Work::Catch(self.catch(node)?),
             Element::BoundaryEvent => self.boundary(ix, raw, bpmn)?,
             Element::Task | Element::ManualTask | Element::ServiceTask => self.bare(ix, element),
             Element::ScriptTask => {
@@ -48,36 +48,38 @@ impl Builder<'_> {
                 let script = activity.and_then(|own| own.script.as_deref());
                 let format = activity.and_then(|own| own.script_format.as_deref());
                 match ScriptTask::read(node.configuration.as_ref(), script, format)? {
-                    Some(script) => NodeKind::Script(Arc::new(script)),
+                    Some(script) => Work::Script(Arc::new(script)),
                     None => self.bare(ix, element),
                 }
             }
             Element::BusinessRuleTask => {
                 let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
                 match DecisionTask::read(node.configuration.as_ref(), linked)? {
-                    Some(decision) => NodeKind::Decision(Arc::new(decision)),
+                    Some(decision) => Work::Decision(Arc::new(decision)),
                     None => self.bare(ix, element),
                 }
             }
             Element::SendTask => match bpmn.message_ref.as_deref() {
                 None => self.bare(ix, element),
-                reference => NodeKind::Throw(Throw::Message(Arc::new(self.message(node, reference)?))),
+                reference => Work::Throw(Throw::Message(Arc::new(self.message(node, reference)?))),
             },
             Element::ReceiveTask => {
                 if bpmn.instantiate == Some(true) {
                     let sentence = "a receive task that starts an instance is not executed yet".to_owned();
                     return Err(("unsupportedElement", sentence, "10.3.3.1"));
                 }
-                NodeKind::Receive(match bpmn.message_ref.as_deref() {
+                Work::Receive(match bpmn.message_ref.as_deref() {
                     None => None,
                     reference => Some(Arc::new(self.message(node, reference)?)),
                 })
             }
-            Element::UserTask => NodeKind::User(Arc::new(self.user_task(raw, bpmn)?)),
-            Element::ExclusiveGateway => NodeKind::Exclusive,
-            Element::InclusiveGateway => NodeKind::Inclusive,
-            Element::ParallelGateway => NodeKind::Parallel,
-            Element::EventBasedGateway => event_based(bpmn)?,
+            Element::UserTask => Work::User(Arc::new(self.user_task(raw, bpmn)?)),
+            // What a gateway does is its join and split rule.
+            Element::ExclusiveGateway | Element::InclusiveGateway | Element::ParallelGateway => Work::Pass,
+            Element::EventBasedGateway => {
+                event_based(bpmn)?;
+                Work::Pass
+            }
             Element::SubProcess => sub_process(raw, bpmn)?,
         })
     }
@@ -113,7 +115,7 @@ impl Builder<'_> {
         }
     }
 
-    fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
+    fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
         let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
         let host = bpmn.attached_to_ref.as_deref().and_then(|id| self.node_ids.get(id)).copied();
         let Some(host) = host else {
@@ -135,7 +137,7 @@ impl Builder<'_> {
             return Err(wrong("an error boundary event always interrupts"));
         }
         self.nodes[host as usize].boundary.push(ix);
-        Ok(NodeKind::Boundary { host, interrupting, trigger })
+        Ok(Work::Boundary { host, interrupting, trigger })
     }
 
     fn user_task(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<UserTask, Refused> {
@@ -151,7 +153,7 @@ impl Builder<'_> {
     }
 
     /// A task without an executor, which completes at once.
-    fn bare(&mut self, ix: NodeIx, element: Element) -> NodeKind {
+    fn bare(&mut self, ix: NodeIx, element: Element) -> Work {
         if matches!(
             element,
             Element::ServiceTask | Element::SendTask | Element::ScriptTask | Element::BusinessRuleTask
@@ -160,7 +162,7 @@ impl Builder<'_> {
             let sentence = format!("the {} has no implementation and completes at once", element.name());
             self.diagnostics.push(Diagnostic::info("taskCompletesAtOnce", sentence).with_element(&*id));
         }
-        NodeKind::Pass
+        Work::Pass
     }
 
     /// Loop markers, quantities and compensation, which every activity can carry.
@@ -230,7 +232,7 @@ impl Builder<'_> {
     }
 }
 
-fn event_based(bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
+fn event_based(bpmn: &NodeBpmn) -> Result<(), Refused> {
     let wrong = |sentence: &str| ("unsupportedElement", sentence.to_owned(), "10.6.6");
     if bpmn.instantiate == Some(true) {
         return Err(wrong("an event-based gateway that starts an instance is not executed yet"));
@@ -238,27 +240,27 @@ fn event_based(bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
     if bpmn.event_gateway_type.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("exclusive")) {
         return Err(wrong("a parallel event-based gateway is not executed yet"));
     }
-    Ok(NodeKind::EventBased)
+    Ok(())
 }
 
-fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<NodeKind, Refused> {
+fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
     if bpmn.is_transaction == Some(true) {
         return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
     }
     let scope: ScopeIx = raw.content.unwrap_or_default();
     Ok(if bpmn.triggered_by_event == Some(true) {
         // The start event is known when all nodes are compiled.
-        NodeKind::EventSubProcess { scope, start: NodeIx::MAX }
+        Work::EventSubProcess { scope, start: NodeIx::MAX }
     } else {
-        NodeKind::SubProcess(scope)
+        Work::SubProcess(scope)
     })
 }
 
-/// Why a node of this type has no place in a graph.
-pub(super) fn unknown(word: &str) -> (&'static str, String) {
-    match element::refusal(word) {
-        Some(reason) => ("unsupportedElement", reason.to_owned()),
-        None if word.is_empty() => ("unknownElement", "the node has no type".to_owned()),
-        None => ("unknownElement", format!("`{word}` is no flow node of BPMN 2.0.2")),
+/// Why a node has no place in a graph.
+pub(super) fn unknown(node: &Node) -> (&'static str, String) {
+    match (node.kind().and_then(element::refusal), node.element_type()) {
+        (Some(reason), _) => ("unsupportedElement", reason.to_owned()),
+        (None, None | Some("")) => ("unknownElement", "the node has no type".to_owned()),
+        (None, Some(word)) => ("unknownElement", format!("`{word}` is no flow node of BPMN 2.0.2")),
     }
 }

@@ -278,7 +278,7 @@ fn the_innermost_lane_is_the_candidate_group() {
     let compiled = compiled(json!({"bpmn": {"processes": [
         {"id": "p", "nodes": [{"id": "u", "type": "userTask"}], "laneSets": lanes}
     ]}}));
-    let super::NodeKind::User(task) = &compiled.processes[0].node(0).kind else { panic!("no user task") };
+    let super::Work::User(task) = &compiled.processes[0].node(0).work else { panic!("no user task") };
     assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Front desk"));
 }
 
@@ -342,8 +342,8 @@ fn a_vendors_word_is_honoured_or_refused_with_its_reason() {
     let definition = imported("<receiveTask id=\"x\" messageRef=\"m\"/>", message);
     let compiled = compile(&definition);
     let graph = &compiled.processes[0];
-    let kind = &graph.node(graph.find("x").unwrap()).kind;
-    assert!(matches!(kind, super::NodeKind::Receive(Some(own)) if own.correlation_key.is_some()), "{kind:?}");
+    let work = &graph.node(graph.find("x").unwrap()).work;
+    assert!(matches!(work, super::Work::Receive(Some(own)) if own.correlation_key.is_some()), "{work:?}");
 }
 
 #[test]

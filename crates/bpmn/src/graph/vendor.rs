@@ -3,6 +3,7 @@
 
 use super::compile::Builder;
 use crate::diagnostic::Diagnostic;
+use crate::element::ElementKind as K;
 use crate::model::{Bpmn, Node, Process};
 use crate::xml::vendor::table::VENDORS;
 use crate::xml::vendor::{Effect, Hit, Map, around, in_fragment, is_standard};
@@ -179,11 +180,11 @@ impl<'d> Vendors<'d> {
         }
         let marker = bpmn.and_then(|bpmn| bpmn.activity.as_ref()?.r#loop.as_ref()?.id.as_deref());
         if let Some(id) = marker {
-            judge(&mut self.kept(id, "multiInstanceLoopCharacteristics").collect::<Vec<_>>().iter());
+            judge(&mut self.kept(id, K::MultiInstanceLoopCharacteristics.name()).collect::<Vec<_>>().iter());
         }
-        let waits = match owner {
-            "receiveTask" | "intermediateCatchEvent" | "boundaryEvent" => true,
-            "startEvent" => inner_event,
+        let waits = match node.kind() {
+            Some(K::ReceiveTask | K::IntermediateCatchEvent | K::BoundaryEvent) => true,
+            Some(K::StartEvent) => inner_event,
             _ => false,
         };
         let events = bpmn.and_then(|bpmn| bpmn.event_definitions.as_deref()).unwrap_or_default();
@@ -225,7 +226,7 @@ impl Builder<'_> {
 
     /// The same for a sequence flow.
     pub(super) fn check_flow_vendors(&mut self, id: &str) {
-        let found = self.vendors.at(id, "sequenceFlow", &[]);
+        let found = self.vendors.at(id, K::SequenceFlow.name(), &[]);
         self.say(id, found);
     }
 
@@ -234,11 +235,11 @@ impl Builder<'_> {
         if process {
             let id = content.id.as_deref().unwrap_or_default();
             let fragments = content.extension_xml.as_deref().unwrap_or_default();
-            let found = self.vendors.at(id, "process", fragments);
+            let found = self.vendors.at(id, K::Process.name(), fragments);
             self.say(id, found);
         }
         for id in content.data_objects.iter().flatten().filter_map(|item| item.id.as_deref()) {
-            let found = self.vendors.at(id, "dataObject", &[]);
+            let found = self.vendors.at(id, K::DataObject.name(), &[]);
             self.say(id, found);
         }
     }

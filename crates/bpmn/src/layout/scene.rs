@@ -1,7 +1,7 @@
 //! What one diagram has to show: scopes of items, and the wires between them.
 
+use crate::element::{ElementKind, Splitting};
 use crate::model::{Artifact, Collaboration, DataItem, Edge, LaneSet, Node, Process};
-use crate::xml::{Group, element_row};
 use std::collections::{HashMap, HashSet};
 
 /// Width of the title bars of pools and lanes.
@@ -162,6 +162,11 @@ pub(super) struct Scene<'a> {
     alias: HashMap<&'a str, &'a str>,
 }
 
+/// The element of a member that names one.
+fn of(name: &Option<String>) -> Option<ElementKind> {
+    name.as_deref().and_then(ElementKind::named)
+}
+
 /// The nodes and edges of a graph, with the process around them where there is one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'a> {
@@ -284,7 +289,7 @@ impl<'a> Scene<'a> {
                 // A node without an id has a place, and perhaps content, but no shape.
                 let id = node.element_id().unwrap_or_default();
                 let host = node.bpmn.as_deref().and_then(|bpmn| bpmn.attached_to_ref.as_deref());
-                if let (Some(host), Some("boundaryEvent")) = (host, node.element_type()) {
+                if let (Some(host), true) = (host, node.is(ElementKind::BoundaryEvent)) {
                     attached.push((host, id, node));
                 } else {
                     let band = bands.get(id).copied().unwrap_or(rest);
@@ -317,21 +322,20 @@ impl<'a> Scene<'a> {
         band: usize,
         todo: &mut Vec<(usize, Content<'a>)>,
     ) {
-        let element = node.element_type().unwrap_or_default();
         let content = node.bpmn.as_deref().and_then(|bpmn| bpmn.sub_process.as_deref()).map(Content::of);
-        let group = element_row(element).map_or(Group::Activity, |row| row.group);
-        let kind = match (group, content.filter(|content| !is_empty(content))) {
-            (Group::CatchEvent | Group::ThrowEvent, _) => Kind::Event,
-            (Group::Gateway, _) => Kind::Gateway,
-            (_, Some(content)) => {
+        let element = node.kind();
+        let kind = match content.filter(|content| !is_empty(content)) {
+            _ if element.is_some_and(ElementKind::is_event) => Kind::Event,
+            _ if element.is_some_and(ElementKind::is_gateway) => Kind::Gateway,
+            Some(content) => {
                 let inner = self.open(scope);
                 todo.push((inner, content));
                 Kind::Container(inner)
             }
-            _ => Kind::Activity,
+            None => Kind::Activity,
         };
         let mut new = item(id, node.display_name.as_deref(), kind, band);
-        new.marker = element == "exclusiveGateway";
+        new.marker = node.token_rules().1 == Splitting::First;
         self.add(scope, new);
     }
 
@@ -350,9 +354,13 @@ impl<'a> Scene<'a> {
     }
 
     fn edge(&mut self, edge: &'a Edge) {
-        let kind = match edge.element_type() {
-            "association" | "dataInputAssociation" | "dataOutputAssociation" => WireKind::Association,
-            "messageFlow" => WireKind::Message,
+        let kind = match edge.kind() {
+            Some(
+                ElementKind::Association
+                | ElementKind::DataInputAssociation
+                | ElementKind::DataOutputAssociation,
+            ) => WireKind::Association,
+            Some(ElementKind::MessageFlow) => WireKind::Message,
             _ => WireKind::Sequence,
         };
         let name = edge.bpmn.as_deref().and_then(|bpmn| bpmn.name.as_deref()).or(edge.branch.as_deref());
@@ -364,7 +372,7 @@ impl<'a> Scene<'a> {
         for association in associations.unwrap_or_default() {
             let own = association.id.as_deref();
             let source = association.sources.iter().flatten().next().map(String::as_str);
-            if association.element_type.as_deref() == Some("dataOutputAssociation") {
+            if of(&association.element_type) == Some(ElementKind::DataOutputAssociation) {
                 self.loosen((own, Some(id), association.target.as_deref()), None, WireKind::Association);
             } else {
                 self.loosen((own, source, Some(id)), None, WireKind::Association);
@@ -376,12 +384,12 @@ impl<'a> Scene<'a> {
         let band = self.scopes[scope].bands.saturating_sub(1);
         for artifact in artifacts {
             let Some(id) = artifact.id.as_deref() else { continue };
-            match artifact.element_type.as_deref() {
-                Some("association") => {
+            match of(&artifact.element_type) {
+                Some(ElementKind::Association) => {
                     let ends = (Some(id), artifact.source_ref.as_deref(), artifact.target_ref.as_deref());
                     self.loosen(ends, artifact.name.as_deref(), WireKind::Association);
                 }
-                Some("group") => self.add(scope, item(id, None, Kind::Group, band)),
+                Some(ElementKind::Group) => self.add(scope, item(id, None, Kind::Group, band)),
                 _ => self.add(scope, item(id, artifact.text.as_deref(), Kind::Note, band)),
             }
         }

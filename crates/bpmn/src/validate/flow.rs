@@ -3,14 +3,14 @@
 use super::index::{Index, Named};
 use super::{Findings, Map, below};
 use crate::diagnostic::Diagnostic;
+use crate::element::{ElementKind, Group};
 use crate::model::{Edge, GraphRef, Node};
-use crate::xml::{Group, element_row};
 
 /// Checks the edges of a graph, and the nodes against them.
 pub(super) fn check(number: usize, graph: &GraphRef<'_>, index: &Index<'_>, findings: &mut Findings) {
     let mut degrees: Map<&str, (usize, usize)> = Map::default();
     for (at, edge) in graph.edges.iter().enumerate() {
-        let sequence = !matches!(edge.element_type(), "association" | "messageFlow" | "dataAssociation");
+        let sequence = !edge.is_no_flow();
         for (member, end) in [("source", &edge.source), ("target", &edge.target)] {
             let path = || below(&graph.path, "edges", at, member);
             check_end(number, edge, member, end.as_deref(), sequence, index, findings, path);
@@ -80,14 +80,14 @@ fn check_degree(
     findings: &mut Findings,
     path: &dyn Fn(&str) -> String,
 ) {
-    let broken = match node.element_type() {
-        Some("startEvent") if incoming > 0 => {
+    let broken = match node.kind() {
+        Some(ElementKind::StartEvent) if incoming > 0 => {
             Some(("startEventIncoming", "A start event must not have an incoming sequence flow.", "10.5.2"))
         }
-        Some("endEvent") if outgoing > 0 => {
+        Some(ElementKind::EndEvent) if outgoing > 0 => {
             Some(("endEventOutgoing", "An end event must not have an outgoing sequence flow.", "10.5.3"))
         }
-        Some("boundaryEvent") if incoming > 0 => Some((
+        Some(ElementKind::BoundaryEvent) if incoming > 0 => Some((
             "boundaryEventIncoming",
             "A boundary event must not have an incoming sequence flow.",
             "10.5.4",
@@ -131,8 +131,7 @@ fn check_content(graph: &GraphRef<'_>, node: &Node, findings: &mut Findings, pat
     if node.bpmn.as_ref().is_none_or(|bpmn| bpmn.sub_process.is_none()) {
         return;
     }
-    let known = node.element_type().and_then(element_row);
-    if known.is_some_and(|row| row.group != Group::SubProcess) {
+    if node.kind().is_some_and(|kind| kind.group() != Group::SubProcess) {
         let message = "Only a sub-process, an ad-hoc sub-process or a transaction has content.";
         let diagnostic = Diagnostic::error("unexpectedContent", message).with_clause("10.3.5");
         findings.add(diagnostic, node.element_id(), || path("bpmn.subProcess"));

@@ -3,8 +3,8 @@
 use super::index::{Index, Named};
 use super::{Findings, below};
 use crate::diagnostic::Diagnostic;
+use crate::element::ElementKind;
 use crate::model::{EventDefinition, GraphRef, LaneSet, Node, WorkflowDefinition};
-use crate::xml::{Group, element_row};
 
 /// A name of another document's namespace says nothing about this one.
 fn foreign(id: &str) -> bool {
@@ -108,10 +108,9 @@ pub(super) fn check_graph(graph: &GraphRef<'_>, index: &Index<'_>, findings: &mu
 }
 
 fn check_node(graph: &GraphRef<'_>, at: usize, node: &Node, index: &Index<'_>, findings: &mut Findings) {
-    let element_type = node.element_type();
     let bpmn = node.bpmn.as_deref();
     let path = |member: &str| below(&graph.path, "nodes", at, member);
-    if element_type == Some("boundaryEvent") {
+    if node.is(ElementKind::BoundaryEvent) {
         let host = bpmn.and_then(|bpmn| bpmn.attached_to_ref.as_deref());
         check_host(graph, node, host, index, findings, &path);
     }
@@ -149,8 +148,7 @@ fn check_host(
     let diagnostic = match index.get(host) {
         Some(Named::Node(_, found)) => {
             let here = graph.nodes.as_ptr_range().contains(&std::ptr::from_ref(found));
-            let known = found.element_type().and_then(element_row);
-            let activity = known.is_none_or(|row| matches!(row.group, Group::Activity | Group::SubProcess));
+            let activity = found.kind().is_none_or(ElementKind::is_activity);
             match (here, activity) {
                 (true, true) => return,
                 (false, _) => format!("The activity {host:?} lies in another process or sub-process."),

@@ -1,5 +1,7 @@
 //! The element table: every element of BPMN 2.0.2 and where it goes.
 
+pub use crate::element::{ElementRow, Group};
+
 use super::{BPMNDI_NS, DC_NS, DI_NS, HEDDLE_NS, MODEL_NS, XSI_NS};
 
 /// A namespace, small enough to copy.
@@ -65,78 +67,6 @@ impl Ns {
     }
 }
 
-/// What an element is, as far as its place in the definition goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Group {
-    /// A task or call activity.
-    Activity,
-    /// An activity with content of its own.
-    SubProcess,
-    /// A gateway.
-    Gateway,
-    /// A start event or another catching event.
-    CatchEvent,
-    /// An end event or another throwing event.
-    ThrowEvent,
-    /// A sequence flow.
-    SequenceFlow,
-    /// A data object or a reference to one.
-    DataObject,
-    /// A data store reference.
-    DataStoreReference,
-    /// A text annotation, a group or an association.
-    Artifact,
-    /// An event definition.
-    EventDefinition,
-    /// A resource role.
-    ResourceRole,
-    /// Loop characteristics.
-    LoopCharacteristics,
-    /// A conversation node.
-    Conversation,
-    /// A choreography activity.
-    ChoreographyActivity,
-    /// An element that stands below `definitions` only.
-    Root,
-    /// An element of diagram interchange.
-    Diagram,
-    /// A part of other elements.
-    Part,
-}
-
-impl Group {
-    /// Whether elements of the group are nodes of a process.
-    pub fn is_flow_node(self) -> bool {
-        matches!(
-            self,
-            Self::Activity | Self::SubProcess | Self::Gateway | Self::CatchEvent | Self::ThrowEvent
-        )
-    }
-}
-
-/// One element of the standard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ElementRow {
-    /// Local name.
-    pub name: &'static str,
-    /// Its place.
-    pub group: Group,
-    ns: Ns,
-    clause: &'static str,
-}
-
-impl ElementRow {
-    /// The namespace.
-    pub(crate) const fn ns(&self) -> Ns {
-        self.ns
-    }
-
-    /// The clause of BPMN 2.0.2 that defines it, where a source at hand names one.
-    pub fn clause(&self) -> Option<&'static str> {
-        (!self.clause.is_empty()).then_some(self.clause)
-    }
-}
-
 /// Index into the element table, or [`UNKNOWN`].
 pub(crate) type Kind = u16;
 /// An element that the table does not hold.
@@ -167,7 +97,7 @@ pub(crate) fn kind_of(ns: Ns, local: &str) -> Kind {
         return UNKNOWN;
     }
     let kind = kind_named(local);
-    if row(kind).is_some_and(|row| row.ns == ns) { kind } else { UNKNOWN }
+    if row(kind).is_some_and(|row| row.ns() == ns) { kind } else { UNKNOWN }
 }
 
 /// The table's index of an element name, whatever its namespace.
@@ -237,90 +167,10 @@ const fn same(left: &[u8], right: &[u8]) -> bool {
     true
 }
 
-/// Namespace, group, clause (empty where no source at hand names one), names.
-macro_rules! elements {
-    ($($ns:ident $group:ident $clause:literal: $($name:ident)+;)+) => {
-        &[$($(ElementRow {
-            name: stringify!($name),
-            group: Group::$group,
-            ns: Ns::$ns,
-            clause: $clause,
-        },)+)+]
-    };
-}
-
 /// By name in byte order, so that a binary search finds a row.
 static ELEMENTS: &[ElementRow] = &SORTED;
 
-const UNSORTED: &[ElementRow] = elements! {
-    Model Activity "10.3.3": task;
-    Model Activity "10.3.3.1": userTask serviceTask scriptTask businessRuleTask sendTask receiveTask manualTask;
-    Model Activity "": callActivity;
-    Model SubProcess "10.3.5": subProcess adHocSubProcess transaction;
-    Model Gateway "10.6.2": exclusiveGateway;
-    Model Gateway "10.6.3": inclusiveGateway;
-    Model Gateway "10.6.4": parallelGateway;
-    Model Gateway "10.6.5": complexGateway;
-    Model Gateway "10.6.6": eventBasedGateway;
-    Model CatchEvent "10.5.2": startEvent;
-    Model CatchEvent "10.5.4": intermediateCatchEvent boundaryEvent;
-    Model ThrowEvent "10.5.3": endEvent;
-    Model ThrowEvent "10.5.4": intermediateThrowEvent;
-    Model ThrowEvent "": implicitThrowEvent;
-    Model SequenceFlow "8.4.13": sequenceFlow;
-    Model DataObject "10.4.1": dataObject dataObjectReference;
-    Model DataStoreReference "10.4.1": dataStoreReference;
-    Model Artifact "": association group textAnnotation;
-    Model EventDefinition "10.5.5": cancelEventDefinition compensateEventDefinition conditionalEventDefinition
-        errorEventDefinition escalationEventDefinition linkEventDefinition terminateEventDefinition;
-    Model EventDefinition "10.5.5.3": messageEventDefinition;
-    Model EventDefinition "10.5.5.5": signalEventDefinition;
-    Model EventDefinition "10.5.5.6": timerEventDefinition;
-    Model ResourceRole "10.3.1": resourceRole performer;
-    Model ResourceRole "10.3.4.1": humanPerformer potentialOwner;
-    Model LoopCharacteristics "10.3.8": standardLoopCharacteristics multiInstanceLoopCharacteristics;
-    Model Conversation "9.5": conversation subConversation callConversation;
-    Model ChoreographyActivity "11": choreographyTask subChoreography callChoreography;
-    Model Root "": category collaboration endPoint error escalation globalBusinessRuleTask globalConversation
-        globalManualTask globalScriptTask globalTask globalUserTask import message partnerEntity partnerRole
-        signal extension;
-    Model Root "8.4.2": correlationProperty;
-    Model Root "8.4.10": itemDefinition;
-    Model Root "8.4.12": resource;
-    Model Root "8.5": interface;
-    Model Root "10.2": process;
-    Model Root "10.4.1": dataStore;
-    Model Root "11": choreography globalChoreographyTask;
-    Model Part "8.2.1": definitions;
-    Model Part "8.4.2": correlationKey correlationPropertyBinding correlationPropertyRef
-        correlationPropertyRetrievalExpression correlationSubscription dataPath messagePath;
-    Model Part "8.4.6": expression formalExpression;
-    Model Part "8.4.12": resourceParameter;
-    Model Part "8.4.13": conditionExpression;
-    Model Part "8.5": errorRef inMessageRef operation outMessageRef;
-    Model Part "9.3": participant participantMultiplicity;
-    Model Part "9.4": messageFlow;
-    Model Part "9.5": messageFlowRef;
-    Model Part "9.5.6": conversationLink;
-    Model Part "10.3.1": resourceAssignmentExpression resourceParameterBinding resourceRef;
-    Model Part "10.3.8": complexBehaviorDefinition inputDataItem loopCardinality loopCondition loopDataInputRef
-        loopDataOutputRef outputDataItem;
-    Model Part "10.4.1": dataInput dataInputRefs dataOutput dataOutputRefs dataState inputSet inputSetRefs
-        ioSpecification optionalInputRefs optionalOutputRefs outputSet outputSetRefs property
-        whileExecutingInputRefs whileExecutingOutputRefs;
-    Model Part "10.4.2": assignment dataInputAssociation dataOutputAssociation from to transformation;
-    Model Part "10.5.5.6": timeCycle timeDate timeDuration;
-    Model Part "10.6.5": activationCondition;
-    Model Part "": auditing categoryValue categoryValueRef childLaneSet choreographyRef completionCondition
-        condition conversationAssociation documentation endPointRef event eventDefinitionRef extensionElements
-        flowNodeRef incoming innerConversationNodeRef innerParticipantRef innerMessageFlowRef interfaceRef
-        ioBinding lane laneSet messageFlowAssociation monitoring operationRef outerConversationNodeRef
-        outerMessageFlowRef outerParticipantRef outgoing participantAssociation participantRef partitionElement
-        relationship rendering script source sourceRef supportedInterfaceRef supports target targetRef text;
-    BpmnDi Diagram "12": BPMNDiagram BPMNEdge BPMNLabel BPMNLabelStyle BPMNPlane BPMNShape;
-    Dc Diagram "12": Bounds Font;
-    Di Diagram "12": waypoint;
-};
+const UNSORTED: &[ElementRow] = crate::element::ROWS;
 
 const SORTED: [ElementRow; UNSORTED.len()] = sorted();
 
@@ -358,7 +208,7 @@ mod tests {
     #[test]
     fn every_row_is_found_by_its_name() {
         for (index, row) in ELEMENTS.iter().enumerate() {
-            assert_eq!(usize::from(kind_of(row.ns, row.name)), index, "{}", row.name);
+            assert_eq!(usize::from(kind_of(row.ns(), row.name)), index, "{}", row.name);
         }
         assert_eq!(kind_of(Ns::Model, "Bounds"), UNKNOWN);
         assert_eq!(kind_of(Ns::Other(0), "task"), UNKNOWN);

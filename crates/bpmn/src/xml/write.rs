@@ -9,6 +9,7 @@ use super::text::{attribute_value, content_text, control, escape_attribute, esca
 use super::tree::Tree;
 use super::{WriteError, Written, rows, vendor};
 use crate::diagnostic::Diagnostic;
+use crate::element::ElementKind;
 use crate::hash::{HashMap, HashSet};
 use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
 use std::borrow::Cow;
@@ -692,7 +693,7 @@ impl<'d> Writer<'d> {
     pub(super) fn enter_graph(&mut self, edges: &[Edge]) {
         let mut flows = Flows::default();
         if !self.omit_flow_refs {
-            for edge in edges.iter().filter(|edge| edge.element_type() == "sequenceFlow") {
+            for edge in edges.iter().filter(|edge| edge.kind() == Some(ElementKind::SequenceFlow)) {
                 let Some(id) = edge.id.as_ref() else { continue };
                 if let Some(source) = &edge.source {
                     flows.entry(source.clone()).or_default().1.push(id.clone());

@@ -4,7 +4,7 @@ use super::leave::Ending;
 use super::{At, Machine};
 use crate::event::EventKind;
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::NodeKind;
+use heddle_bpmn::graph::Work;
 use heddle_kernel::TaskId;
 use serde_json::{Map, Value};
 
@@ -44,7 +44,7 @@ impl Machine<'_> {
     pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Refusal> {
         let (ix, at) = self.at(id)?;
         let failed = self.state.incidents.iter().any(|own| own.instance == Some(id));
-        if failed || !matches!(self.graph.node(ix).kind, NodeKind::Receive(None)) {
+        if failed || !matches!(self.graph.node(ix).work, Work::Receive(None)) {
             return Err(Refusal::NotWaiting(id));
         }
         let output = (!payload.is_null()).then(|| payload.clone());

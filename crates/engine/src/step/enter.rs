@@ -4,7 +4,7 @@ use super::wait::Wait;
 use super::{At, Machine, Trouble, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{MessageSettings, NodeIx, NodeKind, ScopeIx, Throw, UserTask};
+use heddle_bpmn::graph::{MessageSettings, NodeIx, ScopeIx, SplitRule, Throw, UserTask, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -37,19 +37,20 @@ impl Machine<'_> {
     fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Trouble> {
         let graph = self.graph;
         let scope = self.instance(id)?.scope;
-        match &graph.node(ix).kind {
-            NodeKind::Start(_)
-            | NodeKind::Pass
-            | NodeKind::Exclusive
-            | NodeKind::Inclusive
-            | NodeKind::Parallel
-            | NodeKind::Boundary { .. } => Ok(self.leave(id)?),
-            NodeKind::End(Throw::Terminate) => {
+        match &graph.node(ix).work {
+            Work::Start(_) | Work::Boundary { .. } => Ok(self.leave(id)?),
+            Work::Pass => match graph.node(ix).split {
+                SplitRule::Direct | SplitRule::Every | SplitRule::First | SplitRule::All => {
+                    Ok(self.leave(id)?)
+                }
+                SplitRule::Events => self.wait_for_first(ix, id, scope),
+            },
+            Work::End(Throw::Terminate) => {
                 self.cancel_contents(scope, CancelReason::Terminated, Some(id))?;
                 Ok(self.leave(id)?)
             }
-            NodeKind::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
-            NodeKind::Throw(throw) | NodeKind::End(throw) => {
+            Work::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
+            Work::Throw(throw) | Work::End(throw) => {
                 let signal = self.throw(throw, (ix, id), scope)?;
                 self.leave(id)?;
                 if let Some((name, payload)) = signal {
@@ -57,12 +58,12 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            NodeKind::Catch(trigger) => {
+            Work::Catch(trigger) => {
                 let waits = self.wait_for(ix, trigger, scope)?;
                 self.open(waits.into_iter().collect(), id);
                 Ok(())
             }
-            NodeKind::Receive(message) => {
+            Work::Receive(message) => {
                 let mut waits = self.boundary(ix, scope)?;
                 if let Some(message) = message {
                     waits.push(self.message(ix, message, scope)?);
@@ -70,7 +71,7 @@ impl Machine<'_> {
                 self.open(waits, id);
                 Ok(())
             }
-            NodeKind::User(task) => {
+            Work::User(task) => {
                 let waits = self.boundary(ix, scope)?;
                 let created = self.task(ix, id, task)?;
                 self.open(waits, id);
@@ -78,24 +79,27 @@ impl Machine<'_> {
                 self.emit(at, EventKind::TaskCreated(Box::new(created)));
                 Ok(())
             }
-            NodeKind::Decision(task) => self.decision(task, id),
-            NodeKind::Script(task) => self.script(task, id),
-            NodeKind::EventBased => {
-                let mut waits = Vec::new();
-                for &flow in graph.outgoing(ix) {
-                    let target = graph.flow(flow).target;
-                    match &graph.node(target).kind {
-                        NodeKind::Catch(trigger) => waits.extend(self.wait_for(target, trigger, scope)?),
-                        NodeKind::Receive(Some(message)) => waits.push(self.message(target, message, scope)?),
-                        _ => {}
-                    }
-                }
-                self.open(waits, id);
-                Ok(())
-            }
-            NodeKind::SubProcess(content) => self.open_sub_process(ix, id, *content),
-            NodeKind::EventSubProcess { .. } => Ok(()),
+            Work::Decision(task) => self.decision(task, id),
+            Work::Script(task) => self.script(task, id),
+            Work::SubProcess(content) => self.open_sub_process(ix, id, *content),
+            Work::EventSubProcess { .. } => Ok(()),
         }
+    }
+
+    /// Waits for what the targets of an event-based gateway wait for.
+    fn wait_for_first(&mut self, ix: NodeIx, id: LocalId, scope: LocalId) -> Result<(), Trouble> {
+        let graph = self.graph;
+        let mut waits = Vec::new();
+        for &flow in graph.outgoing(ix) {
+            let target = graph.flow(flow).target;
+            match &graph.node(target).work {
+                Work::Catch(trigger) => waits.extend(self.wait_for(target, trigger, scope)?),
+                Work::Receive(Some(message)) => waits.push(self.message(target, message, scope)?),
+                _ => {}
+            }
+        }
+        self.open(waits, id);
+        Ok(())
     }
 
     fn open_sub_process(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) -> Result<(), Trouble> {
@@ -203,7 +207,7 @@ impl Machine<'_> {
     fn boundary(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<Wait>, Trouble> {
         let mut waits = Vec::new();
         for &event in &self.graph.node(ix).boundary {
-            if let NodeKind::Boundary { trigger, .. } = &self.graph.node(event).kind {
+            if let Work::Boundary { trigger, .. } = &self.graph.node(event).work {
                 waits.extend(self.wait_for(event, trigger, scope)?);
             }
         }

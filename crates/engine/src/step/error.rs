@@ -4,7 +4,7 @@ use super::leave::Ending;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, RunError};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{ErrorReference, NodeIx, NodeKind, Start, Trigger};
+use heddle_bpmn::graph::{ErrorReference, NodeIx, Start, Trigger, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
@@ -61,8 +61,8 @@ impl Machine<'_> {
         if listeners.is_empty() || self.is_interrupted(scope) {
             return Ok(None);
         }
-        let code = |&start: &NodeIx| match &self.graph.node(start).kind {
-            NodeKind::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) => {
+        let code = |&start: &NodeIx| match &self.graph.node(start).work {
+            Work::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) => {
                 (*event_sub_process != from || from.is_none()).then_some((start, code.as_deref()))
             }
             _ => None,
@@ -74,15 +74,15 @@ impl Machine<'_> {
     pub(super) fn is_interrupted(&self, scope: LocalId) -> bool {
         let interrupting = |node: &str| {
             let Some(ix) = self.graph.find(node) else { return false };
-            let NodeKind::EventSubProcess { start, .. } = self.graph.node(ix).kind else { return false };
-            matches!(&self.graph.node(start).kind, NodeKind::Start(start) if start.interrupting)
+            let Work::EventSubProcess { start, .. } = self.graph.node(ix).work else { return false };
+            matches!(&self.graph.node(start).work, Work::Start(start) if start.interrupting)
         };
         self.state.active.iter().any(|own| own.scope == scope && interrupting(&own.node))
     }
 
     fn error_boundary(&self, host: NodeIx, error: &ErrorReference) -> Option<NodeIx> {
-        let code = |&event: &NodeIx| match &self.graph.node(event).kind {
-            NodeKind::Boundary { trigger: Trigger::Error(code), .. } => Some((event, code.as_deref())),
+        let code = |&event: &NodeIx| match &self.graph.node(event).work {
+            Work::Boundary { trigger: Trigger::Error(code), .. } => Some((event, code.as_deref())),
             _ => None,
         };
         best(self.graph.node(host).boundary.iter().filter_map(code), error)

@@ -4,7 +4,7 @@ use super::leave::Ending;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{NodeIx, NodeKind, Schedule, Start};
+use heddle_bpmn::graph::{NodeIx, Schedule, Start, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -28,18 +28,16 @@ impl Machine<'_> {
         self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at });
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
         let next = schedule.next(self.now);
-        let repeats = match &self.graph.node(node).kind {
-            NodeKind::Boundary { interrupting, .. } | NodeKind::Start(Start { interrupting, .. }) => {
-                !interrupting
-            }
+        let repeats = match &self.graph.node(node).work {
+            Work::Boundary { interrupting, .. } | Work::Start(Start { interrupting, .. }) => !interrupting,
             // A catch event whose timer repeats lets a token go at every slot and completes with the last.
-            NodeKind::Catch(_) => self.instance(timer.host)?.node == timer.node,
+            Work::Catch(_) => self.instance(timer.host)?.node == timer.node,
             _ => false,
         };
         match next.filter(|_| repeats) {
             Some(next) => {
                 self.schedule(at, next);
-                if matches!(self.graph.node(node).kind, NodeKind::Catch(_)) {
+                if matches!(self.graph.node(node).work, Work::Catch(_)) {
                     return self.let_go(node, timer.host);
                 }
                 self.occur(node, timer.host, Arrival::Timer)
@@ -96,8 +94,8 @@ impl Machine<'_> {
 
     /// An event occurs for the host that waits for it.
     fn occur(&mut self, node: NodeIx, host: LocalId, arrival: Arrival) -> Result<(), Refusal> {
-        match &self.graph.node(node).kind {
-            NodeKind::Boundary { interrupting, .. } => {
+        match &self.graph.node(node).work {
+            Work::Boundary { interrupting, .. } => {
                 let interrupting = *interrupting;
                 let scope = self.instance(host)?.scope;
                 let event = self.create(node, scope, &[]);
@@ -108,7 +106,7 @@ impl Machine<'_> {
                 self.merge(scope, values);
                 self.leave(event)
             }
-            NodeKind::Start(_) => self.start_event_sub_process(node, host, |machine, event, _| {
+            Work::Start(_) => self.start_event_sub_process(node, host, |machine, event, _| {
                 machine.receive(node, event, arrival).ok().flatten()
             }),
             _ if *self.instance(host)?.node == *self.graph.node(node).id => {
@@ -144,8 +142,7 @@ impl Machine<'_> {
         receive: impl FnOnce(&mut Self, LocalId, LocalId) -> Option<Value>,
     ) -> Result<(), Refusal> {
         let graph = self.graph;
-        let NodeKind::Start(Start { interrupting, event_sub_process: Some(owner), .. }) =
-            graph.node(start).kind
+        let Work::Start(Start { interrupting, event_sub_process: Some(owner), .. }) = graph.node(start).work
         else {
             return Err(Refusal::WrongGraph(graph.node(start).id.to_string()));
         };

@@ -6,7 +6,7 @@ use crate::command::SkipTarget;
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::state::IncidentState;
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{FlowIx, NodeKind};
+use heddle_bpmn::graph::{FlowIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
@@ -85,7 +85,8 @@ impl Machine<'_> {
     ) -> Result<(), Refusal> {
         let (ix, at) = self.at(id)?;
         // Which event would have come nobody can say.
-        if matches!(self.graph.node(ix).kind, NodeKind::EventBased | NodeKind::EventSubProcess { .. }) {
+        let node = self.graph.node(ix);
+        if node.split == SplitRule::Events || matches!(node.work, Work::EventSubProcess { .. }) {
             return Err(incident.map_or(Refusal::NotWaiting(id), |own| Refusal::CannotSkip(own.id)));
         }
         if let Some(own) = incident {
@@ -112,10 +113,8 @@ impl Machine<'_> {
         let invalid = || Refusal::InvalidTarget(target.to_owned());
         let to = self.graph.find(target).ok_or_else(invalid)?;
         let node = self.graph.node(to);
-        let never = matches!(
-            node.kind,
-            NodeKind::Start(_) | NodeKind::Boundary { .. } | NodeKind::EventSubProcess { .. }
-        );
+        let never =
+            matches!(node.work, Work::Start(_) | Work::Boundary { .. } | Work::EventSubProcess { .. });
         if never || node.scope != self.graph.node(ix).scope {
             return Err(invalid());
         }

@@ -3,7 +3,7 @@
 use super::{At, MAX_ACTIVATIONS, Machine};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{Bits, FlowIx, NodeIx, NodeKind};
+use heddle_bpmn::graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -13,7 +13,7 @@ impl Machine<'_> {
         for token in &self.state.tokens {
             let Some(flow) = self.graph.find_flow(&token.flow) else { continue };
             let key = (self.graph.flow(flow).target, token.scope);
-            if self.graph.join(key.0).is_some() && !found.contains(&key) {
+            if self.graph.node(key.0).join.upstream().is_some() && !found.contains(&key) {
                 found.push(key);
             }
         }
@@ -31,10 +31,12 @@ impl Machine<'_> {
             return Ok(false);
         }
         for (join, scope) in self.held() {
-            if !matches!(self.graph.node(join).kind, NodeKind::Inclusive) {
-                continue;
-            }
-            let Some(via) = self.ready_inclusive(join, scope) else { continue };
+            let upstream = match &self.graph.node(join).join {
+                JoinRule::Inclusive(upstream) => upstream,
+                // These are decided when a token arrives.
+                JoinRule::Pass | JoinRule::All(_) => continue,
+            };
+            let Some(via) = self.ready_inclusive((join, upstream), scope) else { continue };
             if self.activations == MAX_ACTIVATIONS {
                 self.stop_at_limit(join)?;
                 return Ok(false);
@@ -48,10 +50,9 @@ impl Machine<'_> {
 
     /// The flows with tokens of an inclusive join that may go on: for every token elsewhere from which an
     /// empty incoming flow can be reached, one of the flows that have a token can be reached, too.
-    fn ready_inclusive(&self, join: NodeIx, scope: LocalId) -> Option<Vec<FlowIx>> {
-        let paths = self.graph.join(join)?;
+    fn ready_inclusive(&self, (join, upstream): (NodeIx, &Upstream), scope: LocalId) -> Option<Vec<FlowIx>> {
         let has = |flow: FlowIx| self.has_token(flow, scope);
-        let (full, empty): (Vec<_>, Vec<_>) = paths.upstream.iter().partition(|(flow, _)| has(*flow));
+        let (full, empty): (Vec<_>, Vec<_>) = upstream.iter().partition(|(flow, _)| has(*flow));
         let reaches =
             |sets: &[&(FlowIx, Bits)], ix: NodeIx| sets.iter().any(|(_, upstream)| upstream.contains(ix));
         let blocked = self.places(scope, join).any(|ix| reaches(&empty, ix) && !reaches(&full, ix));
@@ -77,16 +78,17 @@ impl Machine<'_> {
             if self.deadlock_of(join, scope).is_some() {
                 continue;
             }
-            let Some(paths) = self.graph.join(join) else { continue };
+            let rule = &self.graph.node(join).join;
+            let Some(paths) = rule.upstream() else { continue };
             let reached = |upstream: &Bits| {
                 let inside = self.state.active.iter().filter(|own| own.scope == scope);
                 inside.filter_map(|own| self.graph.find(&own.node)).any(|ix| upstream.contains(ix))
             };
-            let missing: Vec<_> =
-                paths.upstream.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
-            let stuck = match self.graph.node(join).kind {
-                NodeKind::Inclusive => !missing.iter().any(|(_, upstream)| reached(upstream)),
-                _ => missing.iter().any(|(_, upstream)| !reached(upstream)),
+            let missing: Vec<_> = paths.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
+            let stuck = match rule {
+                JoinRule::Pass => false,
+                JoinRule::All(_) => missing.iter().any(|(_, upstream)| !reached(upstream)),
+                JoinRule::Inclusive(_) => !missing.iter().any(|(_, upstream)| reached(upstream)),
             };
             if stuck {
                 let never = missing.iter().filter(|(_, upstream)| !reached(upstream));

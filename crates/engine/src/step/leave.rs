@@ -3,7 +3,7 @@
 use super::{At, Machine, Trouble};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{FlowIx, NodeIx, NodeKind};
+use heddle_bpmn::graph::{FlowIx, NodeIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 /// How a node instance came to its end.
@@ -50,9 +50,9 @@ impl Machine<'_> {
         self.emit(at, EventKind::FlowTaken { flow_id: own.id.clone(), target_id });
     }
 
-    /// The flows that a node takes at its end. A parallel gateway takes all; an exclusive one the first that
-    /// holds; every other node all that hold. The default flow is taken when no condition holds (clause 8.4.13):
-    /// of a gateway, where a flow without a condition counts as one that holds, when no other flow is taken.
+    /// The flows that a node takes at its end, by its split rule. The default flow is taken when no condition holds
+    /// (clause 8.4.13): of a gateway, where a flow without a condition counts as one that holds, when no other flow
+    /// is taken.
     pub(super) fn choose(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<FlowIx>, Trouble> {
         let graph = self.graph;
         let outgoing = graph.outgoing(ix);
@@ -63,13 +63,16 @@ impl Machine<'_> {
             [one] if graph.flow(*one).condition.is_none() => return Ok(vec![*one]),
             _ => {}
         }
-        if matches!(node.kind, NodeKind::Parallel) {
-            return Ok(outgoing.to_vec());
-        }
-        let first = matches!(node.kind, NodeKind::Exclusive);
+        // Whether the first flow that holds is the only one, and whether a flow without a condition counts as one.
+        let (first, gateway) = match node.split {
+            SplitRule::All => return Ok(outgoing.to_vec()),
+            SplitRule::First => (true, true),
+            SplitRule::Every => (false, true),
+            // After a gateway that waits for events the flow is that of the event; this one is not asked.
+            SplitRule::Direct | SplitRule::Events => (false, false),
+        };
         let mut reasons = Vec::new();
         let mut taken = Vec::new();
-        let gateway = first || matches!(node.kind, NodeKind::Inclusive);
         let mut held = false;
         for &flow in outgoing.iter().filter(|&&flow| node.default_flow != Some(flow)) {
             if self.holds(flow, scope, &mut reasons)? {
@@ -141,7 +144,7 @@ impl Machine<'_> {
             }
             let (ix, at) = self.at(scope)?;
             self.emit(At { node: Some(ix), ..At::scope(scope) }, EventKind::ScopeClosed {});
-            if matches!(self.graph.node(ix).kind, NodeKind::EventSubProcess { .. }) {
+            if matches!(self.graph.node(ix).work, Work::EventSubProcess { .. }) {
                 self.finish(scope, Ending::default())?;
                 self.touched.push(at.scope.unwrap_or(LocalId::ROOT));
             } else {

@@ -15,7 +15,7 @@ mod wait;
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::state::{Active, Life, State};
 use crate::{Command, LocalId, Refusal, RunContext, apply};
-use heddle_bpmn::graph::{self, FlowIx, Graph, NodeIx, NodeKind, ROOT, ScopeIx, Start};
+use heddle_bpmn::graph::{self, FlowIx, Graph, JoinRule, NodeIx, ROOT, ScopeIx, Start, Work};
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -164,8 +164,8 @@ impl<'g> Machine<'g> {
             return Ok(ROOT);
         }
         let active = self.instance(scope)?;
-        match self.graph.node(self.node(&active.node)?).kind {
-            NodeKind::SubProcess(scope) | NodeKind::EventSubProcess { scope, .. } => Ok(scope),
+        match self.graph.node(self.node(&active.node)?).work {
+            Work::SubProcess(scope) | Work::EventSubProcess { scope, .. } => Ok(scope),
             _ => Err(Refusal::UnknownInstance(scope)),
         }
     }
@@ -275,8 +275,8 @@ impl<'g> Machine<'g> {
         let found = self.graph.find(wanted).filter(|ix| {
             let among = root.start_events.contains(ix) || (manual && root.starts.contains(ix));
             among
-                && match &self.graph.node(*ix).kind {
-                    NodeKind::Start(Start { trigger: Some(own), .. }) => fits(own, name),
+                && match &self.graph.node(*ix).work {
+                    Work::Start(Start { trigger: Some(own), .. }) => fits(own, name),
                     _ => manual,
                 }
         });
@@ -307,8 +307,9 @@ impl<'g> Machine<'g> {
         if self.activations == MAX_ACTIVATIONS {
             return self.stop_at_limit(target);
         }
-        match self.graph.node(target).kind {
-            NodeKind::Parallel if self.graph.join(target).is_some() => {
+        match &self.graph.node(target).join {
+            JoinRule::Pass => self.activate(target, scope, &[flow]),
+            JoinRule::All(_) => {
                 let incoming = self.graph.incoming(target);
                 if incoming.iter().all(|&flow| self.has_token(flow, scope)) {
                     return self.activate(target, scope, incoming);
@@ -316,8 +317,7 @@ impl<'g> Machine<'g> {
                 Ok(())
             }
             // Whether an inclusive join may go on is known only when nothing else can move.
-            NodeKind::Inclusive if self.graph.join(target).is_some() => Ok(()),
-            _ => self.activate(target, scope, &[flow]),
+            JoinRule::Inclusive(_) => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{At, Machine, Trouble, expression};
 use crate::LocalId;
 use crate::event::{EventKind, SubscriptionKind};
-use heddle_bpmn::graph::{MessageSettings, NodeIx, NodeKind, Schedule, ScopeIx, Start, Trigger};
+use heddle_bpmn::graph::{MessageSettings, NodeIx, Schedule, ScopeIx, Start, Trigger, Work};
 use std::sync::Arc;
 
 /// A wait that is ready to be opened.
@@ -56,7 +56,7 @@ impl Machine<'_> {
     pub(super) fn listeners(&self, content: ScopeIx, scope: LocalId) -> Result<Vec<Wait>, Trouble> {
         let mut waits = Vec::new();
         for &start in &self.graph.scope(content).listeners {
-            if let NodeKind::Start(Start { trigger: Some(trigger), .. }) = &self.graph.node(start).kind {
+            if let Work::Start(Start { trigger: Some(trigger), .. }) = &self.graph.node(start).work {
                 waits.extend(self.wait_for(start, trigger, scope)?);
             }
         }
@@ -87,7 +87,7 @@ impl Machine<'_> {
 
     /// Where a wait stands in the history: at its host, or, for an event sub-process, at its scope.
     pub(super) fn wait_at(&self, node: NodeIx, host: LocalId) -> At {
-        if matches!(self.graph.node(node).kind, NodeKind::Start(_)) {
+        if matches!(self.graph.node(node).work, Work::Start(_)) {
             return At { node: Some(node), ..At::scope(host) };
         }
         let scope = self.state.instance(host).map(|active| active.scope);
@@ -102,7 +102,7 @@ impl Machine<'_> {
         let graph = self.graph;
         let concerned = |node: &str, own: LocalId| {
             let ix = graph.find(node).filter(|_| own == host)?;
-            let listener = matches!(graph.node(ix).kind, NodeKind::Start(_));
+            let listener = matches!(graph.node(ix).work, Work::Start(_));
             (listener || !only_listeners).then_some(ix)
         };
         let timers =

@@ -6,6 +6,7 @@ use crate::bpel::graph::{Branch, Graph, Join, Kind, Outcome, Split, Way};
 use crate::bpel::names::clean;
 use crate::bpel::tree::{Activity, Fault, On, Scope, What};
 use crate::bpel::{events, handlers, steps, structure};
+use crate::element::{ElementKind as K, Joining, Splitting};
 use std::collections::HashMap;
 
 /// How a node takes part in the start.
@@ -27,28 +28,32 @@ impl<'d> Body<'d> {
     /// Adds a node: a join where several flows come in, the node itself, and a split where several go out.
     pub(super) fn add(&mut self, context: &mut Context<'d>, made: &mut Made, at: usize, starting: Starting) {
         let info = self.nodes[at].clone();
-        if info.word == "boundaryEvent" && matches!(self.roles[at], Role::Side(own) if own == at) {
+        if info.kind == Some(K::BoundaryEvent) && matches!(self.roles[at], Role::Side(own) if own == at) {
             let node = made.graph.node(Kind::Step, Some(info.element), None);
             made.entry.insert(at, node);
             self.leave(made, at, node, &info);
             return;
         }
-        if info.word == "boundaryEvent" {
+        if info.kind == Some(K::BoundaryEvent) {
             return;
         }
-        let (join, split) = match info.word {
-            "parallelGateway" => (Join::Parallel, Some(Split::Parallel)),
-            "inclusiveGateway" => (Join::Inclusive, Some(Split::Inclusive)),
-            "exclusiveGateway" => (Join::Exclusive, Some(Split::Exclusive)),
-            "eventBasedGateway" => {
-                (Join::Exclusive, Some(Split::Event(starting.starting && starting.creating)))
-            }
-            "complexGateway" => {
-                let (code, message) = steps::no_mapping(info.word);
+        let (joining, splitting) = info.node.token_rules();
+        let join = match joining {
+            Joining::Pass => Join::Exclusive,
+            Joining::All => Join::Parallel,
+            Joining::Inclusive | Joining::Complex => Join::Inclusive,
+        };
+        let split = match splitting {
+            Splitting::Direct => None,
+            Splitting::All => Some(Split::Parallel),
+            Splitting::First => Some(Split::Exclusive),
+            Splitting::Events => Some(Split::Event(starting.starting && starting.creating)),
+            Splitting::Every => Some(Split::Inclusive),
+            Splitting::Complex => {
+                let (code, message) = steps::no_mapping(&info);
                 context.refuse([info.element], code, message);
-                (Join::Inclusive, Some(Split::Inclusive))
+                Some(Split::Inclusive)
             }
-            _ => (Join::Exclusive, None),
         };
         let incoming = self.incoming[at].len() + usize::from(starting.starting);
         let mut entry = None;
@@ -82,7 +87,7 @@ impl<'d> Body<'d> {
         let outgoing = &self.outgoing[at];
         let conditional = outgoing.iter().any(|flow| has_condition(self.flows[*flow].edge));
         let parallel = info.bool(|bpmn| bpmn.event_gateway_type.as_deref().map(|word| word == "Parallel"));
-        if info.word == "eventBasedGateway" && parallel == Some(true) {
+        if matches!(split, Split::Event(_)) && parallel == Some(true) {
             let message = "a parallel event-based gateway has no mapping to WS-BPEL";
             context.refuse([info.element], "parallelEventGateway", message);
         }
@@ -108,7 +113,7 @@ impl<'d> Body<'d> {
     ) -> u32 {
         let triggered = self.incoming[at]
             .first()
-            .is_some_and(|flow| self.nodes[self.flows[*flow].from].word == "eventBasedGateway")
+            .is_some_and(|flow| self.nodes[self.flows[*flow].from].splitting() == Splitting::Events)
             || (starting.starting && starting.pick);
         let interrupting: Vec<usize> = self.boundaries[at]
             .iter()
@@ -163,14 +168,14 @@ impl<'d> Body<'d> {
         info: &Info<'d>,
         starting: Starting,
     ) -> Activity {
-        match info.word {
-            "startEvent" => self.start(context, info, starting),
-            "endEvent" => events::throw(context, info, true),
-            "intermediateThrowEvent" if link_name(info).is_some() => Activity::default(),
-            "intermediateThrowEvent" => events::throw(context, info, false),
-            "intermediateCatchEvent" if link_name(info).is_some() => Activity::default(),
-            "intermediateCatchEvent" => events::catch(context, info, false),
-            "receiveTask" if starting.starting && starting.creating => {
+        match info.kind {
+            Some(K::StartEvent) => self.start(context, info, starting),
+            Some(K::EndEvent) => events::throw(context, info, true),
+            Some(K::IntermediateThrowEvent) if link_name(info).is_some() => Activity::default(),
+            Some(K::IntermediateThrowEvent) => events::throw(context, info, false),
+            Some(K::IntermediateCatchEvent) if link_name(info).is_some() => Activity::default(),
+            Some(K::IntermediateCatchEvent) => events::catch(context, info, false),
+            Some(K::ReceiveTask) if starting.starting && starting.creating => {
                 let bpmn = info.node.bpmn.as_deref();
                 let operation = bpmn.and_then(|bpmn| bpmn.operation_ref.as_deref());
                 let message = bpmn.and_then(|bpmn| bpmn.message_ref.as_deref());

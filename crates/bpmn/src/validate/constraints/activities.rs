@@ -2,54 +2,57 @@
 
 use super::data::Item;
 use super::{Doc, Out};
+use crate::element::ElementKind as K;
 use crate::xml::tree::El;
 
-const SUB_PROCESSES: &[&str] = &["subProcess", "transaction", "adHocSubProcess"];
+const SUB_PROCESSES: &[K] = &[K::SubProcess, K::Transaction, K::AdHocSubProcess];
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     for node in doc.activities() {
         quantities(doc, node, out);
         loops(doc, node, out);
     }
-    for role in doc.each(&["resourceRole", "performer", "humanPerformer", "potentialOwner"]) {
-        if doc.kid(role, "resourceRef").is_some() && doc.kid(role, "resourceAssignmentExpression").is_some() {
+    for role in doc.each(&[K::ResourceRole, K::Performer, K::HumanPerformer, K::PotentialOwner]) {
+        if doc.kid(role, K::ResourceRef).is_some() && doc.kid(role, K::ResourceAssignmentExpression).is_some()
+        {
             out.add("EXT039", role);
         }
     }
-    for task in doc.each(&["scriptTask", "globalScriptTask"]) {
-        let language = if doc.name(task) == "scriptTask" { "scriptFormat" } else { "scriptLanguage" };
-        if doc.kid(task, "script").is_some() && doc.attr(task, language).is_none_or(|word| word.is_empty()) {
+    for task in doc.each(&[K::ScriptTask, K::GlobalScriptTask]) {
+        let language = if doc.is_a(task, K::ScriptTask) { "scriptFormat" } else { "scriptLanguage" };
+        if doc.kid(task, K::Script).is_some() && doc.attr(task, language).is_none_or(|word| word.is_empty()) {
             out.add("EXT053", task);
         }
     }
-    for task in doc.each(&["sendTask", "receiveTask", "serviceTask"]).filter(|task| doc.executable(*task)) {
-        if doc.name(task) != "serviceTask" && doc.attr(task, "messageRef").is_none() {
+    for task in doc.each(&[K::SendTask, K::ReceiveTask, K::ServiceTask]).filter(|task| doc.executable(*task))
+    {
+        if !doc.is_a(task, K::ServiceTask) && doc.attr(task, "messageRef").is_none() {
             out.add("EXT127", task);
         }
         if doc.attr(task, "operationRef").is_none() {
             out.add("EXT128", task);
         }
     }
-    for &transaction in doc.all("transaction") {
+    for &transaction in doc.all(K::Transaction) {
         let method = doc.attr(transaction, "method");
         if method.is_some_and(|method| !super::models::is_uri(&method)) {
             out.add("EXT060", transaction);
         }
     }
-    for &ad_hoc in doc.all("adHocSubProcess") {
+    for &ad_hoc in doc.all(K::AdHocSubProcess) {
         if !doc.children(ad_hoc).any(|kid| doc.is_activity(kid)) {
             out.add("EXT061", ad_hoc);
         }
         let barred = [
-            "startEvent",
-            "endEvent",
-            "conversation",
-            "subConversation",
-            "callConversation",
-            "conversationLink",
-            "choreographyTask",
-            "subChoreography",
-            "callChoreography",
+            K::StartEvent,
+            K::EndEvent,
+            K::Conversation,
+            K::SubConversation,
+            K::CallConversation,
+            K::ConversationLink,
+            K::ChoreographyTask,
+            K::SubChoreography,
+            K::CallChoreography,
         ];
         if doc.children(ad_hoc).any(|kid| doc.is(kid, &barred)) {
             out.add("EXT062", ad_hoc);
@@ -67,30 +70,30 @@ fn quantities(doc: &Doc<'_>, node: El, out: &mut Out) {
 }
 
 fn loops(doc: &Doc<'_>, node: El, out: &mut Out) {
-    let standard = doc.kid(node, "standardLoopCharacteristics");
-    let Some(multi) = doc.kid(node, "multiInstanceLoopCharacteristics") else { return };
+    let standard = doc.kid(node, K::StandardLoopCharacteristics);
+    let Some(multi) = doc.kid(node, K::MultiInstanceLoopCharacteristics) else { return };
     if standard.is_some() {
         out.add(if doc.is(node, SUB_PROCESSES) { "EXT054" } else { "EXT041" }, node);
     }
-    let data_input = doc.kid(multi, "loopDataInputRef");
+    let data_input = doc.kid(multi, K::LoopDataInputRef);
     if doc.executable(node) {
-        if data_input.is_none() && doc.kid(multi, "loopCardinality").is_none() {
+        if data_input.is_none() && doc.kid(multi, K::LoopCardinality).is_none() {
             out.add("EXT067", node);
         }
-        let spec = doc.kid(node, "ioSpecification");
-        let resolved = |name: &str, kind: &str| {
+        let spec = doc.kid(node, K::IoSpecification);
+        let resolved = |name: K, kind: K| {
             let held = doc.referred(multi, name).next().flatten();
-            held.filter(|el| doc.name(*el) == kind && doc.parent(*el) == spec && spec.is_some())
+            held.filter(|el| doc.is_a(*el, kind) && doc.parent(*el) == spec && spec.is_some())
         };
         if data_input.is_some()
             && !doc.is(node, SUB_PROCESSES)
-            && resolved("loopDataInputRef", "dataInput").is_none()
+            && resolved(K::LoopDataInputRef, K::DataInput).is_none()
         {
             out.add("EXT068", node);
         }
         let sides = [
-            (resolved("loopDataOutputRef", "dataOutput"), "outputDataItem", "EXT069"),
-            (resolved("loopDataInputRef", "dataInput"), "inputDataItem", "EXT070"),
+            (resolved(K::LoopDataOutputRef, K::DataOutput), K::OutputDataItem, "EXT069"),
+            (resolved(K::LoopDataInputRef, K::DataInput), K::InputDataItem, "EXT070"),
         ];
         for (list, one, rule) in sides {
             if let (Some(list), Some(one)) = (list, doc.kid(multi, one))
@@ -100,8 +103,8 @@ fn loops(doc: &Doc<'_>, node: El, out: &mut Out) {
             }
         }
     }
-    let conditions = doc.kids(multi, "completionCondition").map(|el| (el, "EXT071"));
-    let complex = doc.kids(multi, "complexBehaviorDefinition").flat_map(|one| doc.kids(one, "condition"));
+    let conditions = doc.kids(multi, K::CompletionCondition).map(|el| (el, "EXT071"));
+    let complex = doc.kids(multi, K::ComplexBehaviorDefinition).flat_map(|one| doc.kids(one, K::Condition));
     for (condition, rule) in conditions.chain(complex.map(|el| (el, "EXT072"))) {
         if is_no_condition(&doc.text(condition)) {
             out.add(rule, node);

@@ -3,9 +3,9 @@
 //! Rules read the document rather than the typed members, because they also speak of what has no member: lists of flows
 //! as they were written, references between data, elements kept as fragments.
 
+use crate::element::{ElementKind as K, Group};
 use crate::validate::Map;
-use crate::xml::Group;
-use crate::xml::names::{Ns, UNKNOWN, element_rows, kind_named, row};
+use crate::xml::names::{Ns, element_rows, row};
 use crate::xml::tree::{El, Tree};
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -29,8 +29,8 @@ pub(crate) struct Doc<'t> {
     attached: Grouped,
     /// What stands at the other end of the associations of an element.
     associated: Grouped,
-    /// Of elements with many children, the first child of each name.
-    wide: Map<El, Map<&'t str, El>>,
+    /// Of elements with many children, the first child of each kind.
+    wide: Map<El, Map<K, El>>,
     /// Nodes with the incoming flows that they list, sorted.
     listed: Vec<(El, El)>,
     /// What each sequence flow connects, in the order of the flows.
@@ -50,32 +50,32 @@ pub(crate) fn local_name(name: &str) -> &str {
 }
 
 /// The flow nodes of a process, activities first.
-const NODE_NAMES: &[&str] = &[
-    "task",
-    "userTask",
-    "serviceTask",
-    "scriptTask",
-    "businessRuleTask",
-    "sendTask",
-    "receiveTask",
-    "manualTask",
-    "callActivity",
-    "subProcess",
-    "adHocSubProcess",
-    "transaction",
-    "exclusiveGateway",
-    "parallelGateway",
-    "inclusiveGateway",
-    "complexGateway",
-    "eventBasedGateway",
-    "startEvent",
-    "intermediateCatchEvent",
-    "boundaryEvent",
-    "endEvent",
-    "intermediateThrowEvent",
+pub(crate) const FLOW_NODES: &[K] = &[
+    K::Task,
+    K::UserTask,
+    K::ServiceTask,
+    K::ScriptTask,
+    K::BusinessRuleTask,
+    K::SendTask,
+    K::ReceiveTask,
+    K::ManualTask,
+    K::CallActivity,
+    K::SubProcess,
+    K::AdHocSubProcess,
+    K::Transaction,
+    K::ExclusiveGateway,
+    K::ParallelGateway,
+    K::InclusiveGateway,
+    K::ComplexGateway,
+    K::EventBasedGateway,
+    K::StartEvent,
+    K::IntermediateCatchEvent,
+    K::BoundaryEvent,
+    K::EndEvent,
+    K::IntermediateThrowEvent,
 ];
 
-/// How many of the names are activities.
+/// How many of them are activities.
 const ACTIVITIES: usize = 12;
 
 /// Elements by a key, in the order in which they came.
@@ -128,20 +128,19 @@ impl<'t> Doc<'t> {
     /// Elements stand in document order, so that each comes after the one around it.
     fn index(&mut self) {
         let tree = self.tree;
-        let process = kind_named("process");
         let mut known = Vec::with_capacity(tree.len());
         for el in tree.all() {
-            let element = tree.get(el);
+            let (element, kind) = (tree.get(el), self.kind(el));
             let around = self.parent[el as usize];
             if element.ns != Ns::Model || (el != 0 && around == NOTHING) {
                 continue;
             }
             self.process[el as usize] = match around {
-                _ if element.kind == process => el,
+                _ if kind == Some(K::Process) => el,
                 NOTHING => NOTHING,
                 around => self.process[around as usize],
             };
-            if element.local != "extensionElements" {
+            if kind != Some(K::ExtensionElements) {
                 let mut count = 0;
                 for child in tree.children(el) {
                     self.parent[child as usize] = el;
@@ -150,15 +149,19 @@ impl<'t> Doc<'t> {
                 if count > WIDE {
                     let mut first = Map::default();
                     for child in self.children(el) {
-                        first.entry(self.name(child)).or_insert(child);
+                        if let Some(kind) = self.kind(child) {
+                            first.entry(kind).or_insert(child);
+                        }
                     }
                     self.wide.insert(el, first);
                 }
             }
             // Counts first; the places follow from them.
-            if let Some(count) = self.starts.get_mut(usize::from(element.kind)) {
+            if let Some(kind) = kind
+                && let Some(count) = self.starts.get_mut(kind as usize)
+            {
                 *count += 1;
-                known.push((element.kind, el));
+                known.push((kind as usize, el));
             }
             if let Some(id) = tree.attribute(el, "id") {
                 match self.ids.entry(id) {
@@ -176,7 +179,7 @@ impl<'t> Doc<'t> {
         let mut next = self.starts.clone();
         self.kinds = vec![0; known.len()];
         for (kind, el) in known {
-            let place = &mut next[usize::from(kind)];
+            let place = &mut next[kind];
             self.kinds[*place as usize] = el;
             *place += 1;
         }
@@ -184,18 +187,18 @@ impl<'t> Doc<'t> {
 
     fn connect(&mut self) {
         let mut attached = Vec::new();
-        for &event in self.all("boundaryEvent") {
+        for &event in self.all(K::BoundaryEvent) {
             attached.extend(self.refers(event, "attachedToRef").map(|host| (host, event)));
         }
         let mut associated = Vec::new();
-        for &association in self.all("association") {
+        for &association in self.all(K::Association) {
             let ends = (self.refers(association, "sourceRef"), self.refers(association, "targetRef"));
             if let (Some(source), Some(target)) = ends {
                 associated.extend([(source, target), (target, source)]);
             }
         }
         let mut messages: Map<El, [bool; 2]> = Map::default();
-        for &flow in self.all("messageFlow") {
+        for &flow in self.all(K::MessageFlow) {
             for (place, end) in ["sourceRef", "targetRef"].into_iter().enumerate() {
                 if let Some(end) = self.refers(flow, end) {
                     messages.entry(end).or_default()[place] = true;
@@ -203,8 +206,8 @@ impl<'t> Doc<'t> {
             }
         }
         let mut bounds: Map<El, [bool; 2]> = Map::default();
-        for (place, name) in ["startEvent", "endEvent"].into_iter().enumerate() {
-            for around in self.all(name).iter().filter_map(|event| self.parent(*event)) {
+        for (place, kind) in [K::StartEvent, K::EndEvent].into_iter().enumerate() {
+            for around in self.all(kind).iter().filter_map(|event| self.parent(*event)) {
                 bounds.entry(around).or_default()[place] = true;
             }
         }
@@ -213,15 +216,15 @@ impl<'t> Doc<'t> {
     }
 
     fn flows(&mut self) {
-        let mut ends = Vec::with_capacity(self.all("sequenceFlow").len());
+        let mut ends = Vec::with_capacity(self.all(K::SequenceFlow).len());
         let (mut incoming, mut outgoing, mut listed) = (Vec::new(), Vec::new(), Vec::new());
-        for &flow in self.all("sequenceFlow") {
+        for &flow in self.all(K::SequenceFlow) {
             let (source, target) = (self.refers(flow, "sourceRef"), self.refers(flow, "targetRef"));
             outgoing.extend(source.map(|source| (source, flow)));
             incoming.extend(target.map(|target| (target, flow)));
             ends.push([source, target]);
         }
-        for &kid in self.all("incoming") {
+        for &kid in self.all(K::Incoming) {
             if let (Some(node), Some(flow)) = (self.parent(kid), self.find(&self.text(kid))) {
                 listed.push((node, flow));
             }
@@ -231,25 +234,23 @@ impl<'t> Doc<'t> {
         (self.incoming, self.outgoing, self.ends) = (Grouped::new(incoming), Grouped::new(outgoing), ends);
     }
 
-    /// The elements of a name, in document order. The name must stand in the table of elements.
-    pub(crate) fn all(&self, name: &str) -> &[El] {
-        let kind = kind_named(name);
-        debug_assert!(kind != UNKNOWN, "{name} is no element of the table");
-        let kind = usize::from(kind);
+    /// The elements of a kind, in document order.
+    pub(crate) fn all(&self, kind: K) -> &[El] {
+        let kind = kind as usize;
         match self.starts.get(kind..kind + 2) {
             Some(&[from, to]) => &self.kinds[from as usize..to as usize],
             _ => &[],
         }
     }
 
-    /// The elements of several names.
-    pub(crate) fn each<'d>(&'d self, names: &'d [&'d str]) -> impl Iterator<Item = El> + 'd {
-        names.iter().flat_map(|name| self.all(name)).copied()
+    /// The elements of several kinds.
+    pub(crate) fn each<'d>(&'d self, kinds: &'d [K]) -> impl Iterator<Item = El> + 'd {
+        kinds.iter().flat_map(|kind| self.all(*kind)).copied()
     }
 
     /// What a sequence flow connects: source and target, as far as they exist.
     pub(crate) fn ends(&self, flow: El) -> [Option<El>; 2] {
-        let place = self.all("sequenceFlow").binary_search(&flow);
+        let place = self.all(K::SequenceFlow).binary_search(&flow);
         place.ok().and_then(|place| self.ends.get(place)).copied().unwrap_or_default()
     }
 
@@ -272,8 +273,17 @@ impl<'t> Doc<'t> {
         self.tree.get(el).local
     }
 
-    pub(crate) fn is(&self, el: El, names: &[&str]) -> bool {
-        names.contains(&self.name(el))
+    /// The kind of an element; none for one that the standard does not know.
+    pub(crate) fn kind(&self, el: El) -> Option<K> {
+        row(self.tree.get(el).kind).map(|row| row.kind)
+    }
+
+    pub(crate) fn is_a(&self, el: El, kind: K) -> bool {
+        self.kind(el) == Some(kind)
+    }
+
+    pub(crate) fn is(&self, el: El, kinds: &[K]) -> bool {
+        self.kind(el).is_some_and(|kind| kinds.contains(&kind))
     }
 
     pub(crate) fn attr(&self, el: El, name: &str) -> Option<Cow<'t, str>> {
@@ -308,22 +318,22 @@ impl<'t> Doc<'t> {
         Some(self.parent[el as usize]).filter(|el| *el != NOTHING)
     }
 
-    pub(crate) fn kids<'d>(&'d self, el: El, name: &'d str) -> impl Iterator<Item = El> + 'd {
-        self.children(el).filter(move |kid| self.name(*kid) == name)
+    pub(crate) fn kids(&self, el: El, kind: K) -> impl Iterator<Item = El> + '_ {
+        self.children(el).filter(move |kid| self.is_a(*kid, kind))
     }
 
     pub(crate) fn children(&self, el: El) -> impl Iterator<Item = El> + '_ {
         self.tree.children(el).filter(|kid| self.tree.get(*kid).ns == Ns::Model)
     }
 
-    /// The first child of a name.
-    pub(crate) fn kid(&self, el: El, name: &str) -> Option<El> {
+    /// The first child of a kind.
+    pub(crate) fn kid(&self, el: El, kind: K) -> Option<El> {
         if !self.wide.is_empty()
             && let Some(first) = self.wide.get(&el)
         {
-            return first.get(name).copied();
+            return first.get(&kind).copied();
         }
-        self.children(el).find(|kid| self.name(*kid) == name)
+        self.children(el).find(|kid| self.is_a(*kid, kind))
     }
 
     /// The character data of an element, without white space around it.
@@ -353,14 +363,14 @@ impl<'t> Doc<'t> {
         self.find(&self.attr(el, attribute)?)
     }
 
-    /// What children of a name refer to; nothing in the place of what does not exist.
-    pub(crate) fn referred<'d>(&'d self, el: El, name: &'d str) -> impl Iterator<Item = Option<El>> + 'd {
-        self.kids(el, name).map(|kid| self.find(&self.text(kid)))
+    /// What children of a kind refer to; nothing in the place of what does not exist.
+    pub(crate) fn referred(&self, el: El, kind: K) -> impl Iterator<Item = Option<El>> + '_ {
+        self.kids(el, kind).map(|kid| self.find(&self.text(kid)))
     }
 
-    /// What the first child of a name refers to.
-    pub(crate) fn names(&self, el: El, name: &str) -> Option<El> {
-        self.find(&self.text(self.kid(el, name)?))
+    /// What the first child of a kind refers to.
+    pub(crate) fn names(&self, el: El, kind: K) -> Option<El> {
+        self.find(&self.text(self.kid(el, kind)?))
     }
 
     /// Whether the flow stands among the incoming flows that a node lists.
@@ -382,7 +392,7 @@ impl<'t> Doc<'t> {
     }
 
     pub(crate) fn group(&self, el: El) -> Option<Group> {
-        row(self.tree.get(el).kind).map(|row| row.group)
+        self.kind(el).map(K::group)
     }
 
     pub(crate) fn is_flow_node(&self, el: El) -> bool {
@@ -390,21 +400,21 @@ impl<'t> Doc<'t> {
     }
 
     pub(crate) fn is_activity(&self, el: El) -> bool {
-        self.group(el).is_some_and(|group| matches!(group, Group::Activity | Group::SubProcess))
+        self.kind(el).is_some_and(K::is_activity)
     }
 
     pub(crate) fn is_event_sub_process(&self, el: El) -> bool {
-        self.name(el) == "subProcess" && self.truth(el, "triggeredByEvent")
+        self.is_a(el, K::SubProcess) && self.truth(el, "triggeredByEvent")
     }
 
     /// All flow nodes.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = El> + '_ {
-        self.each(NODE_NAMES)
+        self.each(FLOW_NODES)
     }
 
     /// All activities.
     pub(crate) fn activities(&self) -> impl Iterator<Item = El> + '_ {
-        self.each(&NODE_NAMES[..ACTIVITIES])
+        self.each(&FLOW_NODES[..ACTIVITIES])
     }
 
     /// The process around an element.
@@ -420,16 +430,16 @@ impl<'t> Doc<'t> {
     pub(crate) fn definitions(&self, event: El) -> impl Iterator<Item = El> + '_ {
         let is_definition = |el: &El| self.group(*el) == Some(Group::EventDefinition);
         let own = self.children(event).filter(is_definition);
-        own.chain(self.referred(event, "eventDefinitionRef").flatten().filter(is_definition))
+        own.chain(self.referred(event, K::EventDefinitionRef).flatten().filter(is_definition))
     }
 
-    /// Whether all event definitions of an event are of these names.
-    pub(crate) fn defines_only(&self, event: El, names: &[&str]) -> bool {
-        self.definitions(event).all(|definition| self.is(definition, names))
+    /// Whether all event definitions of an event are of these kinds.
+    pub(crate) fn defines_only(&self, event: El, kinds: &[K]) -> bool {
+        self.definitions(event).all(|definition| self.is(definition, kinds))
     }
 
-    pub(crate) fn defines(&self, event: El, name: &str) -> bool {
-        self.definitions(event).any(|definition| self.name(definition) == name)
+    pub(crate) fn defines(&self, event: El, kind: K) -> bool {
+        self.definitions(event).any(|definition| self.is_a(definition, kind))
     }
 
     /// Whether the event has an event definition.

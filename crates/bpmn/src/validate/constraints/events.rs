@@ -1,37 +1,38 @@
 //! Events, and what may start, catch, throw and end.
 
 use super::{Doc, Out};
+use crate::element::ElementKind as K;
 use crate::graph::{TimerDefinition, TimerKind};
 use crate::xml::tree::El;
 use heddle_feel::{Dialect, Expression};
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
-    doc.all("startEvent").iter().for_each(|event| start(doc, *event, out));
-    doc.all("endEvent").iter().for_each(|event| end(doc, *event, out));
-    doc.all("boundaryEvent").iter().for_each(|event| boundary(doc, *event, out));
-    for &event in doc.all("intermediateCatchEvent") {
+    doc.all(K::StartEvent).iter().for_each(|event| start(doc, *event, out));
+    doc.all(K::EndEvent).iter().for_each(|event| end(doc, *event, out));
+    doc.all(K::BoundaryEvent).iter().for_each(|event| boundary(doc, *event, out));
+    for &event in doc.all(K::IntermediateCatchEvent) {
         let allowed = [
-            "messageEventDefinition",
-            "timerEventDefinition",
-            "conditionalEventDefinition",
-            "linkEventDefinition",
-            "signalEventDefinition",
+            K::MessageEventDefinition,
+            K::TimerEventDefinition,
+            K::ConditionalEventDefinition,
+            K::LinkEventDefinition,
+            K::SignalEventDefinition,
         ];
         if !doc.defines_only(event, &allowed) || !doc.has_definition(event) {
             out.add("EXT148", event);
         }
-        if doc.defines(event, "compensateEventDefinition") {
+        if doc.defines(event, K::CompensateEventDefinition) {
             out.add("EXT122", event);
         }
         intermediate(doc, event, out);
     }
-    for &event in doc.all("intermediateThrowEvent") {
+    for &event in doc.all(K::IntermediateThrowEvent) {
         let allowed = [
-            "messageEventDefinition",
-            "escalationEventDefinition",
-            "compensateEventDefinition",
-            "linkEventDefinition",
-            "signalEventDefinition",
+            K::MessageEventDefinition,
+            K::EscalationEventDefinition,
+            K::CompensateEventDefinition,
+            K::LinkEventDefinition,
+            K::SignalEventDefinition,
         ];
         if !doc.defines_only(event, &allowed) {
             out.add("EXT149", event);
@@ -49,30 +50,30 @@ fn start(doc: &Doc<'_>, event: El, out: &mut Out) {
     if !doc.incoming(event).is_empty() {
         out.add("EXT096", event);
     }
-    if doc.outgoing(event).is_empty() || doc.kid(event, "outgoing").is_none() {
+    if doc.outgoing(event).is_empty() || doc.kid(event, K::Outgoing).is_none() {
         out.add("EXT101", event);
     }
     let [source, target] = doc.messages(event);
     if source {
         out.add("EXT102", event);
     }
-    if target && !doc.defines(event, "messageEventDefinition") {
+    if target && !doc.defines(event, K::MessageEventDefinition) {
         out.add("EXT103", event);
     }
     let Some(container) = doc.parent(event) else { return };
-    match doc.name(container) {
-        "process" => {
+    match doc.kind(container) {
+        Some(K::Process) => {
             let allowed = [
-                "messageEventDefinition",
-                "timerEventDefinition",
-                "conditionalEventDefinition",
-                "signalEventDefinition",
+                K::MessageEventDefinition,
+                K::TimerEventDefinition,
+                K::ConditionalEventDefinition,
+                K::SignalEventDefinition,
             ];
             if !doc.defines_only(event, &allowed) {
                 out.add("EXT098", event);
             }
         }
-        "subProcess" | "transaction" | "adHocSubProcess"
+        Some(K::SubProcess | K::Transaction | K::AdHocSubProcess)
             if !doc.is_event_sub_process(container) && doc.has_definition(event) =>
         {
             out.add("EXT100", event);
@@ -92,21 +93,21 @@ fn end(doc: &Doc<'_>, event: El, out: &mut Out) {
     if target {
         out.add("EXT108", event);
     }
-    if source && !doc.defines(event, "messageEventDefinition") {
+    if source && !doc.defines(event, K::MessageEventDefinition) {
         out.add("EXT109", event);
     }
-    let in_transaction = || doc.parent(event).is_some_and(|around| doc.name(around) == "transaction");
-    if doc.defines(event, "cancelEventDefinition") && !in_transaction() {
+    let in_transaction = || doc.parent(event).is_some_and(|around| doc.is_a(around, K::Transaction));
+    if doc.defines(event, K::CancelEventDefinition) && !in_transaction() {
         out.add("EXT106", event);
     }
     let allowed = [
-        "messageEventDefinition",
-        "escalationEventDefinition",
-        "errorEventDefinition",
-        "cancelEventDefinition",
-        "compensateEventDefinition",
-        "signalEventDefinition",
-        "terminateEventDefinition",
+        K::MessageEventDefinition,
+        K::EscalationEventDefinition,
+        K::ErrorEventDefinition,
+        K::CancelEventDefinition,
+        K::CompensateEventDefinition,
+        K::SignalEventDefinition,
+        K::TerminateEventDefinition,
     ];
     if !doc.defines_only(event, &allowed) {
         out.add("EXT146", event);
@@ -117,14 +118,14 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
     let defined = doc.has_definition(event);
     let interrupting = !doc.untrue(event, "cancelActivity");
     let mut allowed = vec![
-        "messageEventDefinition",
-        "timerEventDefinition",
-        "escalationEventDefinition",
-        "conditionalEventDefinition",
-        "signalEventDefinition",
+        K::MessageEventDefinition,
+        K::TimerEventDefinition,
+        K::EscalationEventDefinition,
+        K::ConditionalEventDefinition,
+        K::SignalEventDefinition,
     ];
     if interrupting {
-        allowed.extend(["errorEventDefinition", "cancelEventDefinition", "compensateEventDefinition"]);
+        allowed.extend([K::ErrorEventDefinition, K::CancelEventDefinition, K::CompensateEventDefinition]);
     }
     if !defined {
         out.add("EXT130", event);
@@ -132,9 +133,9 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
     if !defined || !doc.defines_only(event, &allowed) {
         out.add("EXT110", event);
     }
-    if doc.defines(event, "cancelEventDefinition") {
+    if doc.defines(event, K::CancelEventDefinition) {
         let host = doc.refers(event, "attachedToRef");
-        if host.is_some_and(|host| doc.name(host) != "transaction") {
+        if host.is_some_and(|host| !doc.is_a(host, K::Transaction)) {
             out.add("EXT111", event);
             out.add("EXT120", event);
         }
@@ -142,7 +143,7 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
     if !doc.incoming(event).is_empty() {
         out.add("EXT112", event);
     }
-    if !doc.defines(event, "compensateEventDefinition") {
+    if !doc.defines(event, K::CompensateEventDefinition) {
         if doc.outgoing(event).is_empty() {
             out.add("EXT113", event);
         }
@@ -158,7 +159,7 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
     }
     let fit = |handler: El| {
         doc.is_activity(handler)
-            && doc.name(handler) != "callActivity"
+            && !doc.is_a(handler, K::CallActivity)
             && doc.truth(handler, "isForCompensation")
     };
     if handlers().any(|handler| !fit(*handler)) {
@@ -167,9 +168,9 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
 }
 
 fn intermediate(doc: &Doc<'_>, event: El, out: &mut Out) {
-    let link = doc.defines(event, "linkEventDefinition");
-    let catches = doc.name(event) == "intermediateCatchEvent";
-    let loose = doc.parent(event).is_some_and(|parent| doc.name(parent) == "adHocSubProcess");
+    let link = doc.defines(event, K::LinkEventDefinition);
+    let catches = doc.is_a(event, K::IntermediateCatchEvent);
+    let loose = doc.parent(event).is_some_and(|parent| doc.is_a(parent, K::AdHocSubProcess));
     if doc.incoming(event).is_empty() && !(link && catches) && !loose {
         out.add("EXT115", event);
     }
@@ -180,17 +181,17 @@ fn intermediate(doc: &Doc<'_>, event: El, out: &mut Out) {
 
 fn definitions(doc: &Doc<'_>, out: &mut Out) {
     let events =
-        ["startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent"];
+        [K::StartEvent, K::EndEvent, K::BoundaryEvent, K::IntermediateCatchEvent, K::IntermediateThrowEvent];
     for event in doc.each(&events) {
-        for definition in doc.referred(event, "eventDefinitionRef").flatten() {
+        for definition in doc.referred(event, K::EventDefinitionRef).flatten() {
             let throws = doc.parent(definition).is_some_and(|around| {
-                around != event && doc.is(around, &["endEvent", "intermediateThrowEvent"])
+                around != event && doc.is(around, &[K::EndEvent, K::IntermediateThrowEvent])
             });
             if throws {
                 out.add("EXT095", event);
             }
         }
-        let throws = doc.is(event, &["endEvent", "intermediateThrowEvent"]);
+        let throws = doc.is(event, &[K::EndEvent, K::IntermediateThrowEvent]);
         for definition in doc.definitions(event) {
             definition_of(doc, (event, throws), definition, out);
         }
@@ -198,16 +199,16 @@ fn definitions(doc: &Doc<'_>, out: &mut Out) {
 }
 
 fn definition_of(doc: &Doc<'_>, (event, throws): (El, bool), definition: El, out: &mut Out) {
-    match doc.name(definition) {
-        "messageEventDefinition" if doc.executable(event) => {
+    match doc.kind(definition) {
+        Some(K::MessageEventDefinition) if doc.executable(event) => {
             if doc.attr(definition, "messageRef").is_none() {
                 out.add("EXT127", event);
             }
-            if doc.kid(definition, "operationRef").is_none() {
+            if doc.kid(definition, K::OperationRef).is_none() {
                 out.add("EXT128", event);
             }
         }
-        "escalationEventDefinition" if throws => {
+        Some(K::EscalationEventDefinition) if throws => {
             let coded = |one: El| doc.attr(one, "escalationCode").is_some_and(|code| !code.trim().is_empty());
             // A reference that leads nowhere is told as such.
             let named = doc.refers(definition, "escalationRef");
@@ -215,18 +216,18 @@ fn definition_of(doc: &Doc<'_>, (event, throws): (El, bool), definition: El, out
                 out.add("EXT011", event);
             }
         }
-        "conditionalEventDefinition" if doc.executable(event) => {
-            let condition = doc.kid(definition, "condition");
+        Some(K::ConditionalEventDefinition) if doc.executable(event) => {
+            let condition = doc.kid(definition, K::Condition);
             let formal = |condition: El| doc.formal(condition) && !doc.text(condition).is_empty();
             if !condition.is_some_and(formal) {
                 out.add("EXT123", event);
             }
         }
-        "timerEventDefinition" => {
+        Some(K::TimerEventDefinition) => {
             for (name, rule, kind) in [
-                ("timeDate", "EXT132", TimerKind::Date),
-                ("timeCycle", "EXT133", TimerKind::Cycle),
-                ("timeDuration", "EXT134", TimerKind::Duration),
+                (K::TimeDate, "EXT132", TimerKind::Date),
+                (K::TimeCycle, "EXT133", TimerKind::Cycle),
+                (K::TimeDuration, "EXT134", TimerKind::Duration),
             ] {
                 let Some(time) = doc.kid(definition, name) else { continue };
                 let language = doc.attr(time, "language").is_some_and(|own| !own.trim().is_empty());
@@ -258,27 +259,27 @@ fn computes(text: &str) -> bool {
 }
 
 fn event_sub_processes(doc: &Doc<'_>, out: &mut Out) {
-    for &sub in doc.all("subProcess") {
+    for &sub in doc.all(K::SubProcess) {
         if !doc.is_event_sub_process(sub) {
             continue;
         }
         if !doc.incoming(sub).is_empty() || !doc.outgoing(sub).is_empty() {
             out.add("EXT057", sub);
         }
-        if doc.kids(sub, "startEvent").count() != 1 {
+        if doc.kids(sub, K::StartEvent).count() != 1 {
             out.add("EXT058", sub);
         }
-        for start in doc.kids(sub, "startEvent") {
+        for start in doc.kids(sub, K::StartEvent) {
             let mut allowed = vec![
-                "messageEventDefinition",
-                "escalationEventDefinition",
-                "conditionalEventDefinition",
-                "signalEventDefinition",
-                "timerEventDefinition",
+                K::MessageEventDefinition,
+                K::EscalationEventDefinition,
+                K::ConditionalEventDefinition,
+                K::SignalEventDefinition,
+                K::TimerEventDefinition,
             ];
             // What is over can't be handled beside the scope.
             if !doc.untrue(start, "isInterrupting") {
-                allowed.extend(["errorEventDefinition", "compensateEventDefinition"]);
+                allowed.extend([K::ErrorEventDefinition, K::CompensateEventDefinition]);
             }
             if !doc.has_definition(start) {
                 out.add("EXT059", start);

@@ -1,32 +1,33 @@
 //! Sequence flows, message flows, gateways and links.
 
 use super::{Doc, Out};
+use crate::element::ElementKind as K;
 use crate::xml::tree::El;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-const ARTIFACTS: &[&str] = &["textAnnotation", "group", "association"];
-const GATEWAYS: &[&str] =
-    &["exclusiveGateway", "parallelGateway", "inclusiveGateway", "complexGateway", "eventBasedGateway"];
+const ARTIFACTS: &[K] = &[K::TextAnnotation, K::Group, K::Association];
+const GATEWAYS: &[K] =
+    &[K::ExclusiveGateway, K::ParallelGateway, K::InclusiveGateway, K::ComplexGateway, K::EventBasedGateway];
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
-    for &flow in doc.all("sequenceFlow") {
+    for &flow in doc.all(K::SequenceFlow) {
         sequence_flow(doc, flow, out);
     }
-    for &flow in doc.all("messageFlow") {
+    for &flow in doc.all(K::MessageFlow) {
         message_flow(doc, flow, out);
     }
     for gateway in doc.each(GATEWAYS) {
         direction(doc, gateway, out);
     }
-    for &gateway in doc.all("eventBasedGateway") {
+    for &gateway in doc.all(K::EventBasedGateway) {
         event_based(doc, gateway, out);
     }
     for node in doc.nodes() {
         default_flow(doc, node, out);
         connected(doc, node, out);
     }
-    for container in doc.each(&["process", "subProcess", "transaction"]) {
+    for container in doc.each(&[K::Process, K::SubProcess, K::Transaction]) {
         starts_and_ends(doc, container, out);
     }
     links(doc, out);
@@ -70,7 +71,7 @@ fn message_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {
         out.add("EXT008", flow);
     }
     let pool = |end: El| {
-        if doc.name(end) == "participant" {
+        if doc.is_a(end, K::Participant) {
             return Some(doc.refers(end, "processRef").unwrap_or(end));
         }
         doc.process(end)
@@ -90,7 +91,7 @@ fn direction(doc: &Doc<'_>, gateway: El, out: &mut Out) {
         Some("Mixed") if incoming < 2 || outgoing < 2 => out.add("EXT019", gateway),
         _ => {}
     }
-    if doc.name(gateway) != "eventBasedGateway" && incoming < 2 && outgoing < 2 {
+    if !doc.is_a(gateway, K::EventBasedGateway) && incoming < 2 && outgoing < 2 {
         out.add("EXT135", gateway);
     }
 }
@@ -104,27 +105,27 @@ fn event_based(doc: &Doc<'_>, gateway: El, out: &mut Out) {
     }
     let (mut receives, mut catches) = (false, false);
     for &flow in doc.outgoing(gateway) {
-        if doc.kid(flow, "conditionExpression").is_some() {
+        if doc.kid(flow, K::ConditionExpression).is_some() {
             out.add("EXT137", flow);
         }
         let [_, Some(target)] = doc.ends(flow) else { continue };
         if doc.incoming(target).len() > 1 {
             out.add("EXT141", target);
         }
-        match doc.name(target) {
-            "receiveTask" => {
+        match doc.kind(target) {
+            Some(K::ReceiveTask) => {
                 receives = true;
                 if !doc.attached(target).is_empty() {
                     out.add("EXT140", target);
                 }
             }
-            "intermediateCatchEvent" => {
-                catches |= doc.defines(target, "messageEventDefinition");
+            Some(K::IntermediateCatchEvent) => {
+                catches |= doc.defines(target, K::MessageEventDefinition);
                 let allowed = [
-                    "messageEventDefinition",
-                    "signalEventDefinition",
-                    "timerEventDefinition",
-                    "conditionalEventDefinition",
+                    K::MessageEventDefinition,
+                    K::SignalEventDefinition,
+                    K::TimerEventDefinition,
+                    K::ConditionalEventDefinition,
                 ];
                 if !doc.has_definition(target) || !doc.defines_only(target, &allowed) {
                     out.add("EXT138", target);
@@ -140,7 +141,7 @@ fn event_based(doc: &Doc<'_>, gateway: El, out: &mut Out) {
 
 fn default_flow(doc: &Doc<'_>, node: El, out: &mut Out) {
     if let Some(flow) = doc.refers(node, "default")
-        && doc.name(flow) == "sequenceFlow"
+        && doc.is_a(flow, K::SequenceFlow)
         && doc.ends(flow)[0] != Some(node)
     {
         out.add("EXT026", node);
@@ -151,7 +152,7 @@ fn default_flow(doc: &Doc<'_>, node: El, out: &mut Out) {
 fn beside_the_flow(doc: &Doc<'_>, node: El) -> bool {
     doc.is_event_sub_process(node)
         || doc.truth(node, "isForCompensation")
-        || doc.parent(node).is_some_and(|parent| doc.name(parent) == "adHocSubProcess")
+        || doc.parent(node).is_some_and(|parent| doc.is_a(parent, K::AdHocSubProcess))
 }
 
 /// Where the container has start events, every node needs an incoming flow, and where it has end events an outgoing one.
@@ -166,16 +167,16 @@ fn connected(doc: &Doc<'_>, node: El, out: &mut Out) {
     if !open_in && !open_out {
         return;
     }
-    let name = doc.name(node);
-    let link = doc.defines(node, "linkEventDefinition");
-    let compensation = name == "boundaryEvent" && doc.defines(node, "compensateEventDefinition");
-    let begins = matches!(name, "startEvent" | "boundaryEvent")
+    let is = |kind: K| doc.is_a(node, kind);
+    let link = doc.defines(node, K::LinkEventDefinition);
+    let compensation = is(K::BoundaryEvent) && doc.defines(node, K::CompensateEventDefinition);
+    let begins = doc.is(node, &[K::StartEvent, K::BoundaryEvent])
         || doc.truth(node, "instantiate")
-        || (link && name == "intermediateCatchEvent");
+        || (link && is(K::IntermediateCatchEvent));
     if open_in && !begins {
         out.add("EXT150", node);
     }
-    if open_out && !(name == "endEvent" || compensation || (link && name == "intermediateThrowEvent")) {
+    if open_out && !(is(K::EndEvent) || compensation || (link && is(K::IntermediateThrowEvent))) {
         out.add("EXT151", node);
     }
 }
@@ -184,7 +185,7 @@ fn starts_and_ends(doc: &Doc<'_>, container: El, out: &mut Out) {
     let [start, end] = doc.bounds(container);
     let instantiates = || {
         let mut nodes =
-            doc.children(container).filter(|node| doc.is(*node, &["receiveTask", "eventBasedGateway"]));
+            doc.children(container).filter(|node| doc.is(*node, &[K::ReceiveTask, K::EventBasedGateway]));
         nodes.any(|node| doc.truth(node, "instantiate"))
     };
     if end && !start && !instantiates() {
@@ -207,9 +208,9 @@ struct Link<'t> {
 impl<'t> Link<'t> {
     fn new(doc: &Doc<'t>, definition: El) -> Option<Self> {
         let event = doc.parent(definition)?;
-        let throws = match doc.name(event) {
-            "intermediateThrowEvent" => true,
-            "intermediateCatchEvent" => false,
+        let throws = match doc.kind(event) {
+            Some(K::IntermediateThrowEvent) => true,
+            Some(K::IntermediateCatchEvent) => false,
             _ => return None,
         };
         let name = doc.attr(definition, "name").unwrap_or_default();
@@ -219,7 +220,7 @@ impl<'t> Link<'t> {
 
 /// Links are paired by their names, or by the references between them.
 fn links(doc: &Doc<'_>, out: &mut Out) {
-    let all = doc.all("linkEventDefinition").iter().filter_map(|el| Link::new(doc, *el));
+    let all = doc.all(K::LinkEventDefinition).iter().filter_map(|el| Link::new(doc, *el));
     let all: Vec<Link<'_>> = all.collect();
     let mut near: HashMap<(bool, Option<El>, &str), usize> = HashMap::new();
     let mut anywhere: HashMap<(bool, &str), usize> = HashMap::new();
@@ -228,7 +229,7 @@ fn links(doc: &Doc<'_>, out: &mut Out) {
         *anywhere.entry((link.throws, &*link.name)).or_default() += 1;
     }
     for link in &all {
-        let refer = if link.throws { "target" } else { "source" };
+        let refer = if link.throws { K::Target } else { K::Source };
         let referred = || doc.referred(link.definition, refer).flatten();
         let (here, elsewhere) = if referred().next().is_none() {
             let here = near.get(&(!link.throws, link.level, &*link.name)).copied().unwrap_or_default();
@@ -236,7 +237,7 @@ fn links(doc: &Doc<'_>, out: &mut Out) {
         } else {
             let level = |one: El| doc.parent(one).and_then(|event| doc.parent(event));
             let here = referred().filter(|one| level(*one) == link.level).count();
-            let is_link = |one: &El| doc.name(*one) == "linkEventDefinition";
+            let is_link = |one: &El| doc.is_a(*one, K::LinkEventDefinition);
             (here, referred().filter(is_link).any(|one| level(one) != link.level))
         };
         self::link(doc, link, (here, elsewhere), out);

@@ -1,12 +1,14 @@
 //! Ids, expressions, collaborations, choreographies, conversations, and references to what is not there.
 
+use super::doc::FLOW_NODES;
 use super::{Doc, Out};
+use crate::element::{ElementKind as K, Group};
 use crate::xml::tree::El;
 use std::collections::HashSet;
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.repeated.iter().for_each(|el| out.add("EXT002", *el));
-    for &note in doc.all("textAnnotation") {
+    for &note in doc.all(K::TextAnnotation) {
         if doc.attr(note, "textFormat").is_some_and(|format| !is_media_type(&format)) {
             out.add("EXT010", note);
         }
@@ -35,26 +37,26 @@ pub(super) fn is_uri(text: &str) -> bool {
 }
 
 /// What the schema makes an expression, formal only where it says so.
-const EXPRESSIONS: &[&str] = &[
-    "conditionExpression",
-    "condition",
-    "activationCondition",
-    "completionCondition",
-    "loopCondition",
-    "loopCardinality",
-    "timeDate",
-    "timeCycle",
-    "timeDuration",
-    "expression",
-    "from",
-    "to",
+const EXPRESSIONS: &[K] = &[
+    K::ConditionExpression,
+    K::Condition,
+    K::ActivationCondition,
+    K::CompletionCondition,
+    K::LoopCondition,
+    K::LoopCardinality,
+    K::TimeDate,
+    K::TimeCycle,
+    K::TimeDuration,
+    K::Expression,
+    K::From,
+    K::To,
 ];
 
 /// What the schema makes a formal expression.
-const FORMAL: &[&str] = &["formalExpression", "transformation", "messagePath", "dataPath"];
+const FORMAL: &[K] = &[K::FormalExpression, K::Transformation, K::MessagePath, K::DataPath];
 
-const EVENTS: &[&str] =
-    &["startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent"];
+const EVENTS: &[K] =
+    &[K::StartEvent, K::EndEvent, K::BoundaryEvent, K::IntermediateCatchEvent, K::IntermediateThrowEvent];
 
 fn expressions(doc: &Doc<'_>, out: &mut Out) {
     for expression in doc.each(EXPRESSIONS).filter(|expression| doc.executable(*expression)) {
@@ -62,13 +64,13 @@ fn expressions(doc: &Doc<'_>, out: &mut Out) {
     }
     // A definition at the root is executed where an event refers to it.
     let events = doc.each(EVENTS).filter(|event| doc.executable(*event));
-    let referred = events.flat_map(|event| doc.referred(event, "eventDefinitionRef").flatten());
+    let referred = events.flat_map(|event| doc.referred(event, K::EventDefinitionRef).flatten());
     let referred: HashSet<El> = referred.filter(|definition| doc.process(*definition).is_none()).collect();
     for definition in referred {
         let parts = doc.children(definition).filter(|part| doc.is(*part, EXPRESSIONS));
         parts.for_each(|part| expression(doc, part, out));
     }
-    let executed = doc.all("process").iter().any(|process| doc.executable(*process));
+    let executed = doc.all(K::Process).iter().any(|process| doc.executable(*process));
     for expression in doc.each(FORMAL) {
         // What stands at the root is shared by all processes.
         let binds = if doc.process(expression).is_some() { doc.executable(expression) } else { executed };
@@ -81,7 +83,7 @@ fn expressions(doc: &Doc<'_>, out: &mut Out) {
             out.add("EXT014", expression);
         }
     }
-    for &root in doc.all("definitions") {
+    for &root in doc.all(K::Definitions) {
         let languages = ["expressionLanguage", "typeLanguage"];
         if languages.iter().any(|name| doc.attr(root, name).is_some_and(|language| !is_uri(&language))) {
             out.add("EXT014", root);
@@ -91,7 +93,7 @@ fn expressions(doc: &Doc<'_>, out: &mut Out) {
 
 fn expression(doc: &Doc<'_>, expression: El, out: &mut Out) {
     // The schema itself makes this condition formal.
-    let typed = doc.parent(expression).is_some_and(|around| doc.name(around) == "complexBehaviorDefinition");
+    let typed = doc.parent(expression).is_some_and(|around| doc.is_a(around, K::ComplexBehaviorDefinition));
     if !typed && !doc.formal(expression) {
         out.add("EXT012", expression);
     } else if doc.text(expression).is_empty() {
@@ -100,12 +102,12 @@ fn expression(doc: &Doc<'_>, expression: El, out: &mut Out) {
 }
 
 fn collaborations(doc: &Doc<'_>, out: &mut Out) {
-    for model in doc.each(&["choreography", "globalConversation", "globalChoreographyTask"]) {
-        if doc.kid(model, "choreographyRef").is_some() {
+    for model in doc.each(&[K::Choreography, K::GlobalConversation, K::GlobalChoreographyTask]) {
+        if doc.kid(model, K::ChoreographyRef).is_some() {
             out.add("EXT027", model);
         }
     }
-    for &multiplicity in doc.all("participantMultiplicity") {
+    for &multiplicity in doc.all(K::ParticipantMultiplicity) {
         let number =
             |name: &str| doc.attr(multiplicity, name).and_then(|text| text.trim().parse::<i64>().ok());
         let (least, most) = (number("minimum"), number("maximum"));
@@ -117,32 +119,32 @@ fn collaborations(doc: &Doc<'_>, out: &mut Out) {
         }
     }
     let barred = [
-        "conversation",
-        "subConversation",
-        "callConversation",
-        "participantAssociation",
-        "messageFlowAssociation",
-        "conversationAssociation",
-        "textAnnotation",
-        "group",
-        "association",
+        K::Conversation,
+        K::SubConversation,
+        K::CallConversation,
+        K::ParticipantAssociation,
+        K::MessageFlowAssociation,
+        K::ConversationAssociation,
+        K::TextAnnotation,
+        K::Group,
+        K::Association,
     ];
-    for &model in doc.all("globalConversation") {
+    for &model in doc.all(K::GlobalConversation) {
         if doc.children(model).any(|kid| doc.is(kid, &barred)) {
             out.add("EXT032", model);
         }
     }
-    for &model in doc.all("collaboration") {
+    for &model in doc.all(K::Collaboration) {
         let closed = doc.truth(model, "isClosed");
-        if doc.referred(model, "choreographyRef").flatten().any(|one| doc.truth(one, "isClosed") != closed) {
+        if doc.referred(model, K::ChoreographyRef).flatten().any(|one| doc.truth(one, "isClosed") != closed) {
             out.add("EXT033", model);
         }
     }
 }
 
 fn processes(doc: &Doc<'_>, out: &mut Out) {
-    let choreography = ["choreographyTask", "subChoreography", "callChoreography"];
-    for &process in doc.all("process") {
+    let choreography = [K::ChoreographyTask, K::SubChoreography, K::CallChoreography];
+    for &process in doc.all(K::Process) {
         let public = doc.attr(process, "processType").is_some_and(|kind| kind.trim() == "Public");
         if public && doc.truth(process, "isExecutable") {
             out.add("EXT035", process);
@@ -151,100 +153,148 @@ fn processes(doc: &Doc<'_>, out: &mut Out) {
             out.add("EXT036", process);
         }
     }
-    for sub in doc.each(&["subProcess", "transaction", "adHocSubProcess"]) {
+    for sub in doc.each(&[K::SubProcess, K::Transaction, K::AdHocSubProcess]) {
         if doc.children(sub).any(|kid| doc.is(kid, &choreography)) {
             out.add("EXT056", sub);
         }
     }
 }
 
-/// A reference: the element, the attribute or child that names another, and what that may be.
-struct Reference {
-    rule: &'static str,
-    elements: &'static [&'static str],
-    member: &'static str,
-    targets: &'static [&'static str],
+/// What a reference may lead to.
+#[derive(Debug, Clone, Copy)]
+enum Set {
+    /// Flow nodes.
+    Nodes,
+    Activities,
+    EventDefinitions,
+    /// What takes part in a collaboration: participants, conversations, and flow nodes but for gateways.
+    Interaction,
+    Only(&'static [K]),
 }
 
-const fn reference(
+use Set::{Activities, EventDefinitions, Interaction, Nodes, Only};
+
+/// What holds the id of another element.
+#[derive(Debug, Clone, Copy)]
+enum Member {
+    Attribute(&'static str),
+    Child(K),
+}
+
+use Member::{Attribute, Child};
+
+/// A reference: the elements that have it, the attribute or child that names another, and what that may be.
+struct Reference {
     rule: &'static str,
-    elements: &'static [&'static str],
-    member: &'static str,
-    targets: &'static [&'static str],
-) -> Reference {
+    elements: &'static [K],
+    member: Member,
+    targets: Set,
+}
+
+const fn reference(rule: &'static str, elements: &'static [K], member: Member, targets: Set) -> Reference {
     Reference { rule, elements, member, targets }
 }
 
-const NODES: &[&str] = &["*node"];
-const ITEMS: &[&str] = &[
-    "dataObject",
-    "dataObjectReference",
-    "dataStoreReference",
-    "dataStore",
-    "dataInput",
-    "dataOutput",
-    "property",
-    "inputDataItem",
-    "outputDataItem",
-];
+const ITEMS: Set = Only(&[
+    K::DataObject,
+    K::DataObjectReference,
+    K::DataStoreReference,
+    K::DataStore,
+    K::DataInput,
+    K::DataOutput,
+    K::Property,
+    K::InputDataItem,
+    K::OutputDataItem,
+]);
 
 /// The attributes and children that hold ids. Names in other namespaces (types, called elements) are not among them.
 const REFERENCES: &[Reference] = &[
-    reference("REF001", &["messageFlow"], "@messageRef", &["message"]),
-    reference("REF001", &["sendTask", "receiveTask", "messageEventDefinition"], "@messageRef", &["message"]),
-    reference("REF002", &["message"], "@itemRef", &["itemDefinition"]),
-    reference("REF003", &["sequenceFlow"], "@sourceRef", NODES),
-    reference("REF003", &["sequenceFlow"], "@targetRef", NODES),
-    reference("REF004", NODES, "@default", &["sequenceFlow"]),
-    reference("REF005", &["participant"], "interfaceRef", &["interface"]),
-    reference("REF006", &["partnerEntity", "partnerRole"], "participantRef", &["participant"]),
-    reference("REF007", &["messageFlow"], "@sourceRef", &["*interaction"]),
-    reference("REF007", &["messageFlow"], "@targetRef", &["*interaction"]),
-    reference("REF008", &["serviceTask", "sendTask", "receiveTask"], "@operationRef", &["operation"]),
-    reference("REF009", &["inputSet"], "dataInputRefs", &["dataInput"]),
-    reference("REF010", &["outputSet"], "dataOutputRefs", &["dataOutput"]),
-    reference("REF011", &["dataInputAssociation", "dataOutputAssociation"], "sourceRef", ITEMS),
-    reference("REF011", &["dataInputAssociation", "dataOutputAssociation"], "targetRef", ITEMS),
-    reference("REF012", NODES, "eventDefinitionRef", &["*definition"]),
-    reference("REF013", &["boundaryEvent"], "@attachedToRef", &["*activity"]),
-    reference("REF014", &["linkEventDefinition"], "source", &["linkEventDefinition"]),
-    reference("REF014", &["linkEventDefinition"], "target", &["linkEventDefinition"]),
-    reference("REF015", &["process"], "@definitionalCollaborationRef", &["collaboration", "choreography"]),
-    reference("REF016", &["correlationKey"], "correlationPropertyRef", &["correlationProperty"]),
-    reference("REF017", &["operation"], "errorRef", &["error"]),
-    reference("REF018", &["operation"], "inMessageRef", &["message"]),
-    reference("REF018", &["operation"], "outMessageRef", &["message"]),
-    reference("REF019", &["participant"], "@processRef", &["process"]),
-    reference("REF020", &["signalEventDefinition"], "@signalRef", &["signal"]),
-    reference("REF021", &["errorEventDefinition"], "@errorRef", &["error"]),
-    reference("REF022", &["escalationEventDefinition"], "@escalationRef", &["escalation"]),
-    reference("REF023", &["compensateEventDefinition"], "@activityRef", &["*activity"]),
-    reference("REF024", &["dataObjectReference"], "@dataObjectRef", &["dataObject"]),
-    reference("REF025", &["dataStoreReference"], "@dataStoreRef", &["dataStore"]),
-    reference("REF026", &["lane"], "flowNodeRef", NODES),
-    reference("REF027", &["group"], "@categoryValueRef", &["categoryValue"]),
-    reference("REF028", &["correlationSubscription"], "@correlationKeyRef", &["correlationKey"]),
-    reference("REF029", &["correlationPropertyBinding"], "@correlationPropertyRef", &["correlationProperty"]),
-    reference("REF030", &["messageEventDefinition"], "operationRef", &["operation"]),
+    reference("REF001", &[K::MessageFlow], Attribute("messageRef"), Only(&[K::Message])),
+    reference(
+        "REF001",
+        &[K::SendTask, K::ReceiveTask, K::MessageEventDefinition],
+        Attribute("messageRef"),
+        Only(&[K::Message]),
+    ),
+    reference("REF002", &[K::Message], Attribute("itemRef"), Only(&[K::ItemDefinition])),
+    reference("REF003", &[K::SequenceFlow], Attribute("sourceRef"), Nodes),
+    reference("REF003", &[K::SequenceFlow], Attribute("targetRef"), Nodes),
+    reference("REF004", FLOW_NODES, Attribute("default"), Only(&[K::SequenceFlow])),
+    reference("REF005", &[K::Participant], Child(K::InterfaceRef), Only(&[K::Interface])),
+    reference(
+        "REF006",
+        &[K::PartnerEntity, K::PartnerRole],
+        Child(K::ParticipantRef),
+        Only(&[K::Participant]),
+    ),
+    reference("REF007", &[K::MessageFlow], Attribute("sourceRef"), Interaction),
+    reference("REF007", &[K::MessageFlow], Attribute("targetRef"), Interaction),
+    reference(
+        "REF008",
+        &[K::ServiceTask, K::SendTask, K::ReceiveTask],
+        Attribute("operationRef"),
+        Only(&[K::Operation]),
+    ),
+    reference("REF009", &[K::InputSet], Child(K::DataInputRefs), Only(&[K::DataInput])),
+    reference("REF010", &[K::OutputSet], Child(K::DataOutputRefs), Only(&[K::DataOutput])),
+    reference("REF011", &[K::DataInputAssociation, K::DataOutputAssociation], Child(K::SourceRef), ITEMS),
+    reference("REF011", &[K::DataInputAssociation, K::DataOutputAssociation], Child(K::TargetRef), ITEMS),
+    reference("REF012", FLOW_NODES, Child(K::EventDefinitionRef), EventDefinitions),
+    reference("REF013", &[K::BoundaryEvent], Attribute("attachedToRef"), Activities),
+    reference("REF014", &[K::LinkEventDefinition], Child(K::Source), Only(&[K::LinkEventDefinition])),
+    reference("REF014", &[K::LinkEventDefinition], Child(K::Target), Only(&[K::LinkEventDefinition])),
+    reference(
+        "REF015",
+        &[K::Process],
+        Attribute("definitionalCollaborationRef"),
+        Only(&[K::Collaboration, K::Choreography]),
+    ),
+    reference(
+        "REF016",
+        &[K::CorrelationKey],
+        Child(K::CorrelationPropertyRef),
+        Only(&[K::CorrelationProperty]),
+    ),
+    reference("REF017", &[K::Operation], Child(K::ErrorRef), Only(&[K::Error])),
+    reference("REF018", &[K::Operation], Child(K::InMessageRef), Only(&[K::Message])),
+    reference("REF018", &[K::Operation], Child(K::OutMessageRef), Only(&[K::Message])),
+    reference("REF019", &[K::Participant], Attribute("processRef"), Only(&[K::Process])),
+    reference("REF020", &[K::SignalEventDefinition], Attribute("signalRef"), Only(&[K::Signal])),
+    reference("REF021", &[K::ErrorEventDefinition], Attribute("errorRef"), Only(&[K::Error])),
+    reference("REF022", &[K::EscalationEventDefinition], Attribute("escalationRef"), Only(&[K::Escalation])),
+    reference("REF023", &[K::CompensateEventDefinition], Attribute("activityRef"), Activities),
+    reference("REF024", &[K::DataObjectReference], Attribute("dataObjectRef"), Only(&[K::DataObject])),
+    reference("REF025", &[K::DataStoreReference], Attribute("dataStoreRef"), Only(&[K::DataStore])),
+    reference("REF026", &[K::Lane], Child(K::FlowNodeRef), Nodes),
+    reference("REF027", &[K::Group], Attribute("categoryValueRef"), Only(&[K::CategoryValue])),
+    reference(
+        "REF028",
+        &[K::CorrelationSubscription],
+        Attribute("correlationKeyRef"),
+        Only(&[K::CorrelationKey]),
+    ),
+    reference(
+        "REF029",
+        &[K::CorrelationPropertyBinding],
+        Attribute("correlationPropertyRef"),
+        Only(&[K::CorrelationProperty]),
+    ),
+    reference("REF030", &[K::MessageEventDefinition], Child(K::OperationRef), Only(&[K::Operation])),
 ];
 
 fn references(doc: &Doc<'_>, out: &mut Out) {
     for reference in REFERENCES {
-        if reference.elements == NODES {
-            doc.nodes().for_each(|el| resolve(doc, reference, el, out));
-        } else {
-            doc.each(reference.elements).for_each(|el| resolve(doc, reference, el, out));
-        }
+        doc.each(reference.elements).for_each(|el| resolve(doc, reference, el, out));
     }
 }
 
 fn resolve(doc: &Doc<'_>, reference: &Reference, el: El, out: &mut Out) {
     let wrong = |named: Option<El>| !named.is_some_and(|named| fits(doc, named, reference.targets));
-    let broken = match reference.member.strip_prefix('@') {
-        Some(name) => doc
+    let broken = match reference.member {
+        Attribute(name) => doc
             .attr(el, name)
             .is_some_and(|id| !id.trim().is_empty() && !elsewhere(&id) && wrong(doc.find(&id))),
-        None => doc.kids(el, reference.member).any(|kid| {
+        Child(kind) => doc.kids(el, kind).any(|kid| {
             let id = doc.text(kid);
             !id.is_empty() && !elsewhere(&id) && wrong(doc.find(&id))
         }),
@@ -259,16 +309,15 @@ fn elsewhere(id: &str) -> bool {
     id.contains(':')
 }
 
-fn fits(doc: &Doc<'_>, el: El, targets: &[&str]) -> bool {
-    targets.iter().any(|target| match *target {
-        "*node" => doc.is_flow_node(el),
-        "*activity" => doc.is_activity(el),
-        "*definition" => doc.group(el) == Some(crate::xml::Group::EventDefinition),
-        "*interaction" => {
-            doc.is(el, &["participant", "conversation", "subConversation", "callConversation"])
-                || (doc.is_flow_node(el)
-                    && doc.group(el).is_some_and(|group| group != crate::xml::Group::Gateway))
+fn fits(doc: &Doc<'_>, el: El, targets: Set) -> bool {
+    match targets {
+        Nodes => doc.is_flow_node(el),
+        Activities => doc.is_activity(el),
+        EventDefinitions => doc.group(el) == Some(Group::EventDefinition),
+        Interaction => {
+            doc.is(el, &[K::Participant, K::Conversation, K::SubConversation, K::CallConversation])
+                || (doc.is_flow_node(el) && !doc.kind(el).is_some_and(K::is_gateway))
         }
-        name => doc.name(el) == name,
-    })
+        Only(kinds) => doc.is(el, kinds),
+    }
 }

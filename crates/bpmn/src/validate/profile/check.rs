@@ -4,35 +4,37 @@ use super::{
     ELEMENTS, EVENTS, EXPRESSION_LANGUAGE, SERVICE_LANGUAGES, SUPPORTING, TYPE_LANGUAGE, trials, words,
 };
 use crate::diagnostic::Diagnostic;
+use crate::element::{ElementKind as K, Group};
 use crate::model::WorkflowDefinition;
 use crate::validate::constraints::doc::Doc;
 use crate::validate::constraints::places::Places;
+use crate::xml;
 use crate::xml::tree::{El, Tree};
-use crate::xml::{self, Group, element_row};
 use std::borrow::Cow;
 
 /// Most findings that are reported.
 const MOST: usize = 1_000;
 
 /// Elements that may stand below `definitions` beside those of Table 2.4.
-const ROOTS: &[&str] = &["documentation", "extension", "extensionElements", "import", "interface", "process"];
+const ROOTS: &[K] =
+    &[K::Documentation, K::Extension, K::ExtensionElements, K::Import, K::Interface, K::Process];
 
 /// Elements that may stand in a process or sub-process without being flow elements of Table 2.3.
-const PLAIN: &[&str] = &[
-    "auditing",
-    "documentation",
-    "extensionElements",
-    "incoming",
-    "ioSpecification",
-    "monitoring",
-    "outgoing",
-    "dataInputAssociation",
-    "dataOutputAssociation",
+const PLAIN: &[K] = &[
+    K::Auditing,
+    K::Documentation,
+    K::ExtensionElements,
+    K::Incoming,
+    K::IoSpecification,
+    K::Monitoring,
+    K::Outgoing,
+    K::DataInputAssociation,
+    K::DataOutputAssociation,
 ];
 
 /// Elements of the sub-class that have no part but those of Table 2.4.
-const CLOSED: &[&str] =
-    &["multiInstanceLoopCharacteristics", "standardLoopCharacteristics", "timerEventDefinition"];
+const CLOSED: &[K] =
+    &[K::MultiInstanceLoopCharacteristics, K::StandardLoopCharacteristics, K::TimerEventDefinition];
 
 /// What lies outside the sub-class, each an error with the code `outsideProfile`: elements, events at their places, and
 /// expressions, types and services in other languages; elements without an attribute that the tables demand; conditions and
@@ -81,7 +83,7 @@ impl Check<'_, '_> {
             if self.found.len() >= MOST {
                 return;
             }
-            if !self.element(el) || self.doc.is(el, &["extensionElements"]) {
+            if !self.element(el) || self.doc.is_a(el, K::ExtensionElements) {
                 continue;
             }
             let before = open.len();
@@ -96,46 +98,29 @@ impl Check<'_, '_> {
 
     /// Judges an element; answers whether what is in it is judged too.
     fn element(&mut self, el: El) -> bool {
-        let name = self.doc.name(el);
-        let around = self.doc.parent(el).map(|parent| self.doc.name(parent));
-        let inside = match around {
-            None => true,
-            Some("definitions") => {
-                ROOTS.contains(&name)
-                    || SUPPORTING.iter().any(|(_, own, _)| *own == name)
-                    || is_event_definition(name)
-            }
-            Some("process") => {
-                is_flow(name) || PLAIN.contains(&name) || matches!(name, "property" | "supportedInterfaceRef")
-            }
-            Some("subProcess") => is_flow(name) || PLAIN.contains(&name) || is_part_of_sub_process(name),
-            Some(parent) => {
-                !CLOSED.contains(&parent)
-                    || in_table(parent, name)
-                    || name == "documentation"
-                    || name == "extensionElements"
-            }
-        };
-        if !inside {
-            self.outside(el, format!("`{name}` is no element of the sub-class here."), REMODEL);
+        let kind = self.doc.kind(el);
+        let around = self.doc.parent(el).and_then(|parent| self.doc.kind(parent));
+        let Some(kind) = kind.filter(|kind| is_inside(*kind, around)) else {
+            let text = format!("`{}` is no element of the sub-class here.", self.doc.name(el));
+            self.outside(el, text, REMODEL);
             return false;
-        }
-        self.demanded(el, name);
-        match name {
-            "sequenceFlow" => self.flow(el),
-            "subProcess" => self.sub_process(el),
-            "import" => self.import(el),
-            "definitions" => self.languages(el),
-            _ if is_gateway(name) => self.gateway(el),
-            _ if EVENTS.iter().any(|(own, _)| *own == name) => self.event(el, name),
-            _ => self.expression(el, name),
+        };
+        self.demanded(el, kind);
+        match kind {
+            K::SequenceFlow => self.flow(el),
+            K::SubProcess => self.sub_process(el),
+            K::Import => self.import(el),
+            K::Definitions => self.languages(el),
+            kind if kind.is_gateway() => self.gateway(el),
+            kind if EVENTS.iter().any(|(own, _)| *own == kind) => self.event(el, kind),
+            kind => self.expression(el, kind),
         }
         true
     }
 
     /// The attributes and parts that the element's row demands.
-    fn demanded(&mut self, el: El, name: &str) {
-        let Some((feature, attributes)) = self.row(el, name) else { return };
+    fn demanded(&mut self, el: El, kind: K) {
+        let Some((feature, attributes)) = self.row(el, kind) else { return };
         let demanded = words(attributes).filter(|(_, required)| *required);
         let missing: Vec<&str> =
             demanded.map(|(word, _)| word).filter(|word| !self.has(el, feature, word)).collect();
@@ -145,8 +130,8 @@ impl Check<'_, '_> {
     }
 
     /// The row that speaks of the element: of several, the one of its event definition.
-    fn row(&self, el: El, name: &str) -> Option<(&'static str, &'static str)> {
-        let rows = || ELEMENTS.iter().chain(SUPPORTING).filter(|(_, own, _)| *own == name);
+    fn row(&self, el: El, kind: K) -> Option<(&'static str, &'static str)> {
+        let rows = || ELEMENTS.iter().chain(SUPPORTING).filter(|(_, own, _)| *own == kind);
         let trigger = self.triggers(el).into_iter().next();
         let typed = trigger.and_then(|kind| {
             let definition = format!("{kind}EventDefinition");
@@ -162,7 +147,7 @@ impl Check<'_, '_> {
             return true;
         }
         if word == "flowElement" {
-            return self.doc.children(el).any(|kid| is_flow(self.doc.name(kid)));
+            return self.doc.children(el).any(|kid| self.doc.kind(kid).is_some_and(is_flow));
         }
         let Some(mark) = trials::model(feature).and_then(|model| trials::mark(model, word)) else {
             return true;
@@ -170,25 +155,25 @@ impl Check<'_, '_> {
         let given = |name: &str| self.doc.attr(el, name).is_some_and(|value| !value.trim().is_empty());
         match mark.split_once('=') {
             Some((name, _)) => given(name),
-            None => self.doc.kid(el, mark).is_some(),
+            None => K::named(mark).is_some_and(|kind| self.doc.kid(el, kind).is_some()),
         }
     }
 
     /// The types of the event's definitions; those that it refers to as well, and `reference` where that leads nowhere.
     fn triggers(&self, el: El) -> Vec<String> {
-        let kind = |name: &str| name.strip_suffix("EventDefinition").map(str::to_owned);
-        let kids = self.doc.children(el).filter_map(|kid| match self.doc.name(kid) {
-            "eventDefinitionRef" => {
-                let target = self.doc.find(&self.doc.text(kid)).map(|found| self.doc.name(found));
-                Some(target.and_then(kind).unwrap_or_else(|| "reference".to_owned()))
+        let kind = |el: El| self.doc.name(el).strip_suffix("EventDefinition").map(str::to_owned);
+        let kids = self.doc.children(el).filter_map(|kid| {
+            if !self.doc.is_a(kid, K::EventDefinitionRef) {
+                return kind(kid);
             }
-            name => kind(name),
+            let target = self.doc.find(&self.doc.text(kid));
+            Some(target.and_then(kind).unwrap_or_else(|| "reference".to_owned()))
         });
         kids.collect()
     }
 
-    fn event(&mut self, el: El, name: &str) {
-        let Some((_, allowed)) = EVENTS.iter().find(|(own, _)| *own == name) else { return };
+    fn event(&mut self, el: El, kind: K) {
+        let Some((_, allowed)) = EVENTS.iter().find(|(own, _)| *own == kind) else { return };
         let triggers = self.triggers(el);
         if triggers.is_empty() && !allowed.contains(&"") {
             self.outside(
@@ -205,15 +190,15 @@ impl Check<'_, '_> {
         }
         let interrupts =
             self.doc.attr(el, "cancelActivity").is_none_or(|value| matches!(value.trim(), "true" | "1"));
-        if name == "boundaryEvent" && !interrupts {
+        if kind == K::BoundaryEvent && !interrupts {
             self.outside(el, "an error interrupts its activity.".to_owned(), REMODEL);
         }
     }
 
     fn flow(&mut self, el: El) {
-        let source = self.doc.refers(el, "sourceRef").map(|source| self.doc.name(source));
-        let conditional = self.doc.kid(el, "conditionExpression").is_some();
-        if conditional && source.is_some_and(|source| source != "exclusiveGateway") {
+        let source = self.doc.refers(el, "sourceRef");
+        let conditional = self.doc.kid(el, K::ConditionExpression).is_some();
+        if conditional && source.is_some_and(|source| !self.doc.is_a(source, K::ExclusiveGateway)) {
             let text = "only a flow out of an exclusive gateway has a condition in the sub-class.".to_owned();
             self.outside(el, text, REMODEL);
         }
@@ -259,14 +244,14 @@ impl Check<'_, '_> {
     }
 
     /// The language of an expression, and the default flow of what is no gateway.
-    fn expression(&mut self, el: El, name: &str) {
+    fn expression(&mut self, el: El, kind: K) {
         let other = self.doc.attr(el, "language").filter(|language| language.trim() != EXPRESSION_LANGUAGE);
         if let Some(language) = other {
             let text =
                 format!("the language is `{language}`, the sub-class demands `{EXPRESSION_LANGUAGE}`.");
             self.outside(el, text, LANGUAGE);
         }
-        if !is_gateway(name) && self.doc.attr(el, "default").is_some() {
+        if !kind.is_gateway() && self.doc.attr(el, "default").is_some() {
             self.outside(el, "only a gateway has a default flow in the sub-class.".to_owned(), REMODEL);
         }
         if self.doc.truth(el, "isForCompensation") {
@@ -275,31 +260,47 @@ impl Check<'_, '_> {
     }
 }
 
-fn is_flow(name: &str) -> bool {
-    ELEMENTS.iter().any(|(_, own, _)| *own == name)
-        && !matches!(name, "dataInputAssociation" | "dataOutputAssociation")
+/// Whether an element of the sub-class may stand in this one.
+fn is_inside(kind: K, around: Option<K>) -> bool {
+    match around {
+        None => true,
+        Some(K::Definitions) => {
+            ROOTS.contains(&kind)
+                || SUPPORTING.iter().any(|(_, own, _)| *own == kind)
+                || is_event_definition(kind)
+        }
+        Some(K::Process) => {
+            is_flow(kind) || PLAIN.contains(&kind) || matches!(kind, K::Property | K::SupportedInterfaceRef)
+        }
+        Some(K::SubProcess) => is_flow(kind) || PLAIN.contains(&kind) || is_part_of_sub_process(kind),
+        Some(parent) => {
+            !CLOSED.contains(&parent)
+                || in_table(parent, kind)
+                || matches!(kind, K::Documentation | K::ExtensionElements)
+        }
+    }
 }
 
-fn is_gateway(name: &str) -> bool {
-    element_row(name).is_some_and(|row| row.group == Group::Gateway)
+fn is_flow(kind: K) -> bool {
+    ELEMENTS.iter().any(|(_, own, _)| *own == kind)
+        && !matches!(kind, K::DataInputAssociation | K::DataOutputAssociation)
 }
 
 /// Event definitions of the sub-class, which may stand at the root.
-fn is_event_definition(name: &str) -> bool {
-    let kind = name.strip_suffix("EventDefinition");
-    kind.is_some_and(|kind| EVENTS.iter().any(|(_, kinds)| kinds.contains(&kind)))
+fn is_event_definition(kind: K) -> bool {
+    let trigger = kind.name().strip_suffix("EventDefinition");
+    trigger.is_some_and(|trigger| EVENTS.iter().any(|(_, kinds)| kinds.contains(&trigger)))
 }
 
-fn is_part_of_sub_process(name: &str) -> bool {
-    let group = element_row(name).map(|row| row.group);
-    matches!(group, Some(Group::LoopCharacteristics | Group::ResourceRole)) || name == "property"
+fn is_part_of_sub_process(kind: K) -> bool {
+    matches!(kind.group(), Group::LoopCharacteristics | Group::ResourceRole) || kind == K::Property
 }
 
 /// Whether the row of an element names this part.
-fn in_table(element: &str, part: &str) -> bool {
+fn in_table(element: K, part: K) -> bool {
     let rows = SUPPORTING.iter().filter(|(_, own, _)| *own == element);
     rows.into_iter().any(|(feature, _, attributes)| {
         let Some(model) = trials::model(feature) else { return false };
-        words(attributes).any(|(word, _)| trials::mark(model, word) == Some(part))
+        words(attributes).any(|(word, _)| trials::mark(model, word) == Some(part.name()))
     })
 }

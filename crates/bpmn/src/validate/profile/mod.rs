@@ -10,6 +10,7 @@ pub use check::outside_common_executable;
 pub use schema::common_executable_schema;
 
 use crate::conformance::Extent;
+use crate::element::ElementKind as K;
 use serde::Serialize;
 use std::sync::OnceLock;
 
@@ -50,85 +51,88 @@ pub struct ProfileElement {
 }
 
 /// Feature, element, attributes; one in parentheses may be absent.
-const ELEMENTS: &[(&str, &str, &str)] = &[
-    ("sequenceFlow (unconditional)", "sequenceFlow", "id (name) sourceRef targetRef"),
-    ("sequenceFlow (conditional)", "sequenceFlow", "id (name) sourceRef targetRef (conditionExpression)"),
-    ("sequenceFlow (default)", "sequenceFlow", "id (name) sourceRef targetRef (default)"),
-    ("subProcess (expanded)", "subProcess", "id name flowElement (loopCharacteristics) (boundaryEventRefs)"),
-    ("exclusiveGateway", "exclusiveGateway", "id name gatewayDirection (default)"),
-    ("parallelGateway", "parallelGateway", "id name gatewayDirection"),
-    ("startEvent (none)", "startEvent", "id name"),
-    ("endEvent (none)", "endEvent", "id name"),
-    ("eventBasedGateway", "eventBasedGateway", "id name gatewayDirection (eventGatewayType)"),
+type Row = (&'static str, K, &'static str);
+
+/// Elements of Table 2.3.
+const ELEMENTS: &[Row] = &[
+    ("sequenceFlow (unconditional)", K::SequenceFlow, "id (name) sourceRef targetRef"),
+    ("sequenceFlow (conditional)", K::SequenceFlow, "id (name) sourceRef targetRef (conditionExpression)"),
+    ("sequenceFlow (default)", K::SequenceFlow, "id (name) sourceRef targetRef (default)"),
+    ("subProcess (expanded)", K::SubProcess, "id name flowElement (loopCharacteristics) (boundaryEventRefs)"),
+    ("exclusiveGateway", K::ExclusiveGateway, "id name gatewayDirection (default)"),
+    ("parallelGateway", K::ParallelGateway, "id name gatewayDirection"),
+    ("startEvent (none)", K::StartEvent, "id name"),
+    ("endEvent (none)", K::EndEvent, "id name"),
+    ("eventBasedGateway", K::EventBasedGateway, "id name gatewayDirection (eventGatewayType)"),
     (
         "userTask",
-        "userTask",
+        K::UserTask,
         "id name (renderings) implementation (resources) (ioSpecification) (dataInputAssociations) \
          (dataOutputAssociations) (loopCharacteristics) (boundaryEventRefs)",
     ),
     (
         "serviceTask",
-        "serviceTask",
+        K::ServiceTask,
         "id name implementation operationRef (ioSpecification) (dataInputAssociations) (dataOutputAssociations) \
          (loopCharacteristics) (boundaryEventRefs)",
     ),
     (
         "callActivity",
-        "callActivity",
+        K::CallActivity,
         "id name calledElement (ioSpecification) (dataInputAssociations) (dataOutputAssociations) \
          (loopCharacteristics) (boundaryEventRefs)",
     ),
-    ("dataObject", "dataObject", "id name (isCollection) itemSubjectRef"),
-    ("textAnnotation", "textAnnotation", "id text"),
-    ("dataAssociation (input)", "dataInputAssociation", "id (name) sourceRef targetRef (assignment)"),
-    ("dataAssociation (output)", "dataOutputAssociation", "id (name) sourceRef targetRef (assignment)"),
+    ("dataObject", K::DataObject, "id name (isCollection) itemSubjectRef"),
+    ("textAnnotation", K::TextAnnotation, "id text"),
+    ("dataAssociation (input)", K::DataInputAssociation, "id (name) sourceRef targetRef (assignment)"),
+    ("dataAssociation (output)", K::DataOutputAssociation, "id (name) sourceRef targetRef (assignment)"),
     (
         "messageStartEvent",
-        "startEvent",
+        K::StartEvent,
         "id name messageEventDefinition (dataOutput) (dataOutputAssociations)",
     ),
-    ("messageEndEvent", "endEvent", "id name messageEventDefinition (dataInput) (dataInputAssociations)"),
-    ("terminateEndEvent", "endEvent", "id name terminateEventDefinition"),
+    ("messageEndEvent", K::EndEvent, "id name messageEventDefinition (dataInput) (dataInputAssociations)"),
+    ("terminateEndEvent", K::EndEvent, "id name terminateEventDefinition"),
     (
         "catching message intermediateEvent",
-        "intermediateCatchEvent",
+        K::IntermediateCatchEvent,
         "id name messageEventDefinition (dataOutput) (dataOutputAssociations)",
     ),
     (
         "throwing message intermediateEvent",
-        "intermediateThrowEvent",
+        K::IntermediateThrowEvent,
         "id name messageEventDefinition (dataInput) (dataInputAssociations)",
     ),
-    ("catching timer intermediateEvent", "intermediateCatchEvent", "id name timerEventDefinition"),
+    ("catching timer intermediateEvent", K::IntermediateCatchEvent, "id name timerEventDefinition"),
     (
         "boundary error intermediateEvent",
-        "boundaryEvent",
+        K::BoundaryEvent,
         "id name attachedToRef errorEventDefinition (dataOutput) (dataOutputAssociations)",
     ),
 ];
 
 /// Supporting classes.
-const SUPPORTING: &[(&str, &str, &str)] = &[
-    ("StandardLoopCharacteristics", "standardLoopCharacteristics", "id loopCondition"),
+const SUPPORTING: &[Row] = &[
+    ("StandardLoopCharacteristics", K::StandardLoopCharacteristics, "id loopCondition"),
     (
         "MultiInstanceLoopCharacteristics",
-        "multiInstanceLoopCharacteristics",
+        K::MultiInstanceLoopCharacteristics,
         "id (isSequential) loopDataInput inputDataItem",
     ),
-    ("Rendering", "rendering", ""),
-    ("Resource", "resource", "id name"),
-    ("ResourceRole", "resourceRole", "id (resourceRef) (resourceAssignmentExpression)"),
-    ("InputOutputSpecification", "ioSpecification", "id (dataInputs) (dataOutputs)"),
-    ("DataInput", "dataInput", "id name (isCollection) itemSubjectRef"),
-    ("DataOutput", "dataOutput", "id name (isCollection) itemSubjectRef"),
-    ("ItemDefinition", "itemDefinition", "id (structure) (import)"),
-    ("Operation", "operation", "id name inMessageRef (outMessageRef) (errorRefs)"),
-    ("Message", "message", "id name structureRef"),
-    ("Error", "error", "id structureRef"),
-    ("Assignment", "assignment", "id from to"),
-    ("MessageEventDefinition", "messageEventDefinition", "id messageRef operationRef"),
-    ("TerminateEventDefinition", "terminateEventDefinition", "id"),
-    ("TimerEventDefinition", "timerEventDefinition", "id timeDate"),
+    ("Rendering", K::Rendering, ""),
+    ("Resource", K::Resource, "id name"),
+    ("ResourceRole", K::ResourceRole, "id (resourceRef) (resourceAssignmentExpression)"),
+    ("InputOutputSpecification", K::IoSpecification, "id (dataInputs) (dataOutputs)"),
+    ("DataInput", K::DataInput, "id name (isCollection) itemSubjectRef"),
+    ("DataOutput", K::DataOutput, "id name (isCollection) itemSubjectRef"),
+    ("ItemDefinition", K::ItemDefinition, "id (structure) (import)"),
+    ("Operation", K::Operation, "id name inMessageRef (outMessageRef) (errorRefs)"),
+    ("Message", K::Message, "id name structureRef"),
+    ("Error", K::Error, "id structureRef"),
+    ("Assignment", K::Assignment, "id from to"),
+    ("MessageEventDefinition", K::MessageEventDefinition, "id messageRef operationRef"),
+    ("TerminateEventDefinition", K::TerminateEventDefinition, "id"),
+    ("TimerEventDefinition", K::TimerEventDefinition, "id timeDate"),
 ];
 
 /// The attributes and parts of a row: name, and whether the element must have it.
@@ -158,14 +162,11 @@ pub fn common_executable() -> Vec<ProfileElement> {
 fn tables() -> Vec<ProfileElement> {
     let tables = [("2.3", ELEMENTS), ("2.4", SUPPORTING)];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |row| (table, row)));
-    let element = |(table, (feature, element, attributes)): (
-        &'static str,
-        &(&'static str, &'static str, &'static str),
-    )| {
+    let element = |(table, (feature, element, attributes)): (&'static str, &Row)| {
         let attributes: Vec<_> = words(attributes).map(|word| attribute(feature, word)).collect();
         ProfileElement {
             feature,
-            element,
+            element: element.name(),
             table,
             readable: attributes.iter().all(|one| one.readable),
             writable: attributes.iter().all(|one| one.writable),
@@ -176,12 +177,12 @@ fn tables() -> Vec<ProfileElement> {
 }
 
 /// The triggers and results that the sub-class has by element; an empty word is an event without one.
-const EVENTS: &[(&str, &[&str])] = &[
-    ("startEvent", &["", "message"]),
-    ("endEvent", &["", "message", "terminate"]),
-    ("intermediateCatchEvent", &["message", "timer"]),
-    ("intermediateThrowEvent", &["message"]),
-    ("boundaryEvent", &["error"]),
+const EVENTS: &[(K, &[&str])] = &[
+    (K::StartEvent, &["", "message"]),
+    (K::EndEvent, &["", "message", "terminate"]),
+    (K::IntermediateCatchEvent, &["message", "timer"]),
+    (K::IntermediateThrowEvent, &["message"]),
+    (K::BoundaryEvent, &["error"]),
 ];
 
 /// Languages that the sub-class demands of types and of data access (clause 2.2), by their URIs.

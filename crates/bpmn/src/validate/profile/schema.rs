@@ -1,5 +1,7 @@
 //! The sub-class as a JSON Schema, from the same tables as the check.
 
+use crate::element::ElementKind as K;
+
 use super::{ELEMENTS, EVENTS, EXPRESSION_LANGUAGE, SUPPORTING, TYPE_LANGUAGE, words};
 use serde_json::{Value, json};
 
@@ -19,19 +21,19 @@ const MEMBERS: &[(&str, &[&str])] = &[
 ];
 
 /// Elements of Table 2.3 that are no nodes.
-const NO_NODES: &[&str] =
-    &["sequenceFlow", "dataObject", "dataInputAssociation", "dataOutputAssociation", "textAnnotation"];
+const NO_NODES: &[K] =
+    &[K::SequenceFlow, K::DataObject, K::DataInputAssociation, K::DataOutputAssociation, K::TextAnnotation];
 
-fn nodes() -> Vec<&'static str> {
-    let mut names: Vec<&str> = ELEMENTS.iter().map(|(_, element, _)| *element).collect();
-    names.retain(|name| !NO_NODES.contains(name));
-    names.sort_unstable();
-    names.dedup();
-    names
+fn nodes() -> Vec<K> {
+    let mut kinds: Vec<K> = ELEMENTS.iter().map(|(_, element, _)| *element).collect();
+    kinds.retain(|kind| !NO_NODES.contains(kind));
+    kinds.sort_unstable_by_key(|kind| kind.name());
+    kinds.dedup();
+    kinds
 }
 
 /// What every row of an element demands.
-fn demanded(element: &str) -> Vec<&'static str> {
+fn demanded(element: K) -> Vec<&'static str> {
     let rows = ELEMENTS.iter().chain(SUPPORTING).filter(|(_, own, _)| *own == element);
     let rows: Vec<Vec<&str>> = rows
         .map(|(_, _, attributes)| {
@@ -50,16 +52,16 @@ fn required(path: &[&str]) -> Value {
     }
 }
 
-fn when(element: &str, then: Vec<Value>) -> Value {
-    json!({"if": {"properties": {"type": {"const": element}}, "required": ["type"]}, "then": {"allOf": then}})
+fn when(element: K, then: Vec<Value>) -> Value {
+    json!({"if": {"properties": {"type": {"const": element.name()}}, "required": ["type"]}, "then": {"allOf": then}})
 }
 
 /// What a node of this element must be.
-fn node(element: &'static str) -> Value {
+fn node(element: K) -> Value {
     let wanted = demanded(element);
     let members = MEMBERS.iter().filter(|(word, _)| wanted.contains(word));
     let mut then: Vec<Value> = members.map(|(_, path)| required(path)).collect();
-    if element.ends_with("Gateway") {
+    if element.is_gateway() {
         then.push(json!({"properties": {"bpmn": {"properties": {
             "gatewayDirection": {"enum": ["Converging", "Diverging"]}}}}}));
     } else {
@@ -111,8 +113,9 @@ const FOREIGN: &[&str] = &[
 /// A JSON Schema (draft 2020-12) for definitions that keep to the sub-class: its elements, the attributes that each must
 /// have, events at their places, loops, gateways' directions, languages.
 pub fn common_executable_schema() -> Value {
-    let names = nodes();
-    let each: Vec<Value> = names.iter().map(|name| node(name)).collect();
+    let kinds = nodes();
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    let each: Vec<Value> = kinds.into_iter().map(node).collect();
     let nothing = json!({"type": ["array", "null"], "maxItems": 0});
     let mut root = serde_json::Map::new();
     for name in FOREIGN {
@@ -143,19 +146,19 @@ pub fn common_executable_schema() -> Value {
                 "dataStores": nothing,
                 "dataObjects": {"type": ["array", "null"], "items": {
                     "required": ["id", "name", "itemSubjectRef"],
-                    "properties": {"elementType": {"enum": ["dataObject", null]}}}},
+                    "properties": {"elementType": {"enum": [K::DataObject.name(), null]}}}},
                 "artifacts": {"type": ["array", "null"], "items": {
-                    "required": ["id", "text"], "properties": {"elementType": {"enum": ["textAnnotation", null]}}}}
+                    "required": ["id", "text"], "properties": {"elementType": {"enum": [K::TextAnnotation.name(), null]}}}}
             }},
             "edge": {
                 "type": "object",
-                "required": demanded("sequenceFlow").iter().map(|word| match *word {
+                "required": demanded(K::SequenceFlow).iter().map(|word| match *word {
                     "sourceRef" => "source",
                     "targetRef" => "target",
                     other => other,
                 }).collect::<Vec<&str>>(),
                 "properties": {
-                    "type": {"enum": ["sequenceFlow", null]},
+                    "type": {"enum": [K::SequenceFlow.name(), null]},
                     "bpmn": {"type": ["object", "null"], "properties": {
                         "conditionLanguage": {"enum": [EXPRESSION_LANGUAGE, null]}}}
                 }

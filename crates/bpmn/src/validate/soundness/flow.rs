@@ -1,6 +1,7 @@
 //! One graph of a definition as the flow between its elements.
 
-use crate::graph::{Csr, is_beside_the_flow, is_no_flow};
+use crate::element::{ElementKind as K, Splitting};
+use crate::graph::Csr;
 use crate::model::{Activity, Edge, GraphRef, LoopCharacteristics, Node};
 use std::collections::{HashMap, HashSet};
 
@@ -152,7 +153,7 @@ impl<'a> FlowGraph<'a> {
     }
 
     fn add_flow(&mut self, edge: &'a Edge, by_id: &HashMap<&str, Ix>) {
-        if is_no_flow(edge.element_type()) {
+        if edge.is_no_flow() {
             return;
         }
         let end = |end: &Option<String>| end.as_deref().and_then(|id| by_id.get(id)).copied();
@@ -173,7 +174,7 @@ impl<'a> FlowGraph<'a> {
         let mut throwing = Vec::new();
         for (at, element) in self.elements.iter().enumerate() {
             let Some(name) = link(element.node) else { continue };
-            if element.node.element_type() == Some("intermediateCatchEvent") {
+            if element.node.is(K::IntermediateCatchEvent) {
                 catching.entry(name).or_insert(index(at));
             } else {
                 throwing.push((index(at), name));
@@ -232,9 +233,9 @@ impl<'a> FlowGraph<'a> {
         let all = || self.elements.iter().enumerate();
         self.starts = all().filter(|(_, own)| own.instantiates).map(|(at, _)| index(at)).collect();
         if self.starts.is_empty() {
-            let fed = |own: &Element<'_>| match own.node.element_type() {
-                Some("boundaryEvent") => true,
-                Some("intermediateCatchEvent") => link(own.node).is_some(),
+            let fed = |own: &Element<'_>| match own.node.kind() {
+                Some(K::BoundaryEvent) => true,
+                Some(K::IntermediateCatchEvent) => link(own.node).is_some(),
                 _ => false,
             };
             let free = all().filter(|&(at, own)| self.incoming.of(index(at)).is_empty() && !fed(own));
@@ -279,15 +280,14 @@ fn elements<'a>(
     let mut elements = Vec::with_capacity(graph.nodes.len());
     let mut boundaries = Vec::new();
     for (place, node) in graph.nodes.iter().enumerate() {
-        let word = node.element_type().unwrap_or_default();
-        let bpmn = node.bpmn.as_deref();
+        let (kind, bpmn) = (node.kind(), node.bpmn.as_deref());
         let id = node.element_id().unwrap_or_default();
         let handler = activity(node).and_then(|own| own.for_compensation) == Some(true);
         let event_sub_process = bpmn.and_then(|own| own.triggered_by_event) == Some(true);
-        if id.is_empty() || is_beside_the_flow(word) || handler || event_sub_process {
+        if id.is_empty() || node.is_beside_the_flow() || handler || event_sub_process {
             continue;
         }
-        if word == "boundaryEvent" {
+        if kind == Some(K::BoundaryEvent) {
             // A compensation event leads to its handler, which stands beside the flow.
             if has_definition(node, &["compensate"]) {
                 continue;
@@ -296,69 +296,68 @@ fn elements<'a>(
             boundaries.push((index(elements.len()), host.unwrap_or_default()));
         }
         let interrupting = bpmn.and_then(|own| own.cancel_activity) != Some(false);
-        let role = role(word, node);
+        let role = role(kind, node);
         let starts = bpmn.and_then(|own| own.instantiate) == Some(true)
-            && matches!(word, "receiveTask" | "eventBasedGateway");
-        let waits = waits(word, node) || resting.contains(&std::ptr::from_ref(node));
+            && matches!(kind, Some(K::ReceiveTask | K::EventBasedGateway));
+        let waits = waits(node) || resting.contains(&std::ptr::from_ref(node));
         let instantiates = role == Role::Start || starts;
         elements.push(Element { id, place, node, role, host: NONE, interrupting, waits, instantiates });
     }
     (elements, boundaries)
 }
 
-fn role(word: &str, node: &Node) -> Role {
-    let bpmn = node.bpmn.as_deref();
-    match word {
-        "startEvent" => Role::Start,
-        "endEvent" => Role::End { terminates: has_definition(node, &["terminate", "error", "cancel"]) },
-        "intermediateCatchEvent"
-        | "intermediateThrowEvent"
-        | "boundaryEvent"
-        | "event"
-        | "implicitThrowEvent" => Role::Event,
-        "exclusiveGateway" => Role::Exclusive,
-        "parallelGateway" => Role::Parallel,
-        "inclusiveGateway" | "complexGateway" => Role::Inclusive,
-        "eventBasedGateway" => {
+/// What an element does with tokens: a gateway by its split, everything else by its group.
+fn role(kind: Option<K>, node: &Node) -> Role {
+    match node.token_rules().1 {
+        Splitting::First => Role::Exclusive,
+        Splitting::All => Role::Parallel,
+        Splitting::Every | Splitting::Complex => Role::Inclusive,
+        Splitting::Events => {
+            let bpmn = node.bpmn.as_deref();
             let kind = bpmn.and_then(|own| own.event_gateway_type.as_deref());
-            let parallel = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("parallel"));
-            Role::EventBased { parallel }
+            Role::EventBased { parallel: kind.is_some_and(|kind| kind.eq_ignore_ascii_case("parallel")) }
         }
-        _ => Role::Activity,
+        Splitting::Direct => match kind {
+            Some(K::StartEvent) => Role::Start,
+            Some(K::EndEvent) => {
+                Role::End { terminates: has_definition(node, &["terminate", "error", "cancel"]) }
+            }
+            Some(K::Event) => Role::Event,
+            Some(kind) if kind.is_event() => Role::Event,
+            _ => Role::Activity,
+        },
     }
 }
 
 /// Whether a run rests at the element. What an editor's own kind or a call does is not known here, so that it
 /// counts as waiting.
-pub(super) fn waits(word: &str, node: &Node) -> bool {
-    let bpmn = node.bpmn.as_deref();
-    match word {
-        "userTask" | "receiveTask" | "callActivity" | "adHocSubProcess" => true,
-        "eventBasedGateway" | "boundaryEvent" => false,
-        "intermediateCatchEvent" => link(node).is_none(),
+pub(super) fn waits(node: &Node) -> bool {
+    let Some(kind) = node.kind() else { return true };
+    match kind {
+        K::UserTask | K::ReceiveTask | K::CallActivity | K::AdHocSubProcess => true,
+        K::BoundaryEvent | K::StartEvent | K::EndEvent | K::IntermediateThrowEvent => false,
+        K::IntermediateCatchEvent => link(node).is_none(),
         // Its content is judged on its own.
-        "subProcess" | "transaction" => false,
-        "serviceTask" | "sendTask" | "businessRuleTask" | "scriptTask" | "task" | "manualTask" => {
-            let kind = node.configuration.as_ref().is_some_and(|own| own.contains_key("kind"));
-            let operation = bpmn.is_some_and(|own| own.operation_ref.is_some());
-            let named = bpmn.and_then(|own| own.implementation.as_deref());
-            let extended =
-                bpmn.is_some_and(|own| own.extension_xml.as_ref().is_some_and(|own| !own.is_empty()));
-            let calls = matches!(word, "serviceTask" | "sendTask")
-                && (operation
-                    || extended
-                    || named.is_some_and(|own| !own.is_empty() && !own.starts_with("##")));
-            kind || calls
-        }
-        "startEvent"
-        | "endEvent"
-        | "intermediateThrowEvent"
-        | "exclusiveGateway"
-        | "parallelGateway"
-        | "inclusiveGateway"
-        | "complexGateway" => false,
-        _ => true,
+        K::SubProcess | K::Transaction => false,
+        K::ServiceTask | K::SendTask => calls(node) || has_executor(node),
+        K::BusinessRuleTask | K::ScriptTask | K::Task | K::ManualTask => has_executor(node),
+        kind => !kind.is_gateway(),
     }
+}
+
+/// Whether the configuration of a task names an executor.
+fn has_executor(node: &Node) -> bool {
+    node.configuration.as_ref().is_some_and(|own| own.contains_key("kind"))
+}
+
+/// Whether a task calls something outside.
+fn calls(node: &Node) -> bool {
+    let Some(bpmn) = node.bpmn.as_deref() else { return false };
+    let extended = bpmn.extension_xml.as_ref().is_some_and(|own| !own.is_empty());
+    let named = bpmn.implementation.as_deref();
+    bpmn.operation_ref.is_some()
+        || extended
+        || named.is_some_and(|own| !own.is_empty() && !own.starts_with("##"))
 }
 
 pub(super) fn activity(node: &Node) -> Option<&Activity> {

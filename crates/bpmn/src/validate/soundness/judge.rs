@@ -5,6 +5,7 @@ use super::explore::{Budget, Space, explore};
 use super::flow::{FlowGraph, Ix, NONE};
 use super::net::{EdgeIx, Kind, Net};
 use super::{Finding, Soundness, Unjudged, build, reduce};
+use crate::element::ElementKind;
 use crate::model::{GraphRef, join};
 use std::collections::HashSet;
 
@@ -29,7 +30,7 @@ pub(super) fn judge(scope: &Scope<'_, '_>, budget: &mut Budget, reduced: bool, f
         Soundness::add(&mut found.unreachable, &mut found.more, || scope.unreachable(&region, None));
     }
     // The activities of an ad-hoc sub-process start as people like.
-    let ad_hoc = scope.graph.owner.is_some_and(|owner| owner.element_type() == Some("adHocSubProcess"));
+    let ad_hoc = scope.graph.owner.is_some_and(|owner| owner.is(ElementKind::AdHocSubProcess));
     let judged = !ad_hoc && !scope.flow.starts.is_empty();
     let missed = if judged { tokens(scope, budget, reduced, found) } else { HashSet::new() };
     for cycle in unbounded(scope.flow) {

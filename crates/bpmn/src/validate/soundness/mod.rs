@@ -37,6 +37,7 @@ mod reduce;
 mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::element::ElementKind;
 use crate::model::{GraphRef, Node, WorkflowDefinition, graphs};
 use explore::Budget;
 use flow::FlowGraph;
@@ -185,10 +186,7 @@ fn resting(graphs: &[GraphRef<'_>]) -> HashSet<*const Node> {
     let mut found = HashSet::new();
     for graph in graphs.iter().rev() {
         let Some(owner) = graph.owner else { continue };
-        let waits = |node: &Node| {
-            flow::waits(node.element_type().unwrap_or_default(), node)
-                || found.contains(&std::ptr::from_ref(node))
-        };
+        let waits = |node: &Node| flow::waits(node) || found.contains(&std::ptr::from_ref(node));
         if graph.nodes.iter().any(waits) {
             found.insert(std::ptr::from_ref(owner));
         }
@@ -205,7 +203,7 @@ fn escape(graph: &GraphRef<'_>, graphs: &[GraphRef<'_>]) -> bool {
         let content = content.and_then(|own| own.sub_process.as_deref());
         content.is_some_and(|content| {
             let nodes = content.nodes.iter().flatten();
-            let mut starts = nodes.filter(|node| node.element_type() == Some("startEvent"));
+            let mut starts = nodes.filter(|node| node.is(ElementKind::StartEvent));
             starts.any(|start| start.bpmn.as_deref().is_none_or(|own| own.is_interrupting != Some(false)))
         })
     };

@@ -1,6 +1,7 @@
 //! The settings of one flow node.
 
 use super::{Context, Hit, Map, Members, attribute_hit, element_hit};
+use crate::element::ElementKind;
 use crate::model::{ImportItem, Node};
 use crate::xml::Group;
 use crate::xml::names::kind;
@@ -100,10 +101,12 @@ fn subscribed(node: &Node, owner: &str, inner_event: bool, context: &Context) ->
         return None;
     }
     let bpmn = node.bpmn.as_deref()?;
-    let waits = match owner {
-        "receiveTask" => return context.subscriptions.get(bpmn.message_ref.as_deref()?).cloned(),
-        "intermediateCatchEvent" | "boundaryEvent" => true,
-        "startEvent" => inner_event,
+    let waits = match ElementKind::named(owner) {
+        Some(ElementKind::ReceiveTask) => {
+            return context.subscriptions.get(bpmn.message_ref.as_deref()?).cloned();
+        }
+        Some(ElementKind::IntermediateCatchEvent | ElementKind::BoundaryEvent) => true,
+        Some(ElementKind::StartEvent) => inner_event,
         _ => false,
     };
     let [event] = bpmn.event_definitions.as_deref().filter(|_| waits)? else { return None };

@@ -2,13 +2,13 @@
 
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, TokenId};
 use heddle_policy::RequestContext;
-use heddle_policy::journal::Journal;
+use heddle_usecase::Journal;
 
-use crate::error::Problems;
 use crate::records::ApiToken;
 use crate::sessions::own_session;
 use crate::token::{API_TOKEN_PREFIX, Token};
 use crate::{Identity, JournalFor, UseCaseError, validate};
+use heddle_usecase::Problems;
 
 /// An API token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Identity {
     ) -> Result<CreatedToken, UseCaseError> {
         own_session(context)?;
         let mut problems = Problems::default();
-        validate::name(&mut problems, "name", &new.name, 100);
+        heddle_usecase::name(&mut problems, "name", &new.name, 100);
         validate::future(&mut problems, "expiresAt", new.expires_at, context.now());
         if let Some(names) = &new.permissions {
             validate::permissions(&mut problems, "permissions", names);

@@ -2,8 +2,8 @@
 
 use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
 use heddle_policy::capability::AuditList;
-use heddle_policy::journal::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_policy::{Authorized, RequestContext, RequestFacts};
+use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
 
 use crate::ports::{AuditEvent, AuditFilter};

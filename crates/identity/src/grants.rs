@@ -2,15 +2,15 @@
 
 use heddle_kernel::{GrantId, Page, PageRequest, Timestamp};
 use heddle_policy::capability::{GrantCreate, GrantDelete, GrantList, GrantRead};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_policy::{Authorized, Effect, RequestContext};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
-use crate::error::Problems;
 use crate::ports::{GrantFilter, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow};
 use crate::rights::{covers_owner, covers_role, exceeds, lifts, rule_of};
 use crate::{Identity, JournalFor, UseCaseError, validate};
+use heddle_usecase::Problems;
 
 /// A grant to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,7 +148,7 @@ fn check(row: &GrantRow, now: Timestamp) -> Result<(), UseCaseError> {
     for rule in &rule_of(row).resources {
         validate::rule(&mut problems, "", rule);
     }
-    validate::text(&mut problems, "reason", row.reason.as_deref(), 1000);
+    heddle_usecase::text(&mut problems, "reason", row.reason.as_deref(), 1000);
     validate::future(&mut problems, "expiresAt", row.expires_at, now);
     problems.finish()
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use heddle_kernel::{Clock, IdSource, Revision, Timestamp};
+use heddle_kernel::{Clock, IdSource, Timestamp};
 use heddle_policy::licence::Licence;
 use uuid::Uuid;
 
 use crate::UseCaseError;
-use crate::error::Problem;
 use crate::key::InstallationKey;
 use crate::licence::Licences;
 use crate::password::{Cost, Passwords};
@@ -103,16 +102,5 @@ impl Identity {
 
     pub(crate) fn limit(&self, name: &str) -> Option<u64> {
         self.licence_state().limit(name)
-    }
-}
-
-/// The revision that a caller saw must be the present one, if he names one.
-pub(crate) fn check_revision(seen: Option<Revision>, present: Revision) -> Result<(), UseCaseError> {
-    match seen {
-        Some(seen) if seen != present => {
-            let problem = Problem::new("revisionMismatch", "The resource was changed in the meantime.");
-            Err(UseCaseError::Conflict(vec![problem.with("currentRevision", present.0)]))
-        }
-        _ => Ok(()),
     }
 }

@@ -9,8 +9,8 @@ use pasetors::keys::{AsymmetricPublicKey, AsymmetricSecretKey};
 use pasetors::version4::V4;
 use sha2::{Digest as _, Sha256};
 
+use crate::UseCaseError;
 use crate::records::InstallationState;
-use crate::{UseCaseError, token};
 
 /// The key's length in bytes.
 pub const KEY_LENGTH: usize = 32;
@@ -48,7 +48,7 @@ impl InstallationKey {
     #[must_use]
     pub fn installation_id(&self) -> String {
         let digest = Sha256::digest([b"heddle/installation/v1".as_slice(), &*self.pair.pk].concat());
-        token::hex(&digest[..16])
+        heddle_usecase::hex(&digest[..16])
     }
 
     /// The seal of an installation's row: HMAC-SHA-256 over what nobody may change from outside, in lower-case hex.
@@ -64,14 +64,14 @@ impl InstallationKey {
             state.high_water_mark.micros().to_string(),
             micros(state.trial_started_at),
             micros(state.set_up_at),
-            token::sha256_hex(state.licence.as_deref().unwrap_or_default().as_bytes()),
+            heddle_usecase::sha256_hex(state.licence.as_deref().unwrap_or_default().as_bytes()),
             state.revoked.join(" "),
         ];
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part.as_bytes());
         }
-        Ok(token::hex(&mac.finalize().into_bytes()))
+        Ok(heddle_usecase::hex(&mac.finalize().into_bytes()))
     }
 
     /// The row with its seal.

@@ -7,7 +7,6 @@ mod access;
 mod api_tokens;
 mod audit;
 pub mod blocklist;
-pub mod error;
 mod grants;
 mod identity;
 pub mod key;
@@ -31,7 +30,6 @@ mod validate;
 
 pub use access::Authenticated;
 pub use api_tokens::{CreatedToken, NewApiToken};
-pub use error::{Problem, UseCaseError};
 pub use grants::NewGrant;
 pub use identity::{Identity, Ports, Settings, Tools};
 pub use key::InstallationKey;
@@ -43,8 +41,4 @@ pub use setup::{Administrator, FirstLicence, SetUpRequest, Started};
 pub use sign_in::{SignIn, SignedIn};
 pub use users::{NewAccount, PatchUser};
 
-use heddle_policy::journal::Journal;
-
-/// Builds what is written beside a change, in its own transaction: the audit event and, when the caller sent an
-/// idempotency key, the answer that a repeat of the call gets. It is called with the changed resource.
-pub type JournalFor<'a, T> = dyn Fn(&T) -> Journal + Send + Sync + 'a;
+pub(crate) use heddle_usecase::{JournalFor, UseCaseError};

@@ -2,16 +2,16 @@
 
 use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId, Timestamp, UserId};
 use heddle_policy::capability::{MemberDelete, MemberList, MemberUpdate};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
-use crate::error::{Problem, Problems};
-use crate::identity::check_revision;
 use crate::ports::Tombstone;
 use crate::records::{Member, Membership, Role};
 use crate::rights::{changed, covers_role, lifts};
 use crate::{Identity, JournalFor, UseCaseError, access, validate};
+use heddle_usecase::check_revision;
+use heddle_usecase::{Problem, Problems};
 
 /// A membership as it shall be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,7 +77,7 @@ impl Identity {
         record: &JournalFor<'_, Member>,
     ) -> Result<Member, UseCaseError> {
         let mut problems = Problems::default();
-        if let Patch::Set(end) = &wanted.expires_at {
+        if let Patch::Value(end) = &wanted.expires_at {
             validate::future(&mut problems, "expiresAt", Some(*end), context.now());
         }
         problems.finish()?;

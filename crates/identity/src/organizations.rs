@@ -4,15 +4,15 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId};
 use heddle_policy::capability::{
     OrganizationCreate, OrganizationDelete, OrganizationList, OrganizationRead, OrganizationUpdate,
 };
-use heddle_policy::journal::Journal;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::Journal;
 
-use crate::error::Problems;
-use crate::identity::check_revision;
 use crate::ports::Tombstone;
 use crate::records::Organization;
 use crate::rights::{capped, changed, covers_owner};
-use crate::{Identity, JournalFor, UseCaseError, validate};
+use crate::{Identity, JournalFor, UseCaseError};
+use heddle_usecase::Problems;
+use heddle_usecase::check_revision;
 
 /// An organisation to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +81,8 @@ impl Identity {
         record: &JournalFor<'_, Organization>,
     ) -> Result<Organization, UseCaseError> {
         let mut problems = Problems::default();
-        validate::slug(&mut problems, "slug", &new.slug);
-        validate::name(&mut problems, "displayName", &new.display_name, 200);
+        heddle_usecase::slug(&mut problems, "slug", &new.slug);
+        heddle_usecase::name(&mut problems, "displayName", &new.display_name, 200);
         problems.finish()?;
         // Its owner may do all that the licence allows, the licence itself included.
         covers_owner(context)?;
@@ -118,10 +118,10 @@ impl Identity {
     ) -> Result<Organization, UseCaseError> {
         let mut problems = Problems::default();
         if let Some(slug) = &patch.slug {
-            validate::slug(&mut problems, "slug", slug);
+            heddle_usecase::slug(&mut problems, "slug", slug);
         }
         if let Some(name) = &patch.display_name {
-            validate::name(&mut problems, "displayName", name, 200);
+            heddle_usecase::name(&mut problems, "displayName", name, 200);
         }
         problems.finish()?;
         let mut organization = self.selected(context, id).await?;

@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::blocklist::COMMON_WORDS;
-use crate::error::Problem;
 use crate::{UseCaseError, token};
+use heddle_usecase::Problem;
 
 /// The shortest password, in characters.
 pub const MIN_LENGTH: usize = 12;

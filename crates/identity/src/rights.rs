@@ -3,10 +3,10 @@
 use heddle_kernel::UserId;
 use heddle_policy::{Effect, PrivilegeEscalation, RequestContext, ResourceRule, RoleRules, system_roles};
 
-use crate::error::Problem;
 use crate::ports::Tombstone;
 use crate::records::{GrantRow, Role};
 use crate::{Identity, UseCaseError, access};
+use heddle_usecase::Problem;
 
 /// The refusal of somebody who wants more than he has.
 pub(crate) fn exceeds(excess: &PrivilegeEscalation) -> UseCaseError {

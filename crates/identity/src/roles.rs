@@ -2,17 +2,17 @@
 
 use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId};
 use heddle_policy::capability::{RoleCreate, RoleDelete, RoleList, RoleRead, RoleUpdate};
-use heddle_policy::journal::Journal;
 use heddle_policy::{
     Authorized, Effect, PermissionSet, RequestContext, ResourceRule, RoleRules, system_roles,
 };
+use heddle_usecase::Journal;
 
-use crate::error::Problems;
-use crate::identity::check_revision;
 use crate::ports::Tombstone;
 use crate::records::Role;
 use crate::rights::{changed, covers_owner, exceeds, lifts};
 use crate::{Identity, JournalFor, UseCaseError, validate};
+use heddle_usecase::Problems;
+use heddle_usecase::check_revision;
 
 /// A role to create.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,8 +44,8 @@ pub struct PatchRole {
 
 fn check(name: &str, description: Option<&str>, rules: &RoleRules) -> Result<(), UseCaseError> {
     let mut problems = Problems::default();
-    validate::name(&mut problems, "name", name, 100);
-    validate::text(&mut problems, "description", description, 1000);
+    heddle_usecase::name(&mut problems, "name", name, 100);
+    heddle_usecase::text(&mut problems, "description", description, 1000);
     validate::permission_set(&mut problems, "permissions", &rules.permissions);
     validate::permissions(&mut problems, "deniedPermissions", &rules.denied_permissions);
     for (at, rule) in rules.resources.iter().enumerate() {
@@ -178,7 +178,7 @@ impl Identity {
     ) -> Result<(), UseCaseError> {
         let role = match self.ports.directory.role(context.tenant(), id).await {
             Ok(role) => role,
-            Err(heddle_policy::store::StoreError::NotFound) => {
+            Err(heddle_usecase::StoreError::NotFound) => {
                 return self.gone(context, Tombstone::Role(id)).await;
             }
             Err(error) => return Err(error.into()),

@@ -1,14 +1,14 @@
 //! A user's own sessions and password.
 
 use heddle_kernel::SessionId;
-use heddle_policy::journal::Journal;
 use heddle_policy::permission::PERMISSIONS;
 use heddle_policy::{RequestContext, SessionKind};
+use heddle_usecase::Journal;
 
 use crate::ports::{Attempt, PasswordChange};
 use crate::records::{OwnOrganization, Session, User};
 use crate::sign_in::throttled;
-use crate::{Identity, UseCaseError, password, token};
+use crate::{Identity, UseCaseError, password};
 
 /// Who is signed in, and what he may where.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ impl Identity {
         }
         let turn = self.passwords.turn().await?;
         // Whoever found an open session shall not guess the password through it.
-        let key = token::sha256_hex(format!("password|{}", user.id).as_bytes());
+        let key = heddle_usecase::sha256_hex(format!("password|{}", user.id).as_bytes());
         if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&key, context.now()).await? {
             return Err(throttled(next_at, context.now()));
         }

@@ -2,20 +2,20 @@
 
 use heddle_kernel::{Revision, TenantId, UserId};
 use heddle_policy::RequestFacts;
-use heddle_policy::journal::{Journal, Outcome};
 use heddle_policy::licence::Licence;
-use heddle_policy::store::StoreError;
 use heddle_policy::system_roles::{OWNER, SYSTEM_ROLES};
+use heddle_usecase::StoreError;
+use heddle_usecase::{Journal, Outcome};
 use serde_json::json;
 use subtle::ConstantTimeEq as _;
 
 use crate::audit::{Event, system};
-use crate::error::{Problem, Problems};
 use crate::licence::with_trial;
 use crate::ports::{NewOrganization, NewUser, SetUp};
 use crate::records::{InstallationState, Membership, Organization, Role, User, UserState};
 use crate::token::{SETUP_PREFIX, Token};
 use crate::{Identity, UseCaseError, password, token, validate};
+use heddle_usecase::{Problem, Problems};
 
 /// Seconds for which a set-up token holds.
 pub const SETUP_SECONDS: i64 = 60 * 60;
@@ -293,10 +293,10 @@ fn already_set_up() -> UseCaseError {
 
 fn check(wanted: &SetUpRequest) -> Result<(), UseCaseError> {
     let mut problems = Problems::default();
-    validate::slug(&mut problems, "organization.slug", &wanted.slug);
-    validate::name(&mut problems, "organization.displayName", &wanted.display_name, 200);
+    heddle_usecase::slug(&mut problems, "organization.slug", &wanted.slug);
+    heddle_usecase::name(&mut problems, "organization.displayName", &wanted.display_name, 200);
     validate::email(&mut problems, "administrator.email", &validate::email_form(&wanted.email));
-    validate::name(&mut problems, "administrator.displayName", &wanted.owner_name, 200);
+    heddle_usecase::name(&mut problems, "administrator.displayName", &wanted.owner_name, 200);
     let context = [wanted.email.as_str(), &wanted.owner_name, &wanted.slug, &wanted.display_name];
     if let Some(Problem { reason, message, .. }) =
         password::problem("administrator.password", &wanted.password, &context)

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{SessionId, TenantId};
 use heddle_policy::RequestFacts;
-use heddle_policy::journal::Outcome;
+use heddle_usecase::Outcome;
 use serde_json::json;
 
 use crate::audit::{Event, acting, anonymous};
@@ -57,7 +57,7 @@ impl Identity {
     /// an organisation to which the user does not belong; `Unavailable`.
     pub async fn sign_in(&self, sent: &SignIn, request: &RequestFacts) -> Result<SignedIn, UseCaseError> {
         let email = validate::email_form(&sent.email);
-        let account_key = token::sha256_hex(format!("sign-in|{email}").as_bytes());
+        let account_key = heddle_usecase::sha256_hex(format!("sign-in|{email}").as_bytes());
         // The turn comes before the count, so that a busy server counts no failure.
         let turn = self.passwords.turn().await?;
         if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&account_key, request.now).await? {

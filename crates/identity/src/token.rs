@@ -8,6 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use heddle_usecase::sha256_hex;
+
 use crate::UseCaseError;
 use crate::ports::TokenKind;
 
@@ -92,22 +94,6 @@ fn check_of(body: &str) -> String {
     let mut check = URL_SAFE_NO_PAD.encode(Sha256::digest(body.as_bytes()));
     check.truncate(CHECK_LENGTH);
     check
-}
-
-/// SHA-256 in lower-case hex.
-#[must_use]
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Bytes in lower-case hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Bytes from the system's generator.

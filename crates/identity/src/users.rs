@@ -2,15 +2,15 @@
 
 use heddle_kernel::{Page, PageRequest, Revision, UserId};
 use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
-use heddle_policy::journal::Journal;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::Journal;
 
-use crate::error::Problems;
-use crate::identity::check_revision;
 use crate::ports::{NewUser, Tombstone, UserFilter};
 use crate::records::{Membership, User, UserState};
 use crate::rights::{capped, changed, covers_role};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
+use heddle_usecase::Problems;
+use heddle_usecase::check_revision;
 
 /// An account to create.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -101,7 +101,7 @@ impl Identity {
         let email = validate::email_form(&new.email);
         let mut problems = Problems::default();
         validate::email(&mut problems, "email", &email);
-        validate::name(&mut problems, "displayName", &new.display_name, 200);
+        heddle_usecase::name(&mut problems, "displayName", &new.display_name, 200);
         weak_password(&mut problems, new.password.as_deref(), &[&email, &new.display_name]);
         problems.finish()?;
         let roles = self.named_roles(context, &new.roles).await?;
@@ -169,7 +169,7 @@ impl Identity {
         user.display_name = patch.display_name.unwrap_or(user.display_name);
         let mut problems = Problems::default();
         validate::email(&mut problems, "email", &user.email);
-        validate::name(&mut problems, "displayName", &user.display_name, 200);
+        heddle_usecase::name(&mut problems, "displayName", &user.display_name, 200);
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
         problems.finish()?;
         if id == context.user_id() {

@@ -5,7 +5,7 @@ use heddle_policy::facts::ANY;
 use heddle_policy::permission::{action, permission, resource_type};
 use heddle_policy::{PermissionSet, ResourceRule};
 
-use crate::error::Problems;
+use heddle_usecase::Problems;
 
 /// The longest e-mail address, in bytes (RFC 5321, 4.5.3.1).
 const EMAIL_MAX: usize = 254;
@@ -23,34 +23,6 @@ pub(crate) fn email(problems: &mut Problems, field: &str, text: &str) {
     let legal = text.len() <= EMAIL_MAX && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if !good || !legal {
         problems.add(field, "wrongFormat", "An e-mail address is needed: name@domain, at most 254 bytes.");
-    }
-}
-
-/// A name for people: 1 to `most` characters, none of them a control character, not only spaces.
-pub(crate) fn name(problems: &mut Problems, field: &str, text: &str, most: usize) {
-    if text.trim().is_empty() {
-        problems.add(field, "required", "A name is needed.");
-    } else if text.chars().count() > most {
-        problems.add(field, "tooLong", format!("At most {most} characters."));
-    } else if text.chars().any(char::is_control) {
-        problems.add(field, "wrongFormat", "No control characters.");
-    }
-}
-
-/// A text for people: at most `most` characters.
-pub(crate) fn text(problems: &mut Problems, field: &str, text: Option<&str>, most: usize) {
-    if text.is_some_and(|text| text.chars().count() > most) {
-        problems.add(field, "tooLong", format!("At most {most} characters."));
-    }
-}
-
-/// `^[a-z0-9]+(-[a-z0-9]+)*$`, 1 to 100.
-pub(crate) fn slug(problems: &mut Problems, field: &str, text: &str) {
-    let part =
-        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    if text.len() > 100 || !text.split('-').all(part) {
-        let message = "Small letters, digits and single hyphens between them, 1 to 100 characters.";
-        problems.add(field, "wrongFormat", message);
     }
 }
 
@@ -113,20 +85,6 @@ mod tests {
             (&format!("{}@example.com", "x".repeat(250)), false),
         ] {
             assert_eq!(is_fine(|problems| email(problems, "email", text)), fine, "{text}");
-        }
-        for (text, fine) in
-            [("acme", true), ("a-1", true), ("", false), ("-a", false), ("a--b", false), ("A", false)]
-        {
-            assert_eq!(is_fine(|problems| slug(problems, "slug", text)), fine, "{text}");
-        }
-        for (text, fine) in [
-            ("Ada", true),
-            ("  ", false),
-            ("a\u{7}b", false),
-            (&"ü".repeat(200), true),
-            (&"ü".repeat(201), false),
-        ] {
-            assert_eq!(is_fine(|problems| name(problems, "displayName", text, 200)), fine, "{text}");
         }
         assert_eq!(email_form(" Ada@Example.COM "), "ada@example.com");
     }

@@ -1,42 +1,51 @@
-//! A change of one member: absent, null and a value are three things.
+//! A member of three values: absent, null and a value are three things.
 
 use serde::{Deserialize, Deserializer};
 
-/// A member of a PATCH body. Give the field `#[serde(default)]`, so that an absent member is [`Patch::Keep`].
+/// A member of a body as it was sent, or of a document as it is stored. Give the field `#[serde(default)]`, so that a
+/// missing member is [`Patch::Absent`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Patch<T> {
-    /// Absent: stays as it is.
+    /// Not there; in a change: stays as it is.
     #[default]
-    Keep,
-    /// Null: is cleared.
-    Clear,
-    /// A value: is set.
-    Set(T),
+    Absent,
+    /// Null; in a change: is cleared.
+    Null,
+    /// A value; in a change: is set.
+    Value(T),
 }
 
 impl<T> Patch<T> {
+    /// The value, if there is one.
+    pub const fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
     /// What a member holds after the change.
     #[must_use]
     pub fn apply_to(self, old: Option<T>) -> Option<T> {
         match self {
-            Self::Keep => old,
-            Self::Clear => None,
-            Self::Set(new) => Some(new),
+            Self::Absent => old,
+            Self::Null => None,
+            Self::Value(new) => Some(new),
         }
     }
 
     /// Whether nothing is asked for.
     #[must_use]
-    pub const fn is_keep(&self) -> bool {
-        matches!(self, Self::Keep)
+    pub const fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
     }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Option::deserialize(deserializer)? {
-            Some(value) => Self::Set(value),
-            None => Self::Clear,
+            Some(value) => Self::Value(value),
+            None => Self::Null,
         })
     }
 }

@@ -4,7 +4,6 @@ use heddle_kernel::{RequestId, SessionId, TenantId, Timestamp, TokenId, UserId};
 
 use crate::capability::Capability;
 use crate::facts::RoleRules;
-use crate::journal::Actor;
 use crate::snapshot::{Authorized, DenialError, PrivilegeEscalation, Snapshot, Target};
 
 /// How the caller proved who he is.
@@ -29,18 +28,6 @@ pub struct Principal {
     pub display: String,
     /// The names of the groups and roles that he has in the organisation; a human task may name them as candidates.
     pub groups: Vec<String>,
-}
-
-impl Principal {
-    /// As the one who did something, for the audit.
-    #[must_use]
-    pub fn actor(&self) -> Actor {
-        let kind = match self.session {
-            SessionKind::Session(_) => "user",
-            SessionKind::ApiToken(_) => "apiToken",
-        };
-        Actor { kind, id: Some(self.user_id.to_string()), display: self.display.clone() }
-    }
 }
 
 /// What is known of a request before anything is decided.

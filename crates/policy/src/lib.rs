@@ -7,11 +7,9 @@
 pub mod capability;
 mod context;
 pub mod facts;
-pub mod journal;
 pub mod licence;
 pub mod permission;
 mod snapshot;
-pub mod store;
 pub mod system_roles;
 
 pub use capability::Capability;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{Committer, RunStore, Transaction};
 use tokio::sync::{Mutex, mpsc, oneshot};
 

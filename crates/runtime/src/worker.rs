@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use heddle_kernel::{Clock as _, Timestamp};
-use heddle_workflows::UseCaseError;
+use heddle_usecase::UseCaseError;
 use heddle_workflows::ports::RunStore;
 use heddle_workflows::runs::Runs;
 use tokio::sync::{Mutex, watch};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use heddle_api::operations::{Operation, OperationSpec};
 use heddle_kernel::{EventId, IdSource as _, PageRequest, Revision};
-use heddle_policy::journal::{AuditEntry, IdempotencyRecord, Journal, Outcome as AuditOutcome};
 use heddle_policy::{Authorized, Capability, RequestContext};
+use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome as AuditOutcome};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -110,7 +110,7 @@ pub fn audit(
         id: EventId(app.ids.next(context.now())),
         tenant: Some(context.tenant()),
         at: context.now(),
-        actor: context.principal().actor(),
+        actor: Actor::of(context.principal()),
         action: spec.audit_event?.to_owned(),
         resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
         resource_id: Some(resource.to_owned()),

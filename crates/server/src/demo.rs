@@ -1,12 +1,12 @@
 //! The demo: three workflows of our own, made from BPMN files through the same use cases as any other.
 
-use heddle_kernel::{TenantId, UserId};
+use heddle_kernel::{Patch, TenantId, UserId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
 use heddle_policy::{RequestContext, Target};
 use heddle_workflows::definitions::{
     NewWorkflow, PreviewRequest, PublishRequest, SourceFormat, TransformTarget,
 };
-use heddle_workflows::records::{Draft, Presence};
+use heddle_workflows::records::Draft;
 
 use crate::app::App;
 use crate::error::StartError;
@@ -96,7 +96,7 @@ pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<S
         slug: source.slug.to_owned(),
         display_name: source.display_name.to_owned(),
         description: source.description.to_owned(),
-        folder_id: Presence::Absent,
+        folder_id: Patch::Absent,
         draft: Draft::Value(json),
         definition: Some(definition),
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use heddle_identity::ports::InstallationStore;
 use heddle_kernel::TenantId;
-use heddle_policy::journal::AuditEntry;
+use heddle_usecase::AuditEntry;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,6 +1,7 @@
 //! Why a server does not start.
 
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
+use heddle_usecase::UseCaseError;
 
 use crate::data_dir::DataDirError;
 
@@ -68,23 +69,24 @@ impl StartError {
     }
 }
 
-impl From<heddle_workflows::UseCaseError> for StartError {
-    fn from(error: heddle_workflows::UseCaseError) -> Self {
-        use heddle_workflows::UseCaseError as Error;
+impl From<UseCaseError> for StartError {
+    fn from(error: UseCaseError) -> Self {
         match error {
-            Error::NotFound => Self::NotFound("there is no such resource".to_owned()),
-            Error::Invalid(problems) | Error::Conflict(problems) => {
+            UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
                 let texts = problems.into_iter().map(|problem| match problem.field {
                     Some(field) => format!("{field}: {}", problem.message),
                     None => problem.message,
                 });
                 Self::Refused(texts.collect::<Vec<_>>().join("; "))
             }
-            Error::Forbidden(problem) => Self::Refused(problem.message),
-            Error::Unavailable(cause) => {
-                Self::Store(cause.unwrap_or_else(|| StoreError::Unavailable("no answer".to_owned())))
-            }
-            Error::Internal(cause) => Self::Internal(cause),
+            UseCaseError::Forbidden(problem) => Self::Refused(problem.message),
+            UseCaseError::NotFound => Self::NotFound(error.to_string()),
+            UseCaseError::Unavailable(cause) => Self::Store(cause),
+            UseCaseError::Unauthenticated
+            | UseCaseError::LimitReached { .. }
+            | UseCaseError::Throttled { .. }
+            | UseCaseError::Busy => Self::Refused(error.to_string()),
+            UseCaseError::Internal(cause) => Self::Internal(cause),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Errors of every layer to the errors of the API: one exhaustive mapping each.
 
 use heddle_api::{ApiError, Detail, ErrorCode};
-use heddle_policy::store::StoreError;
-use heddle_workflows::{Problem, UseCaseError};
+use heddle_usecase::StoreError;
+use heddle_usecase::{Problem, UseCaseError};
 
 /// Why a call gets no result; becomes the error body.
 #[derive(Debug)]
@@ -81,9 +81,21 @@ impl From<UseCaseError> for Failure {
             UseCaseError::Invalid(problems) => many(ErrorCode::InvalidRequestBody, problems),
             UseCaseError::Conflict(problems) => many(ErrorCode::StateConflict, problems),
             UseCaseError::Forbidden(problem) => many(ErrorCode::PermissionRequired, vec![problem]),
-            UseCaseError::Unavailable(cause) => {
-                Self::unavailable(cause.map(|cause| cause.to_string()).unwrap_or_default())
+            UseCaseError::Unauthenticated => {
+                let message = "The e-mail address and the password do not fit together.";
+                Self::because(ErrorCode::AuthenticationRequired, "signInRefused", message)
             }
+            UseCaseError::LimitReached { limit, licensed, used } => {
+                let message = format!("The licence allows {licensed} {limit}; there are {used}.");
+                let detail = Detail::new("limitReached", message)
+                    .with("limit", limit)
+                    .with("licensed", licensed)
+                    .with("used", used);
+                ApiError::because(ErrorCode::FeatureNotLicensed, detail).into()
+            }
+            UseCaseError::Throttled { retry_after_seconds } => limited("throttled", retry_after_seconds),
+            UseCaseError::Busy => limited("busy", 1),
+            UseCaseError::Unavailable(cause) => Self::unavailable(cause.to_string()),
             UseCaseError::Internal(cause) => Self::internal(cause),
         }
     }
@@ -98,51 +110,9 @@ fn detail(problem: Problem) -> Detail {
     }
 }
 
-impl From<heddle_identity::UseCaseError> for Failure {
-    fn from(error: heddle_identity::UseCaseError) -> Self {
-        use heddle_identity::UseCaseError as Error;
-        let many = |code, problems: Vec<heddle_identity::Problem>| {
-            let mut error = ApiError::new(code);
-            error.details = problems.into_iter().map(identity_detail).collect();
-            Self::from(error)
-        };
-        match error {
-            Error::NotFound => Self::not_found(),
-            Error::Invalid(problems) => many(ErrorCode::InvalidRequestBody, problems),
-            Error::Conflict(problems) => many(ErrorCode::StateConflict, problems),
-            Error::Forbidden(problem) => many(ErrorCode::PermissionRequired, vec![problem]),
-            Error::Unauthenticated => {
-                let message = "The e-mail address and the password do not fit together.";
-                Self::because(ErrorCode::AuthenticationRequired, "signInRefused", message)
-            }
-            Error::LimitReached { limit, licensed, used } => {
-                let message = format!("The licence allows {licensed} {limit}; there are {used}.");
-                let detail = Detail::new("limitReached", message)
-                    .with("limit", limit)
-                    .with("licensed", licensed)
-                    .with("used", used);
-                ApiError::because(ErrorCode::FeatureNotLicensed, detail).into()
-            }
-            Error::Throttled { retry_after_seconds } => limited("throttled", retry_after_seconds),
-            Error::Busy => limited("busy", 1),
-            Error::Unavailable(cause) => Self::unavailable(cause.to_string()),
-            Error::Internal(cause) => Self::internal(cause),
-        }
-    }
-}
-
 fn limited(reason: &str, seconds: u64) -> Failure {
     let message = format!("Try again in {seconds} s.");
     let detail = Detail::new(reason, message).with("retryAfterSeconds", seconds);
     let error = ApiError::because(ErrorCode::RateLimited, detail);
     Failure { retry_after: Some(seconds), ..error.into() }
-}
-
-fn identity_detail(problem: heddle_identity::Problem) -> Detail {
-    Detail {
-        field: problem.field,
-        reason: problem.reason.to_owned(),
-        message: problem.message,
-        extra: problem.extra,
-    }
 }

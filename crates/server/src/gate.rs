@@ -12,8 +12,9 @@ use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Sele
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{EventId, IdSource as _, Revision, TenantId};
-use heddle_policy::journal::{Actor, AuditEntry, Outcome as AuditOutcome};
 use heddle_policy::{Authorized, Capability, DenialError, RequestContext, RequestFacts, Target};
+use heddle_usecase::hex;
+use heddle_usecase::{Actor, AuditEntry, Outcome as AuditOutcome};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -129,19 +130,10 @@ where
                 {
                     replay(&app, spec, &context, &incoming, &mut meta).await?.ok_or(failure)
                 }
-                other => other.map_err(|failure| foreign_cursor(spec, &incoming.query, failure)),
+                other => other,
             }
         })
     })
-}
-
-/// A list without a place of its own in the path is always there: what was not found is the cursor's row.
-fn foreign_cursor(spec: &OperationSpec, query: &str, failure: Failure) -> Failure {
-    let paged = query.split('&').any(|pair| pair.starts_with("cursor="));
-    if paged && failure.error.code == ErrorCode::NotFound && spec.errors.contains(&400) {
-        return Failure::at("cursor", "notAllowed", "The cursor is not one of this list.");
-    }
-    failure
 }
 
 /// A handler of an operation that needs a session.
@@ -166,7 +158,7 @@ where
                 app,
                 caller,
             };
-            handler(call).await.map_err(|failure| foreign_cursor(spec, &incoming.query, failure))
+            handler(call).await
         })
     })
 }
@@ -357,7 +349,7 @@ fn deny(
         id: EventId(app.ids.next(facts.now)),
         tenant: caller.and_then(Authenticated::tenant),
         at: facts.now,
-        actor: caller.map_or_else(anonymous, |caller| caller.principal.actor()),
+        actor: caller.map_or_else(anonymous, |caller| Actor::of(&caller.principal)),
         action: "access.denied".to_owned(),
         resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
         resource_id: None,
@@ -458,10 +450,5 @@ fn call_hash(incoming: &Incoming) -> String {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    use std::fmt::Write as _;
-    digest.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a String can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&digest.finalize())
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_identity::{
-    FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools, UseCaseError,
-};
+use heddle_identity::{FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools};
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store_identity::IdentityStore;
+use heddle_usecase::UseCaseError;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -101,28 +100,6 @@ pub async fn keep(identity: Arc<Identity>, mut stop: watch::Receiver<bool>) {
             && let Err(error) = identity.sweep().await
         {
             tracing::warn!(error = %error, "sweeping sessions failed");
-        }
-    }
-}
-
-impl From<UseCaseError> for StartError {
-    fn from(error: UseCaseError) -> Self {
-        match error {
-            UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
-                let texts = problems.into_iter().map(|problem| match problem.field {
-                    Some(field) => format!("{field}: {}", problem.message),
-                    None => problem.message,
-                });
-                Self::Refused(texts.collect::<Vec<_>>().join("; "))
-            }
-            UseCaseError::Forbidden(problem) => Self::Refused(problem.message),
-            UseCaseError::NotFound => Self::NotFound(error.to_string()),
-            UseCaseError::Unavailable(cause) => Self::Store(cause),
-            UseCaseError::Unauthenticated
-            | UseCaseError::LimitReached { .. }
-            | UseCaseError::Throttled { .. }
-            | UseCaseError::Busy => Self::Refused(error.to_string()),
-            UseCaseError::Internal(cause) => Self::Internal(cause),
         }
     }
 }

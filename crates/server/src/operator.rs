@@ -15,9 +15,9 @@ use heddle_kernel::{
     Clock as _, EventId, IdSource as _, PageRequest, TenantId, Timestamp, UserId, WorkflowId,
 };
 use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
-use heddle_policy::journal::{Actor, AuditEntry, Journal, Outcome};
 use heddle_policy::{DenialError, RequestContext, Target};
 use heddle_store_identity::IdentityStore;
+use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use heddle_workflows::definitions::VersionChoice;
 use heddle_workflows::ports::WorkflowFilter;
 use serde::Serialize;
@@ -344,31 +344,13 @@ pub async fn export(
     let grant = context.snapshot().authorize::<WorkflowExport>(&Target::one(id)).map_err(denied)?;
     let exported =
         app.definitions.export_bpmn(&grant, &context, id, choice).await.map_err(|error| match error {
-            heddle_workflows::UseCaseError::NotFound => {
+            heddle_usecase::UseCaseError::NotFound => {
                 StartError::NotFound(format!("`{workflow}` has nothing to export in the version `{version}`"))
             }
             other => other.into(),
         })?;
     let slug = exported.workflow.slug;
     Ok(Exported { slug, content: exported.content, diagnostics: exported.diagnostics })
-}
-
-/// A slug made of a file's name: lower-case letters, digits and hyphens.
-#[must_use]
-pub fn slug_of(name: &str) -> String {
-    let mut slug = String::new();
-    for letter in name.chars().flat_map(char::to_lowercase) {
-        if letter.is_ascii_alphanumeric() {
-            slug.push(letter);
-        } else if !slug.is_empty() && !slug.ends_with('-') {
-            slug.push('-');
-        }
-        if slug.len() == 100 {
-            break;
-        }
-    }
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "workflow".to_owned() } else { slug.to_owned() }
 }
 
 /// Brings the database up to date; the names of what was applied.
@@ -421,19 +403,6 @@ pub(crate) fn journal(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slug_is_made_of_any_name() {
-        for (name, slug) in [
-            ("approval", "approval"),
-            ("Purchase Approval (v2)", "purchase-approval-v2"),
-            ("--Überweisung__", "berweisung"),
-            ("日本", "workflow"),
-        ] {
-            assert_eq!(slug_of(name), slug);
-        }
-        assert_eq!(slug_of(&"a-".repeat(80)).len(), 99);
-    }
 
     #[test]
     fn a_password_is_made_only_when_none_is_given() {

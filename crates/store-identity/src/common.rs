@@ -65,9 +65,9 @@ pub(crate) fn out_of_reach(reach: &AccessFilter) -> bool {
     reach.is_empty()
 }
 
-/// The key of the last row seen. A cursor of another list is `NotFound`.
+/// The key of the last row seen. A cursor of another list is `InvalidCursor`.
 pub(crate) fn after<K: DeserializeOwned>(page: &PageRequest) -> Result<Option<K>, StoreError> {
-    page.cursor.as_ref().map(|cursor| cursor.key().or(Err(StoreError::NotFound))).transpose()
+    page.cursor.as_ref().map(|cursor| cursor.key().or(Err(StoreError::InvalidCursor))).transpose()
 }
 
 /// The key of the last row seen in a list by time.

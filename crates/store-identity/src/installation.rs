@@ -7,10 +7,10 @@ use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::{AuditEntry, IdempotencyRecord, Journal};
 use heddle_store::idempotency::{self, write_unit};
 use heddle_store::schema::{installation, organizations, users};
 use heddle_store::{AsConn, Error, StoreError, audit, on_conn, read, write_tx};
+use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal};
 
 use crate::IdentityStore;
 use crate::common::{serialise, write};

@@ -9,13 +9,13 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
-use heddle_policy::journal::Journal;
 use heddle_store::audit::INSTALLATION;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{
     api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
 };
 use heddle_store::{At, Id, StoreError, read, write_tx};
+use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::common::{after_time, bury_as, found, is_tombstone, serialise, surplus, write};

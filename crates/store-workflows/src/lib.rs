@@ -15,9 +15,9 @@ pub use workflows::SqlWorkflowStore;
 use std::str::FromStr;
 
 use heddle_kernel::PageRequest;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_store::{Error, Id};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use serde::de::DeserializeOwned;
 
 /// Kinds of tombstones.
@@ -40,8 +40,7 @@ fn named(error: StoreError) -> StoreError {
 
 /// Where a page goes on: the key in its cursor.
 fn position<K: DeserializeOwned>(page: &PageRequest) -> Result<Option<K>, StoreError> {
-    // A cursor that is not one of this list names no row of it.
-    page.cursor.as_ref().map(|cursor| cursor.key().or(Err(StoreError::NotFound))).transpose()
+    page.cursor.as_ref().map(|cursor| cursor.key().or(Err(StoreError::InvalidCursor))).transpose()
 }
 
 /// The ids that a reach names. What is no id of this kind names nothing of it.

@@ -3,7 +3,7 @@
 use diesel::{Insertable, SqliteConnection};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::TenantId;
-use heddle_policy::journal::AuditEntry;
+use heddle_usecase::AuditEntry;
 use uuid::Uuid;
 
 use crate::conn::AsConn;

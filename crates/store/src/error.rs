@@ -1,7 +1,7 @@
 //! What can go wrong in a query, and what it means to a use case.
 
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind};
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 
 /// An error inside the body of a `read!` or `write_tx!`.
 #[derive(Debug, thiserror::Error)]

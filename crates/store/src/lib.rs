@@ -23,7 +23,7 @@ pub use macros::typed;
 pub use conn::{AsConn, Conn};
 pub use db::{Db, Durability, OpenError, Options};
 pub use error::Error;
-pub use heddle_policy::store::StoreError;
+pub use heddle_usecase::StoreError;
 pub use migrate::{MigrateError, MigrationState};
 pub use postgres::{PgConn, PgDb};
 pub use sqlite::{SqliteConn, SqliteDb, Worker, savepoint};

@@ -6,7 +6,6 @@
 
 pub mod decisions;
 pub mod definitions;
-pub mod error;
 pub mod models;
 pub mod plan;
 pub mod ports;
@@ -14,13 +13,7 @@ pub mod records;
 pub mod runs;
 pub mod schema;
 
-pub use error::{Problem, UseCaseError};
-
-use heddle_policy::journal::Journal;
-
-/// Builds what is written beside a change, in its own transaction: the audit event and, when the caller sent an
-/// idempotency key, the answer that a repeat of the call gets. It is called with the changed resource.
-pub type JournalFor<'a, T> = dyn Fn(&T) -> Journal + Send + Sync + 'a;
+pub(crate) use heddle_usecase::{JournalFor, Problem, UseCaseError};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The records of this area as the domain sees them. Rows and wire types are made from these by plain functions.
 
 use heddle_engine::State;
-use heddle_kernel::{EventId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{EventId, Patch, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,30 +34,8 @@ impl WorkflowState {
     }
 }
 
-/// A member that may be absent, null or there.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Presence<T> {
-    /// Was not sent.
-    #[default]
-    Absent,
-    /// Was sent as null.
-    Null,
-    /// Was sent.
-    Value(T),
-}
-
-impl<T> Presence<T> {
-    /// The value, if there is one.
-    pub const fn value(&self) -> Option<&T> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Absent | Self::Null => None,
-        }
-    }
-}
-
 /// A draft: the definition's JSON as it was sent, member for member.
-pub type Draft = Presence<Value>;
+pub type Draft = Patch<Value>;
 
 /// A workflow without its definition.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +51,7 @@ pub struct Workflow {
     /// 0 to 4,000 characters.
     pub description: String,
     /// A free label of 1 to 200 characters.
-    pub folder_id: Presence<String>,
+    pub folder_id: Patch<String>,
     /// Where it stands.
     pub state: WorkflowState,
     /// Grows with every change.

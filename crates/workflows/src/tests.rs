@@ -4,32 +4,32 @@ use std::sync::Arc;
 
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_kernel::{
-    FixedClock, IdSource as _, RequestId, Revision, SequentialIds, SessionId, TenantId, Timestamp, UserId,
-    WorkflowId,
+    FixedClock, IdSource as _, Patch, RequestId, Revision, SequentialIds, SessionId, TenantId, Timestamp,
+    UserId, WorkflowId,
 };
 use heddle_policy::capability::{
     CaseEventCreate, RunCompleteTask, WorkflowCreate, WorkflowPublish, WorkflowRun,
 };
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_policy::{
     Authorized, Capability, Facts, Principal, RequestContext, RequestFacts, SessionKind, Snapshot, Target,
 };
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::UseCaseError;
-use crate::definitions::{Definitions, NewWorkflow, PublishRequest, definition_hash};
+use crate::definitions::{Definitions, NewWorkflow, PublishRequest};
 use crate::models::CompiledVersions;
 use crate::ports::{
     InboxWrite, MatchedSubscription, MockCommitter, MockNotifier, MockRunStore, MockWorkflowStore,
     TaskChange, Transaction,
 };
 use crate::records::{
-    BindingKind, Draft, InboxState, Presence, Run, RunCounts, RunState, Version, Workflow, WorkflowState,
-    WorkflowView,
+    BindingKind, Draft, InboxState, Run, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
 };
 use crate::runs::{CaseEvent, Completion, RunPorts, Runs, StartRun};
+use heddle_usecase::canonical_sha256;
 
 const NOW: Timestamp = Timestamp::from_micros(1_750_000_000_000_000);
 
@@ -92,11 +92,11 @@ fn view(context: &RequestContext, definition: Option<&Value>) -> WorkflowView {
         slug: "w".to_owned(),
         display_name: "W".to_owned(),
         description: String::new(),
-        folder_id: Presence::Absent,
+        folder_id: Patch::Absent,
         state: WorkflowState::Draft,
         revision: Revision(4),
         draft_revision: Revision(2),
-        draft_hash: definition.map(definition_hash),
+        draft_hash: definition.map(canonical_sha256),
         published_version: None,
         published_hash: None,
         created_at: NOW,
@@ -128,7 +128,7 @@ fn new_workflow(slug: &str, display_name: &str) -> NewWorkflow {
         slug: slug.to_owned(),
         display_name: display_name.to_owned(),
         description: String::new(),
-        folder_id: Presence::Null,
+        folder_id: Patch::Null,
         draft: Draft::Absent,
         definition: None,
     }

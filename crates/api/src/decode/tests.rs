@@ -23,13 +23,13 @@ fn with_definition(definition: &Value) -> String {
 #[test]
 fn the_definition_is_absent_null_or_kept_as_sent() {
     let absent = create(r#"{"slug":"a","displayName":"A","description":""}"#).unwrap();
-    assert_eq!(absent.definition, Patch::Keep);
-    assert_eq!(absent.folder_id, Patch::Keep);
+    assert_eq!(absent.definition, Patch::Absent);
+    assert_eq!(absent.folder_id, Patch::Absent);
     let null = create(&with_definition(&Value::Null)).unwrap();
-    assert_eq!(null.definition, Patch::Clear);
+    assert_eq!(null.definition, Patch::Null);
     let sent = json!({"nodes": [{"id": "n", "type": "task", "bpmn": null}], "schemaVersion": 1});
     let value = create(&with_definition(&sent)).unwrap();
-    let Patch::Set(Definition { json, typed }) = value.definition else { unreachable!() };
+    let Patch::Value(Definition { json, typed }) = value.definition else { unreachable!() };
     assert_eq!(json, sent);
     assert_eq!(typed.schema_version, Some(1));
     assert_eq!(typed.nodes.unwrap()[0].bpmn, None);
@@ -138,9 +138,9 @@ fn hostile_bodies_are_refused() {
 #[test]
 fn a_patch_keeps_absent_and_null_apart() {
     let patch = |body: &str| decode_body::<ops::UpdateWorkflow>(MediaType::Json, body.as_bytes());
-    assert_eq!(patch("{}").unwrap().folder_id, Patch::Keep);
-    assert_eq!(patch(r#"{"folderId":null}"#).unwrap().folder_id, Patch::Clear);
-    assert_eq!(patch(r#"{"folderId":"f"}"#).unwrap().folder_id, Patch::Set("f".to_owned()));
+    assert_eq!(patch("{}").unwrap().folder_id, Patch::Absent);
+    assert_eq!(patch(r#"{"folderId":null}"#).unwrap().folder_id, Patch::Null);
+    assert_eq!(patch(r#"{"folderId":"f"}"#).unwrap().folder_id, Patch::Value("f".to_owned()));
     let problems = patch(r#"{"displayName":null,"state":"published","folderId":""}"#).unwrap_err();
     let mut told = found(&problems);
     told.sort_unstable();

@@ -76,7 +76,7 @@ async fn import_one(core: &Core, acting: &Acting, file: &Path, publish: bool) ->
     let bytes = std::fs::read(file).context("cannot be read")?;
     let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, name) = (text(file.file_stem()), text(file.file_name()));
-    let slug = operator::slug_of(&stem);
+    let slug = heddle_usecase::slug_from(&stem, "workflow");
     let source = Source {
         slug: &slug,
         display_name: &stem,

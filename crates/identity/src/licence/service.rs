@@ -2,22 +2,22 @@
 
 use heddle_kernel::{Revision, Timestamp};
 use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
-use heddle_policy::journal::{Journal, Outcome};
 use heddle_policy::licence::{
     CLAIMS_VERSION, CLOCK_TOLERANCE_SECONDS, Claims, ClockFacts, Entitlement, Kind, Licence, LicenceState,
     Restriction, Signer, TRIAL_DAYS,
 };
-use heddle_policy::store::StoreError;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::StoreError;
+use heddle_usecase::{Actor, Journal, Outcome};
 use serde_json::json;
 
 use super::keys::INSTALLATION_KEY_ID;
 use super::{FileError, Kept};
 use crate::audit::{Event, system};
-use crate::error::Problem;
-use crate::identity::check_revision;
 use crate::records::{InstallationState, Usage};
 use crate::{Identity, InstallationKey, JournalFor, UseCaseError};
+use heddle_usecase::Problem;
+use heddle_usecase::check_revision;
 
 /// Seconds between two writings of the latest time seen.
 const HIGH_WATER_SECONDS: i64 = 600;
@@ -210,7 +210,7 @@ impl Identity {
         };
         let event = Event {
             tenant: Some(context.tenant()),
-            actor: context.principal().actor(),
+            actor: Actor::of(context.principal()),
             action: "licence.rejected",
             resource: ("licence", None),
             outcome: Outcome::Failed,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{TenantId, Timestamp, UserId};
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 
 use crate::records::{ApiToken, GrantRow, Membership, Role, Session, User};
 

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
 use crate::records::{GrantPrincipal, GrantRow, Member, Membership, Organization, Role, User, UserState};
 

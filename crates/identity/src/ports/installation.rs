@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::{AuditEntry, IdempotencyRecord, Journal};
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
+use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal};
 use serde_json::Value;
 
 use super::directory::{NewOrganization, NewUser};

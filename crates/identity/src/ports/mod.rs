@@ -1,7 +1,7 @@
 //! The ports through which identity reaches storage. One method is one atomic journal: all of it is written, or nothing.
 //!
 //! Obligations of every method that writes:
-//! - what the [`heddle_policy::journal::Journal`] holds is written in the same transaction;
+//! - what the [`heddle_usecase::Journal`] holds is written in the same transaction;
 //! - where an organisation's memberships, roles, grants or the state of one of its members changes, the
 //!   organisation's authorization revision grows by one in the same transaction, so that the next request of anybody
 //!   sees the change;

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp, TokenId, UserId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
 use crate::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 

@@ -1,6 +1,6 @@
 use heddle_kernel::TokenId;
-use heddle_policy::store::StoreError;
 use heddle_policy::{PermissionSet, Reason};
+use heddle_usecase::StoreError;
 
 use super::*;
 use crate::api_tokens::NewApiToken;

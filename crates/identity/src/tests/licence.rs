@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
 use heddle_policy::licence::{Claims, Kind, LicenceState};
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 
 use super::*;
 use crate::licence::{Install, testing};

@@ -12,20 +12,20 @@ use std::sync::Arc;
 use heddle_kernel::{
     FixedClock, RequestId, Revision, RoleId, SequentialIds, SessionId, TenantId, Timestamp, UserId,
 };
-use heddle_policy::journal::Journal;
 use heddle_policy::{
     Authorized, Capability, Facts, Principal, RequestContext, RequestFacts, RoleRules, SessionKind, Snapshot,
     Target, system_roles,
 };
+use heddle_usecase::Journal;
 use uuid::Uuid;
 
-use crate::error::Problem;
 use crate::password::Cost;
 use crate::ports::{
     MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, TenantAccess,
 };
 use crate::records::{Membership, Organization, OwnOrganization, Role, Session, User, UserState};
 use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
+use heddle_usecase::Problem;
 
 pub const START: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
 pub const PASSWORD: &str = "correct horse battery";

@@ -3,7 +3,7 @@ use heddle_policy::capability::{
     MemberDelete, MemberUpdate, OrganizationCreate, OrganizationDelete, RoleDelete, RoleUpdate, UserCreate,
     UserDelete, UserUpdate,
 };
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 
 use super::*;
 use crate::licence::testing;
@@ -126,7 +126,7 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
             system_role("administrator").id.to_string(),
             "designer".to_owned(),
         ],
-        expires_at: Patch::Set(START.plus_seconds(60)),
+        expires_at: Patch::Value(START.plus_seconds(60)),
         revision: Some(Revision(5)),
     };
     let identity = world.identity();
@@ -144,7 +144,7 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
     let viewer = || vec!["viewer".to_owned()];
     for (wanted, expected) in [
         (SetMember { roles: vec!["pilot".to_owned()], ..SetMember::default() }, "notFound"),
-        (SetMember { roles: viewer(), expires_at: Patch::Set(START), revision: None }, "outOfRange"),
+        (SetMember { roles: viewer(), expires_at: Patch::Value(START), revision: None }, "outOfRange"),
         (
             SetMember { roles: viewer(), revision: Some(Revision(4)), ..SetMember::default() },
             "revisionMismatch",

@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use heddle_policy::licence::{LicenceState, Restriction};
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 
 use super::*;
 use crate::ports::SetUp;

@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
-use heddle_policy::journal::Outcome;
-use heddle_policy::store::StoreError;
+use heddle_usecase::Outcome;
+use heddle_usecase::StoreError;
 
 use super::*;
 use crate::ports::Attempt;
@@ -84,7 +84,7 @@ async fn five_failures_slow_the_account_down_and_the_right_password_waits_too() 
     let mut world = World::new();
     let kept: Arc<Mutex<Option<Throttle>>> = Arc::default();
     world.sessions.expect_attempt().returning(move |key, now| {
-        assert_eq!(key, token::sha256_hex(b"sign-in|user1@example.com"));
+        assert_eq!(key, heddle_usecase::sha256_hex(b"sign-in|user1@example.com"));
         let mut kept = kept.lock().unwrap();
         let attempt = throttle::next(*kept, now);
         if let Attempt::Allowed(next) = attempt {

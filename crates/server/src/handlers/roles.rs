@@ -51,7 +51,7 @@ pub async fn patch(call: Call<ops::UpdateRole>) -> Outcome {
     let body = &call.body;
     let patch = PatchRole {
         name: body.name.clone(),
-        description: body.description.clone().map_or(Patch::Keep, Patch::Set),
+        description: body.description.clone().map_or(Patch::Absent, Patch::Value),
         permissions: body.permissions.as_deref().map(PermissionSet::of),
         denied_permissions: body.denied_permissions.clone(),
         resources: body.grants.as_deref().map(|grants| grants.iter().map(rule).collect()),
@@ -161,8 +161,8 @@ pub async fn create_grant(call: Call<ops::CreateGrant>) -> Outcome {
         selector: body.resource_id.clone(),
         effect: effect_of(body.effect),
         expires_at: match &body.expires_at {
-            Patch::Set(instant) => Some(*instant),
-            Patch::Keep | Patch::Clear => None,
+            Patch::Value(instant) => Some(*instant),
+            Patch::Absent | Patch::Null => None,
         },
         reason: body.reason.clone(),
     };

@@ -228,13 +228,13 @@ pub async fn tasks(call: Call<ops::ListHumanTasks>) -> Outcome {
 /// POST /api/human-tasks/{taskId}/assign
 pub async fn assign(call: Call<ops::AssignHumanTask>) -> Outcome {
     let assignment = match &call.body.assignee {
-        Patch::Clear => Assignment::Release,
-        Patch::Set(name) if name == "me" => Assignment::Claim,
-        Patch::Set(name) => Assignment::To(name.clone()),
-        Patch::Keep => return Err(Failure::at("assignee", "required", "`me`, a name, or null is needed.")),
+        Patch::Null => Assignment::Release,
+        Patch::Value(name) if name == "me" => Assignment::Claim,
+        Patch::Value(name) => Assignment::To(name.clone()),
+        Patch::Absent => return Err(Failure::at("assignee", "required", "`me`, a name, or null is needed.")),
     };
     let details =
-        json!({ "assignee": match &call.body.assignee { Patch::Set(name) => Some(name), _ => None } });
+        json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), _ => None } });
     let answer = |task: &HumanTask| Answer::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
     let task =

@@ -5,9 +5,9 @@ use heddle_api::wire;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
 use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
 use heddle_kernel::{SessionId, TenantId};
-use heddle_policy::journal::Journal;
 use heddle_policy::licence::LicenceState;
 use heddle_policy::{RequestContext, SessionKind};
+use heddle_usecase::Journal;
 use serde_json::json;
 
 use super::accounts::user;
@@ -48,7 +48,7 @@ pub async fn sign_in(call: PublicCall<ops::SignIn>) -> Outcome {
     };
     // Whoever names an organisation that he does not belong to is told nothing else than with a wrong password.
     let refused = |error| match error {
-        heddle_identity::UseCaseError::Forbidden(_) => heddle_identity::UseCaseError::Unauthenticated,
+        heddle_usecase::UseCaseError::Forbidden(_) => heddle_usecase::UseCaseError::Unauthenticated,
         other => other,
     };
     let signed_in = call.app.identity.sign_in(&wanted, &call.facts).await.map_err(refused)?;

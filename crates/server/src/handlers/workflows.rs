@@ -7,7 +7,7 @@ use heddle_workflows::definitions::{
     NewWorkflow, PublishRequest, SavedDraft, ValidationProfile, VersionChoice, WorkflowPatch,
 };
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
-use heddle_workflows::records::{Draft, Presence, Version, WorkflowState, WorkflowView};
+use heddle_workflows::records::{Draft, Version, WorkflowState, WorkflowView};
 use serde_json::Value;
 
 use crate::call::{Call, page};
@@ -37,7 +37,7 @@ pub async fn create(call: Call<ops::CreateWorkflow>) -> Outcome {
         slug: body.slug.clone(),
         display_name: body.display_name.clone(),
         description: body.description.clone(),
-        folder_id: presence(body.folder_id.clone()),
+        folder_id: body.folder_id.clone(),
         draft: draft.clone(),
         definition,
     };
@@ -88,7 +88,7 @@ pub async fn delete(call: Call<ops::DeleteWorkflow>) -> Outcome {
 
 /// PUT /api/workflows/{workflowId}/draft
 pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
-    if call.body.definition.is_keep() {
+    if call.body.definition.is_absent() {
         return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
     }
     let (draft, definition) = draft_of(call.body.definition.clone());
@@ -193,17 +193,9 @@ fn draft_of(
     sent: Patch<wire::definition::Definition>,
 ) -> (Draft, Option<heddle_bpmn::model::WorkflowDefinition>) {
     match sent {
-        Patch::Keep => (Draft::Absent, None),
-        Patch::Clear => (Draft::Null, None),
-        Patch::Set(definition) => (Draft::Value(definition.json), Some(definition.typed)),
-    }
-}
-
-fn presence(sent: Patch<String>) -> Presence<String> {
-    match sent {
-        Patch::Keep => Presence::Absent,
-        Patch::Clear => Presence::Null,
-        Patch::Set(value) => Presence::Value(value),
+        Patch::Absent => (Draft::Absent, None),
+        Patch::Null => (Draft::Null, None),
+        Patch::Value(definition) => (Draft::Value(definition.json), Some(definition.typed)),
     }
 }
 
@@ -240,9 +232,9 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
         display_name: workflow.display_name.clone(),
         description: workflow.description.clone(),
         folder_id: match &workflow.folder_id {
-            Presence::Absent => None,
-            Presence::Null => Some(None),
-            Presence::Value(folder) => Some(Some(folder.clone())),
+            Patch::Absent => None,
+            Patch::Null => Some(None),
+            Patch::Value(folder) => Some(Some(folder.clone())),
         },
         state: match workflow.state {
             WorkflowState::Draft => wire::workflows::WorkflowState::Draft,

@@ -6,10 +6,10 @@ use heddle_identity::ports::{GrantFilter, Tombstone};
 use heddle_identity::records::{GrantPrincipal, GrantRow};
 use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{grants, members, roles};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_usecase::Journal;
 
 use super::nothing;
 use crate::IdentityStore;

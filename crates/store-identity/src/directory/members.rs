@@ -10,10 +10,10 @@ use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Member, Membership};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, users};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_usecase::Journal;
 
 use super::{nothing, owners};
 use crate::IdentityStore;

@@ -14,8 +14,8 @@ use heddle_identity::ports::{
 use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
 use heddle_store::{StoreError, read};
+use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::common::is_tombstone;

@@ -8,10 +8,10 @@ use heddle_identity::ports::{Change, LimitOutcome, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{members, organizations, role_bindings, tenant_authz, users, workflows};
 use heddle_store::{AsConn, At, Error, Id, StoreError, on_conn, read};
+use heddle_usecase::Journal;
 
 use super::{members::set_bindings, nothing, roles};
 use crate::IdentityStore;

@@ -9,10 +9,10 @@ use heddle_identity::ports::{Change, LimitOutcome, NewUser, Tombstone, UserFilte
 use heddle_identity::records::{GrantPrincipal, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
 use heddle_store::idempotency::write_unit;
 use heddle_store::schema::{api_tokens, grants, members, sessions, users};
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_usecase::Journal;
 
 use super::{members::set_bindings, nothing, owners};
 use crate::IdentityStore;

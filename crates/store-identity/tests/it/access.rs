@@ -3,9 +3,9 @@
 use heddle_identity::ports::{AccessStore, Credential, DirectoryStore, SessionStore, TokenKind};
 use heddle_identity::records::{GrantPrincipal, Role, User, UserState};
 use heddle_kernel::Revision;
-use heddle_policy::journal::Journal;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
 use uuid::Uuid;
 
 use crate::world::*;

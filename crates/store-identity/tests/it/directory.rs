@@ -7,10 +7,10 @@ use heddle_identity::ports::{
 use heddle_identity::records::{GrantPrincipal, Organization, Role, User, UserState};
 use heddle_kernel::{GrantId, PageRequest, Revision, RoleId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
 use uuid::Uuid;
 
 use crate::world::*;

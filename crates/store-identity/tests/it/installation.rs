@@ -4,10 +4,10 @@ use heddle_identity::ports::{AuditFilter, InstallationStore, NewUser, SetUp};
 use heddle_identity::records::InstallationState;
 use heddle_kernel::{PageRequest, Revision, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::{IdempotencyRecord, Journal, Outcome};
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
+use heddle_usecase::{IdempotencyRecord, Journal, Outcome};
 use uuid::Uuid;
 
 use crate::world::*;

@@ -3,10 +3,10 @@
 use heddle_identity::ports::{Attempt, DirectoryStore, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, Session};
 use heddle_kernel::{PageRequest, Revision, SessionId, TokenId};
-use heddle_policy::journal::Journal;
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
 use uuid::Uuid;
 
 use crate::world::*;

@@ -11,10 +11,10 @@ use heddle_identity::records::{
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
 };
-use heddle_policy::journal::{Actor, AuditEntry, Journal, Outcome};
 use heddle_policy::{Effect, RoleRules};
 use heddle_store::Db;
 use heddle_store_identity::IdentityStore;
+use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use uuid::Uuid;
 
 pub const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);

@@ -10,9 +10,9 @@ mod unnest;
 use std::collections::{BTreeSet, HashSet};
 
 use heddle_kernel::TenantId;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_store::{At, Db, Error, Id};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 
 use crate::named;

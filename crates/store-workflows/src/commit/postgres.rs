@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use heddle_policy::store::StoreError;
 use heddle_store::schema::workflows;
 use heddle_store::{Error, Id, PgConn, PgDb, idempotency};
+use heddle_usecase::StoreError;
 
 use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, unnest};

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_policy::store::StoreError;
 use heddle_store::schema::workflows;
 use heddle_store::{Error, Id, idempotency, savepoint};
+use heddle_usecase::StoreError;
 
 use super::statements::blocking;
 use super::{Answers, Prepared, UnitRows, admitted, begun};

@@ -4,7 +4,7 @@
 macro_rules! statements {
     ($conn:ty, $dsl:path, ($($async:tt)?), ($($wait:tt)*)) => {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
-                use heddle_policy::store::StoreError;
+                use heddle_usecase::StoreError;
         use heddle_store::{Error, Id};
         use heddle_store::schema::{
             case_events, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,

@@ -6,10 +6,10 @@ use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{human_task_candidates, human_tasks, outbox, run_subscriptions, run_timers};
 use heddle_store::{At, DbInstant, DbJson, DbUuid, Error, Id, Json, PgConn, audit, idempotency};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
 use super::{CandidateRow, TaskRows, UnitRows};
 use crate::rows::{EventsDbRow, RunDbRow, TaskDbRow};

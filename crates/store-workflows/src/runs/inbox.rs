@@ -5,9 +5,9 @@ use diesel::dsl::exists;
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{case_events, import_sources, outbox, run_subscriptions};
 use heddle_store::{At, Db, Id, idempotency, read, write_tx};
+use heddle_usecase::StoreError;
 use heddle_workflows::records::{BindingKind, InboxEvent, InboxState, Outgoing};
 
 use crate::rows::{InboxDbRow, OutgoingDbRow};

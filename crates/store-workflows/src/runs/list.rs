@@ -4,9 +4,9 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelpe
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{runs, workflows};
 use heddle_store::{At, Db, Id, read};
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
 

@@ -12,10 +12,10 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{run_events, runs, tombstones};
 use heddle_store::{Db, Id, read};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };

@@ -3,10 +3,10 @@
 use diesel::QueryDsl;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::runs;
 use heddle_store::{At, Db, Id, idempotency, write_tx};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
 use crate::{at, named};
 

@@ -6,10 +6,10 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelpe
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::human_task_candidates as candidates;
 use heddle_store::schema::human_tasks as tasks;
 use heddle_store::{At, Db, Id, read};
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 

@@ -6,9 +6,9 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{run_subscriptions, run_timers, start_bindings, workflows};
 use heddle_store::{At, Db, Id, read};
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{DueTimer, MatchedSubscription};
 use heddle_workflows::records::{BindingKind, StartBinding, WorkflowState};
 

@@ -4,10 +4,10 @@ use diesel::dsl::{exists, not};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Revision, TenantId, WorkflowId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{import_sources, runs, tombstones, workflow_sources, workflows};
 use heddle_store::{At, Db, Id, idempotency, write_tx};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::Deleted;
 
 use crate::runs::remove_runs;

@@ -9,9 +9,9 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::store::StoreError;
 use heddle_store::schema::{workflow_stars, workflows};
 use heddle_store::{At, Db, Id, read};
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::Workflow;
 use serde::{Deserialize, Serialize};

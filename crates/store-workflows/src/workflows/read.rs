@@ -4,15 +4,15 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, Queryable, Selectable, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId, WorkflowId};
-use heddle_policy::store::StoreError;
+use heddle_kernel::{Page, PageRequest, Patch, Revision, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
 use heddle_store::schema::{
     import_sources, runs, workflow_sources, workflow_stars, workflow_versions, workflows,
 };
 use heddle_store::{At, Db, Error, Id, read};
+use heddle_usecase::StoreError;
 use heddle_workflows::records::{
-    Draft, ImportSource, Presence, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
+    Draft, ImportSource, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
 };
 use serde_json::Value;
 
@@ -50,9 +50,9 @@ impl WorkflowDbRow {
             display_name: self.display_name,
             description: self.description,
             folder_id: match self.folder_id {
-                Some(folder) => Presence::Value(folder),
-                None if self.folder_null => Presence::Null,
-                None => Presence::Absent,
+                Some(folder) => Patch::Value(folder),
+                None if self.folder_null => Patch::Null,
+                None => Patch::Absent,
             },
             state: WorkflowState::parse(&self.state)
                 .ok_or_else(|| unknown("the workflow's state", &self.state))?,
@@ -180,9 +180,9 @@ pub async fn draft(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<Draft, S
             .first(conn)
             .await?;
         Ok(match stored.as_deref().map(decode::<Value>).transpose()? {
-            None => Presence::Absent,
-            Some(Value::Null) => Presence::Null,
-            Some(value) => Presence::Value(value),
+            None => Patch::Absent,
+            Some(Value::Null) => Patch::Null,
+            Some(value) => Patch::Value(value),
         })
     })
 }

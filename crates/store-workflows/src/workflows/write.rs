@@ -3,16 +3,16 @@
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_kernel::{Patch, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::document::encode;
 use heddle_store::schema::{
     import_sources, start_bindings, workflow_sources, workflow_stars, workflow_versions, workflows,
 };
 use heddle_store::{At, Db, Error, Id, idempotency, write_tx};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{PublishWrite, WorkflowWrite};
-use heddle_workflows::records::{Draft, ImportSource, Presence, StartBinding, Workflow, WorkflowState};
+use heddle_workflows::records::{Draft, ImportSource, StartBinding, Workflow, WorkflowState};
 use serde_json::Value;
 
 use crate::rows::BindingDbRow;
@@ -45,7 +45,7 @@ impl<'a> Changed<'a> {
             display_name: &workflow.display_name,
             description: &workflow.description,
             folder_id: workflow.folder_id.value().map(String::as_str),
-            folder_null: workflow.folder_id == Presence::Null,
+            folder_null: workflow.folder_id == Patch::Null,
             state: workflow.state.as_str(),
             revision: workflow.revision.0,
             draft_revision: workflow.draft_revision.0,
@@ -62,9 +62,9 @@ impl<'a> Changed<'a> {
 /// A draft as it is stored: nothing, the document `null`, or the document.
 fn stored(draft: &Draft) -> Result<Option<Vec<u8>>, Error> {
     match draft {
-        Presence::Absent => Ok(None),
-        Presence::Null => encode(&Value::Null).map(Some),
-        Presence::Value(value) => encode(value).map(Some),
+        Patch::Absent => Ok(None),
+        Patch::Null => encode(&Value::Null).map(Some),
+        Patch::Value(value) => encode(value).map(Some),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The batch of run commits.
 
 use heddle_kernel::{EventId, Revision, UserId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     BindingAdvance, InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkflowStore,
 };

@@ -1,8 +1,8 @@
 //! Events that are kept, taken, expired or left behind.
 
 use heddle_kernel::{EventId, TenantId};
-use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{InboxWrite, RunStore, RunWrite, Transaction, WorkflowStore};
 use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState};
 

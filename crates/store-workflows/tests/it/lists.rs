@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use heddle_kernel::{Cursor, PageRequest, UserId, WorkflowId};
+use heddle_kernel::{Cursor, PageRequest, Patch, UserId, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort, RunStore, WorkflowFilter, WorkflowSort, WorkflowStore};
-use heddle_workflows::records::{Presence, Run, RunState, Workflow, WorkflowState};
+use heddle_workflows::records::{Run, RunState, Workflow, WorkflowState};
 
 use crate::support::*;
 
@@ -127,9 +127,9 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
         let (t, user) = (tenant(), id(UserId));
         let mut made: Vec<WorkflowId> = Vec::new();
         for (slug, name, description, state, folder) in [
-            ("alpha", "Übung 100%", "first", WorkflowState::Draft, Presence::Value("f".to_owned())),
-            ("beta", "Second_one", "ALPHA inside", WorkflowState::Published, Presence::Null),
-            ("gamma", "Third", "back\\slash", WorkflowState::Archived, Presence::Absent),
+            ("alpha", "Übung 100%", "first", WorkflowState::Draft, Patch::Value("f".to_owned())),
+            ("beta", "Second_one", "ALPHA inside", WorkflowState::Published, Patch::Null),
+            ("gamma", "Third", "back\\slash", WorkflowState::Archived, Patch::Absent),
         ] {
             let new = Workflow {
                 display_name: name.to_owned(),

@@ -1,8 +1,8 @@
 //! Removal of runs, and what they wait for.
 
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, WorkflowStore};
 use heddle_workflows::records::{BindingKind, HumanTask, WorkflowState};
 

@@ -6,16 +6,16 @@ use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
 use heddle_kernel::{
-    EventId, IdSource, PageRequest, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp, UserId,
-    WorkflowId,
+    EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp,
+    UserId, WorkflowId,
 };
-use heddle_policy::journal::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_store::{Db, read};
 use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
+use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_workflows::ports::{RunStore, RunWrite, Transaction, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{
-    BindingKind, Draft, HumanTask, InboxEvent, InboxState, Presence, Run, RunState, StartBinding,
-    SubscriptionRow, TaskState, TimerRow, TriggerRecord, Workflow, WorkflowState,
+    BindingKind, Draft, HumanTask, InboxEvent, InboxState, Run, RunState, StartBinding, SubscriptionRow,
+    TaskState, TimerRow, TriggerRecord, Workflow, WorkflowState,
 };
 use serde_json::json;
 
@@ -81,7 +81,7 @@ pub fn workflow(tenant: TenantId, slug: &str) -> Workflow {
         slug: slug.to_owned(),
         display_name: slug.to_uppercase(),
         description: String::new(),
-        folder_id: Presence::Absent,
+        folder_id: Patch::Absent,
         state: WorkflowState::Draft,
         revision: Revision::FIRST,
         draft_revision: Revision::FIRST,
@@ -185,10 +185,7 @@ pub fn unit_of(write: RunWrite) -> Transaction {
 }
 
 /// Commits one unit.
-pub async fn commit(
-    store: &impl RunStore,
-    unit: Transaction,
-) -> Result<(), heddle_policy::store::StoreError> {
+pub async fn commit(store: &impl RunStore, unit: Transaction) -> Result<(), heddle_usecase::StoreError> {
     let mut answers = store.commit(vec![unit]).await;
     assert_eq!(answers.len(), 1);
     answers.remove(0)

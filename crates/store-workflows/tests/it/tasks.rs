@@ -2,8 +2,8 @@
 
 use heddle_kernel::{PageRequest, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::store::StoreError;
 use heddle_testkit::on_both;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, TaskFilter};
 use heddle_workflows::records::{HumanTask, Run, TaskState};
 

@@ -1,12 +1,12 @@
 //! Workflows, versions, stars, files and deletion.
 
-use heddle_kernel::{PageRequest, Revision, UserId, WorkflowId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_kernel::{PageRequest, Patch, Revision, UserId, WorkflowId};
 use heddle_testkit::on_both;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use heddle_workflows::ports::{Deleted, PublishWrite, RunStore, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{
-    BindingKind, Draft, ImportSource, Presence, StartBinding, Version, Workflow, WorkflowState,
+    BindingKind, Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState,
 };
 use serde_json::json;
 
@@ -24,9 +24,9 @@ async fn a_workflow_is_read_as_it_was_written() {
         let user = id(UserId);
         let definition = json!({"nodes": [{"id": "a", "label": null}], "zero": "\u{0}"});
         for (n, draft, folder) in [
-            (0, Presence::Absent, Presence::Absent),
-            (1, Presence::Null, Presence::Null),
-            (2, Presence::Value(definition), Presence::Value("f".to_owned())),
+            (0, Patch::Absent, Patch::Absent),
+            (1, Patch::Null, Patch::Null),
+            (2, Patch::Value(definition), Patch::Value("f".to_owned())),
         ] {
             let new = Workflow {
                 description: "d".to_owned(),
@@ -42,7 +42,7 @@ async fn a_workflow_is_read_as_it_was_written() {
             let changed = Workflow {
                 slug: format!("x{n}"),
                 display_name: "Other".to_owned(),
-                folder_id: Presence::Null,
+                folder_id: Patch::Null,
                 draft_revision: Revision(2),
                 draft_hash: None,
                 updated_at: at(5),

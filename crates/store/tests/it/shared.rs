@@ -3,10 +3,10 @@
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
-use heddle_policy::journal::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_store::schema::audit_events;
 use heddle_store::{Db, Id, Json, StoreError, audit, idempotency, read, write_tx};
 use heddle_testkit::on_both;
+use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::json;
 use uuid::Uuid;
 

@@ -9,10 +9,11 @@ use heddle_policy::{Authorized, RequestContext};
 use std::io::Write as _;
 use zip::write::SimpleFileOptions;
 
-use super::{Definitions, VersionChoice, bytes_hash};
+use super::{Definitions, VersionChoice};
 use crate::models::typed;
 use crate::records::Workflow;
 use crate::{Problem, UseCaseError};
+use heddle_usecase::sha256_hex;
 
 /// Which process, and in which form.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +63,7 @@ impl Definitions {
             [only] if !request.archive => only.bpel.clone().into_bytes(),
             files => archived(files).map_err(|error| UseCaseError::Internal(error.to_string()))?,
         };
-        let sha256 = bytes_hash(&bytes);
+        let sha256 = sha256_hex(&bytes);
         Ok(BpelExport { workflow: view.workflow, bytes, archive: request.archive, sha256, diagnostics })
     }
 }

@@ -5,14 +5,16 @@ use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::validate;
 use heddle_kernel::{Patch, Revision, WorkflowId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowDelete, WorkflowUpdate};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
+use heddle_usecase::{Problems, length, slug};
 
-use super::{Definitions, check_revision, claims, definition_hash};
+use super::{Definitions, claims};
 use crate::ports::{Deleted, WorkflowWrite};
-use crate::records::{Draft, Presence, RunCounts, Workflow, WorkflowState, WorkflowView};
+use crate::records::{Draft, RunCounts, Workflow, WorkflowState, WorkflowView};
 use crate::{JournalFor, Problem, UseCaseError};
+use heddle_usecase::{canonical_sha256, check_revision};
 
 /// What a new workflow is made of.
 #[derive(Debug, Clone)]
@@ -24,7 +26,7 @@ pub struct NewWorkflow {
     /// Its description, maybe empty.
     pub description: String,
     /// A free label.
-    pub folder_id: Presence<String>,
+    pub folder_id: Patch<String>,
     /// The definition as sent.
     pub draft: Draft,
     /// The typed view of the definition.
@@ -60,15 +62,14 @@ impl Definitions {
         new: NewWorkflow,
         record: &JournalFor<'_, WorkflowView>,
     ) -> Result<WorkflowView, UseCaseError> {
-        let mut problems = slug_problems(&new.slug);
-        problems.extend(length_problems(&new.display_name, "displayName", 1, 200));
-        problems.extend(length_problems(&new.description, "description", 0, 4_000));
+        let mut problems = Problems::default();
+        slug(&mut problems, "slug", &new.slug);
+        length(&mut problems, "displayName", &new.display_name, (1, 200));
+        length(&mut problems, "description", &new.description, (0, 4_000));
         if let Some(folder) = new.folder_id.value() {
-            problems.extend(length_problems(folder, "folderId", 1, 200));
+            length(&mut problems, "folderId", folder, (1, 200));
         }
-        if !problems.is_empty() {
-            return Err(UseCaseError::Invalid(problems));
-        }
+        problems.finish()?;
         let now = context.now();
         let workflow = Workflow {
             tenant: context.tenant(),
@@ -80,7 +81,7 @@ impl Definitions {
             state: WorkflowState::Draft,
             revision: Revision::FIRST,
             draft_revision: Revision::FIRST,
-            draft_hash: new.draft.value().map(definition_hash),
+            draft_hash: new.draft.value().map(canonical_sha256),
             published_version: None,
             published_hash: None,
             created_at: now,
@@ -173,7 +174,7 @@ impl Definitions {
         let before = view.workflow.revision;
         check_revision(saved.revision, before)?;
         let diagnostics = saved.definition.as_ref().map(validate::structure).unwrap_or_default();
-        view.workflow.draft_hash = saved.draft.value().map(definition_hash);
+        view.workflow.draft_hash = saved.draft.value().map(canonical_sha256);
         view.workflow.draft_revision = view.workflow.draft_revision.next();
         self.touch(&mut view.workflow, context);
         let claims = claims(saved.definition.as_ref());
@@ -219,25 +220,25 @@ pub struct SavedDraft {
 }
 
 fn apply_patch(workflow: &mut Workflow, patch: WorkflowPatch) -> Result<(), UseCaseError> {
-    let mut problems = Vec::new();
-    if let Some(slug) = patch.slug {
-        problems.extend(slug_problems(&slug));
-        workflow.slug = slug;
+    let mut problems = Problems::default();
+    if let Some(wanted) = patch.slug {
+        slug(&mut problems, "slug", &wanted);
+        workflow.slug = wanted;
     }
     if let Some(name) = patch.display_name {
-        problems.extend(length_problems(&name, "displayName", 1, 200));
+        length(&mut problems, "displayName", &name, (1, 200));
         workflow.display_name = name;
     }
     if let Some(description) = patch.description {
-        problems.extend(length_problems(&description, "description", 0, 4_000));
+        length(&mut problems, "description", &description, (0, 4_000));
         workflow.description = description;
     }
     match patch.folder_id {
-        Patch::Keep => {}
-        Patch::Clear => workflow.folder_id = Presence::Null,
-        Patch::Set(folder) => {
-            problems.extend(length_problems(&folder, "folderId", 1, 200));
-            workflow.folder_id = Presence::Value(folder);
+        Patch::Absent => {}
+        Patch::Null => workflow.folder_id = Patch::Null,
+        Patch::Value(folder) => {
+            length(&mut problems, "folderId", &folder, (1, 200));
+            workflow.folder_id = Patch::Value(folder);
         }
     }
     match patch.archived {
@@ -248,7 +249,7 @@ fn apply_patch(workflow: &mut Workflow, patch: WorkflowPatch) -> Result<(), UseC
         }
         Some(false) | None => {}
     }
-    if problems.is_empty() { Ok(()) } else { Err(UseCaseError::Invalid(problems)) }
+    problems.finish()
 }
 
 fn slug_taken(error: StoreError, slug: &str) -> UseCaseError {
@@ -259,43 +260,5 @@ fn slug_taken(error: StoreError, slug: &str) -> UseCaseError {
             format!("Another workflow has the slug `{slug}`."),
         )]),
         other => other.into(),
-    }
-}
-
-/// The rule of slugs: `^[a-z0-9]+(-[a-z0-9]+)*$`, 1 to 100 characters.
-fn slug_problems(slug: &str) -> Vec<Problem> {
-    let word =
-        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    let mut problems = length_problems(slug, "slug", 1, 100);
-    if problems.is_empty() && !slug.split('-').all(word) {
-        let message = "Small letters and digits, in words joined by single hyphens.";
-        problems.push(Problem::at("slug", "pattern", message));
-    }
-    problems
-}
-
-fn length_problems(text: &str, field: &str, least: usize, most: usize) -> Vec<Problem> {
-    let length = text.chars().count();
-    if length < least {
-        vec![Problem::at(field, "tooShort", format!("At least {least} characters."))]
-    } else if length > most {
-        vec![Problem::at(field, "tooLong", format!("At most {most} characters; these are {length}."))]
-    } else {
-        Vec::new()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slugs_follow_their_rule() {
-        for good in ["a", "a-b", "2024-q1-review", &"x".repeat(100)] {
-            assert!(slug_problems(good).is_empty(), "{good}");
-        }
-        for bad in ["", "-", "a-", "-a", "a--b", "A", "a_b", "ä", "a b", &"x".repeat(101)] {
-            assert_eq!(slug_problems(bad).len(), 1, "{bad}");
-        }
     }
 }

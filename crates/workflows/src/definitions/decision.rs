@@ -13,10 +13,10 @@ use heddle_dmn::model::{
 };
 use heddle_dmn::xml::{self, Imported, Version};
 
-use super::bytes_hash;
 use super::decision_items::items;
 use crate::decisions::{finding, findings};
 use crate::{Problem, UseCaseError};
+use heddle_usecase::sha256_hex;
 
 /// A document as a definition with a decision model alone.
 pub(super) struct ReadDecisions {
@@ -51,7 +51,7 @@ pub(super) fn read(bytes: &[u8], file_name: Option<&str>) -> Result<ReadDecision
     let items = items(&imported.model, &compiled.diagnostics);
     let mut dmn = block(&imported.model);
     dmn.file_name = file_name.map(str::to_owned);
-    dmn.source_sha256 = Some(bytes_hash(bytes));
+    dmn.source_sha256 = Some(sha256_hex(bytes));
     dmn.version = Some(imported.version.number().to_owned());
     let definition = WorkflowDefinition { dmn: Some(Box::new(dmn)), ..WorkflowDefinition::default() };
     let diagnostics = findings(&definition);

@@ -11,11 +11,12 @@ use heddle_policy::capability::WorkflowExport;
 use heddle_policy::{Authorized, RequestContext};
 use zip::write::SimpleFileOptions;
 
-use super::{Definitions, VersionChoice, bytes_hash, decision};
+use super::{Definitions, VersionChoice, decision};
 use crate::decisions::finding;
 use crate::models::typed;
 use crate::records::Workflow;
 use crate::{Problem, UseCaseError};
+use heddle_usecase::sha256_hex;
 
 /// Which document, and in which form.
 #[derive(Debug, Clone, Default)]
@@ -84,7 +85,7 @@ impl Definitions {
         } else {
             (file.text.into_bytes(), file.name)
         };
-        let sha256 = bytes_hash(&bytes);
+        let sha256 = sha256_hex(&bytes);
         Ok(DmnExport { workflow: view.workflow, bytes, file_name, sha256, diagnostics })
     }
 }

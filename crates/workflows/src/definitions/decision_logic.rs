@@ -12,12 +12,13 @@ use heddle_policy::capability::{WorkflowRead, WorkflowUpdate};
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
 
-use super::{Definitions, VersionChoice, bytes_hash, check_revision, claims, decision, definition_hash};
+use super::{Definitions, VersionChoice, claims, decision};
 use crate::decisions::findings;
 use crate::models::typed;
 use crate::ports::WorkflowWrite;
 use crate::records::{Draft, WorkflowView};
 use crate::{JournalFor, Problem, UseCaseError};
+use heddle_usecase::{canonical_sha256, check_revision, sha256_hex};
 
 /// The most bytes of a definition's JSON: what a body may have that sends it.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -113,7 +114,7 @@ impl Definitions {
         }
         let definition = typed(&document)?;
         let draft = Draft::Value(document);
-        view.workflow.draft_hash = draft.value().map(definition_hash);
+        view.workflow.draft_hash = draft.value().map(canonical_sha256);
         view.workflow.draft_revision = view.workflow.draft_revision.next();
         self.touch(&mut view.workflow, context);
         let claims = claims(Some(&definition));
@@ -265,7 +266,7 @@ fn replaced(imported: &Imported, present: Dmn) -> Dmn {
         let before = requirement.id.as_deref().and_then(|id| lines.get(id));
         requirement.waypoints = before.map(|points| (*points).clone());
     }
-    block.source_sha256 = block.source_xml.as_ref().map(|source| bytes_hash(source.as_bytes()));
+    block.source_sha256 = block.source_xml.as_ref().map(|source| sha256_hex(source.as_bytes()));
     block.version = Some(imported.version.number().to_owned());
     block.file_name = present.file_name;
     block.imported_documents = present.imported_documents;
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!((elements.len(), elements[0].node_id.as_deref()), (1, Some("task")));
         assert_eq!(elements[0].bounds.as_ref().unwrap().width, Some(3.0));
         assert_eq!((block.file_name.as_deref(), block.version.as_deref()), (Some("m.dmn"), Some("1.3")));
-        assert_eq!(block.source_sha256, Some(bytes_hash(SOURCE.as_bytes())));
+        assert_eq!(block.source_sha256, Some(sha256_hex(SOURCE.as_bytes())));
         assert_eq!(block.imported_documents.unwrap().len(), 1);
     }
 

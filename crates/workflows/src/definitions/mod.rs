@@ -20,12 +20,10 @@ use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_kernel::{IdSource, Page, PageRequest, Revision, WorkflowId};
+use heddle_kernel::{IdSource, Page, PageRequest, WorkflowId};
 use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
-use heddle_policy::journal::Journal;
 use heddle_policy::{Authorized, RequestContext};
-use serde_json::Value;
-use sha2::{Digest as _, Sha256};
+use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
 use crate::ports::{WorkflowFilter, WorkflowStore};
@@ -136,58 +134,10 @@ impl Definitions {
     }
 }
 
-/// The hash of a definition: SHA-256 (hex) over its JSON with sorted member names.
-#[must_use]
-pub fn definition_hash(definition: &Value) -> String {
-    hex(&Sha256::digest(canonical(definition)))
-}
-
-/// The hash of a file's bytes: SHA-256 in hex.
-#[must_use]
-pub fn bytes_hash(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        use std::fmt::Write as _;
-        // Writing to a String can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// JSON text with member names in byte order, whatever order the value has them in.
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let mut names: Vec<_> = members.keys().collect();
-            names.sort_unstable();
-            let inner: Vec<_> = names
-                .into_iter()
-                .map(|name| format!("{}:{}", Value::String(name.clone()), canonical(&members[name])))
-                .collect();
-            format!("{{{}}}", inner.join(","))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        other => other.to_string(),
-    }
-}
-
 /// Hashes of imported files that a definition names.
 fn claims(definition: Option<&WorkflowDefinition>) -> Vec<String> {
     let imports = definition.and_then(|definition| definition.imports.as_deref()).unwrap_or_default();
     imports.iter().filter_map(|import| import.source_sha256.clone()).collect()
-}
-
-fn check_revision(expected: Option<Revision>, current: Revision) -> Result<(), UseCaseError> {
-    match expected {
-        Some(expected) if expected != current => Err(UseCaseError::Conflict(vec![
-            Problem::at("revision", "revisionMismatch", format!("The present revision is {current}."))
-                .with("currentRevision", current.0),
-        ])),
-        _ => Ok(()),
-    }
 }
 
 /// A diagnostic as a problem of the request, with the element it is about.
@@ -225,18 +175,4 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
 
 fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_definitions_hash_does_not_hang_on_the_order_of_members() {
-        let one: Value = serde_json::from_str(r#"{"b":[1,{"d":null,"c":"x\"y"}],"a":1.5}"#).unwrap();
-        let other: Value = serde_json::from_str(r#"{"a":1.5,"b":[1,{"c":"x\"y","d":null}]}"#).unwrap();
-        assert_eq!(definition_hash(&one), definition_hash(&other));
-        assert_eq!(canonical(&one), r#"{"a":1.5,"b":[1,{"c":"x\"y","d":null}]}"#);
-        assert_ne!(definition_hash(&one), definition_hash(&Value::Null));
-    }
 }

@@ -12,12 +12,13 @@ use heddle_kernel::{Revision, Timestamp, WorkflowId};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Authorized, RequestContext};
 
-use super::{Definitions, check_revision, definition_hash, is_error, problem};
+use super::{Definitions, is_error, problem};
 use crate::decisions;
 use crate::models::{CompiledVersion, typed};
 use crate::ports::PublishWrite;
 use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
 use crate::{JournalFor, Problem, UseCaseError, schema};
+use heddle_usecase::{canonical_sha256, check_revision};
 
 /// What a validation finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +135,7 @@ impl Definitions {
         if !errors.is_empty() {
             return Err(UseCaseError::Invalid(errors));
         }
-        let hash = definition_hash(document);
+        let hash = canonical_sha256(document);
         if let (Some(number), true) =
             (view.workflow.published_version, view.workflow.published_hash.as_ref() == Some(&hash))
         {

@@ -9,10 +9,11 @@ use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform}
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::Value;
 
-use super::{Definitions, VersionChoice, bytes_hash, decision};
+use super::{Definitions, VersionChoice, decision};
 use crate::models::typed;
 use crate::records::{ImportSource, Workflow};
 use crate::{Problem, UseCaseError};
+use heddle_usecase::sha256_hex;
 
 /// How long a previewed file waits to be claimed, in seconds.
 const UNCLAIMED_SECONDS: i64 = 24 * 3600;
@@ -122,7 +123,7 @@ impl Definitions {
             SourceFormat::Dmn => read_dmn(&request)?,
             SourceFormat::Json => read_json(&request.bytes)?,
         };
-        let sha256 = bytes_hash(&request.bytes);
+        let sha256 = sha256_hex(&request.bytes);
         let (mut diagnostics, executable) = match read.executable {
             Some(executable) => (read.diagnostics, executable),
             None => {
@@ -190,7 +191,7 @@ impl Definitions {
         let document: &Value = draft.value().ok_or(UseCaseError::NotFound)?;
         let mut diagnostics = Vec::new();
         let content = write_bpmn(&typed(document)?, &mut diagnostics)?;
-        let sha256 = bytes_hash(content.as_bytes());
+        let sha256 = sha256_hex(content.as_bytes());
         Ok(Exported { workflow: view.workflow, content, media_type: "application/xml", sha256, diagnostics })
     }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{RunId, TenantId, Timestamp};
-use heddle_policy::store::StoreError;
+use heddle_usecase::StoreError;
 
 use super::Transaction;
 

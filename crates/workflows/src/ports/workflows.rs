@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use serde_json::Value;
 
 use crate::records::{Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState, WorkflowView};

@@ -2,8 +2,8 @@
 
 use heddle_engine::{Actor, Command, Refusal, RunContext, step};
 use heddle_kernel::{RunId, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 
 use super::Runs;
 use crate::models::CompiledVersion;

@@ -4,16 +4,16 @@
 use heddle_engine::{Command, Trigger};
 use heddle_kernel::{EventId, RunId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
-use heddle_policy::store::StoreError;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
 use super::advance::Initiator;
 use super::{BUFFER_SECONDS, Runs};
-use crate::definitions::definition_hash;
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBinding, TriggerRecord};
 use crate::{JournalFor, Problem, UseCaseError};
+use heddle_usecase::canonical_sha256;
 
 /// How often a delivery is tried anew when runs change under it.
 const ATTEMPTS: usize = 5;
@@ -135,7 +135,7 @@ impl Runs {
             tenant: thrown.tenant,
             id: EventId(self.ports.ids.next(now)),
             idempotency_key: format!("thrown:{}", thrown.id),
-            body_sha256: definition_hash(&thrown.payload),
+            body_sha256: canonical_sha256(&thrown.payload),
             correlation_key: thrown.correlation_key.clone(),
             event_type: format!("{prefix}{}", thrown.name),
             payload: thrown.payload.clone(),
@@ -152,7 +152,7 @@ impl Runs {
             thrown: Some((thrown.id, thrown.run)),
             keep: thrown.kind == BindingKind::Message,
         };
-        match self.take(inbound, &|_: &InboxEvent| heddle_policy::journal::Journal::default()).await {
+        match self.take(inbound, &|_: &InboxEvent| heddle_usecase::Journal::default()).await {
             Ok(_) => Ok(()),
             // Another node delivered it.
             Err(UseCaseError::Conflict(_)) => Ok(()),
@@ -195,7 +195,7 @@ impl Runs {
             tenant: context.tenant(),
             id: EventId(self.ports.ids.next(context.now())),
             idempotency_key,
-            body_sha256: definition_hash(body),
+            body_sha256: canonical_sha256(body),
             correlation_key: None,
             event_type: String::new(),
             payload: Value::Null,

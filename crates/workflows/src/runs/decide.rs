@@ -3,8 +3,8 @@
 use heddle_engine::{Command, LocalId, SkipTarget};
 use heddle_kernel::{RunId, WorkflowId};
 use heddle_policy::capability::{RunCancel, RunDecide};
-use heddle_policy::journal::Journal;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_usecase::Journal;
 use serde_json::{Map, Value};
 
 use super::Runs;

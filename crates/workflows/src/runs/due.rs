@@ -2,8 +2,8 @@
 
 use heddle_bpmn::graph::Schedule;
 use heddle_engine::{Command, Trigger};
-use heddle_policy::journal::Journal;
-use heddle_policy::store::StoreError;
+use heddle_usecase::Journal;
+use heddle_usecase::StoreError;
 use serde_json::Map;
 
 use super::Runs;

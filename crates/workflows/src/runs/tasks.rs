@@ -3,8 +3,8 @@
 use heddle_engine::Command;
 use heddle_kernel::{Page, PageRequest, RunId, TaskId, WorkflowId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
-use heddle_policy::store::StoreError;
 use heddle_policy::{Authorized, RequestContext, Target};
+use heddle_usecase::StoreError;
 use serde_json::{Map, Value};
 
 use super::Runs;
@@ -112,7 +112,7 @@ impl Runs {
         let missing = || UseCaseError::Internal("a completion without a task".to_owned());
         let paired = |run: &Run| match chosen.lock().clone() {
             Some(task) => record(&(task, run.clone())),
-            None => heddle_policy::journal::Journal::default(),
+            None => heddle_usecase::Journal::default(),
         };
         let run = self.advance((context.tenant(), workflow, run), by, choose, &paired).await?;
         let task = chosen.lock().take().ok_or_else(missing)?;

@@ -1,7 +1,8 @@
 //! What a use case can answer instead of a result.
 
-use heddle_policy::store::StoreError;
 use serde_json::{Map, Value};
+
+use crate::StoreError;
 
 /// One thing that is wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub enum UseCaseError {
     /// The request does not fit the present state.
     #[error("the present state does not allow it")]
     Conflict(Vec<Problem>),
-    /// The caller may not do this although the gate let the call through.
+    /// The caller may not do this although the gate let the call through: not a candidate, for instance.
     #[error("not permitted")]
     Forbidden(Problem),
     /// E-mail address and password do not fit; nothing says which.
@@ -65,16 +66,16 @@ pub enum UseCaseError {
         /// How many there are.
         used: u64,
     },
-    /// Too many failed sign-ins of this account.
-    #[error("too many failed sign-ins")]
+    /// Too many failed attempts of one caller.
+    #[error("too many failed attempts")]
     Throttled {
-        /// After so many seconds the next may be tried.
+        /// Seconds after which the next may be tried.
         retry_after_seconds: u64,
     },
-    /// Too many sign-ins wait at once.
-    #[error("too many sign-ins at once")]
+    /// Too many calls wait for the same bounded work.
+    #[error("too many calls at once")]
     Busy,
-    /// The database is not there for the moment.
+    /// A part that is needed is not there for the moment.
     #[error("a dependency is not available")]
     Unavailable(#[source] StoreError),
     /// A fault of ours.
@@ -112,21 +113,49 @@ impl From<StoreError> for UseCaseError {
             StoreError::Duplicate(what) => Self::Conflict(vec![
                 Problem::new("notUnique", "The same exists already.").with("constraint", what),
             ]),
+            StoreError::InvalidCursor => {
+                Self::invalid("cursor", "notAllowed", "The cursor is not one of this list.")
+            }
             StoreError::Unavailable(_) => Self::Unavailable(error),
         }
     }
 }
 
-/// Gathers what is wrong, to tell it all at once.
+/// Collected problems of one request, so that the caller is told of all at once.
 #[derive(Debug, Default)]
-pub(crate) struct Problems(Vec<Problem>);
+pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    pub(crate) fn add(&mut self, field: &str, reason: &'static str, message: impl Into<String>) {
-        self.0.push(Problem::at(field, reason, message));
+    /// Adds a problem of a member.
+    pub fn add(&mut self, field: &str, reason: &'static str, message: impl Into<String>) {
+        self.push(Problem::at(field, reason, message));
     }
 
-    pub(crate) fn finish(self) -> Result<(), UseCaseError> {
+    /// Adds a problem.
+    pub fn push(&mut self, problem: Problem) {
+        self.0.push(problem);
+    }
+
+    /// Ends the collection.
+    ///
+    /// # Errors
+    /// `Invalid` with all of them, when there is one.
+    pub fn finish(self) -> Result<(), UseCaseError> {
         if self.0.is_empty() { Ok(()) } else { Err(UseCaseError::Invalid(self.0)) }
+    }
+}
+
+impl Extend<Problem> for Problems {
+    fn extend<I: IntoIterator<Item = Problem>>(&mut self, problems: I) {
+        self.0.extend(problems);
+    }
+}
+
+impl IntoIterator for Problems {
+    type Item = Problem;
+    type IntoIter = std::vec::IntoIter<Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }

@@ -9,6 +9,9 @@ pub enum StoreError {
     /// A row with the same unique value exists; names the constraint or its columns.
     #[error("duplicate: {0}")]
     Duplicate(String),
+    /// The cursor is not one of the list.
+    #[error("the cursor is not one of this list")]
+    InvalidCursor,
     /// The row was changed in the meantime.
     #[error("changed in the meantime")]
     Stale,

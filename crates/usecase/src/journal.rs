@@ -1,6 +1,7 @@
-//! What is written beside a change, in its own transaction.
+//! The journal: what is written with a change, in its own transaction.
 
 use heddle_kernel::{EventId, TenantId, Timestamp};
+use heddle_policy::{Principal, SessionKind};
 use serde_json::Value;
 
 /// Who did something.
@@ -12,6 +13,18 @@ pub struct Actor {
     pub id: Option<String>,
     /// A name for people.
     pub display: String,
+}
+
+impl Actor {
+    /// The actor that a signed-in caller is.
+    #[must_use]
+    pub fn of(principal: &Principal) -> Self {
+        let kind = match principal.session {
+            SessionKind::Session(_) => "user",
+            SessionKind::ApiToken(_) => "apiToken",
+        };
+        Self { kind, id: Some(principal.user_id.to_string()), display: principal.display.clone() }
+    }
 }
 
 /// How it ended.
@@ -85,7 +98,7 @@ pub struct IdempotencyRecord {
     pub created_at: Timestamp,
 }
 
-/// What goes with a change.
+/// The journal of a change: it is written in the transaction of the change, or not at all.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Journal {
     /// The audit event.
@@ -93,3 +106,6 @@ pub struct Journal {
     /// The answer for a repeat.
     pub idempotency: Option<IdempotencyRecord>,
 }
+
+/// A builder of the journal of a change; it is called, in the change's use case, with the changed resource.
+pub type JournalFor<'a, T> = dyn Fn(&T) -> Journal + Send + Sync + 'a;

@@ -1,0 +1,18 @@
+//! What every use-case crate shares: the errors that it answers with, the journal that goes with a change, the check
+//! of a revision, the rules of texts, and digests.
+//!
+//! Rules that a caller sees are here once, so that no two areas answer differently to the same mistake.
+
+mod digest;
+mod error;
+mod journal;
+mod revision;
+mod store;
+mod text;
+
+pub use digest::{canonical_sha256, hex, sha256_hex};
+pub use error::{Problem, Problems, UseCaseError};
+pub use journal::{Actor, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome};
+pub use revision::check_revision;
+pub use store::StoreError;
+pub use text::{length, name, slug, slug_from, text};

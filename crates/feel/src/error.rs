@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-/// The text is not an expression of the grammar (DMN 1.5, 10.3.1.2) or is nested or long beyond the limits.
+/// Error of a text that is not an expression of the grammar (DMN 1.5, 10.3.1.2) or is nested or long beyond the limits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[error("line {line}, column {column}: {message}")]
 pub struct SyntaxError {
-    /// What was expected or is wrong, as a sentence without its end point.
+    /// Message of what was expected or is wrong, as a sentence without its end point.
     pub message: String,
     /// 1-based line in the source as given.
     pub line: u32,
@@ -36,7 +36,7 @@ impl SyntaxError {
     }
 }
 
-/// An evaluation was ended because it reached one of its [`Limits`](crate::Limits).
+/// Error of an evaluation that was ended because it reached one of its [`Limits`](crate::Limits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LimitError {
@@ -60,7 +60,7 @@ pub enum LimitError {
     Cancelled,
 }
 
-/// Why a part of an expression came out as null.
+/// Note of why a part of an expression came out as null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {

@@ -4,46 +4,30 @@ use std::sync::Arc;
 
 use heddle_kernel::Timestamp;
 
-use crate::eval::{Machine, quick};
+use crate::catalog::Dialect;
+use crate::error::{LimitError, Note, SyntaxError};
+use crate::eval::quick;
+use crate::limits::Limits;
+use crate::machine::Machine;
 use crate::program::Program;
-use crate::{LimitError, Limits, Note, Scope, SyntaxError, Types, Value, syntax};
+use crate::scope::Scope;
+use crate::syntax::{self, Options};
+use crate::types::Types;
+use crate::value::Value;
 
-/// Which functions and notations an expression may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Dialect {
-    /// DMN 1.5 alone.
-    #[default]
-    Standard,
-    /// DMN 1.5 and what users of workflow engines expect besides: `is defined(x)`, `get or else(x, y)`,
-    /// names between backticks and further functions on strings, lists and contexts.
-    Heddle,
-}
-
-/// How a text is read.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// The functions and notations allowed.
-    pub dialect: Dialect,
-    /// Names known from declarations. Only those with spaces or operators need to be here; they are found by
-    /// longest match.
-    pub names: Vec<String>,
-    /// Names of contexts' members, which only count behind a point and within filters.
-    pub members: Vec<String>,
-}
-
-/// What an evaluation takes from outside.
+/// Context of an evaluation: what it takes from outside.
 #[derive(Debug, Clone, Copy)]
 pub struct EvalContext {
     /// The present time, for `now()` and `today()`, which give it in UTC.
     pub now: Timestamp,
 }
 
-/// What an evaluation gives.
+/// Result of an evaluation.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
     /// The result.
     pub value: Value,
-    /// Why parts of the expression were null.
+    /// Notes of why parts of the expression were null.
     pub notes: Vec<Note>,
 }
 

@@ -15,7 +15,7 @@ pub struct Limits {
     pub list_size: usize,
     /// Bytes of one string.
     pub string_size: usize,
-    /// How many notes are kept; later ones are dropped.
+    /// Number of notes kept; later ones are dropped.
     pub notes: usize,
     /// Set to true from another thread to end the evaluation.
     pub cancel: Option<Arc<AtomicBool>>,

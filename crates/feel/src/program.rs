@@ -1,17 +1,18 @@
-//! The compiled form: nodes in one array, variables as slots, names and constants in tables.
+//! Programs, the compiled form of expressions: nodes in one array, variables as slots, names and constants in tables.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-use crate::builtins::{Builtin, Regex};
+use crate::catalog::Builtin;
+use crate::pattern::Patterns;
 use crate::types::{Type, Types};
 use crate::value::Value;
 
 pub(crate) type NodeId = u32;
 
-/// In place of a node: none given.
+/// Mark in place of a node: none given.
 pub(crate) const NONE: NodeId = u32::MAX;
 
-/// Why the body of a function in another language is null.
+/// Reason why the body of a function in another language is null.
 pub(crate) const EXTERNAL: &str = "external functions are not evaluated";
 
 /// A run of [`Program::extra`].
@@ -38,9 +39,9 @@ pub(crate) enum Op {
     Pow,
 }
 
-/// How a tree of operators is evaluated.
+/// Strategy of evaluating a tree of operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum Strategy {
     Plain,
     /// The upper part of a chain of operators that is too long to evaluate by recursion.
     Long,
@@ -65,7 +66,7 @@ pub(crate) enum Node {
     },
     Binary {
         op: Op,
-        shape: Shape,
+        strategy: Strategy,
         left: NodeId,
         right: NodeId,
     },
@@ -136,7 +137,7 @@ pub(crate) enum Node {
     IsDefined(NodeId),
 }
 
-/// Where a function's body gets an outer value from when the function is made.
+/// Source of an outer value of a function's body when the function is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Local(u32),
@@ -174,67 +175,30 @@ pub(crate) struct Program {
     pub declared: Types,
     pub root: NodeId,
     pub slots: u32,
+    /// Regular expressions that its evaluations have compiled.
     pub patterns: Patterns,
 }
 
 impl Program {
-    pub fn node(&self, id: NodeId) -> Node {
+    pub(crate) fn node(&self, id: NodeId) -> Node {
         self.nodes.get(id as usize).copied().unwrap_or(Node::Null)
     }
 
     /// Whether a function is written in another language.
-    pub fn is_external(&self, definition: &Definition) -> bool {
+    pub(crate) fn is_external(&self, definition: &Definition) -> bool {
         matches!(self.node(definition.body), Node::Invalid(reason) if **self.name(reason) == *EXTERNAL)
     }
 
-    pub fn run(&self, run: Run) -> &[u32] {
+    pub(crate) fn run(&self, run: Run) -> &[u32] {
         self.extra.get(run.start as usize..(run.start + run.len) as usize).unwrap_or_default()
     }
 
-    pub fn name(&self, id: u32) -> &Arc<str> {
+    pub(crate) fn name(&self, id: u32) -> &Arc<str> {
         static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| Arc::from(""));
         self.names.get(id as usize).unwrap_or(&EMPTY)
     }
 
-    pub fn offset(&self, id: NodeId) -> u32 {
+    pub(crate) fn offset(&self, id: NodeId) -> u32 {
         self.offsets.get(id as usize).copied().unwrap_or(0)
-    }
-}
-
-/// A regular expression with its text and flags; none when it is not of XPath.
-#[derive(Debug)]
-struct Pattern {
-    text: Box<str>,
-    flags: Box<str>,
-    regex: Option<Arc<Regex>>,
-}
-
-/// Regular expressions that this program has compiled, since that takes far longer than to match them.
-#[derive(Debug, Default)]
-pub(crate) struct Patterns(Mutex<Vec<Pattern>>);
-
-impl Patterns {
-    const KEPT: usize = 16;
-
-    fn known(&self) -> MutexGuard<'_, Vec<Pattern>> {
-        match self.0.lock() {
-            Ok(known) => known,
-            Err(poisoned) => poisoned.into_inner(),
-        }
-    }
-
-    /// What is known of the pattern; nothing when it was not compiled yet.
-    pub fn find(&self, text: &str, flags: &str) -> Option<Option<Arc<Regex>>> {
-        let known = self.known();
-        let found = known.iter().find(|known| &*known.text == text && &*known.flags == flags);
-        found.map(|found| found.regex.clone())
-    }
-
-    pub fn keep(&self, text: &str, flags: &str, regex: Option<Arc<Regex>>) {
-        let mut known = self.known();
-        if known.len() >= Self::KEPT {
-            known.clear();
-        }
-        known.push(Pattern { text: text.into(), flags: flags.into(), regex });
     }
 }

@@ -1,10 +1,14 @@
-//! Where an expression finds the variables that it does not define itself.
+//! Scopes, in which an expression finds the variables that it does not define itself.
+
+use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
+use crate::error::LimitError;
+use crate::machine::Machine;
 use crate::value::json::{from_json, number};
 use crate::value::number::Number;
-use crate::value::{Context, List, Value};
+use crate::value::{Context, List, MAX_VALUE_DEPTH, Value};
 
 /// A value that may still lie in the caller's data.
 #[derive(Debug, Clone)]
@@ -45,13 +49,19 @@ impl Scope for () {
 /// Scopes one over another: the first that knows the name answers.
 pub struct Layers<'s>(pub &'s [&'s dyn Scope]);
 
+impl fmt::Debug for Layers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} layers", self.0.len())
+    }
+}
+
 impl Scope for Layers<'_> {
     fn get<'a>(&'a self, name: &str) -> Option<Ref<'a>> {
         self.0.iter().find_map(|scope| scope.get(name))
     }
 }
 
-/// What a [`Ref`] shows without being copied.
+/// View of a [`Ref`] without a copy of it.
 pub(crate) enum View<'r> {
     Null,
     Boolean(bool),
@@ -179,5 +189,20 @@ impl<'a> Items<'a> {
             Self::Owned(items) => items.get(at).cloned().map(Ref::Owned),
             Self::Picked(items) => items.get(at).cloned(),
         }
+    }
+}
+
+impl Machine {
+    /// The value, which is the evaluation's own from here on. Converting JSON is counted as work.
+    pub(crate) fn own(&mut self, value: Ref<'_>) -> Result<Value, LimitError> {
+        let is_json = matches!(value, Ref::Json(_));
+        let value = value.into_value();
+        if is_json {
+            self.charge(u64::from(value.weight()))?;
+        }
+        if value.depth() > MAX_VALUE_DEPTH {
+            return Err(LimitError::Depth(MAX_VALUE_DEPTH));
+        }
+        Ok(value)
     }
 }

@@ -57,7 +57,7 @@ impl Types {
         self.0.keys()
     }
 
-    /// What a type is once names of names are followed; none when the name is not declared or means only itself.
+    /// The type once names of names are followed; none when the name is not declared or means only itself.
     #[must_use]
     pub fn resolve<'t>(&'t self, mut kind: &'t Type) -> Option<&'t Type> {
         // More names in a row than there are come back to one.

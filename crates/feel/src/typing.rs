@@ -1,11 +1,12 @@
-//! The types that can be told without evaluating, for finding errors in models before they run.
+//! Types that can be told without evaluating, for finding errors in models before they run.
 //!
 //! What is not known is [`Type::Any`]: nothing follows from it, neither that a use is right nor that it is wrong.
 
-use crate::builtins::Builtin;
-use crate::program::{NONE, Node, NodeId, Op, Program, Run, Shape};
-use crate::value::Value;
-use crate::{Expression, Type, UnaryTests};
+use crate::catalog::{Builtin, ResultType};
+use crate::eval::types::scalar;
+use crate::expression::{Expression, UnaryTests};
+use crate::program::{NONE, Node, NodeId, Op, Program, Run, Strategy};
+use crate::types::Type;
 
 /// The declared type of a variable, if it has one.
 pub type Declared<'d> = &'d dyn Fn(&str) -> Option<Type>;
@@ -18,10 +19,10 @@ impl Expression {
     }
 }
 
-/// One of several unary tests.
+/// Type of one of several unary tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestType {
-    /// What the input is held against: the type of the value, of the range's or the comparison's ends, of a list's
+    /// Type that the input is held against: that of the value, of the range's or the comparison's ends, of a list's
     /// items; boolean for an expression that decides by itself.
     pub against: Type,
     /// Whether the test is such an expression, since it names the input.
@@ -78,20 +79,6 @@ fn size(kind: &Type) -> usize {
     }
 }
 
-fn value_type(value: &Value) -> Type {
-    match value {
-        Value::Boolean(_) => Type::Boolean,
-        Value::Number(_) => Type::Number,
-        Value::String(_) => Type::String,
-        Value::Date(_) => Type::Date,
-        Value::Time(_) => Type::Time,
-        Value::DateTime(_) => Type::DateTime,
-        Value::DaysAndTimeDuration(_) => Type::DaysAndTimeDuration,
-        Value::YearsAndMonthsDuration(_) => Type::YearsAndMonthsDuration,
-        _ => Type::Any,
-    }
-}
-
 fn list(item: Type) -> Type {
     Type::List(Some(Box::new(item)))
 }
@@ -126,7 +113,7 @@ impl<'p> Typing<'p> {
     fn of(&mut self, id: NodeId) -> Type {
         match self.program.node(id) {
             Node::Null | Node::Invalid(_) => Type::Null,
-            Node::Const(at) => self.program.constants.get(at as usize).map_or(Type::Any, value_type),
+            Node::Const(at) => self.program.constants.get(at as usize).and_then(scalar).unwrap_or(Type::Any),
             Node::Local(slot) => {
                 let Some(kind) = self.slots.get(slot as usize).filter(|_| self.left > 0) else {
                     return Type::Any;
@@ -162,7 +149,7 @@ impl<'p> Typing<'p> {
                 let base = self.of(base);
                 self.member(base, self.program.name(name))
             }
-            Node::Binary { op, shape, left, right } => self.binary(id, op, shape, left, right),
+            Node::Binary { op, strategy, left, right } => self.binary(id, op, strategy, left, right),
             Node::Negate(inner) => match self.of(inner) {
                 kind @ (Type::Number | Type::DaysAndTimeDuration | Type::YearsAndMonthsDuration) => kind,
                 _ => Type::Any,
@@ -236,14 +223,14 @@ impl<'p> Typing<'p> {
         }
     }
 
-    fn binary(&mut self, id: NodeId, op: Op, shape: Shape, left: NodeId, right: NodeId) -> Type {
-        if shape != Shape::Long {
+    fn binary(&mut self, id: NodeId, op: Op, strategy: Strategy, left: NodeId, right: NodeId) -> Type {
+        if strategy != Strategy::Long {
             let left = self.of(left);
             let right = self.of(right);
             return arithmetic(op, left, right);
         }
         let (mut upper, mut at) = (Vec::new(), id);
-        while let Node::Binary { op, shape: Shape::Long, left, right } = self.program.node(at) {
+        while let Node::Binary { op, strategy: Strategy::Long, left, right } = self.program.node(at) {
             upper.push((op, right));
             at = left;
         }
@@ -255,7 +242,7 @@ impl<'p> Typing<'p> {
         kind
     }
 
-    /// What an iteration over the type gives one by one.
+    /// The type of what an iteration over the type gives one by one.
     fn item(&self, domain: Type) -> Type {
         match self.resolved(domain) {
             Type::List(item) | Type::Range(item) => item.map_or(Type::Any, |item| self.resolved(*item)),
@@ -305,105 +292,31 @@ impl<'p> Typing<'p> {
         let first = self.program.run(arguments).first().copied().filter(|node| *node != NONE);
         let first = first.map_or(Type::Any, |node| self.of(node));
         let item = self.item(first.clone());
-        builtin_type(builtin, first, item)
+        result_type(builtin.result(), first, item)
     }
 }
 
 /// The type of a built-in function's result; `first` is that of its first argument, and `item` what that holds.
-fn builtin_type(builtin: Builtin, first: Type, item: Type) -> Type {
-    use Builtin as B;
-    match builtin {
-        B::Date | B::Today | B::LastDayOfMonth => Type::Date,
-        B::DateAndTime | B::Now => Type::DateTime,
-        B::Time => Type::Time,
-        B::YearsAndMonthsDuration => Type::YearsAndMonthsDuration,
-        B::Number
-        | B::StringLength
-        | B::Count
-        | B::Product
-        | B::Median
-        | B::Stddev
-        | B::Decimal
-        | B::Floor
-        | B::Ceiling
-        | B::RoundUp
-        | B::RoundDown
-        | B::RoundHalfUp
-        | B::RoundHalfDown
-        | B::Modulo
-        | B::Sqrt
-        | B::Log
-        | B::Exp
-        | B::DayOfYear
-        | B::WeekOfYear => Type::Number,
-        B::String
-        | B::Substring
-        | B::UpperCase
-        | B::LowerCase
-        | B::SubstringBefore
-        | B::SubstringAfter
-        | B::Replace
-        | B::StringJoin
-        | B::DayOfWeek
-        | B::MonthOfYear
-        | B::Trim
-        | B::ToBase64
-        | B::ToJson => Type::String,
-        B::Not
-        | B::Contains
-        | B::StartsWith
-        | B::EndsWith
-        | B::Matches
-        | B::ListContains
-        | B::All
-        | B::Any
-        | B::Odd
-        | B::Even
-        | B::Is
-        | B::Before
-        | B::After
-        | B::Meets
-        | B::MetBy
-        | B::Overlaps
-        | B::OverlapsBefore
-        | B::OverlapsAfter
-        | B::Finishes
-        | B::FinishedBy
-        | B::Includes
-        | B::During
-        | B::Starts
-        | B::StartedBy
-        | B::Coincides
-        | B::IsDefined
-        | B::IsBlank
-        | B::IsEmpty => Type::Boolean,
-        B::Split | B::Extract => list(Type::String),
-        B::IndexOf | B::Mode => list(Type::Number),
-        B::Sublist | B::Remove | B::Reverse | B::DistinctValues | B::DuplicateValues | B::Sort => list(item),
-        B::Append
-        | B::Concatenate
-        | B::InsertBefore
-        | B::Union
-        | B::Flatten
-        | B::ListReplace
-        | B::Partition
-        | B::GetEntries => Type::List(None),
-        B::Min | B::Max | B::Sum | B::Mean => match first {
-            Type::List(Some(item)) => *item,
-            Type::List(None) => Type::Any,
+fn result_type(result: ResultType, first: Type, item: Type) -> Type {
+    match result {
+        ResultType::Boolean => Type::Boolean,
+        ResultType::Number => Type::Number,
+        ResultType::String => Type::String,
+        ResultType::Date => Type::Date,
+        ResultType::Time => Type::Time,
+        ResultType::DateTime => Type::DateTime,
+        ResultType::Months => Type::YearsAndMonthsDuration,
+        ResultType::Range => Type::Range(None),
+        ResultType::List => Type::List(None),
+        ResultType::Strings => list(Type::String),
+        ResultType::Numbers => list(Type::Number),
+        ResultType::Items => list(item),
+        ResultType::Item => match first {
+            Type::List(item) => item.map_or(Type::Any, |item| *item),
             kind => kind,
         },
-        B::Abs | B::Assert => first,
-        B::Range => Type::Range(None),
-        B::Duration
-        | B::GetValue
-        | B::Context
-        | B::ContextPut
-        | B::ContextMerge
-        | B::GetOrElse
-        | B::FromJson
-        | B::Put
-        | B::PutAll => Type::Any,
+        ResultType::Argument => first,
+        ResultType::Any => Type::Any,
     }
 }
 

@@ -188,8 +188,9 @@ fn make() -> Claims {
         .iter()
         .chain(boxes::FEATURES)
         .chain(feel::FEATURES)
-        .chain(functions::FEATURES)
-        .map(probe::claim)
+        .copied()
+        .chain(functions::features())
+        .map(|feature| probe::claim(&feature))
         .collect();
     let of = |group: Group| -> Vec<FeatureClaim> {
         all.iter().filter(|(own, _)| *own == group).map(|(_, claim)| claim.clone()).collect()

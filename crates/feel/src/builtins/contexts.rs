@@ -1,29 +1,14 @@
-//! Functions on contexts (DMN 1.5, 10.3.4.11).
+//! Functions on contexts (DMN 1.5, 10.3.4.10).
 
-use super::{Args, Builtin};
-use crate::eval::{Machine, Outcome, null};
-use crate::{Context, Value};
+use std::sync::Arc;
 
-pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
-    match builtin {
-        Builtin::GetValue => get_value(machine, args),
-        Builtin::GetEntries => {
-            let entry = |(name, value): (&std::sync::Arc<str>, &Value)| {
-                let pair = [("key", Value::String(name.clone())), ("value", value.clone())];
-                Value::context(pair.into_iter().collect())
-            };
-            let context = args.context(0)?;
-            machine.charge(context.len() as u64 * 4)?;
-            Ok(Value::list(context.iter().map(entry).collect()))
-        }
-        Builtin::Context => from_entries(machine, args),
-        Builtin::ContextPut | Builtin::Put => put(machine, args),
-        Builtin::ContextMerge => merge(machine, &args.list(0)?),
-        _ => merge(machine, &args.items()?),
-    }
-}
+use super::Args;
+use crate::machine::Machine;
+use crate::value::outcome::{Outcome, null};
+use crate::value::{Context, Value};
 
-fn get_value(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+/// The value of a key, or at the end of a path of keys.
+pub(super) fn get_value(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let context = args.context(0)?;
     machine.charge(u64::from(args.any(1).weight()))?;
     match args.any(1) {
@@ -32,7 +17,7 @@ fn get_value(machine: &mut Machine, args: &Args<'_>) -> Outcome {
             None => null(format!("there is no entry `{key}`")),
         },
         Value::List(keys) if !keys.is_empty() => {
-            let mut value = Value::Context(std::sync::Arc::new(context.clone()));
+            let mut value = Value::Context(Arc::new(context.clone()));
             for key in keys.iter() {
                 let (Value::Context(inner), Value::String(key)) = (&value, key) else {
                     return null("a path of keys leads through contexts");
@@ -48,7 +33,8 @@ fn get_value(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     }
 }
 
-fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+/// A context of entries, each with `key` and `value`.
+pub(super) fn context(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let mut context = Context::new();
     for entry in args.list(0)?.iter() {
         let Value::Context(entry) = entry else {
@@ -68,7 +54,8 @@ fn from_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     Ok(Value::context(context))
 }
 
-fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+/// A context with one more entry, or with one in another's place.
+pub(super) fn put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let context = args.context(0)?;
     machine.charge(context.len() as u64 * 6)?;
     if !args.given(2) {
@@ -119,4 +106,26 @@ fn merge(machine: &mut Machine, contexts: &[Value]) -> Outcome {
         }
     }
     Ok(Value::context(merged))
+}
+
+pub(super) fn get_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    let context = args.context(0)?;
+    machine.charge(context.len() as u64 * 4)?;
+    let entry = |(name, value): (&Arc<str>, &Value)| {
+        let pair = [("key", Value::String(name.clone())), ("value", value.clone())];
+        Value::context(pair.into_iter().collect())
+    };
+    Ok(Value::list(context.iter().map(entry).collect()))
+}
+
+pub(super) fn context_put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    put(machine, args)
+}
+
+pub(super) fn context_merge(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    merge(machine, &args.list(0)?)
+}
+
+pub(super) fn put_all(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    merge(machine, &args.items()?)
 }

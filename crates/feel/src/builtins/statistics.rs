@@ -2,43 +2,61 @@
 
 use std::cmp::Ordering;
 
-use super::{Args, Builtin};
-use crate::Value;
-use crate::eval::{Machine, Outcome, null};
+use super::Args;
+use crate::machine::Machine;
+use crate::value::Value;
+use crate::value::arithmetic::divide;
 use crate::value::date::DaysAndTimeDuration;
 use crate::value::number::Number;
+use crate::value::outcome::{Outcome, null};
 
-pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
+pub(super) fn min(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    extreme(&args.items()?, Ordering::Less)
+}
+
+pub(super) fn max(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    extreme(&args.items()?, Ordering::Greater)
+}
+
+pub(super) fn all(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    truth(&args.items()?, false)
+}
+
+pub(super) fn any(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    truth(&args.items()?, true)
+}
+
+pub(super) fn sum(_: &mut Machine, args: &Args<'_>) -> Outcome {
     let items = args.items()?;
-    let strings = items.iter().map(|item| u64::from(item.weight())).sum::<u64>();
-    machine.charge(items.len() as u64 + strings / 2)?;
-    match builtin {
-        Builtin::Min => extreme(&items, Ordering::Less),
-        Builtin::Max => extreme(&items, Ordering::Greater),
-        Builtin::All => truth(&items, false),
-        Builtin::Any => truth(&items, true),
-        Builtin::Sum => {
-            if items.is_empty() {
-                return Ok(Value::Null);
-            }
-            sum(&items)
-        }
-        Builtin::Mean => mean(&items),
-        Builtin::Product => {
-            let numbers = numbers(&items)?;
-            if numbers.is_empty() {
-                return Ok(Value::Null);
-            }
-            let mut product = Number::ONE;
-            for number in numbers {
-                product = product.times(number)?;
-            }
-            Ok(Value::Number(product))
-        }
-        Builtin::Median => median(numbers(&items)?),
-        Builtin::Stddev => stddev(&numbers(&items)?),
-        _ => mode(numbers(&items)?),
+    if items.is_empty() { Ok(Value::Null) } else { total(&items) }
+}
+
+pub(super) fn mean(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    average(&args.items()?)
+}
+
+pub(super) fn product(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    let numbers = numbers(&args.items()?)?;
+    if numbers.is_empty() {
+        return Ok(Value::Null);
     }
+    let mut product = Number::ONE;
+    for number in numbers {
+        product = product.times(number)?;
+    }
+    Ok(Value::Number(product))
+}
+
+pub(super) fn median(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    middle(numbers(&args.items()?)?)
+}
+
+pub(super) fn stddev(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    deviation(&numbers(&args.items()?)?)
+}
+
+pub(super) fn mode(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    most_frequent(numbers(&args.items()?)?)
 }
 
 fn numbers(items: &[Value]) -> Outcome<Vec<Number>> {
@@ -82,7 +100,7 @@ fn truth(items: &[Value], deciding: bool) -> Outcome {
     Ok(if unknown { Value::Null } else { Value::Boolean(!deciding) })
 }
 
-fn sum(items: &[Value]) -> Outcome {
+fn total(items: &[Value]) -> Outcome {
     match items.first() {
         Some(Value::DaysAndTimeDuration(_)) => {
             let mut total = 0i128;
@@ -117,18 +135,18 @@ fn sum(items: &[Value]) -> Outcome {
     }
 }
 
-fn mean(items: &[Value]) -> Outcome {
+fn average(items: &[Value]) -> Outcome {
     if items.is_empty() {
         return Ok(Value::Null);
     }
     let count = Number::from(items.len());
-    match sum(items)? {
+    match total(items)? {
         Value::Number(total) => Ok(Value::Number(total.over(count)?)),
-        total => crate::eval::divide_or_scale(&total, &Value::Number(count)),
+        total => divide(&total, &Value::Number(count)),
     }
 }
 
-fn median(mut numbers: Vec<Number>) -> Outcome {
+fn middle(mut numbers: Vec<Number>) -> Outcome {
     numbers.sort_unstable();
     let middle = numbers.len() / 2;
     let Some(upper) = numbers.get(middle).copied() else { return Ok(Value::Null) };
@@ -140,7 +158,7 @@ fn median(mut numbers: Vec<Number>) -> Outcome {
 }
 
 /// The sample's standard deviation: over one less than the count.
-fn stddev(numbers: &[Number]) -> Outcome {
+fn deviation(numbers: &[Number]) -> Outcome {
     if numbers.len() < 2 {
         return null("a standard deviation needs two numbers");
     }
@@ -159,7 +177,7 @@ fn stddev(numbers: &[Number]) -> Outcome {
 }
 
 /// The most frequent numbers in ascending order.
-fn mode(mut numbers: Vec<Number>) -> Outcome {
+fn most_frequent(mut numbers: Vec<Number>) -> Outcome {
     numbers.sort_unstable();
     let runs: Vec<&[Number]> = numbers.chunk_by(|a, b| a == b).collect();
     let most = runs.iter().map(|run| run.len()).max().unwrap_or(0);

@@ -3,48 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Args, Builtin};
-use crate::eval::{Machine, Outcome, null};
+use super::Args;
+use crate::error::LimitError;
+use crate::machine::Machine;
+use crate::value::Value;
 use crate::value::number::Number;
-use crate::{LimitError, Value};
+use crate::value::outcome::{Outcome, null};
 
-pub(super) fn call(builtin: Builtin, machine: &mut Machine, args: &Args<'_>) -> Outcome {
-    if builtin == Builtin::StringJoin {
-        return join(machine, args);
-    }
+/// A part of a string by its position and length.
+pub(super) fn substring(_: &mut Machine, args: &Args<'_>) -> Outcome {
     let text = args.string(0)?;
-    machine.charge(text.len() as u64 / 32)?;
-    if let Builtin::SubstringBefore | Builtin::SubstringAfter | Builtin::Contains = builtin {
-        // A search can look at the text several times where it and what is sought repeat themselves.
-        machine.charge((text.len() + args.string(1)?.len()) as u64 / 12)?;
-    }
-    Ok(match builtin {
-        Builtin::Substring => return substring(text, args),
-        Builtin::StringLength => Value::Number(Number::from(text.chars().count())),
-        Builtin::UpperCase => Value::string(text.to_uppercase()),
-        Builtin::LowerCase => Value::string(text.to_lowercase()),
-        Builtin::SubstringBefore => {
-            let found = text.find(&**args.string(1)?).and_then(|at| text.get(..at));
-            Value::string(found.unwrap_or_default())
-        }
-        Builtin::SubstringAfter => {
-            let part = args.string(1)?;
-            let found = text.find(&**part).and_then(|at| text.get(at + part.len()..));
-            Value::string(found.unwrap_or_default())
-        }
-        Builtin::Contains => Value::Boolean(text.contains(&**args.string(1)?)),
-        Builtin::StartsWith => Value::Boolean(text.starts_with(&**args.string(1)?)),
-        Builtin::EndsWith => Value::Boolean(text.ends_with(&**args.string(1)?)),
-        Builtin::Trim => Value::string(text.trim()),
-        Builtin::ToBase64 => {
-            machine.text(text.len() / 3 * 4 + 4)?;
-            Value::string(STANDARD.encode(text.as_bytes()))
-        }
-        _ => Value::Boolean(text.trim().is_empty()),
-    })
-}
-
-fn substring(text: &str, args: &Args<'_>) -> Outcome {
     let start = args.integer(1)?;
     let length = match args.any(2) {
         _ if !args.given(2) => usize::MAX,
@@ -70,7 +38,44 @@ fn substring(text: &str, args: &Args<'_>) -> Outcome {
     Ok(Value::string(rest.get(..end).unwrap_or_default()))
 }
 
-fn join(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+pub(super) fn string_length(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::Number(Number::from(args.string(0)?.chars().count())))
+}
+
+pub(super) fn upper_case(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::string(args.string(0)?.to_uppercase()))
+}
+
+pub(super) fn lower_case(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::string(args.string(0)?.to_lowercase()))
+}
+
+pub(super) fn substring_before(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    let (text, part) = (args.string(0)?, args.string(1)?);
+    let found = text.find(&**part).and_then(|at| text.get(..at));
+    Ok(Value::string(found.unwrap_or_default()))
+}
+
+pub(super) fn substring_after(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    let (text, part) = (args.string(0)?, args.string(1)?);
+    let found = text.find(&**part).and_then(|at| text.get(at + part.len()..));
+    Ok(Value::string(found.unwrap_or_default()))
+}
+
+pub(super) fn contains(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::Boolean(args.string(0)?.contains(&**args.string(1)?)))
+}
+
+pub(super) fn starts_with(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::Boolean(args.string(0)?.starts_with(&**args.string(1)?)))
+}
+
+pub(super) fn ends_with(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::Boolean(args.string(0)?.ends_with(&**args.string(1)?)))
+}
+
+/// The strings of a list, one behind the other; null items count as none.
+pub(super) fn string_join(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let items = args.list(0)?;
     let delimiter = match args.single(1) {
         Value::Null => "",
@@ -96,4 +101,18 @@ fn join(machine: &mut Machine, args: &Args<'_>) -> Outcome {
         }
     }
     Ok(Value::string(text))
+}
+
+pub(super) fn trim(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::string(args.string(0)?.trim()))
+}
+
+pub(super) fn is_blank(_: &mut Machine, args: &Args<'_>) -> Outcome {
+    Ok(Value::Boolean(args.string(0)?.trim().is_empty()))
+}
+
+pub(super) fn to_base64(machine: &mut Machine, args: &Args<'_>) -> Outcome {
+    let text = args.string(0)?;
+    machine.text(text.len() / 3 * 4 + 4)?;
+    Ok(Value::string(STANDARD.encode(text.as_bytes())))
 }

@@ -3,25 +3,10 @@
 use std::sync::Arc;
 
 use super::{Evaluation, Evaluator};
+use crate::error::LimitError;
 use crate::program::{NodeId, Op, Run};
 use crate::scope::Ref;
-use crate::value::{Context, Range, RangeForm};
-use crate::{LimitError, Value};
-
-/// Whether values of the kind have an order, so that they can be the ends of ranges.
-fn can_bound(value: &Value) -> bool {
-    matches!(
-        value,
-        Value::Null
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Date(_)
-            | Value::Time(_)
-            | Value::DateTime(_)
-            | Value::DaysAndTimeDuration(_)
-            | Value::YearsAndMonthsDuration(_)
-    )
-}
+use crate::value::{Context, Range, RangeForm, Value};
 
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn list(&mut self, run: Run) -> Evaluation<'a> {
@@ -50,7 +35,7 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn range(&mut self, id: NodeId, low: (NodeId, bool), high: (NodeId, bool)) -> Evaluation<'a> {
         let low_value = self.value(low.0)?;
         let high_value = self.value(high.0)?;
-        match make_range((low_value, low.1), (high_value, high.1)) {
+        match Range::between((low_value, low.1), (high_value, high.1)) {
             Some(range) => Ok(Ref::Owned(range)),
             None => Ok(self.null(id, || "a range needs two ends of one kind that has an order".into())),
         }
@@ -66,32 +51,11 @@ impl<'a> Evaluator<'a, '_> {
     }
 }
 
-/// A range between ends of one kind, either of which may be null; `None` when they cannot bound one.
-pub(crate) fn make_range(low: (Value, bool), high: (Value, bool)) -> Option<Value> {
-    if !can_bound(&low.0) || !can_bound(&high.0) {
-        return None;
-    }
-    if low.0.is_null() && high.0.is_null() {
-        return None;
-    }
-    let open = low.0.is_null() || high.0.is_null();
-    let ascending = open || low.0.compare(&high.0).is_some_and(std::cmp::Ordering::is_le);
-    ascending.then(|| {
-        Value::Range(Arc::new(Range {
-            low: Some(low.0),
-            low_included: low.1,
-            high: Some(high.0),
-            high_included: high.1,
-            form: RangeForm::Interval,
-        }))
-    })
-}
-
 /// The range of what passes a comparison.
 pub(crate) fn test_value(op: Op, end: Value) -> Result<Option<Value>, LimitError> {
     let equality = matches!(op, Op::Eq | Op::Ne);
     // Not even for equality an end is a list or the like: ranges would come to lie within ranges.
-    if !(can_bound(&end) || equality && matches!(end, Value::Boolean(_))) {
+    if !(end.can_bound() || equality && matches!(end, Value::Boolean(_))) {
         return Ok(None);
     }
     let form = match op {

@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 
 use super::{Evaluation, Evaluator, truth};
+use crate::error::LimitError;
 use crate::program::{Node, NodeId, Op, Run};
 use crate::scope::{Ref, View};
-use crate::{LimitError, Value};
+use crate::value::Value;
 
 #[inline]
 pub(super) fn ordered(op: Op, order: Ordering) -> bool {
@@ -15,7 +16,9 @@ pub(super) fn ordered(op: Op, order: Ordering) -> bool {
         Op::Gt => order == Ordering::Greater,
         Op::Ge => order != Ordering::Less,
         Op::Ne => order != Ordering::Equal,
-        _ => order == Ordering::Equal,
+        Op::Eq | Op::Or | Op::And | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => {
+            order == Ordering::Equal
+        }
     }
 }
 

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use super::paths::Picked;
 use super::{Evaluation, Evaluator, truth};
-use crate::builtins::{self, Args, Builtin};
+use crate::builtins::{self, Args};
+use crate::catalog::Builtin;
+use crate::error::LimitError;
 use crate::program::{NONE, Node, NodeId, Run};
 use crate::scope::{Items, Ref, View};
-use crate::value::List;
 use crate::value::date::Date;
 use crate::value::number::Number;
-use crate::{LimitError, Value};
+use crate::value::{List, Value};
 
-/// What an iterator runs over.
+/// Domain of an iterator.
 enum Domain<'a> {
     Items(Items<'a>),
     Numbers(i64, i64),
@@ -45,7 +46,7 @@ impl<'a> Domain<'a> {
     }
 }
 
-/// What the innermost iteration does; `false` ends all.
+/// Body of the innermost iteration; `false` ends all.
 enum Body {
     Collect { result: NodeId, partial: u32, found: Vec<Value>, shared: Arc<List> },
     Quantify { condition: NodeId, every: bool, found: Option<bool> },
@@ -153,7 +154,7 @@ impl<'a> Evaluator<'a, '_> {
         let outcome = builtins::call(
             Builtin::Sum,
             self.machine,
-            Args::new(vec![Some(list)], false, program, program.offset(id)),
+            &Args::new(vec![Some(list)], false, &program.patterns, program.offset(id)),
         );
         self.settle(id, outcome).map(Some)
     }

@@ -1,34 +1,37 @@
 //! Evaluation of the compiled form.
 
 mod arithmetic;
+mod closure;
 mod collections;
 mod compare;
 mod iterate;
-mod machine;
 mod paths;
 pub(crate) mod quick;
+mod run;
 pub(crate) mod types;
 
 use std::sync::Arc;
 
-pub(crate) use arithmetic::divide_or_scale;
-pub(crate) use machine::{Failure, Machine, Outcome, null};
-
-use crate::builtins::{self, Args, Builtin};
-use crate::expression::Dialect;
-use crate::function::{Closure, Function, Kind};
-use crate::program::{NONE, Node, NodeId, Op, Program, Run, Shape, Source};
+use crate::builtins::{self, Args};
+use crate::catalog::{Builtin, Dialect};
+use crate::error::LimitError;
+use crate::machine::Machine;
+use crate::program::{NONE, Node, NodeId, Op, Program, Run, Source, Strategy};
 use crate::scope::{Ref, Scope, View};
-use crate::{LimitError, Value};
+use crate::value::Value;
+use crate::value::function::{Function, Kind};
+use crate::value::outcome::{Failure, Outcome};
 
-/// One activation: of the expression itself or of a function's body.
+use closure::Closure;
+
+/// Activation of the expression itself or of a function's body.
 pub(crate) struct Evaluator<'a, 'm> {
-    pub program: &'a Program,
+    pub(crate) program: &'a Program,
     /// The same, to be shared by functions made here.
-    pub shared: &'a Arc<Program>,
-    pub scope: &'a dyn Scope,
-    pub machine: &'m mut Machine,
-    pub locals: Vec<Option<Ref<'a>>>,
+    pub(crate) shared: &'a Arc<Program>,
+    pub(crate) scope: &'a dyn Scope,
+    pub(crate) machine: &'m mut Machine,
+    pub(crate) locals: Vec<Option<Ref<'a>>>,
 }
 
 type Evaluation<'a> = Result<Ref<'a>, LimitError>;
@@ -52,13 +55,13 @@ impl<'a> Evaluator<'a, '_> {
             Node::Const(at) => Ok(self.constant(at)),
             Node::Local(slot) => Ok(self.local(slot).unwrap_or(Ref::NULL)),
             Node::Global(name) => Ok(self.global(id, name)),
-            Node::Binary { op, shape, left, right } => {
-                if shape == Shape::Quick
+            Node::Binary { op, strategy, left, right } => {
+                if strategy == Strategy::Quick
                     && let Some(value) = self.quick(id, op)?
                 {
                     return Ok(value);
                 }
-                self.binary(id, op, shape, left, right)
+                self.binary(id, op, strategy, left, right)
             }
             Node::Path { base, name } => self.path(id, base, name),
             Node::If { condition, yes, no } => {
@@ -123,11 +126,25 @@ impl<'a> Evaluator<'a, '_> {
             }
             Node::UnaryTests { tests, negated } => self.unary_tests(tests, negated),
             Node::IsDefined(inner) => Ok(truth(Some(self.is_defined(inner)?))),
-            _ => Ok(Ref::NULL),
+            // The frequent nodes, which `node` takes.
+            Node::Null
+            | Node::Boolean(_)
+            | Node::Const(_)
+            | Node::Local(_)
+            | Node::Global(_)
+            | Node::Binary { .. }
+            | Node::Path { .. }
+            | Node::If { .. }
+            | Node::Member(_)
+            | Node::Filter { .. }
+            | Node::List(_)
+            | Node::Context(_)
+            | Node::Builtin { .. }
+            | Node::Call(_) => Ok(Ref::NULL),
         }
     }
 
-    /// Null, with the reason recorded.
+    /// Null, with a note of the reason.
     pub(crate) fn null(&mut self, id: NodeId, reason: impl FnOnce() -> String) -> Ref<'a> {
         self.machine.note(self.program.offset(id), reason);
         Ref::NULL
@@ -204,15 +221,22 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     #[inline(never)]
-    fn binary(&mut self, id: NodeId, op: Op, shape: Shape, left: NodeId, right: NodeId) -> Evaluation<'a> {
-        if shape == Shape::Long {
+    fn binary(
+        &mut self,
+        id: NodeId,
+        op: Op,
+        strategy: Strategy,
+        left: NodeId,
+        right: NodeId,
+    ) -> Evaluation<'a> {
+        if strategy == Strategy::Long {
             return self.chain(id);
         }
         let left = self.operand(left)?;
         self.operate(id, op, left, right)
     }
 
-    /// What a node only reads, be it nothing: most operands are variables, members and literals, and going through
+    /// The value of a node that only reads, be it none: most operands are variables, members and literals, and going through
     /// `eval` costs several times what reading them does.
     #[inline]
     fn read(&self, id: NodeId) -> Option<Ref<'a>> {
@@ -263,7 +287,9 @@ impl<'a> Evaluator<'a, '_> {
         let right = self.operand(right)?;
         match op {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => self.arithmetic(id, op, left, right),
-            _ => self.comparison(id, op, &left, &right),
+            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::And | Op::Or => {
+                self.comparison(id, op, &left, &right)
+            }
         }
     }
 
@@ -272,7 +298,7 @@ impl<'a> Evaluator<'a, '_> {
     fn chain(&mut self, id: NodeId) -> Evaluation<'a> {
         let mut upper = Vec::new();
         let mut at = id;
-        while let Node::Binary { op, shape: Shape::Long, left, right } = self.program.node(at) {
+        while let Node::Binary { op, strategy: Strategy::Long, left, right } = self.program.node(at) {
             upper.push((at, op, right));
             at = left;
         }
@@ -297,8 +323,11 @@ impl<'a> Evaluator<'a, '_> {
             values.push(if *node == NONE { None } else { Some(self.value(*node)?) });
         }
         let known = self.machine.noted();
-        let outcome =
-            builtins::call(builtin, self.machine, Args::new(values, named, program, program.offset(id)));
+        let outcome = builtins::call(
+            builtin,
+            self.machine,
+            &Args::new(values, named, &program.patterns, program.offset(id)),
+        );
         if matches!(outcome, Ok(Value::Null)) && self.machine.noted() == known {
             return Ok(self.null(id, || format!("{}() gives null for these arguments", builtin.name())));
         }
@@ -362,7 +391,7 @@ impl<'a> Evaluator<'a, '_> {
             captured.push(value);
         }
         let closure = Closure { program: self.shared.clone(), definition: at, captured, depth: depth + 1 };
-        let value = Value::Function(Function(Kind::Closure(Arc::new(closure))));
+        let value = Value::Function(Function(Kind::Defined(Arc::new(closure))));
         self.machine.admit(value).map(Ref::Owned)
     }
 }

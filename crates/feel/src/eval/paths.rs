@@ -1,19 +1,20 @@
 //! Members, properties and filters.
 
 use super::{Evaluation, Evaluator};
-use crate::builtins::property;
+use crate::error::LimitError;
 use crate::program::{Node, NodeId};
 use crate::scope::{Items, Ref, View};
+use crate::value::Value;
 use crate::value::number::Number;
-use crate::{LimitError, Value};
+use crate::value::property::property;
 
-/// What an expression in brackets came out as.
+/// Result of an expression in brackets.
 enum Selection {
     Index(Number),
     Keep(bool),
 }
 
-/// What a filter selects.
+/// Selection of a filter.
 pub(super) enum Picked<'a> {
     /// An item by its position, or null.
     One(Ref<'a>),

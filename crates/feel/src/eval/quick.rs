@@ -1,24 +1,25 @@
 //! Small trees of variables, members, literals, arithmetic and comparisons, evaluated in registers.
 //!
 //! Most of what decisions and conditions ask is of this kind, and building a [`Ref`] for each step costs more than the
-//! step. Nothing here records a note, counts a step or changes anything: where a value is not there or not of the kind
+//! step. Nothing here adds a note, counts a step or changes anything: where a value is not there or not of the kind
 //! expected, the general way is taken from the start. That is bounded, since the parser marks only trees of a few
-//! nodes ([`Shape::Quick`]).
+//! nodes ([`Strategy::Quick`]).
 
 use serde_json::Value as Json;
 
 use super::Evaluator;
 use super::compare::ordered;
-use crate::program::{Node, NodeId, Op, Program, Run, Shape};
+use crate::error::LimitError;
+use crate::program::{Node, NodeId, Op, Program, Run, Strategy};
 use crate::scope::{Ref, Scope};
+use crate::value::Value;
 use crate::value::json::quick_number;
 use crate::value::number::Number;
-use crate::{LimitError, Value};
 
 /// Longer strings are compared the general way, which counts the work.
 const LONG_TEXT: usize = 1024;
 
-/// A value where it lies.
+/// Value where it lies.
 #[derive(Clone, Copy)]
 enum Seen<'s> {
     Json(&'s Json),
@@ -67,14 +68,14 @@ impl<'s> Seen<'s> {
     }
 }
 
-/// What quick trees are read from.
+/// Reader of quick trees.
 pub(crate) struct Reader<'s, 'a> {
-    pub program: &'s Program,
-    pub scope: &'a dyn Scope,
-    pub locals: &'s [Option<Ref<'a>>],
+    pub(crate) program: &'s Program,
+    pub(crate) scope: &'a dyn Scope,
+    pub(crate) locals: &'s [Option<Ref<'a>>],
 }
 
-/// What [`whole`] takes at most, in steps.
+/// Most steps that [`whole`] takes.
 #[inline]
 pub(crate) fn steps(program: &Program) -> u32 {
     match program.node(program.root) {
@@ -88,7 +89,7 @@ pub(crate) fn steps(program: &Program) -> u32 {
 #[inline]
 pub(crate) fn whole(program: &Program, scope: &dyn Scope, input: Option<&Value>) -> Option<Value> {
     match program.node(program.root) {
-        Node::Binary { op, shape: Shape::Quick, .. } if input.is_none() => {
+        Node::Binary { op, strategy: Strategy::Quick, .. } if input.is_none() => {
             Reader { program, scope, locals: &[] }.evaluate(program.root, op)
         }
         Node::UnaryTests { tests, negated } => {
@@ -100,7 +101,7 @@ pub(crate) fn whole(program: &Program, scope: &dyn Scope, input: Option<&Value>)
     }
 }
 
-/// What a whole program stands for that is a variable, or a member of one; `None` when the general way must be taken.
+/// The value of a whole program that is a variable, or a member of one; `None` when the general way must be taken.
 #[inline]
 pub(crate) fn variable<'a>(program: &Program, scope: &'a dyn Scope) -> Option<Ref<'a>> {
     match program.node(program.root) {
@@ -168,7 +169,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// The number of a quick tree, or [`Number::ABSENT`].
     pub(super) fn number(&self, id: NodeId) -> Number {
-        let Node::Binary { op, shape: Shape::Quick, left, right } = self.program.node(id) else {
+        let Node::Binary { op, strategy: Strategy::Quick, left, right } = self.program.node(id) else {
             return self.leaf(id).map_or(Number::ABSENT, Seen::number);
         };
         let a = self.number(left);
@@ -191,7 +192,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// The truth value of a quick tree; `None` also for null.
     pub(super) fn truth(&self, id: NodeId) -> Option<bool> {
-        let Node::Binary { op, shape: Shape::Quick, left, right } = self.program.node(id) else {
+        let Node::Binary { op, strategy: Strategy::Quick, left, right } = self.program.node(id) else {
             return match self.program.node(id) {
                 Node::Boolean(value) => Some(value),
                 _ => self.leaf(id)?.truth(),
@@ -239,7 +240,7 @@ impl<'a> Reader<'_, 'a> {
                 let below = if high_included { Op::Le } else { Op::Lt };
                 Some(compared(above, input, low)? && compared(below, input, high)?)
             }
-            Node::Binary { shape: Shape::Quick, .. } if uses_input => self.truth(node),
+            Node::Binary { strategy: Strategy::Quick, .. } if uses_input => self.truth(node),
             _ => None,
         }
     }
@@ -278,7 +279,7 @@ impl<'a> Evaluator<'a, '_> {
         Reader { program: self.program, scope: self.scope, locals: &self.locals }
     }
 
-    /// The result of a node of the shape [`Shape::Quick`]; `None` when the general way must be taken.
+    /// The result of a node of the strategy [`Strategy::Quick`]; `None` when the general way must be taken.
     #[inline]
     pub(super) fn quick(&mut self, id: NodeId, op: Op) -> Result<Option<Ref<'a>>, LimitError> {
         let Some(value) = self.reader().evaluate(id, op) else { return Ok(None) };

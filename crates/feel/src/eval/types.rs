@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::Value;
-use crate::function::{Function, Kind};
-use crate::{Type, Types};
+use crate::types::{Type, Types};
+use crate::value::Value;
+use crate::value::date::LocalTime;
+use crate::value::function::{Function, Kind};
+use crate::value::time::DateTime;
+use crate::value::zone::Zone;
 
 /// Whether the value is of the type; `None` for a type that is not known.
 pub(crate) fn instance_of(value: &Value, kind: Option<&Type>, types: &Types) -> Option<bool> {
@@ -78,8 +81,8 @@ fn function_conforms(
     if function.parameters().len() != parameters.len() {
         return false;
     }
-    let closure = match &function.0 {
-        Kind::Closure(closure) => closure,
+    let defined = match &function.0 {
+        Kind::Defined(defined) => defined,
         Kind::Builtin(_) => return *result == Type::Any || lenient,
         Kind::Host(host) => {
             let Some((own, given)) = host.signature() else { return *result == Type::Any || lenient };
@@ -87,32 +90,28 @@ fn function_conforms(
             return taken && (*given == Type::Any && lenient || subtype(&given, result, types));
         }
     };
-    let Some(definition) = closure.definition() else { return false };
-    let taken = definition.parameters.iter().zip(parameters).all(|(own, wanted)| {
-        let own = own.kind.and_then(|kind| closure.program.types.get(kind as usize));
-        own.is_none_or(|own| subtype(wanted, own, types))
-    });
+    let declared = defined.parameter_types();
+    let taken = declared
+        .iter()
+        .zip(parameters)
+        .all(|(own, wanted)| own.is_none_or(|own| subtype(wanted, own, types)));
     taken
-        && (*result == Type::Any || body_type(function).map_or(lenient, |kind| subtype(&kind, result, types)))
+        && (*result == Type::Any
+            || defined.literal_type().map_or(lenient, |kind| subtype(&kind, result, types)))
 }
 
-/// The type of a body that is a literal; any other is not known before it is evaluated.
-fn body_type(function: &Function) -> Option<Type> {
-    let Kind::Closure(closure) = &function.0 else { return None };
-    let definition = closure.definition()?;
-    match closure.program.node(definition.body) {
-        crate::program::Node::Boolean(_) => Some(Type::Boolean),
-        crate::program::Node::Const(at) => match closure.program.constants.get(at as usize)? {
-            Value::Number(_) => Some(Type::Number),
-            Value::String(_) => Some(Type::String),
-            Value::Date(_) => Some(Type::Date),
-            Value::Time(_) => Some(Type::Time),
-            Value::DateTime(_) => Some(Type::DateTime),
-            Value::DaysAndTimeDuration(_) => Some(Type::DaysAndTimeDuration),
-            Value::YearsAndMonthsDuration(_) => Some(Type::YearsAndMonthsDuration),
-            _ => None,
-        },
-        _ => None,
+/// The type of a value that is no list, context, range or function.
+pub(crate) fn scalar(value: &Value) -> Option<Type> {
+    match value {
+        Value::Boolean(_) => Some(Type::Boolean),
+        Value::Number(_) => Some(Type::Number),
+        Value::String(_) => Some(Type::String),
+        Value::Date(_) => Some(Type::Date),
+        Value::Time(_) => Some(Type::Time),
+        Value::DateTime(_) => Some(Type::DateTime),
+        Value::DaysAndTimeDuration(_) => Some(Type::DaysAndTimeDuration),
+        Value::YearsAndMonthsDuration(_) => Some(Type::YearsAndMonthsDuration),
+        Value::Null | Value::List(_) | Value::Context(_) | Value::Range(_) | Value::Function(_) => None,
     }
 }
 
@@ -172,10 +171,10 @@ pub(crate) fn coerce(value: Value, kind: Option<&Type>, types: &Types) -> Option
         (Value::List(items), _) if items.len() == 1 => {
             items.first().cloned().filter(|item| conforms(item, kind, types) == Some(true))
         }
-        (Value::Date(date), Type::DateTime) => Some(Value::DateTime(Arc::new(crate::DateTime {
+        (Value::Date(date), Type::DateTime) => Some(Value::DateTime(Arc::new(DateTime {
             date: *date,
-            clock: crate::LocalTime::MIDNIGHT,
-            zone: Some(crate::Zone::Offset(0)),
+            clock: LocalTime::MIDNIGHT,
+            zone: Some(Zone::Offset(0)),
         }))),
         (_, Type::List(_)) if !matches!(value, Value::List(_)) => {
             let list = Value::list(vec![value]);

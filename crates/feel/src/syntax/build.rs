@@ -2,8 +2,9 @@
 
 use super::lexer::{self, Kind};
 use super::{MAX_NESTING, MAX_NODES, Parser};
+use crate::error::SyntaxError;
 use crate::program::{Node, NodeId, Run};
-use crate::{SyntaxError, Value};
+use crate::value::Value;
 
 impl<'s> Parser<'s> {
     pub(super) fn text(&self) -> &'s str {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Parser;
 use super::index::Seen;
 use super::lexer::{self, Kind};
-use crate::SyntaxError;
-use crate::builtins::Builtin;
+use crate::catalog::Builtin;
+use crate::error::SyntaxError;
 use crate::program::{NONE, Node, NodeId};
 
 enum Arguments {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Parser;
 use super::index::Seen;
 use super::lexer::{self, Kind};
-use crate::SyntaxError;
+use crate::error::SyntaxError;
 use crate::program::{Definition, EXTERNAL, NONE, Node, NodeId, Parameter};
 
 impl Parser<'_> {

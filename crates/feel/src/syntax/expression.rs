@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::Parser;
 use super::lexer::{self, Kind};
 use super::names::is_keyword;
-use crate::expression::Dialect;
-use crate::program::{Node, NodeId, Op, Shape};
+use crate::catalog::Dialect;
+use crate::error::SyntaxError;
+use crate::program::{Node, NodeId, Op, Strategy};
+use crate::value::Value;
+use crate::value::number::Number;
 use crate::value::text::{Duration, parse_date, parse_date_time, parse_duration, parse_time};
-use crate::{Number, SyntaxError, Value};
 
 /// Operators of one level in a row before their chain is evaluated by a loop.
 const LONG_CHAIN: u32 = 16;
@@ -81,14 +83,14 @@ impl Parser<'_> {
             self.advance()?;
             let right = self.nested(|p| p.binary(found + 1))?;
             chain += 1;
-            let shape = if chain > LONG_CHAIN {
-                Shape::Long
+            let strategy = if chain > LONG_CHAIN {
+                Strategy::Long
             } else if self.is_quick(op, left, right) {
-                Shape::Quick
+                Strategy::Quick
             } else {
-                Shape::Plain
+                Strategy::Plain
             };
-            left = self.push(Node::Binary { op, shape, left, right }, at)?;
+            left = self.push(Node::Binary { op, strategy, left, right }, at)?;
         }
     }
 
@@ -112,7 +114,7 @@ impl Parser<'_> {
                 *room = room.saturating_sub(run.len as usize);
                 true
             }
-            Some(Node::Binary { shape: Shape::Quick, left, right, .. }) => {
+            Some(Node::Binary { strategy: Strategy::Quick, left, right, .. }) => {
                 self.takes(*left, room) && self.takes(*right, room)
             }
             _ => false,

@@ -18,7 +18,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn find(&self, name: &str) -> Option<u32> {
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
         if self.places.is_empty() {
             return self.list.iter().position(|known| &**known == name).and_then(|at| u32::try_from(at).ok());
         }
@@ -26,7 +26,7 @@ impl Names {
     }
 
     /// The name's place, and whether it is new.
-    pub fn add(&mut self, name: &str) -> (u32, bool) {
+    pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
         if let Some(at) = self.find(name) {
             return (at, false);
         }
@@ -41,7 +41,7 @@ impl Names {
         (at, true)
     }
 
-    pub fn into_list(self) -> Vec<Arc<str>> {
+    pub(super) fn into_list(self) -> Vec<Arc<str>> {
         self.list
     }
 }
@@ -90,7 +90,7 @@ impl Spaced {
         (begins && (2..=MAX_PARTS).contains(&parts.len())).then(|| Self { name: name.into(), parts })
     }
 
-    /// Where the name ends that the text at `at` begins with.
+    /// End of the name that the text at `at` begins with.
     fn matches(&self, source: &str, at: usize) -> Option<usize> {
         let mut end = at;
         for (index, part) in self.parts.iter().enumerate() {
@@ -115,14 +115,14 @@ impl Spaced {
 #[derive(Default)]
 pub(super) struct SpacedNames {
     list: Vec<Spaced>,
-    /// By the parts; how often each is there.
+    /// Names by their parts, and the number of each.
     places: HashMap<Box<str>, (Arc<str>, u32)>,
     /// Parts of the longest name that has been there.
     longest: usize,
 }
 
 impl SpacedNames {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
@@ -133,7 +133,7 @@ impl SpacedNames {
     }
 
     /// Adds the name if it is of more than one word.
-    pub fn push(&mut self, name: &str) {
+    pub(super) fn push(&mut self, name: &str) {
         let Some(spaced) = Spaced::new(name) else { return };
         self.longest = self.longest.max(spaced.parts.len());
         self.list.push(spaced);
@@ -144,7 +144,7 @@ impl SpacedNames {
         }
     }
 
-    pub fn truncate(&mut self, len: usize) {
+    pub(super) fn truncate(&mut self, len: usize) {
         while self.list.len() > len {
             let indexed = self.list.len() >= FEW;
             let Some(spaced) = self.list.pop() else { return };
@@ -163,7 +163,7 @@ impl SpacedNames {
     }
 
     /// The longest name that the text at `at` begins with, and where it ends.
-    pub fn longest(&self, source: &str, at: usize) -> Option<(Arc<str>, usize)> {
+    pub(super) fn longest(&self, source: &str, at: usize) -> Option<(Arc<str>, usize)> {
         if self.list.len() < FEW {
             let found = self.list.iter().filter_map(|n| n.matches(source, at).map(|end| (&n.name, end)));
             return found.max_by_key(|(_, end)| *end).map(|(name, end)| (name.clone(), end));
@@ -193,7 +193,7 @@ impl SpacedNames {
 pub(super) struct Seen(HashSet<Arc<str>>);
 
 impl Seen {
-    pub fn add(&mut self, name: &Arc<str>) -> bool {
+    pub(super) fn add(&mut self, name: &Arc<str>) -> bool {
         self.0.insert(name.clone())
     }
 }

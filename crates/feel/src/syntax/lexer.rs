@@ -1,6 +1,6 @@
 //! Tokens (DMN 1.5, grammar rules 22 to 37).
 
-use crate::SyntaxError;
+use crate::error::SyntaxError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

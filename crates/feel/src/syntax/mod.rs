@@ -12,9 +12,12 @@ mod types;
 
 use std::sync::Arc;
 
-use crate::expression::{Dialect, Options};
-use crate::program::{Node, NodeId, Patterns, Program, Run};
-use crate::{SyntaxError, Type, Types};
+use crate::catalog::Dialect;
+use crate::error::SyntaxError;
+use crate::pattern::Patterns;
+use crate::program::{Node, NodeId, Program, Run};
+use crate::types::{Type, Types};
+use crate::value::Value;
 
 use index::Names;
 use lexer::{Kind, Token};
@@ -26,16 +29,29 @@ const MAX_NESTING: u32 = 150;
 const MAX_SOURCE: usize = 1 << 20;
 const MAX_NODES: usize = 1 << 16;
 
+/// Options of reading a text.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The functions and notations allowed.
+    pub dialect: Dialect,
+    /// Names known from declarations. Only those with spaces or operators need to be here; they are found by
+    /// longest match.
+    pub names: Vec<String>,
+    /// Names of contexts' members, which only count behind a point and within filters.
+    pub members: Vec<String>,
+}
+
+/// Reader of one text.
 pub(crate) struct Parser<'s> {
     source: &'s str,
     token: Token,
-    /// Where the token before ended.
+    /// End of the token before.
     before: usize,
     dialect: Dialect,
     nesting: u32,
     /// Within the end of a range, where a `[` may close it.
     range_end: bool,
-    /// How often the input of unary tests was named.
+    /// Number of times that the input of unary tests was named.
     input_uses: u32,
     /// The name of the context entry whose value comes next, for a function to call itself by.
     own_name: Option<Arc<str>>,
@@ -44,7 +60,7 @@ pub(crate) struct Parser<'s> {
     nodes: Vec<Node>,
     offsets: Vec<u32>,
     extra: Vec<u32>,
-    constants: Vec<crate::Value>,
+    constants: Vec<Value>,
     names: Names,
     /// Filters around the token.
     filters: u32,

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use super::Parser;
 use super::index::{Seen, SpacedNames};
 use super::lexer::{self, Kind, Token};
+use crate::error::SyntaxError;
 use crate::program::{Node, NodeId, Source};
-use crate::{SyntaxError, Types};
+use crate::types::Types;
 
-/// One function's variables (or the expression's own).
+/// Variables of one function, or of the expression itself.
 #[derive(Default)]
 pub(super) struct Frame {
     scopes: Vec<Entry>,
     /// Filtered items, whose members are names: how many entries are further out, and the slot.
     items: Vec<(usize, u32)>,
-    /// Where each name stands among the scopes, once these are many.
+    /// Places of each name among the scopes, once these are many.
     places: HashMap<Arc<str>, Vec<usize>>,
     next: u32,
     pub slots: u32,
@@ -57,7 +58,7 @@ impl Frame {
         }
     }
 
-    /// Where the name stands last, and its slot.
+    /// The last place of the name, and its slot.
     fn find(&self, name: &str) -> Option<(usize, u32)> {
         let slot = |at: usize| match self.scopes.get(at) {
             Some(Entry(known, slot)) if **known == *name => Some((at, *slot)),
@@ -169,6 +170,7 @@ impl Parser<'_> {
         }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a frame is pushed where there was none")]
     fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
             self.frames.push(Frame::default());
@@ -252,7 +254,7 @@ impl Parser<'_> {
     /// Slots from here on are captures; a function's definition moves them behind its other slots.
     pub(super) const CAPTURED: u32 = 1 << 24;
 
-    /// Where the name's value lies for the frame, and the filtered items whose members it may name before that.
+    /// Source of the name's value for the frame, and the filtered items whose members it may name before that.
     fn resolve(&mut self, frame: usize, name: &str, items: &mut Vec<u32>) -> Source {
         let mut found = None;
         if let Some(frame) = self.frames.get(frame) {

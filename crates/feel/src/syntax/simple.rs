@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::Options;
 use super::names::is_keyword;
-use crate::expression::Options;
-use crate::program::{Node, Patterns, Program};
-use crate::{Type, Types};
+use crate::pattern::Patterns;
+use crate::program::{Node, Program};
+use crate::types::{Type, Types};
 
 /// Most words of such a path.
 const MAX_WORDS: usize = 8;

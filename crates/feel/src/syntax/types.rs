@@ -1,9 +1,11 @@
 //! Type expressions: `list<context<a: number>>`, `function<date> -> number`, names of several words.
 
+use std::sync::Arc;
+
 use super::Parser;
 use super::lexer::Kind;
-use crate::SyntaxError;
-use crate::{Signature, Type};
+use crate::error::SyntaxError;
+use crate::types::{Signature, Type};
 
 impl Parser<'_> {
     fn words(&mut self, words: &[&str]) -> Result<(), SyntaxError> {
@@ -93,7 +95,7 @@ impl Parser<'_> {
         Ok(Some(inner))
     }
 
-    fn type_members(&mut self) -> Result<Vec<(std::sync::Arc<str>, Type)>, SyntaxError> {
+    fn type_members(&mut self) -> Result<Vec<(Arc<str>, Type)>, SyntaxError> {
         let mut members = Vec::new();
         if !self.eat(Kind::Lt)? {
             return Ok(members);

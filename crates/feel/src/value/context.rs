@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{MAX_VALUE_DEPTH, Value};
 
-/// From this many entries on names are found by hash instead of by looking through them.
+/// Number of entries from which on names are found by hash instead of by looking through them.
 const INDEXED: usize = 12;
 
 /// Named values in the order of their first entry.
@@ -83,7 +83,7 @@ impl Context {
         self.entries.iter().map(|(name, value)| (name, value))
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -104,7 +104,7 @@ impl Context {
     }
 }
 
-/// As for lists, deep values are freed level by level.
+/// Deep values are freed level by level, as those of lists are.
 impl Drop for Context {
     fn drop(&mut self) {
         if self.depth > MAX_VALUE_DEPTH {

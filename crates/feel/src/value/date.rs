@@ -1,8 +1,4 @@
-//! Calendar dates, times of day, zones and durations over years ±999,999,999 (DMN 1.5, 10.3.2.3.4 to 10.3.2.3.8).
-
-use std::cmp::Ordering;
-
-use jiff::tz::TimeZone;
+//! Calendar dates, times of day and durations over years ±999,999,999 (DMN 1.5, 10.3.2.3.4 to 10.3.2.3.8).
 
 /// The greatest year, and negated the least (XML Schema's lexical forms bounded as DMN does).
 pub const MAX_YEAR: i32 = 999_999_999;
@@ -17,7 +13,7 @@ pub struct Date {
     day: u8,
 }
 
-/// How many days the month has.
+/// Number of days of a month.
 #[must_use]
 pub fn days_in_month(year: i32, month: u8) -> u8 {
     match month {
@@ -29,6 +25,9 @@ pub fn days_in_month(year: i32, month: u8) -> u8 {
 }
 
 impl Date {
+    /// The day from which days are counted.
+    pub(super) const EPOCH: Self = Self { year: 1970, month: 1, day: 1 };
+
     /// A date, or `None` when there is no such day or the year is out of range.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
@@ -115,86 +114,6 @@ impl Date {
     }
 }
 
-/// The zone of a time: an offset, or a region of the IANA data base.
-#[derive(Debug, Clone)]
-pub enum Zone {
-    /// Seconds east of UTC, at most 18 hours either way (`Z`, `+02:00`).
-    Offset(i32),
-    /// A region, written `@Europe/Paris`.
-    Region(TimeZone),
-}
-
-impl Zone {
-    /// The region of that IANA name.
-    #[must_use]
-    pub fn region(name: &str) -> Option<Self> {
-        TimeZone::get(name).ok().filter(|zone| zone.iana_name().is_some()).map(Self::Region)
-    }
-
-    /// The region's name.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        match self {
-            Self::Offset(_) => None,
-            Self::Region(zone) => zone.iana_name(),
-        }
-    }
-
-    /// Seconds east of UTC at that local date and time; in a gap or fold the offset before it holds.
-    #[must_use]
-    pub fn offset_at(&self, date: Date, time: LocalTime) -> i32 {
-        let zone = match self {
-            Self::Offset(seconds) => return *seconds,
-            Self::Region(zone) => zone,
-        };
-        let instant = civil(date, time).map(|local| zone.to_ambiguous_timestamp(local).compatible());
-        match instant {
-            Some(Ok(instant)) => zone.to_offset(instant).seconds(),
-            _ => 0,
-        }
-    }
-
-    /// Seconds east of UTC at the moment when it is that date and time in UTC.
-    fn offset_when(&self, date: Date, time: LocalTime) -> i32 {
-        let zone = match self {
-            Self::Offset(seconds) => return *seconds,
-            Self::Region(zone) => zone,
-        };
-        match civil(date, time).map(|utc| TimeZone::UTC.to_timestamp(utc)) {
-            Some(Ok(instant)) => zone.to_offset(instant).seconds(),
-            _ => 0,
-        }
-    }
-}
-
-/// To the second as jiff has it. The rules of zones repeat with the calendar's 400 years, so a year beyond jiff's range
-/// has an equal one inside.
-fn civil(date: Date, time: LocalTime) -> Option<jiff::civil::DateTime> {
-    let year = match date.year {
-        y if y > 9000 => 2400 + (y % 400),
-        y if y < -9000 => -8000 + y.rem_euclid(400),
-        y => y,
-    };
-    let day = (i8::try_from(date.month).ok()?, i8::try_from(date.day).ok()?);
-    let clock = (
-        i8::try_from(time.hour()).ok()?,
-        i8::try_from(time.minute()).ok()?,
-        i8::try_from(time.second()).ok()?,
-    );
-    let year = i16::try_from(year).ok()?;
-    jiff::civil::DateTime::new(year, day.0, day.1, clock.0, clock.1, clock.2, 0).ok()
-}
-
-impl PartialEq for Zone {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Offset(a), Self::Offset(b)) => a == b,
-            (Self::Region(a), Self::Region(b)) => a.iana_name() == b.iana_name(),
-            _ => false,
-        }
-    }
-}
-
 /// A time of day to the nanosecond, without a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalTime {
@@ -256,106 +175,6 @@ impl LocalTime {
     }
 }
 
-/// A time of day with or without a zone.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Time {
-    /// The wall clock.
-    pub clock: LocalTime,
-    /// The zone, when the time has one.
-    pub zone: Option<Zone>,
-}
-
-impl Time {
-    /// Seconds east of UTC; a region is read on 1970-01-01, since a time alone has no date.
-    #[must_use]
-    pub fn offset(&self) -> Option<i32> {
-        let date = Date { year: 1970, month: 1, day: 1 };
-        self.zone.as_ref().map(|zone| zone.offset_at(date, self.clock))
-    }
-
-    /// Nanoseconds from midnight UTC, or from local midnight for a time without a zone.
-    #[must_use]
-    pub fn nanos(&self) -> i128 {
-        self.clock.nanos_of_day() - i128::from(self.offset().unwrap_or(0)) * NANOS
-    }
-
-    /// The order of two times; none between one with and one without a zone.
-    #[must_use]
-    pub fn compare(&self, other: &Self) -> Option<Ordering> {
-        // To the second, which is what FEEL's `second` counts: fractions neither order nor distinguish times.
-        (self.zone.is_some() == other.zone.is_some())
-            .then(|| self.nanos().div_euclid(NANOS).cmp(&other.nanos().div_euclid(NANOS)))
-    }
-}
-
-/// A date and time with or without a zone.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DateTime {
-    /// The calendar day.
-    pub date: Date,
-    /// The wall clock.
-    pub clock: LocalTime,
-    /// The zone, when the date and time has one.
-    pub zone: Option<Zone>,
-}
-
-impl DateTime {
-    /// Seconds east of UTC.
-    #[must_use]
-    pub fn offset(&self) -> Option<i32> {
-        self.zone.as_ref().map(|zone| zone.offset_at(self.date, self.clock))
-    }
-
-    /// Nanoseconds since 1970 in UTC, or in local time for a value without a zone.
-    #[must_use]
-    pub fn nanos(&self) -> i128 {
-        let day = i128::from(self.date.epoch_day()) * i128::from(SECONDS_PER_DAY);
-        (day - i128::from(self.offset().unwrap_or(0))) * NANOS + self.clock.nanos_of_day()
-    }
-
-    /// The wall clock of that many nanoseconds since 1970 in local time.
-    #[must_use]
-    pub fn from_local_nanos(nanos: i128, zone: Option<Zone>) -> Option<Self> {
-        let (clock, days) = LocalTime::from_nanos(nanos);
-        Some(Self { date: Date::from_epoch_day(days)?, clock, zone })
-    }
-
-    /// The instant in UTC of that many nanoseconds since 1970.
-    #[must_use]
-    pub fn from_utc_nanos(nanos: i128) -> Option<Self> {
-        Self::from_local_nanos(nanos, Some(Zone::Offset(0)))
-    }
-
-    /// The value so many nanoseconds later on the time line, in the same zone.
-    #[must_use]
-    pub fn plus_nanos(&self, nanos: i128) -> Option<Self> {
-        match &self.zone {
-            Some(zone @ Zone::Region(_)) => Self::at(self.nanos().checked_add(nanos)?, zone.clone()),
-            zone => {
-                let local = i128::from(self.date.epoch_day()) * i128::from(SECONDS_PER_DAY) * NANOS
-                    + self.clock.nanos_of_day();
-                Self::from_local_nanos(local.checked_add(nanos)?, zone.clone())
-            }
-        }
-    }
-
-    /// The moment so many nanoseconds after 1970 in UTC, on the clocks of the zone.
-    #[must_use]
-    pub fn at(nanos: i128, zone: Zone) -> Option<Self> {
-        let utc = Self::from_utc_nanos(nanos)?;
-        let offset = i128::from(zone.offset_when(utc.date, utc.clock)) * NANOS;
-        Self::from_local_nanos(nanos.checked_add(offset)?, Some(zone))
-    }
-
-    /// The order of two values; none between one with and one without a zone.
-    #[must_use]
-    pub fn compare(&self, other: &Self) -> Option<Ordering> {
-        // To the second, which is what FEEL's `second` counts: fractions neither order nor distinguish times.
-        (self.zone.is_some() == other.zone.is_some())
-            .then(|| self.nanos().div_euclid(NANOS).cmp(&other.nanos().div_euclid(NANOS)))
-    }
-}
-
 /// A days and time duration to the nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DaysAndTimeDuration {
@@ -365,7 +184,7 @@ pub struct DaysAndTimeDuration {
 }
 
 impl DaysAndTimeDuration {
-    /// From nanoseconds; `None` beyond what any two dates can be apart.
+    /// The duration of so many nanoseconds; `None` beyond what any two dates can be apart.
     #[must_use]
     pub fn from_nanos(nanos: i128) -> Option<Self> {
         let seconds = i64::try_from(nanos.div_euclid(NANOS)).ok()?;

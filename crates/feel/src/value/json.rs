@@ -19,7 +19,7 @@ pub(crate) fn number(number: &serde_json::Number) -> Option<Number> {
     number.as_f64().and_then(Number::from_f64)
 }
 
-/// As [`number`], with [`Number::ABSENT`] for none.
+/// The number as [`number`] reads it, with [`Number::ABSENT`] for none.
 #[inline]
 pub(crate) fn quick_number(number: &serde_json::Number) -> Number {
     match number.as_i64() {

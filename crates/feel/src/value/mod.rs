@@ -1,21 +1,30 @@
 //! The values of FEEL (DMN 1.5, 10.3.2).
 
-pub mod context;
-pub mod date;
+mod admit;
+pub(crate) mod arithmetic;
+mod context;
+pub(crate) mod date;
 mod display;
-pub mod json;
-pub mod number;
-pub mod text;
+pub(crate) mod function;
+pub(crate) mod json;
+pub(crate) mod number;
+pub(crate) mod outcome;
+pub(crate) mod property;
+mod range;
+pub(crate) mod text;
+pub(crate) mod time;
+pub(crate) mod zone;
 
 use std::cmp::Ordering;
 use std::ops::Deref;
 use std::sync::Arc;
 
 pub use context::Context;
-use date::{Date, DateTime, DaysAndTimeDuration, Time};
+use date::{Date, DaysAndTimeDuration};
+pub(crate) use function::Function;
 use number::Number;
-
-use crate::function::Function;
+pub use range::{Range, RangeForm};
+use time::{DateTime, Time};
 
 /// Levels of values within each other in an evaluation; comparing, writing and freeing them take stack for each.
 pub(crate) const MAX_VALUE_DEPTH: u32 = 200;
@@ -50,9 +59,9 @@ pub enum Value {
     List(Arc<List>),
     /// Named values in an order.
     Context(Arc<Context>),
-    /// What lies between two ends.
+    /// A range between two ends.
     Range(Arc<Range>),
-    /// Something to call.
+    /// A function.
     Function(Function),
 }
 
@@ -123,35 +132,6 @@ impl Deref for List {
     fn deref(&self) -> &[Value] {
         &self.items
     }
-}
-
-/// What lies between two ends of one kind; an absent end is unbounded.
-#[derive(Debug, Clone)]
-pub struct Range {
-    /// The lower end.
-    pub low: Option<Value>,
-    /// Whether the lower end itself belongs to the range.
-    pub low_included: bool,
-    /// The upper end.
-    pub high: Option<Value>,
-    /// Whether the upper end itself belongs to the range.
-    pub high_included: bool,
-    /// How the range is written.
-    pub form: RangeForm,
-}
-
-/// How a range is written; ranges of different forms are not equal (`(< 10)` is not `(null..10)`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RangeForm {
-    /// `[1..5]`
-    #[default]
-    Interval,
-    /// `(< 5)`, `(<= 5)`, `(> 5)`, `(>= 5)`
-    Comparison,
-    /// `(= 5)`
-    Equal,
-    /// `(!= 5)`: everything but the ends, which are the same.
-    NotEqual,
 }
 
 impl Value {
@@ -332,34 +312,5 @@ impl Value {
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         self.equals(other) == Some(true)
-    }
-}
-
-impl Range {
-    /// Whether the value lies within; `None` when it cannot be compared with the ends.
-    #[must_use]
-    pub fn includes(&self, value: &Value) -> Option<bool> {
-        match (self.form, &self.low) {
-            (RangeForm::Equal, Some(end)) => return value.equals(end),
-            (RangeForm::NotEqual, Some(end)) => return value.equals(end).map(|equal| !equal),
-            _ => {}
-        }
-        let above = match &self.low {
-            None => true,
-            Some(low) => match value.compare(low)? {
-                Ordering::Greater => true,
-                Ordering::Equal => self.low_included,
-                Ordering::Less => false,
-            },
-        };
-        let below = match &self.high {
-            None => true,
-            Some(high) => match value.compare(high)? {
-                Ordering::Less => true,
-                Ordering::Equal => self.high_included,
-                Ordering::Greater => false,
-            },
-        };
-        Some(above && below)
     }
 }

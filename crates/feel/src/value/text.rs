@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::date::{Date, DateTime, DaysAndTimeDuration, LocalTime, NANOS, Time, Zone};
+use super::date::{Date, DaysAndTimeDuration, LocalTime, NANOS};
+use super::time::{DateTime, Time};
+use super::zone::Zone;
 
 struct Cursor<'a>(&'a str);
 
@@ -228,7 +230,7 @@ fn write_fraction(f: &mut fmt::Formatter<'_>, nanos: u32) -> fmt::Result {
 fn write_zone(f: &mut fmt::Formatter<'_>, zone: Option<&Zone>) -> fmt::Result {
     match zone {
         None => Ok(()),
-        Some(Zone::Region(region)) => write!(f, "@{}", region.iana_name().unwrap_or("UTC")),
+        Some(Zone::Region(region)) => write!(f, "@{}", region.name()),
         Some(Zone::Offset(0)) => f.write_str("Z"),
         Some(Zone::Offset(total)) => {
             let (sign, seconds) = (if *total < 0 { '-' } else { '+' }, total.unsigned_abs());
@@ -300,7 +302,7 @@ impl fmt::Display for DaysAndTimeDuration {
 
 /// Writes a years and months duration of so many months.
 #[must_use]
-pub fn months_text(months: i64) -> String {
+pub(crate) fn months_text(months: i64) -> String {
     let (sign, total) = (if months < 0 { "-" } else { "" }, months.unsigned_abs());
     match (total / 12, total % 12) {
         (0, m) => format!("{sign}P{m}M"),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
 
+mod catalog;
 mod guards;
 mod standard;
 mod suite;

@@ -25,12 +25,12 @@ pub struct Number {
     lo: u64,
 }
 
-/// Where the exponent begins in the upper word.
+/// Position of the exponent in the upper word.
 const EXPONENT: u32 = 50;
 /// The upper word's part of the coefficient.
 const UPPER: u64 = (1 << EXPONENT) - 1;
 
-/// How the digits cut off change the last one kept.
+/// Mode of rounding: how the digits cut off change the last one kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest, ties to the even digit.
@@ -58,6 +58,7 @@ pub enum NumberError {
     Undefined,
 }
 
+#[expect(clippy::indexing_slicing, reason = "the loop stays below the length")]
 const POWERS: [i128; 39] = {
     let mut table = [1i128; 39];
     let mut i = 1;
@@ -72,7 +73,7 @@ fn power(n: u32) -> Option<i128> {
     POWERS.get(n as usize).copied()
 }
 
-/// How many decimal digits it has; zero has one.
+/// Number of decimal digits; zero has one.
 fn digits(value: u128) -> u32 {
     // One too few at most; without the divisions of a logarithm.
     let fewest = ((127 - (value | 1).leading_zeros()) * 1233) >> 12;
@@ -127,7 +128,7 @@ impl Number {
     pub const ZERO: Self = Self::from_i64(0);
     /// One.
     pub const ONE: Self = Self::from_i64(1);
-    /// In place of a number where there is none: an exponent that no number has.
+    /// Mark in place of a number where there is none: an exponent that no number has.
     pub(crate) const ABSENT: Self = Self { hi: 1 << 63, lo: 0 };
 
     #[inline]
@@ -359,13 +360,13 @@ impl Number {
         whole.map_or_else(|| slow::pow(self, exponent), Ok)
     }
 
-    /// What an operation with this result costs, in steps of an evaluation.
+    /// Cost of an operation with this result, in steps of an evaluation.
     #[inline]
     pub(crate) const fn steps(self) -> u64 {
         if self.to_i64().is_some() { 1 } else { 12 }
     }
 
-    /// What the power costs, in steps of an evaluation.
+    /// Cost of the power, in steps of an evaluation.
     pub(crate) fn pow_steps(self, exponent: Self) -> u64 {
         match exponent.to_i64() {
             Some(0..=64) if self.to_i64().is_some() => 4,

@@ -41,7 +41,7 @@ pub(super) fn div(a: Number, b: Number) -> Result<Number, NumberError> {
     back(CONTEXT.div(&big(a), &big(b)))
 }
 
-/// What powers are computed with: enough for the rounding errors of 127 squarings of a base near 1.
+/// Precision with which powers are computed: enough for the rounding errors of 127 squarings of a base near 1.
 const WIDE: Context<HalfEven> = Context::new(90);
 
 /// A wide result at 34 digits. What is exact, ties included, is so at 60 digits too, where the noise of the last digits

@@ -66,7 +66,7 @@ impl Wide {
     }
 }
 
-/// One digit of a quotient in base 2^64, and the rest: of `rest × 2^64 + next` by a divisor whose highest bit is set and
+/// Digit of a quotient in base 2^64, and the rest: of `rest × 2^64 + next` by a divisor whose highest bit is set and
 /// which is greater than `rest` (Knuth's algorithm D).
 fn digit(rest: u128, next: u64, divisor: u128) -> (u64, u128) {
     let (upper, lower) = (divisor >> 64, divisor & u128::from(u64::MAX));
@@ -168,7 +168,7 @@ struct Real {
 impl Real {
     const ONE: Self = Self { mantissa: Wide { hi: 1 << 127, lo: 0 }, exponent: -255 };
 
-    /// Of a mantissa that is not zero.
+    /// The normal form of a mantissa that is not zero.
     const fn normal(mantissa: Wide, exponent: i32) -> Self {
         let Wide { hi, lo } = mantissa;
         if hi == 0 {
@@ -232,6 +232,7 @@ impl Real {
     }
 }
 
+#[expect(clippy::indexing_slicing, reason = "the loop stays below the length")]
 const fn squares(first: Real) -> [Real; 13] {
     let mut table = [first; 13];
     let mut i = 1;
@@ -325,7 +326,14 @@ mod tests {
             let mut value = 0i128;
             // Long runs of one digit make carries, ties and zeros at the end.
             while digits(value.unsigned_abs()) < count {
-                let digit = [0, 9, 5, 1, 4, self.next(10) as i128][self.next(6) as usize];
+                let digit = match self.next(6) {
+                    0 => 0,
+                    1 => 9,
+                    2 => 5,
+                    3 => 1,
+                    4 => 4,
+                    _ => self.next(10) as i128,
+                };
                 for _ in 0..=self.next(9) {
                     if digits(value.unsigned_abs()) < count {
                         value = value * 10 + digit;
@@ -421,7 +429,9 @@ mod tests {
         let mut random = Random(77);
         for _ in 0..3000 {
             let half = random.coefficient() / 10 * 10 + 5;
-            let by = Number::from_i64([2, 4, 5, 8, 16, 125, 1_000_003][random.next(7) as usize]);
+            let divisors = [2, 4, 5, 8, 16, 125, 1_000_003];
+            let by =
+                divisors.get(random.next(7) as usize).copied().map(Number::from_i64).expect("one of them");
             let a = Number::new(half, -20).expect("a number");
             assert_eq!(a.over(by), exact('/', a, by), "{a} / {by}");
             assert_eq!(a.times(by), exact('*', a, by), "{a} * {by}");

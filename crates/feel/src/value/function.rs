@@ -1,33 +1,55 @@
 //! Values that can be called.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::builtins::Builtin;
-use crate::eval::Machine;
-use crate::program::Program;
-use crate::scope::Scope;
-use crate::types::Signature;
-use crate::value::Value;
-use crate::{Expression, LimitError};
+use super::Value;
+use crate::catalog::{Builtin, Dialect};
+use crate::error::LimitError;
+use crate::machine::Machine;
+use crate::types::{Signature, Type};
 
 /// A function value: built in, defined in an expression, or given by the program around it.
 #[derive(Clone)]
 pub struct Function(pub(crate) Kind);
 
+/// Origin of a function.
 #[derive(Clone)]
 pub(crate) enum Kind {
+    /// One of FEEL's own.
     Builtin(Builtin),
-    Closure(Arc<Closure>),
+    /// Defined in an expression.
+    Defined(Arc<dyn Callable>),
+    /// Given by the program around FEEL.
     Host(Arc<dyn HostFunction>),
 }
 
-/// A function definition with what it saw where it was evaluated.
-pub(crate) struct Closure {
-    pub program: Arc<Program>,
-    pub definition: u32,
-    pub captured: Vec<Option<Value>>,
-    pub depth: u32,
+/// Function defined in an expression, with what it saw where it was evaluated. Only the evaluator knows more of it.
+pub(crate) trait Callable: Send + Sync {
+    /// The parameters' names.
+    fn parameters(&self) -> Vec<Arc<str>>;
+
+    /// The parameters' types, where they are declared.
+    fn parameter_types(&self) -> Vec<Option<&Type>>;
+
+    /// The type of a body that is a literal; any other is not known before it is evaluated.
+    fn literal_type(&self) -> Option<Type>;
+
+    /// Levels of values within what it captured.
+    fn depth(&self) -> u32;
+
+    /// Whether it is written in another language.
+    fn is_external(&self) -> bool;
+
+    /// Calls it with arguments in order; `own` is the function itself as a value.
+    fn call(
+        &self,
+        own: &Function,
+        arguments: Vec<Value>,
+        at: u32,
+        machine: &mut Machine,
+    ) -> Result<Value, LimitError>;
 }
 
 /// A function that the program around FEEL gives, such as a business knowledge model.
@@ -47,44 +69,18 @@ pub trait HostFunction: Send + Sync {
     fn call(&self, arguments: Vec<Value>, host: &mut Host<'_>) -> Result<Value, LimitError>;
 }
 
-/// What a [`HostFunction`] can do within the evaluation that calls it: its steps and notes count as the caller's.
+/// Evaluation that calls a [`HostFunction`], and what the function can do within it: its steps and notes count as the caller's.
+#[derive(Debug)]
 pub struct Host<'m>(pub(crate) &'m mut Machine);
 
 impl Host<'_> {
-    /// Evaluates an expression.
-    ///
-    /// # Errors
-    /// When the limits of the whole evaluation are exceeded.
-    pub fn evaluate(&mut self, expression: &Expression, scope: &dyn Scope) -> Result<Value, LimitError> {
-        self.0.whole(&expression.program, scope, None)
-    }
-
-    /// Calls a function value.
-    ///
-    /// # Errors
-    /// When the limits of the whole evaluation are exceeded.
-    pub fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Value, LimitError> {
-        self.0.call(function, arguments, 0)
-    }
-
-    /// Calls a function value with arguments by name.
-    ///
-    /// # Errors
-    /// When the limits of the whole evaluation are exceeded.
-    pub fn call_named(
-        &mut self,
-        function: &Function,
-        arguments: Vec<(Arc<str>, Value)>,
-    ) -> Result<Value, LimitError> {
-        self.0.call_named(function, arguments, 0)
-    }
-
-    /// What [`Host::open`] was given for functions to find.
+    /// The extension that [`Host::open`] was given for functions to find.
     pub fn extension<T: 'static>(&mut self) -> Option<&mut T> {
-        self.0.extension.as_mut()?.downcast_mut()
+        let extension: &mut Box<dyn Any> = self.0.extension.as_mut()?;
+        extension.downcast_mut()
     }
 
-    /// Records why a result is null.
+    /// Adds a note of why a result is null.
     pub fn note(&mut self, reason: impl Into<String>) {
         self.0.note(0, || reason.into());
     }
@@ -102,10 +98,7 @@ impl Function {
     pub fn parameters(&self) -> Vec<Arc<str>> {
         match &self.0 {
             Kind::Builtin(builtin) => builtin.parameters().iter().map(|&name| Arc::from(name)).collect(),
-            Kind::Closure(closure) => closure
-                .definition()
-                .map(|d| d.parameters.iter().map(|p| p.name.clone()).collect())
-                .unwrap_or_default(),
+            Kind::Defined(defined) => defined.parameters(),
             Kind::Host(host) => host.parameters().to_vec(),
         }
     }
@@ -115,14 +108,14 @@ impl Function {
     pub fn host_parameters(&self) -> Option<&[Arc<str>]> {
         match &self.0 {
             Kind::Host(host) => Some(host.parameters()),
-            _ => None,
+            Kind::Builtin(_) | Kind::Defined(_) => None,
         }
     }
 
     /// Whether FEEL has a function of its own of that name.
     #[must_use]
     pub fn is_builtin_name(name: &str) -> bool {
-        Builtin::named(name, crate::Dialect::Heddle).is_some()
+        Builtin::named(name, Dialect::Heddle).is_some()
     }
 
     /// Whether it is one of FEEL's own functions.
@@ -133,16 +126,15 @@ impl Function {
 
     pub(crate) fn depth(&self) -> u32 {
         match &self.0 {
-            Kind::Closure(closure) => closure.depth,
-            _ => 0,
+            Kind::Defined(defined) => defined.depth(),
+            Kind::Builtin(_) | Kind::Host(_) => 0,
         }
     }
 
     /// Whether it is written in another language (`function(...) external {...}`), which is not carried out.
     #[must_use]
     pub fn is_external(&self) -> bool {
-        let Kind::Closure(closure) = &self.0 else { return false };
-        closure.definition().is_some_and(|definition| closure.program.is_external(definition))
+        matches!(&self.0, Kind::Defined(defined) if defined.is_external())
     }
 
     /// Whether both are one function.
@@ -150,16 +142,10 @@ impl Function {
     pub fn same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Kind::Builtin(a), Kind::Builtin(b)) => a == b,
-            (Kind::Closure(a), Kind::Closure(b)) => Arc::ptr_eq(a, b),
+            (Kind::Defined(a), Kind::Defined(b)) => Arc::ptr_eq(a, b),
             (Kind::Host(a), Kind::Host(b)) => Arc::ptr_eq(a, b),
-            _ => false,
+            (Kind::Builtin(_) | Kind::Defined(_) | Kind::Host(_), _) => false,
         }
-    }
-}
-
-impl Closure {
-    pub(crate) fn definition(&self) -> Option<&crate::program::Definition> {
-        self.program.definitions.get(self.definition as usize)
     }
 }
 

@@ -1,11 +1,11 @@
-//! Relations between points and ranges (DMN 1.5, 10.3.4.10, Table 78).
+//! Relations between points and ranges (DMN 1.5, 10.3.4.7, Table 78).
 
 use std::cmp::Ordering;
 
-use super::{Args, Builtin};
-use crate::Value;
-use crate::eval::{Outcome, null};
-use crate::value::RangeForm;
+use super::Args;
+use crate::machine::Machine;
+use crate::value::outcome::{Outcome, null};
+use crate::value::{RangeForm, Value};
 
 /// An argument seen as a range; a point is one whose ends are the same. A range without an end, such as `(> 5)`, goes
 /// on for ever there.
@@ -64,7 +64,7 @@ fn highs(a: Option<&Value>, b: Option<&Value>) -> Outcome<Ordering> {
 }
 
 impl Span<'_> {
-    /// How this one's upper end lies to the other's lower one; none when one of them is absent.
+    /// Order of this one's upper end and the other's lower one; none when one of them is absent.
     fn gap(&self, other: &Self) -> Outcome<Option<Ordering>> {
         match (self.high, other.low) {
             (Some(high), Some(low)) => order(high, low).map(Some),
@@ -130,44 +130,62 @@ impl Span<'_> {
     }
 }
 
-pub(super) fn call(builtin: Builtin, args: &Args<'_>) -> Outcome {
-    let (a, b) = (span(args, 0)?, span(args, 1)?);
-    let only_ranges = matches!(
-        builtin,
-        Builtin::Meets
-            | Builtin::MetBy
-            | Builtin::Overlaps
-            | Builtin::OverlapsBefore
-            | Builtin::OverlapsAfter
-    );
-    // Which of the two may be a point is part of each relation.
-    let refused = match builtin {
-        Builtin::Finishes | Builtin::During | Builtin::Starts => b.point,
-        Builtin::FinishedBy | Builtin::Includes | Builtin::StartedBy => a.point,
-        Builtin::Coincides => a.point != b.point,
-        _ => only_ranges && (a.point || b.point),
-    };
-    if refused {
-        return null("this relation needs a range here");
-    }
-    Ok(Value::Boolean(match builtin {
-        Builtin::Before => a.before(&b)?,
-        Builtin::After => b.before(&a)?,
-        Builtin::Meets => a.meets(&b)?,
-        Builtin::MetBy => b.meets(&a)?,
-        Builtin::Overlaps => a.overlaps(&b)?,
-        Builtin::OverlapsBefore => a.overlaps_before(&b)?,
-        Builtin::OverlapsAfter => overlaps_after(&a, &b)?,
-        Builtin::Finishes => a.finishes(&b)?,
-        Builtin::FinishedBy => b.finishes(&a)?,
-        Builtin::Includes => a.includes(&b)?,
-        Builtin::During => b.includes(&a)?,
-        Builtin::Starts => a.starts(&b)?,
-        Builtin::StartedBy => b.starts(&a)?,
-        _ => a.same_low(&b)? && a.same_high(&b)?,
-    }))
+/// Rule of which of two arguments may be a point.
+#[derive(Clone, Copy)]
+enum Points {
+    Both,
+    First,
+    Second,
+    /// Both or none of them.
+    Alike,
+    Neither,
 }
 
-fn overlaps_after(a: &Span<'_>, b: &Span<'_>) -> Outcome<bool> {
-    Ok(b.begins_before(a)? && !b.before(a)? && !a.ends_before(b)?)
+impl Points {
+    const fn admit(self, first: bool, second: bool) -> bool {
+        match self {
+            Self::Both => true,
+            Self::First => !second,
+            Self::Second => !first,
+            Self::Alike => first == second,
+            Self::Neither => !first && !second,
+        }
+    }
+}
+
+fn related(
+    args: &Args<'_>,
+    points: Points,
+    relation: impl FnOnce(&Span<'_>, &Span<'_>) -> Outcome<bool>,
+) -> Outcome {
+    let (a, b) = (span(args, 0)?, span(args, 1)?);
+    if !points.admit(a.point, b.point) {
+        return null("this relation needs a range here");
+    }
+    relation(&a, &b).map(Value::Boolean)
+}
+
+macro_rules! relations {
+    ($($name:ident ($points:ident) $relation:expr;)*) => {$(
+        pub(super) fn $name(_: &mut Machine, args: &Args<'_>) -> Outcome {
+            related(args, Points::$points, $relation)
+        }
+    )*};
+}
+
+relations! {
+    before (Both) |a, b| a.before(b);
+    after (Both) |a, b| b.before(a);
+    meets (Neither) |a, b| a.meets(b);
+    met_by (Neither) |a, b| b.meets(a);
+    overlaps (Neither) |a, b| a.overlaps(b);
+    overlaps_before (Neither) |a, b| a.overlaps_before(b);
+    overlaps_after (Neither) |a, b| Ok(b.begins_before(a)? && !b.before(a)? && !a.ends_before(b)?);
+    finishes (First) |a, b| a.finishes(b);
+    finished_by (Second) |a, b| b.finishes(a);
+    includes (Second) |a, b| a.includes(b);
+    during (First) |a, b| b.includes(a);
+    starts (First) |a, b| a.starts(b);
+    started_by (Second) |a, b| b.starts(a);
+    coincides (Alike) |a, b| Ok(a.same_low(b)? && a.same_high(b)?);
 }

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
-use crate::LimitError;
-use crate::eval::Machine;
+use super::Meter;
 
 /// A reference to group n stands in the pattern as this character and the n-th after it, of a private plane.
 const REFERENCES: u32 = 0x10_F000;
@@ -33,7 +32,7 @@ enum Instruction {
     Character(char),
     Class(Vec<(char, char)>),
     Look(Look),
-    /// What the group matched, or nothing when it did not.
+    /// The text that the group matched, or none when it did not.
     Group(usize),
     /// Goes on at the first, and at the second when that fails.
     Either(usize, usize),
@@ -49,10 +48,20 @@ enum Instruction {
 pub(super) struct Backtracking {
     code: Vec<Instruction>,
     slots: usize,
-    pub groups: usize,
+    pub(super) groups: usize,
     ignore_case: bool,
 }
 
+/// Places of a match and its groups; a group that took no part has no place.
+pub(super) type Found = Vec<Option<Range<usize>>>;
+
+/// End of a match, and the places saved on the way to it.
+struct Reached {
+    end: usize,
+    slots: Vec<Option<usize>>,
+}
+
+/// Way still to be tried, or a saved place to be put back before it.
 enum Trial {
     At(usize, usize),
     Restore(usize, Option<usize>),
@@ -193,7 +202,7 @@ fn same(a: char, b: char, ignore_case: bool) -> bool {
 
 impl Backtracking {
     /// The pattern, unless it is too large.
-    pub fn new(hir: &Hir, ignore_case: bool) -> Option<Self> {
+    pub(super) fn new(hir: &Hir, ignore_case: bool) -> Option<Self> {
         let captures = hir.properties().explicit_captures_len() + 1;
         let mut compiler = Compiler { code: Vec::new(), slots: captures * 2, groups: captures };
         compiler.compile(hir)?;
@@ -203,14 +212,14 @@ impl Backtracking {
     }
 
     /// The first match from there on: where it and its groups lie.
-    pub fn find(
+    pub(super) fn find<M: Meter>(
         &self,
-        machine: &mut Machine,
+        meter: &mut M,
         text: &str,
         from: usize,
-    ) -> Result<Option<Vec<Option<Range<usize>>>>, LimitError> {
+    ) -> Result<Option<Found>, M::Exceeded> {
         for (at, _) in text.char_indices().skip_while(|(at, _)| *at < from).chain([(text.len(), ' ')]) {
-            if let Some((end, slots)) = self.match_at(machine, text, at)? {
+            if let Some(Reached { end, slots }) = self.match_at(meter, text, at)? {
                 let group = |n: usize| match (slots.get(n * 2), slots.get(n * 2 + 1)) {
                     (Some(Some(start)), Some(Some(end))) if start <= end => Some(*start..*end),
                     _ => None,
@@ -223,16 +232,15 @@ impl Backtracking {
         Ok(None)
     }
 
-    #[expect(clippy::type_complexity, reason = "the end and the slots")]
-    fn match_at(
+    fn match_at<M: Meter>(
         &self,
-        machine: &mut Machine,
+        meter: &mut M,
         text: &str,
         start: usize,
-    ) -> Result<Option<(usize, Vec<Option<usize>>)>, LimitError> {
+    ) -> Result<Option<Reached>, M::Exceeded> {
         let mut slots = vec![None; self.slots];
         let mut trials = vec![Trial::At(0, start)];
-        machine.charge(self.slots as u64 / 4 + 1)?;
+        meter.charge(self.slots as u64 / 4 + 1)?;
         while let Some(trial) = trials.pop() {
             let (mut pc, mut at) = match trial {
                 Trial::At(pc, at) => (pc, at),
@@ -244,14 +252,14 @@ impl Backtracking {
                 }
             };
             if trials.len() > MAX_TRIALS {
-                return Err(machine.exhausted());
+                return Err(meter.exhausted());
             }
             loop {
-                machine.charge(1)?;
+                meter.charge(1)?;
                 let Some(instruction) = self.code.get(pc) else { break };
                 pc += 1;
                 match instruction {
-                    Instruction::Match => return Ok(Some((at, slots))),
+                    Instruction::Match => return Ok(Some(Reached { end: at, slots })),
                     Instruction::Jump(to) => pc = *to,
                     Instruction::Either(first, second) => {
                         trials.push(Trial::At(*second, at));
@@ -274,7 +282,7 @@ impl Backtracking {
                             continue;
                         };
                         let wanted = text.get(*from..*to).unwrap_or_default();
-                        machine.charge(wanted.len() as u64 / 8)?;
+                        meter.charge(wanted.len() as u64 / 8)?;
                         match self.repeated(text.get(at..).unwrap_or_default(), wanted) {
                             Some(length) => at += length,
                             None => break,
@@ -293,7 +301,7 @@ impl Backtracking {
         Ok(None)
     }
 
-    /// How long the text repeats what is wanted at its start.
+    /// Length of what is wanted where the text repeats it at its start.
     fn repeated(&self, text: &str, wanted: &str) -> Option<usize> {
         let mut chars = text.char_indices();
         for c in wanted.chars() {

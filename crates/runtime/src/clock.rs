@@ -11,6 +11,13 @@ pub struct ServerClock {
 }
 
 impl ServerClock {
+    /// A clock that begins at an instant, which may have passed, and goes on from there: for tests.
+    #[must_use]
+    pub fn beginning_at(instant: Timestamp) -> Self {
+        let ahead = instant.micros().saturating_sub(system_now().micros());
+        Self { offset_micros: AtomicI64::new(ahead) }
+    }
+
     /// Moves the clock to an instant; never back.
     pub fn move_to(&self, instant: Timestamp) {
         let ahead = instant.micros().saturating_sub(system_now().micros());
@@ -33,6 +40,15 @@ impl Clock for ServerClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn begins_where_it_is_told_and_goes_on() {
+        let past = Timestamp::from_micros(1_000_000);
+        let clock = ServerClock::beginning_at(past);
+        assert!(clock.now() >= past && clock.now() < past.plus_seconds(60));
+        clock.move_to(past.plus_seconds(3600));
+        assert!(clock.now() >= past.plus_seconds(3600) && clock.now() < past.plus_seconds(3660));
+    }
 
     #[test]
     fn moves_forward_only() {

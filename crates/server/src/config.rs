@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use heddle_kernel::Timestamp;
+
 /// How safe an answered write is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -32,6 +34,8 @@ pub struct Config {
     pub docs: bool,
     /// Serve `POST /api/test/clock`.
     pub test_clock: bool,
+    /// Where the clock begins, with `test_clock` alone: for data of another day.
+    pub clock_begins: Option<Timestamp>,
     /// Make the demo organisation, its administrator and workflows, if the database is new.
     pub demo: bool,
     /// The service roles of this node: `workflow`, `vector`.
@@ -55,6 +59,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             docs: true,
             test_clock: false,
+            clock_begins: None,
             demo: false,
             roles: vec!["workflow".to_owned()],
             workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),

@@ -86,7 +86,8 @@ impl Core {
 
     async fn open_in(config: Config, data: DataDir, background: bool) -> Result<Self, StartError> {
         let db = open_database(&config, &data.database()).await?;
-        let clock = Arc::new(ServerClock::default());
+        let begins = config.clock_begins.filter(|_| config.test_clock);
+        let clock = Arc::new(begins.map_or_else(ServerClock::default, ServerClock::beginning_at));
         db.migrate(clock.now()).await?;
         let store = Arc::new(IdentityStore::new(db.clone()));
         let installed = store.load().await?;

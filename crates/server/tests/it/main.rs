@@ -5,6 +5,7 @@ mod access;
 mod deciding;
 mod decisions;
 mod documents;
+mod earlier;
 mod gate;
 mod hostile;
 mod main_job;

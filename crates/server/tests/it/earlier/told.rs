@@ -1,0 +1,139 @@
+//! What the earlier program answered, and whether that is still answered.
+
+use std::fmt::Write as _;
+
+use heddle_testkit::Client;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::folder;
+
+/// An answer of the earlier program to a GET.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Told {
+    /// The organisation in which it was asked.
+    pub within: String,
+    /// The path with its query.
+    pub path: String,
+    /// The status.
+    pub status: u16,
+    /// The body: JSON, or a text that is none.
+    pub body: Value,
+}
+
+/// A meant change of what is answered.
+pub struct Change {
+    /// A part of the paths that it holds for; all of them when empty.
+    pub at: &'static str,
+    /// The words as they were, as they stand in the answer's JSON text.
+    pub then: &'static str,
+    /// The words as they are.
+    pub now: &'static str,
+}
+
+/// Members that change with the asking.
+const VOLATILE: [&str; 2] = ["lastUsedAt", "requestId"];
+/// How many differences are shown.
+const SHOWN: usize = 20;
+
+impl Told {
+    /// Asks; exports come as JSON, so that their diagnostics are told as well.
+    pub async fn ask(client: &Client, within: &str, path: &str) -> Self {
+        let client = client.within(within);
+        let client =
+            if path.contains("/export/") { client.with("accept", "application/json") } else { client };
+        let answer = client.get(path).await;
+        let body = serde_json::from_slice(&answer.bytes).unwrap_or_else(|_| Value::from(answer.text()));
+        Self { within: within.to_owned(), path: path.to_owned(), status: answer.status, body }
+    }
+
+    /// All that was told of one kind of database.
+    pub fn read(kind: &str) -> Vec<Self> {
+        let packed = std::fs::read(folder(kind).join("told.json.zst")).unwrap();
+        serde_json::from_slice(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap()
+    }
+
+    /// Writes down what was told.
+    pub fn write(kind: &str, told: &[Self]) {
+        let text = serde_json::to_vec(told).unwrap();
+        std::fs::write(folder(kind).join("told.json.zst"), zstd::encode_all(text.as_slice(), 19).unwrap())
+            .unwrap();
+    }
+
+    /// With the changes that are meant.
+    pub fn changed(mut self, meant: &[Change]) -> Self {
+        let then = self.body.to_string();
+        let of_this = meant.iter().filter(|change| self.path.contains(change.at));
+        let now = of_this.fold(then.clone(), |text, change| text.replace(change.then, change.now));
+        if now != then {
+            self.body = serde_json::from_str(&now).unwrap();
+            // It was the digest of the text before the change.
+            if self.path.contains("/export/")
+                && let Some(data) = self.body["data"].as_object_mut()
+            {
+                data.remove("sha256");
+            }
+        }
+        self
+    }
+
+    /// What the answer of now lacks of this one or says otherwise.
+    pub fn differences(&self, now: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.status != now.status {
+            found.push(format!("{} instead of {}: {}", now.status, self.status, now.body));
+        }
+        differ("", &self.body, &now.body, &mut found);
+        found.truncate(SHOWN);
+        found
+    }
+}
+
+/// Whatever stands in `then` must stand in `now`; objects may have more members.
+fn differ(at: &str, then: &Value, now: &Value, found: &mut Vec<String>) {
+    match (then, now) {
+        (Value::Object(then), Value::Object(now)) => {
+            for (name, value) in then.iter().filter(|(name, _)| !VOLATILE.contains(&name.as_str())) {
+                match now.get(name) {
+                    Some(own) => differ(&format!("{at}.{name}"), value, own, found),
+                    None => found.push(format!("{at}.{name} is gone; it was {value}")),
+                }
+            }
+        }
+        (Value::Array(then), Value::Array(now)) if then.len() == now.len() => {
+            for (index, (then, now)) in then.iter().zip(now).enumerate() {
+                differ(&format!("{at}[{index}]"), then, now, found);
+            }
+        }
+        (Value::String(then), Value::String(now)) if then != now => {
+            found.push(first_difference(at, then, now))
+        }
+        (then, now) if then != now => found.push(format!("{at} was {then} and is {now}")),
+        _ => {}
+    }
+}
+
+/// The place at which two texts part, with some of what is around it.
+fn first_difference(at: &str, then: &str, now: &str) -> String {
+    let same = then.bytes().zip(now.bytes()).take_while(|(then, now)| then == now).count();
+    let around = |text: &str| {
+        let bytes = &text.as_bytes()[same.saturating_sub(60)..text.len().min(same + 100)];
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    let mut message = format!("{at} differs from byte {same} on");
+    let _ = write!(message, "\n  was: {:?}\n  is:  {:?}", around(then), around(now));
+    message
+}
+
+#[test]
+fn more_may_be_said_but_nothing_else() {
+    use serde_json::json;
+    let told = |body: Value| Told { within: String::new(), path: "/a".to_owned(), status: 200, body };
+    let then = told(json!({"data": [{"a": 1, "lastUsedAt": null}]}));
+    assert!(then.differences(&told(json!({"data": [{"a": 1, "b": 2, "lastUsedAt": "x"}]}))).is_empty());
+    for now in [json!({"data": []}), json!({"data": [{"a": 2}]}), json!({"data": [{"b": 1}]}), json!({})] {
+        assert_eq!(then.differences(&told(now.clone())).len(), 1, "{now}");
+    }
+    let meant = [Change { at: "/a", then: "\"a\"", now: "\"c\"" }];
+    assert!(then.changed(&meant).differences(&told(json!({"data": [{"c": 1}]}))).is_empty());
+}

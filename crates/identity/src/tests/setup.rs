@@ -114,7 +114,7 @@ async fn a_wrong_or_ended_token_and_a_weak_password_set_nothing_up() {
         ("", START, wanted(), "invalidToken"),
         (token.expose(), START.plus_seconds(3600), wanted(), "invalidToken"),
         (token.expose(), START, weak, "tooCommon"),
-        (token.expose(), START, nameless, "wrongFormat"),
+        (token.expose(), START, nameless, "pattern"),
     ] {
         let refused = identity.set_up(text, &wanted, &request_at(at)).await.unwrap_err();
         assert_eq!(reason(&refused), expected, "{text}");

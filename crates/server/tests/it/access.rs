@@ -250,7 +250,7 @@ async fn a_rule_about_a_run_holds_in_the_work_list_and_for_assignments() {
             assert_eq!(other.status, if kind == "workflow" { 403 } else { 200 }, "{name}: {}", other.text());
         }
         // An allow on one run alone shows and gives that run's tasks.
-        let role = json!({ "name": "tasks", "permissions": ["tasks.work", "runs.view"], "resources": [] });
+        let role = json!({ "name": "tasks", "permissions": ["tasks.work", "runs.view"] });
         let role =
             app.admin.post("/api/roles", role).await.expect(201).data()["name"].as_str().unwrap().to_owned();
         let (id, person) = app.user("single", &[&role]).await;

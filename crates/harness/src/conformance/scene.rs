@@ -137,7 +137,7 @@ fn clock(answer: &Answer) -> Result<Timestamp> {
 /// A duration between two instants as ISO 8601, rounded up to milliseconds.
 pub fn iso(duration: Duration) -> String {
     let micros = duration.as_micros();
-    let millis = micros / 1_000 + u128::from(micros % 1_000 != 0);
+    let millis = micros / 1_000 + u128::from(!micros.is_multiple_of(1_000));
     let seconds = millis / 1_000;
     format!("P{}DT{}.{:03}S", seconds / 86_400, seconds % 86_400, millis % 1_000)
 }

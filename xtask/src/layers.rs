@@ -242,7 +242,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "jiff",
-        holders: &["heddle-feel", "heddle-bpmn*", "heddle-kernel", "heddle-harness"],
+        holders: &["heddle-feel", "heddle-bpmn*"],
         why: "instants are the kernel's; zones and calendars are FEEL's and the timers'",
     },
     Reserved { prefix: "time", holders: &["heddle-kernel"], why: "instants are the kernel's" },

@@ -142,10 +142,8 @@ impl Worker {
             Ok(next) => next,
             Err(error) => return rest("timers", &error.into()).await,
         };
-        let until = next.map_or(self.options.poll, |due| {
-            let micros = due.micros().saturating_sub(self.clock.now().micros());
-            Duration::from_micros(u64::try_from(micros).unwrap_or(0)).min(self.options.poll)
-        });
+        let until =
+            next.map_or(self.options.poll, |due| due.duration_since(self.clock.now()).min(self.options.poll));
         // A millisecond more, so that the instant has passed when the loop looks again.
         let slept = tokio::time::sleep(until + Duration::from_millis(1));
         tokio::select! { () = slept => {}, () = self.hub.timers.notified() => {} }

@@ -82,7 +82,8 @@ fn is_table(block: &syn::Block) -> bool {
     imports && matches!(last, syn::Stmt::Expr(syn::Expr::Match(_), None))
 }
 
-fn of_tests(attribute: &syn::Attribute) -> bool {
+/// Whether an attribute marks what is for tests alone.
+pub fn of_tests(attribute: &syn::Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
 }

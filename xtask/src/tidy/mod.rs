@@ -5,9 +5,11 @@ mod circles;
 mod doubles;
 mod functions;
 mod manifests;
+mod mappings;
 mod migrations;
 mod sizes;
 mod source;
+mod tables;
 mod text;
 
 use std::collections::BTreeMap;
@@ -50,6 +52,7 @@ fn findings(root: &Path) -> Result<(Vec<String>, callers::Calls)> {
         if place.ends_with(".rs") {
             functions::check(&place, &content, &mut found);
             calls.read(&place, &content);
+            mappings::check(&place, &content, &mut found);
             if let Some((name, path)) =
                 place.strip_prefix("crates/").and_then(|place| place.split_once("/src/"))
             {
@@ -61,10 +64,12 @@ fn findings(root: &Path) -> Result<(Vec<String>, callers::Calls)> {
             manifests::check(&place, &content, &mut found);
         }
     }
+    let tables = tables::read(&root.join("migrations"))?;
     for (name, files) in &crates {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, content)| (&**path, &**content)).collect();
         circles::check(name, &files, &mut found);
         sizes::check(name, &files, &mut found);
+        tables::check(name, &files, &tables, &mut found);
     }
     migrations::check(&root.join("migrations"), &mut found)?;
     Ok((found, calls))

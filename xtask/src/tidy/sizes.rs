@@ -6,14 +6,18 @@ use super::source::{Source, is_cfg_test, skip_item};
 use proc_macro2::{Span, TokenTree};
 
 /// Lines of `src` without those of tests.
-const LIMIT: usize = 12_000;
+const LIMIT: usize = 15_000;
+/// Those of the parts of BPMN, which the engine, the API and a single export each need alone.
+const LIMIT_OF_BPMN: usize = 12_000;
 
 /// The crates (by folder) that are larger, with what they may have and why.
-const LARGER: &[(&str, usize, &str)] = &[("bpmn", 31_000, "until its parts stand as crates of their own")];
+const LARGER: &[(&str, usize, &str)] = &[("bpmn", 32_000, "until its parts stand as crates of their own")];
 
 /// Adds a crate that has grown too large.
 pub fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
-    let limit = LARGER.iter().find(|(larger, _, _)| *larger == name).map_or(LIMIT, |(_, limit, _)| *limit);
+    let usual =
+        if ["bpmn", "bpel"].iter().any(|part| name.starts_with(part)) { LIMIT_OF_BPMN } else { LIMIT };
+    let limit = LARGER.iter().find(|(larger, _, _)| *larger == name).map_or(usual, |(_, limit, _)| *limit);
     let lines = lines(files);
     if lines > limit {
         found.push(format!("crates/{name}: {lines} lines without tests, at most {limit}: part it"));
@@ -65,6 +69,10 @@ mod tests {
         let mut found = Vec::new();
         let long = "// a line\n".repeat(LIMIT + 1);
         check("a", &[("lib.rs", &long)], &mut found);
-        assert_eq!(found, ["crates/a: 12001 lines without tests, at most 12000: part it"]);
+        assert_eq!(found, ["crates/a: 15001 lines without tests, at most 15000: part it"]);
+        check("bpmn-graph", &[("lib.rs", &long)], &mut found);
+        assert_eq!(found.len(), 2);
+        check("bpmn-graph", &[("lib.rs", "// a line\n")], &mut found);
+        assert_eq!(found.len(), 2);
     }
 }

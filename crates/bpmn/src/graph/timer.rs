@@ -7,7 +7,7 @@
 use crate::juel;
 use heddle_feel::{Dialect, EvalContext, Expression};
 use heddle_kernel::Timestamp;
-use jiff::{Span, civil, tz::TimeZone};
+use jiff::{Span, Zoned, civil, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -105,8 +105,8 @@ impl Period {
     /// The instant `times` periods after `anchor`; none beyond the calendar's range.
     fn after(&self, anchor: Timestamp, times: u32) -> Option<Timestamp> {
         let span = self.span.0.checked_mul(i64::from(times)).ok()?;
-        let zoned = anchor.to_jiff().to_zoned(TimeZone::UTC).checked_add(span).ok()?;
-        Some(millis(zoned.timestamp().into()))
+        let zoned = zoned(anchor)?.checked_add(span).ok()?;
+        Some(millis(&zoned))
     }
 }
 
@@ -297,14 +297,24 @@ impl Recurrence {
     }
 }
 
-fn millis(at: Timestamp) -> Timestamp {
+/// An instant in the calendar; beyond the calendar's range, its end.
+fn zoned(at: Timestamp) -> Option<Zoned> {
+    let micros = at.clamp(Timestamp::MIN, Timestamp::MAX).micros();
+    Some(jiff::Timestamp::from_microsecond(micros).ok()?.to_zoned(TimeZone::UTC))
+}
+
+fn millis(at: &Zoned) -> Timestamp {
+    whole_millis(Timestamp::from_micros(at.timestamp().as_microsecond()))
+}
+
+fn whole_millis(at: Timestamp) -> Timestamp {
     Timestamp::from_micros(at.micros().div_euclid(1000) * 1000)
 }
 
 /// A date, a date and time, or an instant; without an offset it is UTC.
 pub(super) fn date(text: &str) -> Result<Timestamp, TimerError> {
     if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(millis(at));
+        return Ok(whole_millis(at));
     }
     let civil = if text.len() == 10 {
         text.parse::<civil::Date>().map(|day| day.at(0, 0, 0, 0))
@@ -314,7 +324,7 @@ pub(super) fn date(text: &str) -> Result<Timestamp, TimerError> {
     let Ok(zoned) = civil.and_then(|civil| civil.to_zoned(TimeZone::UTC)) else {
         return Err(TimerError(format!("`{text}` is not an ISO 8601 date and time")));
     };
-    Ok(millis(zoned.timestamp().into()))
+    Ok(millis(&zoned))
 }
 
 fn cycle(text: &str) -> Result<Literal, TimerError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use jiff::{SignedDuration, Timestamp};
+use heddle_kernel::Timestamp;
 use serde_json::{Value, json};
 
 use super::deployment::{Deployment, Refused};
@@ -20,7 +20,7 @@ use super::steps;
 const PATIENCE: Duration = Duration::from_millis(1_500);
 const PAUSE: Duration = Duration::from_millis(25);
 /// The furthest that timers are followed.
-const HORIZON: SignedDuration = SignedDuration::from_hours(30 * 24);
+const HORIZON: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A case under way.
 pub struct Stage<'a> {

@@ -1,9 +1,10 @@
 //! The server, the signed-in client and the test clock that cases run with.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use jiff::{SignedDuration, Timestamp};
+use heddle_kernel::Timestamp;
 use serde_json::{Value, json};
 
 use heddle_harness::client::{Answer, Client};
@@ -11,7 +12,7 @@ use heddle_harness::postgres::Postgres;
 use heddle_harness::server::{self, Backend, Build, Mode, Server};
 
 /// A server whose clock moved further than this is replaced: its trial licence must not run out.
-const CLOCK_LIMIT: SignedDuration = SignedDuration::from_hours(8 * 24);
+const CLOCK_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
 
 /// Where cases run.
 pub struct Scene {
@@ -83,7 +84,7 @@ impl Scene {
     /// Replaces our own server when its clock ran far ahead, or when it no longer answers.
     pub async fn refresh(&mut self) -> Result<()> {
         let lives = self.client.get("/health/live").await.is_ok_and(|answer| answer.ok());
-        let ahead = if lives && self.moved { self.ahead().await? } else { SignedDuration::ZERO };
+        let ahead = if lives && self.moved { self.ahead().await? } else { Duration::ZERO };
         if lives && ahead < CLOCK_LIMIT {
             return Ok(());
         }
@@ -104,7 +105,7 @@ impl Scene {
         Ok(())
     }
 
-    async fn ahead(&mut self) -> Result<SignedDuration> {
+    async fn ahead(&mut self) -> Result<Duration> {
         let now = self.now().await?;
         Ok(now.duration_since(self.began.unwrap_or(now)))
     }
@@ -134,9 +135,9 @@ fn clock(answer: &Answer) -> Result<Timestamp> {
 }
 
 /// A duration between two instants as ISO 8601, rounded up to milliseconds.
-pub fn iso(duration: SignedDuration) -> String {
-    let micros = duration.as_micros().max(0);
-    let millis = micros / 1_000 + i128::from(micros % 1_000 != 0);
+pub fn iso(duration: Duration) -> String {
+    let micros = duration.as_micros();
+    let millis = micros / 1_000 + u128::from(!micros.is_multiple_of(1_000));
     let seconds = millis / 1_000;
     format!("P{}DT{}.{:03}S", seconds / 86_400, seconds % 86_400, millis % 1_000)
 }
@@ -159,7 +160,7 @@ mod tests {
             (61_000_001, "P0DT61.001S"),
             (86_400_000_000, "P1DT0.000S"),
         ] {
-            assert_eq!(iso(SignedDuration::from_micros(micros)), expected);
+            assert_eq!(iso(Duration::from_micros(micros)), expected);
         }
     }
 

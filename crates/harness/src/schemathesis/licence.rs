@@ -1,9 +1,11 @@
 //! A licence of the vendor for tests, so that installing one can succeed: the program under test is built with the
 //! feature `test-keys`, which accepts it.
 
+use std::time::SystemTime;
+
 use anyhow::{Context, Result};
 use ed25519_compact::{KeyPair, Seed};
-use jiff::{SignedDuration, Timestamp};
+use heddle_kernel::Timestamp;
 use pasetors::keys::AsymmetricSecretKey;
 use pasetors::version4::{PublicToken, V4};
 use serde_json::json;
@@ -18,13 +20,10 @@ const ASSERTION: &[u8] = b"heddle/licence/v1";
 pub fn licence() -> Result<String> {
     let pair = KeyPair::from_seed(Seed::new(SEED));
     let secret = AsymmetricSecretKey::<V4>::from(&*pair.sk).context("no key")?;
-    let now = Timestamp::now();
-    let at = |days: i64| {
-        let time = now + SignedDuration::from_hours(24 * days);
-        time.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
-    };
+    let now = Timestamp::from(SystemTime::now());
+    let at = |days: i64| now.plus_seconds(24 * 3600 * days);
     let claims = json!({
-        "v": 1, "jti": format!("licence-{}", now.as_millisecond()), "sub": "Test customer",
+        "v": 1, "jti": format!("licence-{}", now.micros() / 1000), "sub": "Test customer",
         "iat": at(0), "nbf": at(-1), "exp": at(365), "graceDays": 14, "installationId": "*",
         "kind": "production", "entitlements": {"workflow.enabled": true, "vector.enabled": true}, "limits": {},
     });

@@ -1,0 +1,275 @@
+//! The loops: timers, deliveries, sweeping. Time is paused: it jumps to the next thing that somebody waits for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use heddle_kernel::{Clock as _, SequentialIds, Timestamp};
+use heddle_runtime::{EventNotifier, Permit, ServerClock, Worker, WorkerOptions};
+use heddle_usecase::StoreError;
+use heddle_workflows::models::CompiledVersions;
+use heddle_workflows::ports::{
+    DueTimer, MockCommitter, MockRunStore, MockWorkflowStore, Notifier as _, RunStore,
+};
+use heddle_workflows::runs::{RunPorts, Runs};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+use crate::{Log, log, run, tenant};
+
+const POLL: Duration = Duration::from_secs(60);
+const SWEEP: Duration = Duration::from_secs(3600);
+/// The loops look once as they start; this is shorter than anything else that they wait for.
+const A_MOMENT: Duration = Duration::from_millis(10);
+
+struct Licence(AtomicBool);
+
+impl Permit for Licence {
+    fn may_work(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+struct Background {
+    worker: Arc<Worker>,
+    hub: Arc<EventNotifier>,
+    clock: Arc<ServerClock>,
+    licence: Arc<Licence>,
+    stop: watch::Sender<bool>,
+}
+
+impl Background {
+    /// With a store whose other answers are that there is nothing to do.
+    fn new(mut store: MockRunStore) -> Self {
+        store.expect_due_timers().returning(|_, _| Ok(Vec::new()));
+        store.expect_due_starts().returning(|_, _| Ok(Vec::new()));
+        store.expect_next_due().returning(|| Ok(None));
+        store.expect_outgoing().returning(|_| Ok(Vec::new()));
+        store.expect_undelivered().returning(|_, _| Ok(Vec::new()));
+        store.expect_sweep().returning(|_| Ok(0));
+        let store: Arc<dyn RunStore> = Arc::new(store);
+        let (hub, clock) = (Arc::new(EventNotifier::default()), Arc::new(ServerClock::default()));
+        let workflows = Arc::new(MockWorkflowStore::new());
+        let runs = Runs::new(RunPorts {
+            runs: Arc::clone(&store),
+            committer: Arc::new(MockCommitter::new()),
+            hub: hub.clone(),
+            workflows: workflows.clone(),
+            models: Arc::new(CompiledVersions::new(workflows)),
+            ids: Arc::new(SequentialIds::default()),
+            clock: clock.clone(),
+        });
+        let licence = Arc::new(Licence(AtomicBool::new(true)));
+        let options = WorkerOptions { poll: POLL, sweep: SWEEP };
+        let known = (Arc::new(runs), store);
+        let worker = Arc::new(Worker::new(known, hub.clone(), clock.clone(), licence.clone(), options));
+        Self { worker, hub, clock, licence, stop: watch::channel(false).0 }
+    }
+
+    fn start(&self) -> Vec<tokio::task::JoinHandle<()>> {
+        self.worker.start(&self.stop.subscribe())
+    }
+}
+
+fn timer(number: u128) -> DueTimer {
+    DueTimer {
+        tenant: tenant(),
+        run: run(number),
+        timer_id: "1".to_owned(),
+        due_at: Timestamp::from_micros(0),
+    }
+}
+
+fn down() -> StoreError {
+    StoreError::Unavailable("down".to_owned())
+}
+
+/// Notes when something was asked for, in seconds since the start of the test.
+fn clocked(log: &Log<u64>) -> impl Fn() + Send + Sync + 'static {
+    let (log, began) = (Arc::clone(log), Instant::now());
+    move || log.lock().push(began.elapsed().as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_due_timer_fires_and_the_loop_looks_again_at_once() {
+    let (mut store, fired, looks) = (MockRunStore::new(), log(), log());
+    let look = clocked(&looks);
+    let mut due = vec![vec![timer(2)], vec![timer(1)]];
+    store.expect_due_timers().returning(move |_, _| {
+        look();
+        Ok(due.pop().unwrap_or_default())
+    });
+    let seen = Arc::clone(&fired);
+    store.expect_load().returning(move |_, run| {
+        seen.lock().push(run);
+        // A run that was removed in the meantime has no timer any more, which is no error.
+        Err(StoreError::NotFound)
+    });
+    let background = Background::new(store);
+    let _loops = background.start();
+    sleep(A_MOMENT).await;
+    assert_eq!((fired.lock().clone(), looks.lock().clone()), (vec![run(1), run(2)], vec![0, 0, 0]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loop_sleeps_until_the_next_timer_is_due_but_never_longer_than_agreed() {
+    for (ahead, expected) in [(7, vec![0, 7]), (3600, vec![0, 60])] {
+        let (mut store, looks) = (MockRunStore::new(), log());
+        let look = clocked(&looks);
+        store.expect_due_timers().returning(move |_, _| {
+            look();
+            Ok(Vec::new())
+        });
+        let due = ServerClock::default().now().plus_millis(ahead * 1000 + 500);
+        store.expect_next_due().times(1).returning(move || Ok(Some(due)));
+        let background = Background::new(store);
+        let _loops = background.start();
+        sleep(Duration::from_secs(62)).await;
+        assert_eq!(looks.lock()[..2], expected[..], "{ahead}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_that_is_set_wakes_the_loop() {
+    let (mut store, looks) = (MockRunStore::new(), log());
+    let look = clocked(&looks);
+    store.expect_due_timers().returning(move |_, _| {
+        look();
+        Ok(Vec::new())
+    });
+    let background = Background::new(store);
+    // Told before the loop waits: that counts as well.
+    background.hub.timer_set(Timestamp::from_micros(0));
+    let _loops = background.start();
+    sleep(Duration::from_secs(5)).await;
+    background.hub.timer_set(Timestamp::from_micros(0));
+    sleep(A_MOMENT).await;
+    assert_eq!(*looks.lock(), [0, 0, 5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_database_that_does_not_answer_is_left_alone_for_a_second() {
+    let (mut store, looks) = (MockRunStore::new(), log());
+    let look = clocked(&looks);
+    let mut answers = vec![Err(down()), Err(down())];
+    store.expect_due_timers().returning(move |_, _| {
+        look();
+        answers.pop().unwrap_or_else(|| Ok(Vec::new()))
+    });
+    store.expect_next_due().times(1).returning(|| Err(down()));
+    let background = Background::new(store);
+    let _loops = background.start();
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(*looks.lock(), [0, 1, 2, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_timer_that_fails_spares_the_others_and_is_tried_again() {
+    let (mut store, fired) = (MockRunStore::new(), log());
+    let mut rounds = 2;
+    store.expect_due_timers().returning(move |_, _| {
+        rounds -= 1;
+        Ok(if rounds >= 0 { vec![timer(1), timer(2)] } else { Vec::new() })
+    });
+    let (seen, began) = (Arc::clone(&fired), Instant::now());
+    store.expect_load().returning(move |_, at| {
+        seen.lock().push((at, began.elapsed().as_secs()));
+        let first = began.elapsed() < Duration::from_secs(1);
+        Err(if at == run(1) && first { down() } else { StoreError::NotFound })
+    });
+    let background = Background::new(store);
+    let _loops = background.start();
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(*fired.lock(), [(run(1), 0), (run(2), 0), (run(1), 1), (run(2), 1)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restricted_installation_fires_and_delivers_nothing_until_it_is_free_again() {
+    let (mut store, looks, deliveries) = (MockRunStore::new(), log(), log());
+    let (look, deliver) = (clocked(&looks), clocked(&deliveries));
+    store.expect_due_timers().returning(move |_, _| {
+        look();
+        Ok(Vec::new())
+    });
+    store.expect_outgoing().returning(move |_| {
+        deliver();
+        Ok(Vec::new())
+    });
+    let background = Background::new(store);
+    background.licence.0.store(false, Ordering::SeqCst);
+    let _loops = background.start();
+    sleep(Duration::from_millis(4_500)).await;
+    assert!(looks.lock().is_empty() && deliveries.lock().is_empty());
+    background.licence.0.store(true, Ordering::SeqCst);
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!((looks.lock().clone(), deliveries.lock().clone()), (vec![5], vec![5]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thrown_message_wakes_the_deliveries_and_a_failed_one_is_tried_again() {
+    let (mut store, deliveries) = (MockRunStore::new(), log());
+    let deliver = clocked(&deliveries);
+    let mut answers = vec![Err(down()), Ok(Vec::new())];
+    store.expect_outgoing().returning(move |_| {
+        deliver();
+        answers.pop().unwrap_or_else(|| Ok(Vec::new()))
+    });
+    let background = Background::new(store);
+    let _loops = background.start();
+    sleep(Duration::from_millis(5_500)).await;
+    background.hub.thrown();
+    sleep(Duration::from_secs(70)).await;
+    // At the start; told; a second after the failure; after the longest time without a look.
+    assert_eq!(*deliveries.lock(), [0, 5, 6, 66]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sweeping_goes_on_after_a_failure() {
+    let (mut store, sweeps) = (MockRunStore::new(), log());
+    let sweep = clocked(&sweeps);
+    store.expect_sweep().returning(move |_| {
+        sweep();
+        Err(down())
+    });
+    let background = Background::new(store);
+    let _loops = background.start();
+    sleep(SWEEP * 2 + A_MOMENT).await;
+    assert_eq!(*sweeps.lock(), [3600, 7200]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loops_end_when_they_are_told_to_stop() {
+    let background = Background::new(MockRunStore::new());
+    let loops = background.start();
+    sleep(A_MOMENT).await;
+    assert!(loops.iter().all(|task| !task.is_finished()));
+    background.stop.send(true).unwrap();
+    for task in loops {
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_moved_stops_at_each_instant_at_which_something_is_due() {
+    let (mut store, fired) = (MockRunStore::new(), log());
+    let begin = ServerClock::default().now();
+    let (one, two, beyond) = (begin.plus_seconds(3600), begin.plus_seconds(7200), begin.plus_seconds(90_000));
+    let waiting = Arc::new(parking_lot::Mutex::new(vec![beyond, two, one]));
+    let (next, due) = (Arc::clone(&waiting), Arc::clone(&waiting));
+    store.expect_next_due().returning(move || Ok(next.lock().last().copied()));
+    let seen = Arc::clone(&fired);
+    store.expect_due_timers().returning(move |now, _| {
+        let mut due = due.lock();
+        let first = due.pop_if(|at| *at <= now);
+        seen.lock().extend(first.map(|at| now.duration_since(at).as_secs()));
+        Ok(first.map(|_| timer(1)).into_iter().collect())
+    });
+    store.expect_load().returning(|_, _| Err(StoreError::NotFound));
+    let background = Background::new(store);
+    let reached = background.worker.advance_clock(begin.plus_seconds(10_000)).await.unwrap();
+    // Each fired at its own time, not at the end of the move.
+    assert_eq!(*fired.lock(), [0, 0]);
+    assert!(reached >= begin.plus_seconds(10_000) && reached < beyond);
+    assert_eq!(background.clock.now().duration_since(reached).as_secs(), 0);
+    assert_eq!(*waiting.lock(), [beyond]);
+}

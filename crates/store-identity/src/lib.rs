@@ -3,11 +3,12 @@
 mod access;
 mod audit;
 mod cache;
-mod common;
 mod directory;
 mod installation;
+mod rights;
 mod rows;
 mod sessions;
+mod tombstones;
 
 use std::sync::Arc;
 

@@ -4,11 +4,11 @@ use diesel::QueryDsl;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
 use heddle_store::schema::runs;
-use heddle_store::{At, Db, Id, idempotency, write_tx};
+use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
-use crate::{at, named};
+use crate::named;
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
 /// that they threw are still delivered.
@@ -79,9 +79,9 @@ pub async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Res
         if ended_at.is_none() {
             return Err(StoreError::Stale.into());
         }
-        let deleted_at = at(unit).map_or(updated_at, At);
+        let deleted_at = journal::time_of(unit).map_or(updated_at, At);
         remove_runs!(conn, tenant, deleted_at, runs::id.eq(run));
-        idempotency::write_unit(conn, unit).await
+        journal::write(conn, unit).await
     })
     .map_err(named)
 }

@@ -2,8 +2,8 @@
 
 use heddle_identity::ports::Tombstone;
 use heddle_kernel::{TenantId, Timestamp};
-use heddle_usecase::Journal;
 use heddle_store::{journal, tombstone};
+use heddle_usecase::Journal;
 
 /// The tombstone of a thing of an organisation.
 pub(crate) fn of(tenant: TenantId, what: Tombstone) -> tombstone::Tombstone<'static> {

@@ -13,8 +13,8 @@ use heddle_policy::AccessFilter;
 use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, users};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
-use heddle_usecase::Journal;
 };
+use heddle_usecase::Journal;
 
 use super::owners;
 use crate::IdentityStore;

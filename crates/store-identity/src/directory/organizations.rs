@@ -11,8 +11,8 @@ use heddle_policy::AccessFilter;
 use heddle_store::schema::{members, organizations, role_bindings, tenant_authz, users, workflows};
 use heddle_store::{
     AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
-use heddle_usecase::Journal;
 };
+use heddle_usecase::Journal;
 
 use super::{members::set_bindings, roles};
 use crate::IdentityStore;

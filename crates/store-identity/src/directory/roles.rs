@@ -9,8 +9,8 @@ use heddle_policy::AccessFilter;
 use heddle_store::schema::{grants, role_bindings, roles};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, on_conn, page, read, revision, tombstone, within,
-use heddle_usecase::Journal;
 };
+use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;

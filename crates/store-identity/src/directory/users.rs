@@ -12,8 +12,8 @@ use heddle_policy::AccessFilter;
 use heddle_store::schema::{api_tokens, grants, members, sessions, users};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
-use heddle_usecase::Journal;
 };
+use heddle_usecase::Journal;
 
 use super::{members::set_bindings, owners};
 use crate::IdentityStore;

@@ -80,7 +80,7 @@ pub async fn list(
 ) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
     let from: Option<Key> = page::position(page)?;
     if from.as_ref().is_some_and(|key| !key.fits(filter.sort)) {
-        return Err(StoreError::NotFound);
+        return Err(StoreError::InvalidCursor);
     }
     if reach.is_empty() {
         return Ok(page::empty());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schema::{api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users};
 use async_trait::async_trait;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
@@ -11,9 +12,6 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Access, AccessStore, Credential, TenantAccess, TokenKind};
 use heddle_identity::records::{GrantRow, Role, User};
 use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
-use heddle_store::schema::{
-    api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users,
-};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, on_conn, read, write_tx};
 
 use crate::IdentityStore;

@@ -1,5 +1,6 @@
 //! The installation as a whole.
 
+use crate::schema::{installation, organizations, users};
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
@@ -7,7 +8,6 @@ use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{installation, organizations, users};
 use heddle_store::{
     AsConn, Error, StoreError, audit, idempotency, journal, on_conn, read, revision, write_tx,
 };
@@ -83,7 +83,7 @@ impl InstallationStore for IdentityStore {
             insert_organization_rows(conn, &set_up.organization).await?;
             insert_user_row(conn, &set_up.user.user).await?;
             let owner = &set_up.organization.owner;
-            diesel::insert_into(heddle_store::schema::members::table)
+            diesel::insert_into(crate::schema::members::table)
                 .values(MemberRow::from(owner))
                 .execute(conn)
                 .await?;

@@ -1,11 +1,11 @@
 //! The order among changes of rights and of counted things: which of them wait for each other.
 
+use crate::schema::tenant_authz;
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::TenantId;
 use heddle_store::lock::serialise;
 use heddle_store::revision::found;
-use heddle_store::schema::tenant_authz;
 use heddle_store::{AsConn, Error, Id, on_conn};
 
 /// Raises an organisation's authorization revision. On PostgreSQL this makes changes of rights in one

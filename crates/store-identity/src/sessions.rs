@@ -1,5 +1,8 @@
 //! Sign-in, sessions, passwords and API tokens.
 
+use crate::schema::{
+    api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+};
 use async_trait::async_trait;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
@@ -12,9 +15,6 @@ use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, 
 use heddle_store::audit::INSTALLATION;
 use heddle_store::lock::serialise;
 use heddle_store::revision::found;
-use heddle_store::schema::{
-    api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
-};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{At, Id, StoreError, journal, keyset, page, read, revision, write_tx};
 use heddle_usecase::Journal;

@@ -4,16 +4,22 @@
 //! tenant. Documents are bytes that no query looks into.
 
 mod commit;
+mod contents;
 mod rows;
 mod runs;
+mod schema;
 mod search;
 mod workflows;
 
+pub use contents::WorkflowContents;
 pub use runs::SqlRunStore;
 pub use workflows::SqlWorkflowStore;
 
-use heddle_store::Error;
+use heddle_store::{Error, Migration, migrations};
 use heddle_usecase::StoreError;
+
+/// The migrations of the tables of workflows and runs.
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
 
 /// Kinds of tombstones.
 mod tomb {

@@ -6,7 +6,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
-use heddle_usecase::{IdempotencyRecord, Journal};
+use heddle_usecase::IdempotencyRecord;
 
 use crate::conn::AsConn;
 use crate::error::Error;

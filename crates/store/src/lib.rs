@@ -23,6 +23,7 @@ pub mod page;
 pub mod revision;
 pub mod schema;
 pub mod search;
+pub mod tenant;
 pub mod tombstone;
 
 #[doc(hidden)]
@@ -32,7 +33,7 @@ pub use conn::{AsConn, Conn};
 pub use db::Db;
 pub use error::Error;
 pub use heddle_usecase::StoreError;
-pub use migrate::{MigrateError, MigrationState};
+pub use migrate::{MigrateError, Migration, MigrationState, Migrations, Script};
 pub use options::{Durability, OpenError, Options};
 pub use postgres::{PgConn, PgDb};
 pub use sqlite::{SqliteConn, SqliteDb, Worker, savepoint};

@@ -1,5 +1,6 @@
 //! Grants and denies.
 
+use crate::schema::{grants, members, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
@@ -7,7 +8,6 @@ use heddle_identity::records::{GrantPrincipal, GrantRow};
 use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
 use heddle_policy::AccessFilter;
 use heddle_store::revision::found;
-use heddle_store::schema::{grants, members, roles};
 use heddle_store::{AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, tombstone, within};
 use heddle_usecase::Journal;
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::schema::{api_tokens, grants, members, role_bindings, roles, users};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
@@ -10,7 +11,6 @@ use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Member, Membership};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, users};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
 };

@@ -1,14 +1,15 @@
 //! Organisations.
 
+use crate::schema::{members, organizations, role_bindings, tenant_authz, users};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, LimitOutcome, NewOrganization, Tombstone};
+use heddle_identity::ports::{Change, Dependents, LimitOutcome, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{members, organizations, role_bindings, tenant_authz, users, workflows};
+use heddle_store::tenant::{self, InUse};
 use heddle_store::{
     AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
 };
@@ -133,11 +134,18 @@ pub(super) async fn delete(
         let stored: Option<i64> =
             organizations::table.find(key).select(organizations::revision).first(conn).await.optional()?;
         revision::check(stored.ok_or(StoreError::NotFound)?, expected)?;
+        tenant::close(conn, id).await?;
         let at_home: i64 = users::table.filter(users::home_id.eq(key)).count().get_result(conn).await?;
-        let drawn: i64 =
-            workflows::table.filter(workflows::organization_id.eq(key)).count().get_result(conn).await?;
-        if at_home + drawn > 0 {
-            return Ok(Change::InUse((at_home + drawn).unsigned_abs()));
+        let mut used = Vec::new();
+        if at_home > 0 {
+            used.push(Dependents { kind: "user", count: at_home.unsigned_abs() });
+        }
+        for area in store.contents.iter() {
+            let found = area.in_use(conn.as_conn(), id).await?;
+            used.extend(found.into_iter().map(|InUse { kind, count }| Dependents { kind, count }));
+        }
+        if !used.is_empty() {
+            return Ok(Change::InUse(used));
         }
         // The rest goes with the organisation; a role's binding would hold the role.
         diesel::delete(role_bindings::table.filter(role_bindings::organization_id.eq(key)))

@@ -1,12 +1,12 @@
 //! Roles.
 
+use crate::schema::{grants, role_bindings, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, Tombstone};
+use heddle_identity::ports::{Change, Dependents, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{grants, role_bindings, roles};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, on_conn, page, read, revision, tombstone, within,
 };
@@ -130,7 +130,7 @@ pub(super) async fn delete(
             .get_result(conn)
             .await?;
         if holders > 0 {
-            return Ok(Change::InUse(holders.unsigned_abs()));
+            return Ok(Change::InUse(vec![Dependents { kind: "member", count: holders.unsigned_abs() }]));
         }
         let to_role = grants::principal_kind.eq(GrantPrincipal::Role(id).kind());
         diesel::delete(

@@ -1,5 +1,6 @@
 //! Accounts.
 
+use crate::schema::{api_tokens, grants, members, sessions, users};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
@@ -9,7 +10,6 @@ use heddle_identity::ports::{Change, LimitOutcome, NewUser, Tombstone, UserFilte
 use heddle_identity::records::{GrantPrincipal, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{api_tokens, grants, members, sessions, users};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
 };

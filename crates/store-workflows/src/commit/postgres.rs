@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
+use crate::schema::workflows;
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use heddle_store::schema::workflows;
 use heddle_store::{Error, Id, PgConn, PgDb, journal};
 use heddle_usecase::StoreError;
 

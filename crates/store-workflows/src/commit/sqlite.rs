@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::schema::workflows;
 use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_store::schema::workflows;
 use heddle_store::{Error, Id, journal, savepoint};
 use heddle_usecase::StoreError;
 

@@ -1,10 +1,10 @@
 //! Pages of runs.
 
+use crate::schema::{runs, workflows};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{runs, workflows};
 use heddle_store::{At, Db, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};

@@ -7,12 +7,12 @@ pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
 
+use crate::schema::{run_events, runs};
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{run_events, runs};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
 use heddle_usecase::Journal;

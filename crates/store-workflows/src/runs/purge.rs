@@ -1,9 +1,9 @@
 //! The removal of ended runs.
 
+use crate::schema::runs;
 use diesel::QueryDsl;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
-use heddle_store::schema::runs;
 use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -15,8 +15,9 @@ use crate::named;
 macro_rules! remove_runs {
     ($conn:ident, $tenant:expr, $at:expr, $($of:expr),+) => {{
         use diesel::{ExpressionMethods as _, IntoSql as _, QueryDsl as _};
-        use heddle_store::schema::{
-            human_task_candidates, human_tasks, run_events, run_subscriptions, run_timers, runs, tombstones,
+        use heddle_store::schema::tombstones;
+        use $crate::schema::{
+            human_task_candidates, human_tasks, run_events, run_subscriptions, run_timers, runs,
         };
         let ids = || runs::table.filter(runs::organization_id.eq($tenant))$(.filter($of))+.select(runs::id);
         diesel::insert_into(tombstones::table)

@@ -1,13 +1,13 @@
 //! Human tasks.
 
+use crate::schema::human_task_candidates as candidates;
+use crate::schema::human_tasks as tasks;
 use diesel::NullableExpressionMethods;
 use diesel::dsl::{exists, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TaskId, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::human_task_candidates as candidates;
-use heddle_store::schema::human_tasks as tasks;
 use heddle_store::{At, Db, Id, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;

@@ -1,10 +1,10 @@
 //! The deletion of a workflow.
 
+use crate::schema::{import_sources, runs, workflow_sources, workflows};
 use diesel::dsl::{exists, not};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Revision, TenantId, WorkflowId};
-use heddle_store::schema::{import_sources, runs, workflow_sources, workflows};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{At, Db, Id, journal, revision, write_tx};
 use heddle_usecase::Journal;

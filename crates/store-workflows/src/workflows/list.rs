@@ -1,5 +1,6 @@
 //! Pages of workflows.
 
+use crate::schema::{workflow_stars, workflows};
 use diesel::EscapeExpressionMethods;
 use diesel::dsl::{exists, not};
 use diesel::{
@@ -9,7 +10,6 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{workflow_stars, workflows};
 use heddle_store::{At, Db, Id, keyset, page, read, search, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};

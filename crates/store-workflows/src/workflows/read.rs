@@ -1,14 +1,12 @@
 //! One workflow, its draft, its versions and its file.
 
+use crate::schema::{import_sources, runs, workflow_sources, workflow_stars, workflow_versions, workflows};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, Queryable, Selectable, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, Patch, Revision, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
-use heddle_store::schema::{
-    import_sources, runs, workflow_sources, workflow_stars, workflow_versions, workflows,
-};
 use heddle_store::{At, Db, Error, Id, page, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::records::{

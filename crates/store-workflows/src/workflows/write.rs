@@ -1,14 +1,14 @@
 //! Changes of workflows.
 
+use crate::schema::{
+    import_sources, start_bindings, workflow_sources, workflow_stars, workflow_versions, workflows,
+};
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Patch, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::document::encode;
-use heddle_store::schema::{
-    import_sources, start_bindings, workflow_sources, workflow_stars, workflow_versions, workflows,
-};
-use heddle_store::{At, Db, Error, Id, journal, revision, write_tx};
+use heddle_store::{At, Db, Error, Id, journal, revision, tenant, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{PublishWrite, WorkflowWrite};
@@ -132,6 +132,7 @@ pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result
     let workflow = write.workflow;
     let draft = write.draft.map(stored).transpose()?.flatten();
     write_tx!(db, |conn| {
+        tenant::keep_open(conn, workflow.tenant).await?;
         insert_into(workflows::table)
             .values((
                 workflows::organization_id.eq(Id::from(workflow.tenant)),

@@ -94,10 +94,7 @@ impl Identity {
         }
         let member = self.member_to_be(context, user, (present, &roles), wanted.expires_at).await?;
         let journal = record(&member);
-        changed(
-            self.ports.directory.set_member(&member.membership, expected, &journal).await?,
-            "organization",
-        )?;
+        changed(self.ports.directory.set_member(&member.membership, expected, &journal).await?)?;
         Ok(member)
     }
 
@@ -190,6 +187,6 @@ impl Identity {
         self.outranks(context, user).await?;
         let change =
             self.ports.directory.remove_member(context.tenant(), user, member.membership.revision, journal);
-        changed(change.await?, "organization")
+        changed(change.await?)
     }
 }

@@ -152,6 +152,6 @@ impl Identity {
             Err(error) => return Err(error),
         };
         check_revision(revision, organization.revision)?;
-        changed(self.ports.directory.delete_organization(id, organization.revision, journal).await?, "user")
+        changed(self.ports.directory.delete_organization(id, organization.revision, journal).await?)
     }
 }

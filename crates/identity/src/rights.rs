@@ -72,7 +72,7 @@ impl Identity {
 }
 
 /// How a guarded change ended.
-pub(crate) fn changed(change: crate::ports::Change, what: &'static str) -> Result<(), UseCaseError> {
+pub(crate) fn changed(change: crate::ports::Change) -> Result<(), UseCaseError> {
     use crate::ports::Change;
     match change {
         Change::Done => Ok(()),
@@ -80,11 +80,14 @@ pub(crate) fn changed(change: crate::ports::Change, what: &'static str) -> Resul
             "lastOwner",
             "An organisation keeps at least one owner who can sign in.",
         )),
-        Change::InUse(count) => {
-            let problem = Problem::new("inUse", format!("It is used by {count} {what}."));
-            Err(UseCaseError::Conflict(vec![
-                problem.with("usedBy", serde_json::json!([{ "type": what, "count": count }])),
-            ]))
+        Change::InUse(dependents) => {
+            let by: Vec<_> = dependents.iter().map(|one| format!("{} {}", one.count, one.kind)).collect();
+            let used_by: Vec<_> = dependents
+                .iter()
+                .map(|one| serde_json::json!({ "type": one.kind, "count": one.count }))
+                .collect();
+            let problem = Problem::new("inUse", format!("It is used by {}.", by.join(" and ")));
+            Err(UseCaseError::Conflict(vec![problem.with("usedBy", serde_json::Value::Array(used_by))]))
         }
     }
 }

@@ -188,9 +188,6 @@ impl Identity {
         }
         check_revision(revision, role.revision)?;
         lifts(context, &role.rules)?;
-        changed(
-            self.ports.directory.delete_role(context.tenant(), id, role.revision, journal).await?,
-            "member",
-        )
+        changed(self.ports.directory.delete_role(context.tenant(), id, role.revision, journal).await?)
     }
 }

@@ -182,7 +182,7 @@ impl Identity {
         user.state = patch.state.unwrap_or(user.state);
         user.revision = seen.next();
         user.updated_at = context.now();
-        changed(self.ports.directory.update_user(&user, seen, &record(&user)).await?, "organization")?;
+        changed(self.ports.directory.update_user(&user, seen, &record(&user)).await?)?;
         Ok(user)
     }
 
@@ -207,10 +207,7 @@ impl Identity {
         if id == context.user_id() {
             return Err(UseCaseError::conflict("ownAccount", "Nobody deletes his own account."));
         }
-        changed(
-            self.ports.directory.delete_user(user.home, id, user.revision, journal).await?,
-            "organization",
-        )
+        changed(self.ports.directory.delete_user(user.home, id, user.revision, journal).await?)
     }
 }
 

@@ -27,6 +27,7 @@ use crate::config::{Config, Durability};
 use crate::data_dir::DataDir;
 use crate::denials::Denials;
 use crate::error::StartError;
+use crate::stores;
 
 /// What the first start of an installation made, to be shown once.
 #[derive(Debug, Clone, Default)]
@@ -88,8 +89,8 @@ impl Core {
         let db = open_database(&config, &data.database()).await?;
         let begins = config.clock_begins.filter(|_| config.test_clock);
         let clock = Arc::new(begins.map_or_else(ServerClock::default, ServerClock::beginning_at));
-        db.migrate(clock.now()).await?;
-        let store = Arc::new(IdentityStore::new(db.clone()));
+        db.migrate(&stores::migrations(), clock.now()).await?;
+        let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
         let identity = Arc::new(crate::identity::open(&config, &store, key, &clock)?);

@@ -19,6 +19,7 @@ pub mod operator;
 mod reply;
 mod routes;
 mod serve;
+mod stores;
 mod stream;
 mod swagger;
 

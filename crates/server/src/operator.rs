@@ -16,7 +16,6 @@ use heddle_kernel::{
 };
 use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
 use heddle_policy::{DenialError, RequestContext, Target};
-use heddle_store_identity::IdentityStore;
 use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use heddle_workflows::definitions::VersionChoice;
 use heddle_workflows::ports::WorkflowFilter;
@@ -28,6 +27,7 @@ use crate::config::Config;
 use crate::core::{Core, own_context};
 use crate::data_dir::DataDir;
 use crate::error::StartError;
+use crate::stores;
 
 /// In which organisation something is done, and in whose name.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl Acting {
     /// # Errors
     /// `NotFound` for the account or the organisation; `Refused` when it has several and none is named.
     pub async fn find(app: &App, email: &str, organization: Option<&str>) -> Result<Self, StartError> {
-        let store = IdentityStore::new(app.db.clone());
+        let store = stores::identity(app.db.clone());
         let email = email.trim().to_lowercase();
         let user = store.user_by_email(&email).await?;
         let user = user.ok_or_else(|| StartError::NotFound(format!("there is no account `{email}`")))?;
@@ -364,7 +364,7 @@ pub async fn migrate(config: &Config) -> Result<Vec<&'static str>, StartError> {
         None => DataDir::open(&config.data_dir)?,
     };
     let db = crate::core::open_database(config, &data.database()).await?;
-    Ok(db.migrate(heddle_runtime::ServerClock::default().now()).await?)
+    Ok(db.migrate(&stores::migrations(), heddle_runtime::ServerClock::default().now()).await?)
 }
 
 /// Whether set-up is still to be done.

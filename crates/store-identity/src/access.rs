@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schema::{api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users};
 use async_trait::async_trait;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
@@ -11,14 +12,28 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Access, AccessStore, Credential, TenantAccess, TokenKind};
 use heddle_identity::records::{GrantRow, Role, User};
 use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
-use heddle_store::schema::{
-    api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users,
-};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, on_conn, read, write_tx};
 
 use crate::IdentityStore;
-use crate::common::{coalesce_id, coalesce_ids};
 use crate::rows::{GrantDbRow, MemberRow, RoleRow, SessionRow, TokenRow, UserRow};
+
+diesel::define_sql_function! {
+    /// The first that is not null.
+    #[sql_name = "coalesce"]
+    fn coalesce_id(
+        first: diesel::sql_types::Nullable<heddle_store::DbUuid>,
+        second: heddle_store::DbUuid,
+    ) -> heddle_store::DbUuid;
+}
+
+diesel::define_sql_function! {
+    /// The first that is not null, if one is.
+    #[sql_name = "coalesce"]
+    fn coalesce_ids(
+        first: diesel::sql_types::Nullable<heddle_store::DbUuid>,
+        second: diesel::sql_types::Nullable<heddle_store::DbUuid>,
+    ) -> diesel::sql_types::Nullable<heddle_store::DbUuid>;
+}
 
 /// How often rights are read again when they change while they are read.
 const TRIES: usize = 8;

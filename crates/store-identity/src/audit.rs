@@ -9,11 +9,10 @@ use heddle_identity::ports::{AuditEvent, AuditFilter};
 use heddle_kernel::{Page, PageRequest, TenantId};
 use heddle_policy::AccessFilter;
 use heddle_store::schema::audit_events;
-use heddle_store::{At, Id, Json, StoreError, audit, read};
+use heddle_store::{At, Id, Json, StoreError, audit, page, read, search, within};
 use uuid::Uuid;
 
 use crate::IdentityStore;
-use crate::common::{after, escaped, out_of_reach, surplus, within};
 
 #[derive(Debug, Queryable, Selectable)]
 #[diesel(table_name = audit_events)]
@@ -60,7 +59,7 @@ macro_rules! filtered {
         let mut query = $query;
         match $filter.action.as_deref().map(|action| (action, action.strip_suffix(".*"))) {
             Some((_, Some(beginning))) => {
-                let pattern = format!("{}.%", escaped(beginning));
+                let pattern = search::beginning(&format!("{beginning}."));
                 query = query.filter(audit_events::action.like(pattern).escape('\\'));
             }
             Some((action, None)) => query = query.filter(audit_events::action.eq(action)),
@@ -95,9 +94,9 @@ pub(crate) async fn page(
     (filter, reach): (&AuditFilter, &AccessFilter),
     page: &PageRequest,
 ) -> Result<Page<AuditEvent>, StoreError> {
-    let last: Option<Uuid> = after(page)?;
-    if out_of_reach(reach) {
-        return Ok(Page { items: Vec::new(), next: None });
+    let last: Option<Uuid> = page::position(page)?;
+    if reach.is_empty() {
+        return Ok(page::empty());
     }
     let rows: Vec<Row> = read!(&store.db, |conn| {
         let query =
@@ -109,7 +108,7 @@ pub(crate) async fn page(
         };
         Ok(query
             .order(audit_events::id.desc())
-            .limit(surplus(page))
+            .limit(page::surplus(page))
             .select(Row::as_select())
             .load(conn)
             .await?)

@@ -12,6 +12,18 @@ use heddle_identity::ports::{Access, Credential, TenantAccess, TokenKind};
 use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_store::Db;
 
+/// Runs a write of identity, telling the cache before and after.
+macro_rules! write {
+    ($store:expr, |$conn:ident| $body:expr) => {{
+        let writing = $store.cache.writing(&$store.db);
+        let result = heddle_store::write_tx!(&$store.db, |$conn| $body);
+        writing.done();
+        result
+    }};
+}
+
+pub(crate) use write;
+
 const ENTRIES: u64 = 10_000;
 /// No entry outlives this, should a rule above ever be broken.
 const LONGEST: Duration = Duration::from_secs(60);

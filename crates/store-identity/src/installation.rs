@@ -1,5 +1,6 @@
 //! The installation as a whole.
 
+use crate::schema::{installation, organizations, users};
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
@@ -7,18 +8,16 @@ use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_store::idempotency::{self, write_unit};
-use heddle_store::schema::{installation, organizations, users};
-use heddle_store::{AsConn, Error, StoreError, audit, on_conn, read, write_tx};
+use heddle_store::{
+    AsConn, Error, StoreError, audit, idempotency, journal, on_conn, read, revision, write_tx,
+};
 use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal};
 
 use crate::IdentityStore;
-use crate::common::{serialise, write};
+use crate::cache::write;
 use crate::directory::{insert_organization_rows, insert_user_row, set_bindings};
+use crate::rights::lock_counted;
 use crate::rows::{InstallationRow, MemberRow, ONE};
-
-/// Writers of the counted tables wait for each other under this word.
-pub(crate) const COUNTED: &str = "counted";
 
 async fn replace<C: AsConn>(
     conn: &mut C,
@@ -36,7 +35,7 @@ async fn replace<C: AsConn>(
         return Ok(());
     }
     let there: i64 = on_conn!(conn, |conn| installation::table.count().get_result(conn).await?);
-    Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into())
+    Err(revision::unmet(there > 0).into())
 }
 
 #[async_trait]
@@ -57,7 +56,7 @@ impl InstallationStore for IdentityStore {
         write!(self, |conn| {
             let row = InstallationRow::try_from(state)?;
             diesel::insert_into(installation::table).values(&row).execute(conn).await?;
-            write_unit(conn, journal).await
+            journal::write(conn, journal).await
         })
     }
 
@@ -69,13 +68,13 @@ impl InstallationStore for IdentityStore {
     ) -> Result<(), StoreError> {
         write!(self, |conn| {
             replace(conn, state, expected).await?;
-            write_unit(conn, journal).await
+            journal::write(conn, journal).await
         })
     }
 
     async fn set_up(&self, set_up: &SetUp, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
-            serialise(conn, COUNTED).await?;
+            lock_counted(conn).await?;
             let users: i64 = users::table.count().get_result(conn).await?;
             if users > 0 {
                 return Err(StoreError::Duplicate("users".to_owned()).into());
@@ -84,12 +83,12 @@ impl InstallationStore for IdentityStore {
             insert_organization_rows(conn, &set_up.organization).await?;
             insert_user_row(conn, &set_up.user.user).await?;
             let owner = &set_up.organization.owner;
-            diesel::insert_into(heddle_store::schema::members::table)
+            diesel::insert_into(crate::schema::members::table)
                 .values(MemberRow::from(owner))
                 .execute(conn)
                 .await?;
             set_bindings(conn, owner).await?;
-            write_unit(conn, journal).await
+            journal::write(conn, journal).await
         })
     }
 

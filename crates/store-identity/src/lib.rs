@@ -3,30 +3,38 @@
 mod access;
 mod audit;
 mod cache;
-mod common;
 mod directory;
 mod installation;
+mod rights;
 mod rows;
+mod schema;
 mod sessions;
+mod tombstones;
 
 use std::sync::Arc;
 
-use heddle_store::Db;
+use heddle_store::tenant::TenantContents;
+use heddle_store::{Db, Migration, migrations};
 
 use crate::cache::Cache;
+
+/// The migrations of identity's tables.
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000100_identity"];
 
 /// All ports of identity: cheap to clone.
 #[derive(Clone)]
 pub struct IdentityStore {
     db: Db,
     cache: Arc<Cache>,
+    contents: Arc<[Arc<dyn TenantContents>]>,
 }
 
 impl IdentityStore {
     /// On a database whose migrations have run. Of several stores on one SQLite file each would keep its own
-    /// cache and miss the others' writes: make one and clone it.
+    /// cache and miss the others' writes: make one and clone it. `contents` are the areas that are asked before an
+    /// organisation is deleted.
     #[must_use]
-    pub fn new(db: Db) -> Self {
-        Self { cache: Arc::new(Cache::new(&db)), db }
+    pub fn new(db: Db, contents: Vec<Arc<dyn TenantContents>>) -> Self {
+        Self { cache: Arc::new(Cache::new(&db)), db, contents: contents.into() }
     }
 }

@@ -1,5 +1,6 @@
 //! The rows, and how they become records.
 
+use crate::schema::{api_tokens, grants, installation, members, organizations, roles, sessions, users};
 use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 use heddle_identity::records::{
     ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
@@ -7,9 +8,6 @@ use heddle_identity::records::{
 };
 use heddle_kernel::{Revision, RoleId};
 use heddle_policy::Effect;
-use heddle_store::schema::{
-    api_tokens, grants, installation, members, organizations, roles, sessions, users,
-};
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 

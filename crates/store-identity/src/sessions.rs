@@ -1,5 +1,8 @@
 //! Sign-in, sessions, passwords and API tokens.
 
+use crate::schema::{
+    api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+};
 use async_trait::async_trait;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
@@ -10,26 +13,20 @@ use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
 use heddle_store::audit::INSTALLATION;
-use heddle_store::idempotency::write_unit;
-use heddle_store::schema::{
-    api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
-};
-use heddle_store::{At, Id, StoreError, read, write_tx};
+use heddle_store::lock::serialise;
+use heddle_store::revision::found;
+use heddle_store::tombstone::{self, Tombstone};
+use heddle_store::{At, Id, StoreError, journal, keyset, page, read, revision, write_tx};
 use heddle_usecase::Journal;
 
 use crate::IdentityStore;
-use crate::common::{after_time, bury_as, found, is_tombstone, serialise, surplus, write};
+use crate::cache::write;
 use crate::rows::{OrganizationRow, SessionRow, TokenRow, UserRow};
+use crate::tombstones::deleted_at;
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
 fn token_kind(user: UserId) -> String {
     format!("api-token of {user}")
-}
-
-/// When a journal was written: its audit event's time, else that of its answer.
-pub(crate) fn time_of(journal: &Journal) -> Timestamp {
-    let audited = journal.audit.as_ref().map(|entry| entry.at);
-    audited.or(journal.idempotency.as_ref().map(|record| record.created_at)).unwrap_or_default()
 }
 
 #[async_trait]
@@ -140,7 +137,7 @@ impl SessionStore for IdentityStore {
                     .await?;
             }
             diesel::insert_into(sessions::table).values(SessionRow::from(&new.session)).execute(conn).await?;
-            write_unit(conn, journal).await
+            journal::write(conn, journal).await
         })
     }
 
@@ -172,7 +169,7 @@ impl SessionStore for IdentityStore {
     async fn end(&self, id: SessionId, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let rows = diesel::delete(sessions::table.find(Id::from(id))).execute(conn).await?;
-            if rows == 0 { Ok(()) } else { write_unit(conn, journal).await }
+            if rows == 0 { Ok(()) } else { journal::write(conn, journal).await }
         })
     }
 
@@ -190,31 +187,27 @@ impl SessionStore for IdentityStore {
                 .await?;
             if rows == 0 {
                 let there: i64 = users::table.find(user).count().get_result(conn).await?;
-                return Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into());
+                return Err(revision::unmet(there > 0).into());
             }
             // No session has the nil id.
             let keep = change.keep.map_or(Id(uuid::Uuid::nil()), Id::from);
             diesel::delete(sessions::table.filter(sessions::user_id.eq(user).and(sessions::id.ne(keep))))
                 .execute(conn)
                 .await?;
-            write_unit(conn, journal).await
+            journal::write(conn, journal).await
         })
     }
 
     async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError> {
-        let last = after_time(page)?;
+        let last = page::position_in_time(page)?;
         let tokens = read!(&self.db, |conn| {
-            let mut query = api_tokens::table.filter(api_tokens::user_id.eq(Id::from(user))).into_boxed();
-            if let Some((at, id)) = last {
-                let same_time = api_tokens::created_at.eq(at).and(api_tokens::id.lt(id));
-                query = query.filter(api_tokens::created_at.lt(at).or(same_time));
-            }
-            let rows: Vec<TokenRow> = query
-                .order((api_tokens::created_at.desc(), api_tokens::id.desc()))
-                .limit(surplus(page))
-                .select(TokenRow::as_select())
-                .load(conn)
-                .await?;
+            let query = api_tokens::table.filter(api_tokens::user_id.eq(Id::from(user))).into_boxed();
+            let rows: Vec<TokenRow> =
+                keyset!(query, (api_tokens::created_at, api_tokens::id), last, descending)
+                    .limit(page::surplus(page))
+                    .select(TokenRow::as_select())
+                    .load(conn)
+                    .await?;
             rows.into_iter().map(ApiToken::try_from).collect::<Result<Vec<_>, _>>()
         })?;
         Ok(Page::from_surplus(tokens, page.limit, |token: &ApiToken| (token.created_at.micros(), token.id.0)))
@@ -223,21 +216,21 @@ impl SessionStore for IdentityStore {
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             diesel::insert_into(api_tokens::table).values(TokenRow::try_from(token)?).execute(conn).await?;
-            write_unit(conn, journal).await
+            journal::write(conn, journal).await
         })
     }
 
     async fn delete_token(&self, user: UserId, id: TokenId, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let kind = token_kind(user);
-            let tombstone = (INSTALLATION, kind.as_str(), id.0);
+            let token = Tombstone::of(INSTALLATION, &kind, id);
             let of_user = api_tokens::user_id.eq(Id::from(user)).and(api_tokens::id.eq(Id::from(id)));
             let rows = diesel::delete(api_tokens::table.filter(of_user)).execute(conn).await?;
             if rows == 0 {
-                return if is_tombstone(conn, tombstone).await? { Ok(()) } else { found(0) };
+                return if tombstone::exists(conn, token).await? { Ok(()) } else { found(0) };
             }
-            bury_as(conn, tombstone, time_of(journal)).await?;
-            write_unit(conn, journal).await
+            tombstone::write(conn, token, deleted_at(journal)).await?;
+            journal::write(conn, journal).await
         })
     }
 

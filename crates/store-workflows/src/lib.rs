@@ -4,21 +4,22 @@
 //! tenant. Documents are bytes that no query looks into.
 
 mod commit;
+mod contents;
 mod rows;
 mod runs;
+mod schema;
 mod search;
 mod workflows;
 
+pub use contents::WorkflowContents;
 pub use runs::SqlRunStore;
 pub use workflows::SqlWorkflowStore;
 
-use std::str::FromStr;
-
-use heddle_kernel::PageRequest;
-use heddle_store::{Error, Id};
-use heddle_usecase::Journal;
+use heddle_store::{Error, Migration, migrations};
 use heddle_usecase::StoreError;
-use serde::de::DeserializeOwned;
+
+/// The migrations of the tables of workflows and runs.
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
 
 /// Kinds of tombstones.
 mod tomb {
@@ -36,26 +37,6 @@ fn named(error: StoreError) -> StoreError {
         }),
         other => other,
     }
-}
-
-/// Where a page goes on: the key in its cursor.
-fn position<K: DeserializeOwned>(page: &PageRequest) -> Result<Option<K>, StoreError> {
-    page.cursor.as_ref().map(|cursor| cursor.key().or(Err(StoreError::InvalidCursor))).transpose()
-}
-
-/// The ids that a reach names. What is no id of this kind names nothing of it.
-fn ids<'a, T: FromStr + Into<Id>>(names: impl IntoIterator<Item = &'a String>) -> Vec<Id> {
-    names.into_iter().filter_map(|name| name.parse::<T>().ok()).map(Into::into).collect()
-}
-
-/// One row more than the page holds: it tells that there is more.
-fn surplus(page: &PageRequest) -> i64 {
-    i64::from(page.limit) + 1
-}
-
-/// When the change was made, as its audit event says.
-fn at(unit: &Journal) -> Option<heddle_kernel::Timestamp> {
-    unit.audit.as_ref().map(|entry| entry.at)
 }
 
 /// A stored word that this version does not know.

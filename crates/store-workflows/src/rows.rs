@@ -1,11 +1,11 @@
 //! Rows as the tables have them, and their conversions to and from records.
 
+use crate::schema::{
+    case_events, human_tasks, outbox, run_events, run_subscriptions, run_timers, runs, start_bindings,
+};
 use diesel::{Insertable, Queryable, Selectable};
 use heddle_kernel::{Revision, RunId, TenantId};
 use heddle_store::document::{decode, encode};
-use heddle_store::schema::{
-    case_events, human_tasks, outbox, run_events, run_subscriptions, run_timers, runs, start_bindings,
-};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
     BindingKind, HumanTask, InboxEvent, InboxState, Outgoing, Run, RunState, StartBinding, SubscriptionRow,

@@ -9,29 +9,12 @@ pub fn text(slug: &str, display_name: &str, description: &str) -> String {
     format!("{slug}{BETWEEN}{display_name}{BETWEEN}{description}").to_lowercase()
 }
 
-/// The pattern of `LIKE ... ESCAPE '\'` that finds `q` anywhere, taken letter for letter.
-pub fn pattern(q: &str) -> String {
-    let mut pattern = String::with_capacity(q.len() + 2);
-    pattern.push('%');
-    for letter in q.to_lowercase().chars() {
-        if matches!(letter, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(letter);
-    }
-    pattern.push('%');
-    pattern
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn wildcards_are_letters() {
-        for (q, expected) in [("Übung", "%übung%"), ("50%_\\", "%50\\%\\_\\\\%"), ("", "%%")] {
-            assert_eq!(pattern(q), expected);
-        }
+    fn the_texts_stand_apart_in_small_letters() {
         assert_eq!(text("a-b", "Ä", "C"), "a-b\u{1f}ä\u{1f}c");
     }
 }

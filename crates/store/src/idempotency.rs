@@ -6,13 +6,13 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
-use heddle_usecase::{IdempotencyRecord, Journal};
+use heddle_usecase::IdempotencyRecord;
 
 use crate::conn::AsConn;
 use crate::error::Error;
 use crate::schema::idempotency_keys as keys;
 use crate::types::{At, Id};
-use crate::{Db, StoreError, audit, on_conn, read, write_tx};
+use crate::{Db, StoreError, on_conn, read, write_tx};
 
 /// How long an answer is kept, in seconds.
 pub const KEPT_SECONDS: i64 = 24 * 3600;
@@ -98,34 +98,6 @@ pub async fn insert<C: AsConn>(conn: &mut C, record: &IdempotencyRecord) -> Resu
 pub fn insert_blocking(conn: &mut SqliteConnection, record: &IdempotencyRecord) -> Result<(), Error> {
     let row = Row::from(record);
     taken(diesel::RunQueryDsl::execute(insertion!(&row), conn)?)
-}
-
-/// Writes what goes with a change: its audit event and its answer.
-///
-/// # Errors
-/// As [`insert`].
-pub async fn write_unit<C: AsConn>(conn: &mut C, unit: &Journal) -> Result<(), Error> {
-    if let Some(record) = &unit.idempotency {
-        insert(conn, record).await?;
-    }
-    if let Some(entry) = &unit.audit {
-        audit::insert(conn, entry).await?;
-    }
-    Ok(())
-}
-
-/// The same on SQLite's own connection, inside a batch.
-///
-/// # Errors
-/// As [`insert_blocking`].
-pub fn write_unit_blocking(conn: &mut SqliteConnection, unit: &Journal) -> Result<(), Error> {
-    if let Some(record) = &unit.idempotency {
-        insert_blocking(conn, record)?;
-    }
-    if let Some(entry) = &unit.audit {
-        audit::insert_blocking(conn, entry)?;
-    }
-    Ok(())
 }
 
 /// The living answer under a key.

@@ -8,23 +8,33 @@ mod db;
 mod error;
 mod macros;
 mod migrate;
+mod options;
 mod postgres;
 mod sqlite;
 mod types;
 
 pub mod audit;
 pub mod document;
+pub mod filter;
 pub mod idempotency;
+pub mod journal;
+pub mod lock;
+pub mod page;
+pub mod revision;
 pub mod schema;
+pub mod search;
+pub mod tenant;
+pub mod tombstone;
 
 #[doc(hidden)]
 pub use macros::typed;
 
 pub use conn::{AsConn, Conn};
-pub use db::{Db, Durability, OpenError, Options};
+pub use db::Db;
 pub use error::Error;
 pub use heddle_usecase::StoreError;
-pub use migrate::{MigrateError, MigrationState};
+pub use migrate::{MigrateError, Migration, MigrationState, Migrations, Script};
+pub use options::{Durability, OpenError, Options};
 pub use postgres::{PgConn, PgDb};
 pub use sqlite::{SqliteConn, SqliteDb, Worker, savepoint};
 pub use types::{At, DbInstant, DbJson, DbUuid, Id, Json};

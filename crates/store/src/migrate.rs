@@ -10,36 +10,84 @@ use crate::db::Db;
 use crate::error::Error;
 use crate::{StoreError, on_conn, read, write_tx};
 
-struct Script {
-    up: &'static str,
-    down: &'static str,
+/// The text of a migration for one database, there and back.
+#[derive(Debug, Clone, Copy)]
+pub struct Script {
+    /// Makes the change.
+    pub up: &'static str,
+    /// Takes it back.
+    pub down: &'static str,
 }
 
-struct Migration {
-    name: &'static str,
-    sqlite: Script,
-    postgres: Script,
+/// A change of the schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Migration {
+    /// Its name, which begins with its time: migrations run in the order of their names, whatever area they are of.
+    pub name: &'static str,
+    /// For SQLite.
+    pub sqlite: Script,
+    /// For PostgreSQL.
+    pub postgres: Script,
 }
 
+/// A list of migrations by the names of their folders below `migrations/sqlite` and `migrations/postgres`:
+/// `migrations!["20261121000000_shared", ..]`, in a crate that lies where this one lies.
+#[macro_export]
 macro_rules! migrations {
     ($($name:literal),+ $(,)?) => {
-        &[$(Migration {
+        &[$($crate::migrations!(@ $name)),+]
+    };
+    (@ $name:literal) => {
+        $crate::Migration {
             name: $name,
-            sqlite: Script {
-                up: include_str!(concat!("../../../migrations/sqlite/", $name, "/up.sql")),
-                down: include_str!(concat!("../../../migrations/sqlite/", $name, "/down.sql")),
+            sqlite: $crate::Script {
+                up: $crate::migrations!(@ "sqlite", $name, "/up.sql"),
+                down: $crate::migrations!(@ "sqlite", $name, "/down.sql"),
             },
-            postgres: Script {
-                up: include_str!(concat!("../../../migrations/postgres/", $name, "/up.sql")),
-                down: include_str!(concat!("../../../migrations/postgres/", $name, "/down.sql")),
+            postgres: $crate::Script {
+                up: $crate::migrations!(@ "postgres", $name, "/up.sql"),
+                down: $crate::migrations!(@ "postgres", $name, "/down.sql"),
             },
-        }),+]
+        }
+    };
+    (@ $dialect:literal, $name:literal, $file:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/", $dialect, "/", $name, $file))
     };
 }
 
-/// All migrations in their order.
-const MIGRATIONS: &[Migration] =
-    migrations!["20261121000000_shared", "20261121000100_identity", "20261121000200_workflows"];
+/// The migrations of the tables that every area writes.
+const SHARED: &[Migration] = migrations!["20261121000000_shared"];
+
+/// All migrations of a program: those of the shared tables and those of its areas.
+#[derive(Debug, Clone)]
+pub struct Migrations(Vec<Migration>);
+
+impl Migrations {
+    /// The shared tables' and these areas', in one order.
+    #[must_use]
+    pub fn of(areas: &[&[Migration]]) -> Self {
+        let mut all: Vec<_> = SHARED.iter().chain(areas.iter().copied().flatten()).copied().collect();
+        all.sort_by_key(|migration| migration.name);
+        Self(all)
+    }
+
+    /// Their names, in their order.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|migration| migration.name).collect()
+    }
+
+    fn state(&self, applied: Vec<String>) -> Result<MigrationState, MigrateError> {
+        let known = |name: &String| self.0.iter().any(|migration| migration.name == name);
+        let newer: Vec<_> = applied.iter().filter(|name| !known(name)).cloned().collect();
+        if !newer.is_empty() {
+            return Err(MigrateError::Newer(newer));
+        }
+        let missing = |name: &&'static str| !applied.iter().any(|done| done == name);
+        let pending = self.names().into_iter().filter(missing).collect();
+        Ok(MigrationState { applied, pending })
+    }
+}
 
 /// Where a database stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,27 +122,21 @@ struct Count {
 }
 
 impl Db {
-    /// Names of all migrations of this program, in their order.
-    #[must_use]
-    pub fn migrations() -> Vec<&'static str> {
-        MIGRATIONS.iter().map(|migration| migration.name).collect()
-    }
-
     /// What the database has and what it lacks.
     ///
     /// # Errors
     /// When it was migrated by a newer program, or can't be read.
-    pub async fn migration_state(&self) -> Result<MigrationState, MigrateError> {
+    pub async fn migration_state(&self, all: &Migrations) -> Result<MigrationState, MigrateError> {
         let applied = read!(self, |conn| applied(conn).await)?;
-        state(applied)
+        all.state(applied)
     }
 
     /// Names of the migrations that the database lacks.
     ///
     /// # Errors
     /// As [`Db::migration_state`].
-    pub async fn migrations_pending(&self) -> Result<Vec<&'static str>, MigrateError> {
-        Ok(self.migration_state().await?.pending)
+    pub async fn migrations_pending(&self, all: &Migrations) -> Result<Vec<&'static str>, MigrateError> {
+        Ok(self.migration_state(all).await?.pending)
     }
 
     /// Applies what is pending, all or nothing; returns the names. Of several processes one does it and the
@@ -102,12 +144,13 @@ impl Db {
     ///
     /// # Errors
     /// When the database was migrated by a newer program, or fails.
-    pub async fn migrate(&self, now: Timestamp) -> Result<Vec<&'static str>, MigrateError> {
-        self.migration_state().await?;
+    pub async fn migrate(&self, all: &Migrations, now: Timestamp) -> Result<Vec<&'static str>, MigrateError> {
+        self.migration_state(all).await?;
         Ok(write_tx!(self, |conn| {
             lock(conn).await?;
-            let state = state(applied(conn).await?).map_err(|error| Error::Unavailable(error.to_string()))?;
-            for migration in MIGRATIONS.iter().filter(|migration| state.pending.contains(&migration.name)) {
+            let state =
+                all.state(applied(conn).await?).map_err(|error| Error::Unavailable(error.to_string()))?;
+            for migration in all.0.iter().filter(|migration| state.pending.contains(&migration.name)) {
                 run(conn, migration.sqlite.up, migration.postgres.up).await?;
                 note(conn, migration.name, now).await?;
             }
@@ -119,27 +162,16 @@ impl Db {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn migrate_down(&self) -> Result<(), MigrateError> {
+    pub async fn migrate_down(&self, all: &Migrations) -> Result<(), MigrateError> {
         Ok(write_tx!(self, |conn| {
             lock(conn).await?;
             let names = applied(conn).await?;
-            for migration in MIGRATIONS.iter().rev().filter(|m| names.iter().any(|name| name == m.name)) {
+            for migration in all.0.iter().rev().filter(|m| names.iter().any(|name| name == m.name)) {
                 run(conn, migration.sqlite.down, migration.postgres.down).await?;
             }
             Ok(conn.batch_execute("DELETE FROM schema_migrations").await?)
         })?)
     }
-}
-
-fn state(applied: Vec<String>) -> Result<MigrationState, MigrateError> {
-    let known = |name: &String| MIGRATIONS.iter().any(|migration| migration.name == name);
-    let newer: Vec<_> = applied.iter().filter(|name| !known(name)).cloned().collect();
-    if !newer.is_empty() {
-        return Err(MigrateError::Newer(newer));
-    }
-    let missing = |name: &&'static str| !applied.iter().any(|done| done == name);
-    let pending = Db::migrations().into_iter().filter(missing).collect();
-    Ok(MigrationState { applied, pending })
 }
 
 /// SQLite's transaction has the file to itself; PostgreSQL is asked for a lock that the transaction's end
@@ -206,22 +238,19 @@ async fn note<C: AsConn>(conn: &mut C, name: &str, now: Timestamp) -> Result<(),
 mod tests {
     use super::*;
 
+    const NONE: Script = Script { up: "", down: "" };
+
     #[test]
-    fn the_folders_and_the_list_hold_the_same_names() {
-        for dialect in ["sqlite", "postgres"] {
-            let folder = format!("{}/../../migrations/{dialect}", env!("CARGO_MANIFEST_DIR"));
-            let mut names: Vec<_> = std::fs::read_dir(folder)
-                .unwrap()
-                .map(|e| e.unwrap().file_name().into_string().unwrap())
-                .collect();
-            names.sort();
-            assert_eq!(names, Db::migrations(), "{dialect}");
-        }
+    fn areas_are_put_into_one_order_by_name() {
+        let later = Migration { name: "20991231000000_later", sqlite: NONE, postgres: NONE };
+        let first = Migration { name: "20200101000000_first", ..later };
+        let all = Migrations::of(&[&[later], &[first]]);
+        assert_eq!(all.names(), ["20200101000000_first", "20261121000000_shared", "20991231000000_later"]);
     }
 
     #[test]
     fn a_newer_database_is_left_alone() {
-        let newer = state(vec!["20991231000000_later".to_owned()]);
+        let newer = Migrations::of(&[]).state(vec!["20991231000000_later".to_owned()]);
         assert!(matches!(newer, Err(MigrateError::Newer(names)) if names == ["20991231000000_later"]));
     }
 }

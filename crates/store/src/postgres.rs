@@ -7,8 +7,8 @@ use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfi
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 use futures::FutureExt;
 
-use crate::db::{OpenError, Options};
 use crate::error::Error;
+use crate::options::{OpenError, Options};
 
 /// A connection to PostgreSQL.
 pub type PgConn = AsyncPgConnection;

@@ -13,8 +13,8 @@ use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper
 use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::db::{Durability, OpenError, Options};
 use crate::error::Error;
+use crate::options::{Durability, OpenError, Options};
 
 /// A connection to SQLite whose statements run on a thread of its own.
 pub type SqliteConn = SyncConnectionWrapper<SqliteConnection, Worker>;

@@ -3,7 +3,7 @@
 
 pub use heddle_harness::postgres::Cluster;
 use heddle_kernel::Timestamp;
-use heddle_store::{Db, Durability, Options};
+use heddle_store::{Db, Durability, Migrations, Options};
 
 /// Runs one async body on a fresh, migrated database of each kind:
 /// `on_both!(|db| { ... })`, where `db` is a `Db`.
@@ -17,6 +17,12 @@ macro_rules! on_both {
             drop($db);
         }
     };
+}
+
+/// The migrations of all areas.
+#[must_use]
+pub fn migrations() -> Migrations {
+    Migrations::of(&[heddle_store_identity::MIGRATIONS, heddle_store_workflows::MIGRATIONS])
 }
 
 /// A database that is gone when this is dropped.
@@ -42,7 +48,7 @@ impl TestDb {
     /// A migrated SQLite file.
     pub async fn sqlite() -> Self {
         let empty = Self::sqlite_empty().await;
-        empty.db.migrate(Timestamp::from_micros(0)).await.expect("migrates");
+        empty.db.migrate(&migrations(), Timestamp::from_micros(0)).await.expect("migrates");
         empty
     }
 
@@ -57,7 +63,7 @@ impl TestDb {
     /// A migrated PostgreSQL schema; none when PostgreSQL is not installed, which fails where `CI=true`.
     pub async fn postgres() -> Option<Self> {
         let empty = Self::postgres_empty().await?;
-        empty.db.migrate(Timestamp::from_micros(0)).await.expect("migrates");
+        empty.db.migrate(&migrations(), Timestamp::from_micros(0)).await.expect("migrates");
         Some(empty)
     }
 

@@ -14,6 +14,8 @@ const CRATES: &[&str] = &[
     "heddle",
     "kernel",
     "runtime",
+    "store",
+    "store-identity",
     "store-workflows",
     "testkit",
     "workflows",

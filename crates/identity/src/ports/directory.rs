@@ -9,14 +9,23 @@ use heddle_usecase::StoreError;
 use crate::records::{GrantPrincipal, GrantRow, Member, Membership, Organization, Role, User, UserState};
 
 /// How a change that may leave nobody in charge, or something without its base, ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// It was written.
     Done,
     /// It was not: an organisation would have no active member with the owner role and without an end.
     LastOwner,
-    /// It was not: so many others depend on it.
-    InUse(u64),
+    /// It was not: these depend on it; never empty.
+    InUse(Vec<Dependents>),
+}
+
+/// So many things of a kind that depend on another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependents {
+    /// The type of resource.
+    pub kind: &'static str,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// How an addition that a licence may limit ended.
@@ -137,7 +146,7 @@ pub trait DirectoryStore: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Deletes an organisation with its memberships, roles, grants and API tokens. `InUse` while it is the home of
-    /// any account; so the last organisation stays.
+    /// any account (so the last organisation stays) or any area keeps something of it.
     async fn delete_organization(
         &self,
         id: TenantId,

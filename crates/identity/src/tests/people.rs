@@ -9,7 +9,7 @@ use super::*;
 use crate::licence::testing;
 use crate::members::SetMember;
 use crate::organizations::CreateOrganization;
-use crate::ports::{Change, LimitOutcome, Tombstone};
+use crate::ports::{Change, Dependents, LimitOutcome, Tombstone};
 use crate::records::{InstallationState, Member};
 use crate::roles::PatchRole;
 use crate::users::{NewAccount, PatchUser};
@@ -273,7 +273,10 @@ async fn an_organisation_that_is_a_home_stays_and_another_one_is_not_there() {
     let mut world = World::new();
     let organization = own_organizations().remove(0).organization;
     world.directory.expect_organization().returning(move |_, _| Ok(organization.clone()));
-    world.directory.expect_delete_organization().returning(|_, _, _| Ok(Change::InUse(4)));
+    world
+        .directory
+        .expect_delete_organization()
+        .returning(|_, _, _| Ok(Change::InUse(vec![Dependents { kind: "user", count: 4 }])));
     world.directory.expect_was_deleted().returning(|_, _| Ok(false));
     let identity = world.identity();
     let context = context("owner");

@@ -23,7 +23,7 @@ async fn checks(app: &crate::app::App) -> Vec<wire::health::HealthCheck> {
         message: problem,
     };
     let database = app.db.ping().await.err().map(|_| "The database does not answer.".to_owned());
-    let migrations = match app.db.migrations_pending().await {
+    let migrations = match app.db.migrations_pending(&crate::stores::migrations()).await {
         Ok(pending) if pending.is_empty() => None,
         Ok(pending) => Some(format!("{} migrations are pending.", pending.len())),
         Err(_) => Some("The database does not answer.".to_owned()),

@@ -15,12 +15,12 @@ use heddle_policy::capability::LicenceRead;
 use heddle_policy::licence::{CLOCK_TOLERANCE_SECONDS, Licence, LicenceState};
 use heddle_runtime::ServerClock;
 use heddle_store::Db;
-use heddle_store_identity::IdentityStore;
 use serde::Serialize;
 
 use crate::config::Config;
 use crate::core::{context_at, open_database};
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
+use crate::stores;
 
 /// Less free space than this is a fault: the write-ahead log alone may take so much.
 const LEAST_FREE: u64 = 256 << 20;
@@ -131,7 +131,7 @@ async fn open(config: &Config) -> Result<(Db, Option<DataDir>), Check> {
 
 async fn look_into(db: &Db) -> (Check, Option<InstallationState>) {
     let kind = if db.postgres().is_some() { "PostgreSQL" } else { "SQLite" };
-    let pending = match db.migration_state().await {
+    let pending = match db.migration_state(&stores::migrations()).await {
         Ok(state) if state.applied.is_empty() => {
             return (
                 check("database", Finding::Failed, format!("{kind}, empty: run `heddle migrate`")),
@@ -145,9 +145,9 @@ async fn look_into(db: &Db) -> (Check, Option<InstallationState>) {
         let message = format!("{kind}, {} migrations are pending: run `heddle migrate`", pending.len());
         return (check("database", Finding::Failed, message), None);
     }
-    match IdentityStore::new(db.clone()).load().await {
+    match stores::identity(db.clone()).load().await {
         Ok(state) => {
-            let count = Db::migrations().len();
+            let count = stores::migrations().names().len();
             (check("database", Finding::Ok, format!("{kind}, current with {count} migrations")), state)
         }
         Err(error) => (check("database", Finding::Failed, format!("{kind}: {error}")), None),
@@ -233,7 +233,7 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
         _ => return check("licence", Finding::Skipped, "not checked with a wrong key"),
     }
     let clock = Arc::new(ServerClock::default());
-    let identity = match crate::identity::open(config, &Arc::new(IdentityStore::new(db)), key, &clock) {
+    let identity = match crate::identity::open(config, &Arc::new(stores::identity(db)), key, &clock) {
         Ok(identity) => identity,
         Err(error) => return failed(error.to_string()),
     };

@@ -225,3 +225,19 @@ async fn versions_are_immutable_and_publish_says_what_it_refuses() {
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn an_organisation_with_a_workflow_stays_and_says_what_it_is_used_by() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (organization, owner) = app.second_organization("second").await;
+        let path = format!("/api/organizations/{organization}");
+        let made = owner.post("/api/workflows", new("kept")).await.expect(201);
+        let refused = owner.delete(&path).await.refused(409, "inUse")["details"][0].clone();
+        assert_eq!(refused["usedBy"], json!([{ "type": "workflow", "count": 1 }]), "{refused}");
+        assert_eq!(refused["message"], "It is used by 1 workflow.");
+        let _ = owner.delete(&format!("/api/workflows/{}", made.id())).await.expect(204);
+        let _ = owner.delete(&path).await.expect(204);
+        app.stop().await;
+    });
+}

@@ -1,24 +1,21 @@
 //! Grants and denies.
 
+use crate::schema::{grants, members, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
 use heddle_identity::records::{GrantPrincipal, GrantRow};
 use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
 use heddle_policy::AccessFilter;
-use heddle_store::idempotency::write_unit;
-use heddle_store::schema::{grants, members, roles};
-use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_store::revision::found;
+use heddle_store::{AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, tombstone, within};
 use heddle_usecase::Journal;
 
-use super::nothing;
 use crate::IdentityStore;
-use crate::common::{
-    after_time, bump_authz_revision, clear_tombstone, found, out_of_reach, surplus, within, write,
-    write_tombstone,
-};
+use crate::cache::write;
+use crate::rights::bump_authz_revision;
 use crate::rows::GrantDbRow;
-use crate::sessions::time_of;
+use crate::tombstones::{deleted_at, of};
 
 pub(super) async fn list(
     store: &IdentityStore,
@@ -26,9 +23,9 @@ pub(super) async fn list(
     (filter, reach): (&GrantFilter, &AccessFilter),
     page: &PageRequest,
 ) -> Result<Page<GrantRow>, StoreError> {
-    let last = after_time(page)?;
-    if out_of_reach(reach) {
-        return Ok(nothing());
+    let last = page::position_in_time(page)?;
+    if reach.is_empty() {
+        return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
         let mut query = grants::table.filter(grants::organization_id.eq(Id::from(tenant))).into_boxed();
@@ -45,13 +42,9 @@ pub(super) async fn list(
         if let Some(selector) = &filter.selector {
             query = query.filter(grants::selector.eq(selector));
         }
-        if let Some((at, id)) = last {
-            let same_time = grants::created_at.eq(at).and(grants::id.lt(id));
-            query = query.filter(grants::created_at.lt(at).or(same_time));
-        }
-        let rows: Vec<GrantDbRow> = within!(query, reach, grants::id)
-            .order((grants::created_at.desc(), grants::id.desc()))
-            .limit(surplus(page))
+        let query = within!(query, reach, grants::id);
+        let rows: Vec<GrantDbRow> = keyset!(query, (grants::created_at, grants::id), last, descending)
+            .limit(page::surplus(page))
             .select(GrantDbRow::as_select())
             .load(conn)
             .await?;
@@ -98,8 +91,8 @@ pub(super) async fn insert(
         bump_authz_revision(conn, grant.tenant).await?;
         check_principal(conn, grant).await?;
         diesel::insert_into(grants::table).values(GrantDbRow::from(grant)).execute(conn).await?;
-        clear_tombstone(conn, grant.tenant, Tombstone::Grant(grant.id)).await?;
-        write_unit(conn, journal).await
+        tombstone::clear(conn, of(grant.tenant, Tombstone::Grant(grant.id))).await?;
+        journal::write(conn, journal).await
     })
 }
 
@@ -112,7 +105,7 @@ pub(super) async fn delete(
     write!(store, |conn| {
         bump_authz_revision(conn, tenant).await?;
         found(diesel::delete(grants::table.find((Id::from(tenant), Id::from(id)))).execute(conn).await?)?;
-        write_tombstone(conn, tenant, Tombstone::Grant(id), time_of(journal)).await?;
-        write_unit(conn, journal).await
+        tombstone::write(conn, of(tenant, Tombstone::Grant(id)), deleted_at(journal)).await?;
+        journal::write(conn, journal).await
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::schema::{api_tokens, grants, members, role_bindings, roles, users};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
@@ -10,19 +11,17 @@ use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Member, Membership};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::idempotency::write_unit;
-use heddle_store::schema::{api_tokens, grants, members, role_bindings, roles, users};
-use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_store::{
+    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
+};
 use heddle_usecase::Journal;
 
-use super::{nothing, owners};
+use super::owners;
 use crate::IdentityStore;
-use crate::common::{
-    after_time, bump_authz_revision, check_revision, clear_tombstone, out_of_reach, surplus, within, write,
-    write_tombstone,
-};
+use crate::cache::write;
+use crate::rights::bump_authz_revision;
 use crate::rows::{MemberRow, user_state};
-use crate::sessions::time_of;
+use crate::tombstones::{deleted_at, of};
 
 type Shown = (MemberRow, String, String, String);
 
@@ -64,20 +63,15 @@ pub(super) async fn list(
     reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Member>, StoreError> {
-    let last = after_time(page)?;
-    if out_of_reach(reach) {
-        return Ok(nothing());
+    let last = page::position_in_time(page)?;
+    if reach.is_empty() {
+        return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
-        let mut query =
-            shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
-        if let Some((at, id)) = last {
-            let same_time = members::created_at.eq(at).and(members::user_id.gt(id));
-            query = query.filter(members::created_at.gt(at).or(same_time));
-        }
-        let rows: Vec<Shown> = within!(query, reach, members::user_id)
-            .order((members::created_at, members::user_id))
-            .limit(surplus(page))
+        let query = shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
+        let query = within!(query, reach, members::user_id);
+        let rows: Vec<Shown> = keyset!(query, (members::created_at, members::user_id), last, ascending)
+            .limit(page::surplus(page))
             .load(conn)
             .await?;
         let ids: Vec<Id> = rows.iter().map(|row| row.0.user_id).collect();
@@ -176,7 +170,7 @@ pub(super) async fn set(
             (Some(_), None) => return Err(StoreError::Duplicate("members.user_id".to_owned()).into()),
             (None, Some(_)) => return Err(StoreError::NotFound.into()),
             (Some(stored), Some(expected)) => {
-                check_revision(stored, expected)?;
+                revision::check(stored, expected)?;
                 let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &ids).await?;
                 if !stays && owners::is_last(conn, tenant, user).await? {
                     return Ok(Change::LastOwner);
@@ -192,8 +186,8 @@ pub(super) async fn set(
             }
         }
         set_bindings(conn, membership).await?;
-        clear_tombstone(conn, tenant, Tombstone::Member(user)).await?;
-        write_unit(conn, journal).await?;
+        tombstone::clear(conn, of(tenant, Tombstone::Member(user))).await?;
+        journal::write(conn, journal).await?;
         Ok(Change::Done)
     })
 }
@@ -206,7 +200,7 @@ pub(super) async fn remove(
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (organization, person) = (Id::from(tenant), Id::from(user));
-        check_revision(lock(conn, tenant, user).await?.ok_or(StoreError::NotFound)?, expected)?;
+        revision::check(lock(conn, tenant, user).await?.ok_or(StoreError::NotFound)?, expected)?;
         if owners::is_last(conn, tenant, user).await? {
             return Ok(Change::LastOwner);
         }
@@ -225,8 +219,8 @@ pub(super) async fn remove(
         )
         .execute(conn)
         .await?;
-        write_tombstone(conn, tenant, Tombstone::Member(user), time_of(journal)).await?;
-        write_unit(conn, journal).await?;
+        tombstone::write(conn, of(tenant, Tombstone::Member(user)), deleted_at(journal)).await?;
+        journal::write(conn, journal).await?;
         Ok(Change::Done)
     })
 }

@@ -14,26 +14,19 @@ use heddle_identity::ports::{
 use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::{StoreError, read};
+use heddle_store::{StoreError, read, tombstone};
 use heddle_usecase::Journal;
 
 use crate::IdentityStore;
-use crate::common::is_tombstone;
 
 pub(crate) use members::set_bindings;
 pub(crate) use organizations::insert_rows as insert_organization_rows;
 pub(crate) use users::insert_row as insert_user_row;
 
-/// A page without rows.
-fn nothing<T>() -> Page<T> {
-    Page { items: Vec::new(), next: None }
-}
-
 #[async_trait]
 impl DirectoryStore for IdentityStore {
     async fn was_deleted(&self, tenant: TenantId, what: Tombstone) -> Result<bool, StoreError> {
-        let (kind, id) = what.parts();
-        read!(&self.db, |conn| is_tombstone(conn, (tenant, kind, id)).await)
+        read!(&self.db, |conn| tombstone::exists(conn, crate::tombstones::of(tenant, what)).await)
     }
 
     async fn organizations(

@@ -1,26 +1,26 @@
 //! Organisations.
 
+use crate::schema::{members, organizations, role_bindings, tenant_authz, users};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, LimitOutcome, NewOrganization, Tombstone};
+use heddle_identity::ports::{Change, Dependents, LimitOutcome, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::idempotency::write_unit;
-use heddle_store::schema::{members, organizations, role_bindings, tenant_authz, users, workflows};
-use heddle_store::{AsConn, At, Error, Id, StoreError, on_conn, read};
+use heddle_store::tenant::{self, InUse};
+use heddle_store::{
+    AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
+};
 use heddle_usecase::Journal;
 
-use super::{members::set_bindings, nothing, roles};
+use super::{members::set_bindings, roles};
 use crate::IdentityStore;
-use crate::common::{
-    after_time, check_revision, out_of_reach, serialise, surplus, within, write, write_tombstone,
-};
-use crate::installation::COUNTED;
+use crate::cache::write;
+use crate::rights::lock_counted;
 use crate::rows::{MemberRow, OrganizationRow};
-use crate::sessions::time_of;
+use crate::tombstones::{deleted_at, of};
 
 pub(super) async fn list(
     store: &IdentityStore,
@@ -28,20 +28,16 @@ pub(super) async fn list(
     reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Organization>, StoreError> {
-    let last = after_time(page)?;
-    if out_of_reach(reach) {
-        return Ok(nothing());
+    let last = page::position_in_time(page)?;
+    if reach.is_empty() {
+        return Ok(page::empty());
     }
     let rows: Vec<OrganizationRow> = read!(&store.db, |conn| {
         let own = members::table.filter(members::user_id.eq(Id::from(user))).select(members::organization_id);
-        let mut query = organizations::table.filter(organizations::id.eq_any(own)).into_boxed();
-        if let Some((at, id)) = last {
-            let same_time = organizations::created_at.eq(at).and(organizations::id.gt(id));
-            query = query.filter(organizations::created_at.gt(at).or(same_time));
-        }
-        Ok(within!(query, reach, organizations::id)
-            .order((organizations::created_at, organizations::id))
-            .limit(surplus(page))
+        let query = organizations::table.filter(organizations::id.eq_any(own)).into_boxed();
+        let query = within!(query, reach, organizations::id);
+        Ok(keyset!(query, (organizations::created_at, organizations::id), last, ascending)
+            .limit(page::surplus(page))
             .select(OrganizationRow::as_select())
             .load(conn)
             .await?)
@@ -88,7 +84,7 @@ pub(super) async fn insert(
 ) -> Result<LimitOutcome, StoreError> {
     write!(store, |conn| {
         if let Some(limit) = limit {
-            serialise(conn, COUNTED).await?;
+            lock_counted(conn).await?;
             let used: i64 = organizations::table.count().get_result(conn).await?;
             if used.unsigned_abs() >= limit {
                 return Ok(LimitOutcome::LimitReached { used: used.unsigned_abs() });
@@ -97,7 +93,7 @@ pub(super) async fn insert(
         insert_rows(conn, new).await?;
         diesel::insert_into(members::table).values(MemberRow::from(&new.owner)).execute(conn).await?;
         set_bindings(conn, &new.owner).await?;
-        write_unit(conn, journal).await?;
+        journal::write(conn, journal).await?;
         Ok(LimitOutcome::Done)
     })
 }
@@ -121,9 +117,9 @@ pub(super) async fn update(
             .await?;
         if rows == 0 {
             let there: i64 = row.count().get_result(conn).await?;
-            return Err(if there > 0 { StoreError::Stale } else { StoreError::NotFound }.into());
+            return Err(revision::unmet(there > 0).into());
         }
-        write_unit(conn, journal).await
+        journal::write(conn, journal).await
     })
 }
 
@@ -137,20 +133,27 @@ pub(super) async fn delete(
         let key = Id::from(id);
         let stored: Option<i64> =
             organizations::table.find(key).select(organizations::revision).first(conn).await.optional()?;
-        check_revision(stored.ok_or(StoreError::NotFound)?, expected)?;
+        revision::check(stored.ok_or(StoreError::NotFound)?, expected)?;
+        tenant::close(conn, id).await?;
         let at_home: i64 = users::table.filter(users::home_id.eq(key)).count().get_result(conn).await?;
-        let drawn: i64 =
-            workflows::table.filter(workflows::organization_id.eq(key)).count().get_result(conn).await?;
-        if at_home + drawn > 0 {
-            return Ok(Change::InUse((at_home + drawn).unsigned_abs()));
+        let mut used = Vec::new();
+        if at_home > 0 {
+            used.push(Dependents { kind: "user", count: at_home.unsigned_abs() });
+        }
+        for area in store.contents.iter() {
+            let found = area.in_use(conn.as_conn(), id).await?;
+            used.extend(found.into_iter().map(|InUse { kind, count }| Dependents { kind, count }));
+        }
+        if !used.is_empty() {
+            return Ok(Change::InUse(used));
         }
         // The rest goes with the organisation; a role's binding would hold the role.
         diesel::delete(role_bindings::table.filter(role_bindings::organization_id.eq(key)))
             .execute(conn)
             .await?;
         diesel::delete(organizations::table.find(key)).execute(conn).await?;
-        write_tombstone(conn, id, Tombstone::Organization(id), time_of(journal)).await?;
-        write_unit(conn, journal).await?;
+        tombstone::write(conn, of(id, Tombstone::Organization(id)), deleted_at(journal)).await?;
+        journal::write(conn, journal).await?;
         Ok(Change::Done)
     })
 }

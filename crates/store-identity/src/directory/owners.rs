@@ -1,11 +1,11 @@
 //! Somebody stays in charge: every organisation keeps an active member with the owner role and without an end.
 
+use crate::schema::{members, role_bindings, roles, users};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_identity::records::UserState;
 use heddle_kernel::{TenantId, UserId};
 use heddle_policy::system_roles::OWNER;
-use heddle_store::schema::{members, role_bindings, roles, users};
 use heddle_store::{AsConn, Error, Id, on_conn};
 
 /// Whether the user is in charge of the organisation and nobody else is. Asked after the organisation's

@@ -1,24 +1,22 @@
 //! Roles.
 
+use crate::schema::{grants, role_bindings, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, Tombstone};
+use heddle_identity::ports::{Change, Dependents, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
 use heddle_policy::AccessFilter;
-use heddle_store::idempotency::write_unit;
-use heddle_store::schema::{grants, role_bindings, roles};
-use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_store::{
+    AsConn, Error, Id, StoreError, journal, on_conn, page, read, revision, tombstone, within,
+};
 use heddle_usecase::Journal;
 
-use super::nothing;
 use crate::IdentityStore;
-use crate::common::{
-    after, bump_authz_revision, check_revision, clear_tombstone, out_of_reach, surplus, within, write,
-    write_tombstone,
-};
+use crate::cache::write;
+use crate::rights::bump_authz_revision;
 use crate::rows::RoleRow;
-use crate::sessions::time_of;
+use crate::tombstones::{deleted_at, of};
 
 pub(super) async fn list(
     store: &IdentityStore,
@@ -26,9 +24,9 @@ pub(super) async fn list(
     reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Role>, StoreError> {
-    let last: Option<String> = after(page)?;
-    if out_of_reach(reach) {
-        return Ok(nothing());
+    let last: Option<String> = page::position(page)?;
+    if reach.is_empty() {
+        return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
         let mut query = roles::table.filter(roles::organization_id.eq(Id::from(tenant))).into_boxed();
@@ -37,7 +35,7 @@ pub(super) async fn list(
         }
         let rows: Vec<RoleRow> = within!(query, reach, roles::id)
             .order(roles::name)
-            .limit(surplus(page))
+            .limit(page::surplus(page))
             .select(RoleRow::as_select())
             .load(conn)
             .await?;
@@ -81,8 +79,8 @@ pub(super) async fn insert(store: &IdentityStore, role: &Role, journal: &Journal
     write!(store, |conn| {
         bump_authz_revision(conn, role.tenant).await?;
         insert_row(conn, role).await?;
-        clear_tombstone(conn, role.tenant, Tombstone::Role(role.id)).await?;
-        write_unit(conn, journal).await
+        tombstone::clear(conn, of(role.tenant, Tombstone::Role(role.id))).await?;
+        journal::write(conn, journal).await
     })
 }
 
@@ -101,7 +99,7 @@ pub(super) async fn update(
     journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        check_revision(lock(conn, role.tenant, role.id).await?, expected)?;
+        revision::check(lock(conn, role.tenant, role.id).await?, expected)?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
             .set((
@@ -113,7 +111,7 @@ pub(super) async fn update(
             ))
             .execute(conn)
             .await?;
-        write_unit(conn, journal).await
+        journal::write(conn, journal).await
     })
 }
 
@@ -125,14 +123,14 @@ pub(super) async fn delete(
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (organization, role) = (Id::from(tenant), Id::from(id));
-        check_revision(lock(conn, tenant, id).await?, expected)?;
+        revision::check(lock(conn, tenant, id).await?, expected)?;
         let holders: i64 = role_bindings::table
             .filter(role_bindings::organization_id.eq(organization).and(role_bindings::role_id.eq(role)))
             .count()
             .get_result(conn)
             .await?;
         if holders > 0 {
-            return Ok(Change::InUse(holders.unsigned_abs()));
+            return Ok(Change::InUse(vec![Dependents { kind: "member", count: holders.unsigned_abs() }]));
         }
         let to_role = grants::principal_kind.eq(GrantPrincipal::Role(id).kind());
         diesel::delete(
@@ -143,8 +141,8 @@ pub(super) async fn delete(
         .execute(conn)
         .await?;
         diesel::delete(roles::table.find((organization, role))).execute(conn).await?;
-        write_tombstone(conn, tenant, Tombstone::Role(id), time_of(journal)).await?;
-        write_unit(conn, journal).await?;
+        tombstone::write(conn, of(tenant, Tombstone::Role(id)), deleted_at(journal)).await?;
+        journal::write(conn, journal).await?;
         Ok(Change::Done)
     })
 }

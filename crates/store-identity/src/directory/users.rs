@@ -1,5 +1,6 @@
 //! Accounts.
 
+use crate::schema::{api_tokens, grants, members, sessions, users};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
@@ -9,20 +10,17 @@ use heddle_identity::ports::{Change, LimitOutcome, NewUser, Tombstone, UserFilte
 use heddle_identity::records::{GrantPrincipal, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::idempotency::write_unit;
-use heddle_store::schema::{api_tokens, grants, members, sessions, users};
-use heddle_store::{AsConn, Error, Id, StoreError, on_conn, read};
+use heddle_store::{
+    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
+};
 use heddle_usecase::Journal;
 
-use super::{members::set_bindings, nothing, owners};
+use super::{members::set_bindings, owners};
 use crate::IdentityStore;
-use crate::common::{
-    after_time, bump_authz_revision, check_revision, clear_tombstone, containing, out_of_reach, serialise,
-    surplus, within, write, write_tombstone,
-};
-use crate::installation::COUNTED;
+use crate::cache::write;
+use crate::rights::{bump_authz_revision, lock_counted};
 use crate::rows::{MemberRow, UserRow};
-use crate::sessions::time_of;
+use crate::tombstones::{deleted_at, of};
 
 /// At home or a member here.
 macro_rules! belonging {
@@ -39,25 +37,21 @@ pub(super) async fn list(
     (filter, reach): (&UserFilter, &AccessFilter),
     page: &PageRequest,
 ) -> Result<Page<User>, StoreError> {
-    let last = after_time(page)?;
-    if out_of_reach(reach) {
-        return Ok(nothing());
+    let last = page::position_in_time(page)?;
+    if reach.is_empty() {
+        return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
         let mut query = belonging!(tenant).into_boxed();
         if let Some(q) = &filter.q {
-            query = query.filter(users::search.like(containing(&q.to_lowercase())).escape('\\'));
+            query = query.filter(users::search.like(search::anywhere(q)).escape('\\'));
         }
         if let Some(state) = filter.state {
             query = query.filter(users::state.eq(state.as_str()));
         }
-        if let Some((at, id)) = last {
-            let same_time = users::created_at.eq(at).and(users::id.gt(id));
-            query = query.filter(users::created_at.gt(at).or(same_time));
-        }
-        let rows: Vec<UserRow> = within!(query, reach, users::id)
-            .order((users::created_at, users::id))
-            .limit(surplus(page))
+        let query = within!(query, reach, users::id);
+        let rows: Vec<UserRow> = keyset!(query, (users::created_at, users::id), last, ascending)
+            .limit(page::surplus(page))
             .select(UserRow::as_select())
             .load(conn)
             .await?;
@@ -93,7 +87,7 @@ pub(super) async fn insert(
 ) -> Result<LimitOutcome, StoreError> {
     write!(store, |conn| {
         if let Some(limit) = limit {
-            serialise(conn, COUNTED).await?;
+            lock_counted(conn).await?;
             let used: i64 = users::table.count().get_result(conn).await?;
             if used.unsigned_abs() >= limit {
                 return Ok(LimitOutcome::LimitReached { used: used.unsigned_abs() });
@@ -104,9 +98,9 @@ pub(super) async fn insert(
         insert_row(conn, &new.user).await?;
         diesel::insert_into(members::table).values(MemberRow::from(&new.membership)).execute(conn).await?;
         set_bindings(conn, &new.membership).await?;
-        clear_tombstone(conn, home, Tombstone::User(new.user.id)).await?;
-        clear_tombstone(conn, home, Tombstone::Member(new.user.id)).await?;
-        write_unit(conn, journal).await?;
+        tombstone::clear(conn, of(home, Tombstone::User(new.user.id))).await?;
+        tombstone::clear(conn, of(home, Tombstone::Member(new.user.id))).await?;
+        journal::write(conn, journal).await?;
         Ok(LimitOutcome::Done)
     })
 }
@@ -139,7 +133,7 @@ async fn lock<C: AsConn>(
     let row: Option<UserRow> =
         on_conn!(conn, |conn| query.select(UserRow::as_select()).first(conn).await.optional()?);
     let row = row.ok_or(StoreError::NotFound)?;
-    check_revision(row.revision, expected)?;
+    revision::check(row.revision, expected)?;
     Ok((row, tenants))
 }
 
@@ -165,16 +159,14 @@ pub(super) async fn update(
             .set(&new)
             .execute(conn)
             .await?;
-        if rows == 0 {
-            return Err(StoreError::Stale.into());
-        }
+        revision::met(rows)?;
         if !active || new.password_hash != old.password_hash {
             diesel::delete(sessions::table.filter(sessions::user_id.eq(key))).execute(conn).await?;
         }
         if !active {
             diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(key))).execute(conn).await?;
         }
-        write_unit(conn, journal).await?;
+        journal::write(conn, journal).await?;
         Ok(Change::Done)
     })
 }
@@ -198,12 +190,12 @@ pub(super) async fn delete(
             .await?;
         // Memberships, sessions and tokens go with the account.
         diesel::delete(users::table.find(Id::from(id))).execute(conn).await?;
-        let at = time_of(journal);
+        let at = deleted_at(journal);
         for tenant in tenants {
-            write_tombstone(conn, tenant, Tombstone::Member(id), at).await?;
+            tombstone::write(conn, of(tenant, Tombstone::Member(id)), at).await?;
         }
-        write_tombstone(conn, home, Tombstone::User(id), at).await?;
-        write_unit(conn, journal).await?;
+        tombstone::write(conn, of(home, Tombstone::User(id)), at).await?;
+        journal::write(conn, journal).await?;
         Ok(Change::Done)
     })
 }

@@ -89,7 +89,7 @@ async fn a_use_is_noted_and_seen_in_the_cache() {
         let later = NOW.plus_seconds(61);
         store.touch(TokenKind::Session, &session.token_sha256, later).await.unwrap();
         store.touch(TokenKind::ApiToken, "token-1", later).await.unwrap();
-        let fresh = IdentityStore::new(db.clone());
+        let fresh = IdentityStore::new(db.clone(), Vec::new());
         for store in [&store, &fresh] {
             let Credential::Session(seen) = access(store, &session).await.unwrap().credential else {
                 panic!()
@@ -107,7 +107,8 @@ async fn a_use_is_noted_and_seen_in_the_cache() {
 async fn every_change_is_seen_by_the_next_request() {
     on_both!(|db| {
         let store = world(&db).await;
-        let node = if db.postgres().is_some() { IdentityStore::new(db.clone()) } else { store.clone() };
+        let node =
+            if db.postgres().is_some() { IdentityStore::new(db.clone(), Vec::new()) } else { store.clone() };
         add_bob(&store, &[WORKER]).await;
         let session = sign_in(&store, 50, BOB).await;
         let journal = Journal::default();

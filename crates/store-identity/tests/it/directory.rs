@@ -1,13 +1,14 @@
 //! Organisations, users, members, roles and grants.
 
 use heddle_identity::ports::{
-    Change, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, NewOrganization, NewUser,
-    SessionStore, Tombstone, UserFilter,
+    Change, Dependents, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, NewOrganization,
+    NewUser, SessionStore, Tombstone, UserFilter,
 };
 use heddle_identity::records::{GrantPrincipal, Organization, Role, User, UserState};
-use heddle_kernel::{GrantId, PageRequest, Revision, RoleId, UserId};
+use heddle_kernel::{GrantId, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::AccessFilter;
-use heddle_store::StoreError;
+use heddle_store::tenant::{self, InUse, TenantContents};
+use heddle_store::{Conn, StoreError, write_tx};
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
@@ -38,6 +39,10 @@ fn other() -> NewOrganization {
         roles: vec![role(OTHER, owner, "owner", true), role(OTHER, worker, "worker", true)],
         owner: membership(OTHER, ADA, &[owner]),
     }
+}
+
+fn in_use(kind: &'static str, count: u64) -> Change {
+    Change::InUse(vec![Dependents { kind, count }])
 }
 
 fn duplicate<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
@@ -84,7 +89,7 @@ async fn organisations_come_change_and_go() {
         let unknown = Organization { id: heddle_kernel::TenantId(Uuid::from_u128(9)), ..taken };
         assert_eq!(store.update_organization(&unknown, Revision(2), &none).await, Err(StoreError::NotFound));
 
-        assert_eq!(store.delete_organization(ACME, Revision::FIRST, &none).await, Ok(Change::InUse(1)));
+        assert_eq!(store.delete_organization(ACME, Revision::FIRST, &none).await, Ok(in_use("user", 1)));
         assert_eq!(store.delete_organization(OTHER, Revision::FIRST, &none).await, Err(StoreError::Stale));
         assert_eq!(store.delete_organization(OTHER, Revision(2), &journal(53)).await, Ok(Change::Done));
         assert_eq!(store.delete_organization(OTHER, Revision(2), &none).await, Err(StoreError::NotFound));
@@ -336,7 +341,7 @@ async fn roles_are_listed_added_changed_and_deleted() {
         add_bob(&store, &[id]).await;
         store.insert_grant(&grant(60, GrantPrincipal::Role(id)), &none).await.unwrap();
         assert_eq!(store.delete_role(ACME, id, Revision(1), &none).await, Err(StoreError::Stale));
-        assert_eq!(store.delete_role(ACME, id, Revision(2), &journal(51)).await, Ok(Change::InUse(1)));
+        assert_eq!(store.delete_role(ACME, id, Revision(2), &journal(51)).await, Ok(in_use("member", 1)));
         let mut bob = membership(ACME, BOB, &[]);
         bob.revision = Revision(2);
         store.set_member(&bob, Some(Revision::FIRST), &none).await.unwrap();
@@ -393,5 +398,32 @@ async fn grants_are_listed_added_and_deleted() {
         for (n, written) in [(61, true), (64, false), (65, true)] {
             assert_eq!(was_written(&store, n).await, written, "{n}");
         }
+    });
+}
+
+/// An area that keeps two things of every organisation.
+struct Area;
+
+#[async_trait::async_trait]
+impl TenantContents for Area {
+    async fn in_use(&self, _: Conn<'_>, _: TenantId) -> Result<Vec<InUse>, heddle_store::Error> {
+        Ok(vec![InUse { kind: "thing", count: 2 }])
+    }
+}
+
+#[tokio::test]
+async fn an_organisation_stays_while_an_area_keeps_something_of_it_and_is_closed_once_it_went() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let none = Journal::default();
+        let keep_open = async |tenant| write_tx!(&db, |conn| tenant::keep_open(conn, tenant).await);
+        store.insert_organization(&other(), None, &none).await.unwrap();
+        let asking = IdentityStore::new(db.clone(), vec![std::sync::Arc::new(Area)]);
+        let refused = asking.delete_organization(OTHER, Revision::FIRST, &none).await;
+        assert_eq!(refused, Ok(in_use("thing", 2)));
+        assert_eq!(keep_open(OTHER).await, Ok(()));
+        assert_eq!(store.delete_organization(OTHER, Revision::FIRST, &none).await, Ok(Change::Done));
+        assert_eq!(keep_open(OTHER).await, Err(StoreError::NotFound));
+        assert_eq!(Tombstone::Organization(OTHER).parts(), (tenant::KIND, OTHER.0));
     });
 }

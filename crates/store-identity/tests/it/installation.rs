@@ -15,7 +15,7 @@ use crate::world::*;
 #[tokio::test]
 async fn the_row_is_written_once_and_then_replaced() {
     on_both!(|db| {
-        let store = IdentityStore::new(db.clone());
+        let store = IdentityStore::new(db.clone(), Vec::new());
         assert_eq!(store.load().await, Ok(None));
         let state = installation();
         let unborn = store.update(&state, Revision::FIRST, &Journal::default()).await;
@@ -63,7 +63,7 @@ async fn set_up_happens_once() {
 #[tokio::test]
 async fn set_up_with_another_revision_writes_nothing() {
     on_both!(|db| {
-        let store = IdentityStore::new(db.clone());
+        let store = IdentityStore::new(db.clone(), Vec::new());
         store.insert(&installation(), &Journal::default()).await.unwrap();
         let late = SetUp {
             organization: first_organization(),
@@ -79,7 +79,7 @@ async fn set_up_with_another_revision_writes_nothing() {
 #[tokio::test]
 async fn audit_events_are_filtered_and_paged() {
     on_both!(|db| {
-        let store = IdentityStore::new(db.clone());
+        let store = IdentityStore::new(db.clone(), Vec::new());
         for n in 1..=7 {
             let mut entry = audit(n, Some(ACME), if n % 2 == 0 { "run.started" } else { "workflow.created" });
             entry.at = NOW.plus_seconds(i64::try_from(n).unwrap());
@@ -140,7 +140,7 @@ async fn audit_events_are_filtered_and_paged() {
 #[tokio::test]
 async fn a_kept_answer_is_found_until_it_expires() {
     on_both!(|db| {
-        let store = IdentityStore::new(db.clone());
+        let store = IdentityStore::new(db.clone(), Vec::new());
         let record = IdempotencyRecord {
             tenant: ACME,
             operation: "op".to_owned(),

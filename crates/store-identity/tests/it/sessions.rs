@@ -14,7 +14,7 @@ use crate::world::*;
 #[tokio::test(flavor = "multi_thread")]
 async fn guesses_at_the_same_time_all_count() {
     on_both!(|db| {
-        let store = IdentityStore::new(db.clone());
+        let store = IdentityStore::new(db.clone(), Vec::new());
         let tasks: Vec<_> = (0..20)
             .map(|_| {
                 let store = store.clone();

@@ -176,7 +176,7 @@ pub fn first_organization() -> NewOrganization {
 
 /// Acme with its owner Ada.
 pub async fn world(db: &Db) -> IdentityStore {
-    let store = IdentityStore::new(db.clone());
+    let store = IdentityStore::new(db.clone(), Vec::new());
     let state = installation();
     store.insert(&state, &Journal::default()).await.unwrap();
     let set_up = SetUp {

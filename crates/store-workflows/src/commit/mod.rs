@@ -51,7 +51,7 @@ enum TaskRows {
 }
 
 #[derive(diesel::Insertable)]
-#[diesel(table_name = heddle_store::schema::human_task_candidates)]
+#[diesel(table_name = crate::schema::human_task_candidates)]
 struct CandidateRow {
     organization_id: Id,
     task_id: Id,

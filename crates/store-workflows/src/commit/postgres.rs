@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
+use crate::schema::workflows;
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use heddle_store::schema::workflows;
-use heddle_store::{Error, Id, PgConn, PgDb, idempotency};
+use heddle_store::{Error, Id, PgConn, PgDb, journal};
 use heddle_usecase::StoreError;
 
 use super::statements::waiting;
@@ -66,7 +66,7 @@ async fn in_savepoint(conn: &mut PgConn, work: Work<'_>) -> Result<Result<(), Er
 
 async fn unit(conn: &mut PgConn, rows: &UnitRows) -> Result<(), Error> {
     waiting::unit(conn, rows).await?;
-    idempotency::write_unit(conn, &rows.unit).await
+    journal::write(conn, &rows.unit).await
 }
 
 /// Which of the workflows are there; they are locked against deletion until the transaction ends.

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::schema::workflows;
 use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_store::schema::workflows;
-use heddle_store::{Error, Id, idempotency, savepoint};
+use heddle_store::{Error, Id, journal, savepoint};
 use heddle_usecase::StoreError;
 
 use super::statements::blocking;
@@ -30,7 +30,7 @@ pub fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answe
 
 fn unit(conn: &mut SqliteConnection, rows: &UnitRows) -> Result<(), Error> {
     blocking::unit(conn, rows)?;
-    idempotency::write_unit_blocking(conn, &rows.unit)
+    journal::write_blocking(conn, &rows.unit)
 }
 
 /// Which of the workflows are there. Nobody else writes until the batch is done.

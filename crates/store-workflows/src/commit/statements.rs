@@ -6,7 +6,7 @@ macro_rules! statements {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
                 use heddle_usecase::StoreError;
         use heddle_store::{Error, Id};
-        use heddle_store::schema::{
+        use crate::schema::{
             case_events, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,
             runs, start_bindings,
         };

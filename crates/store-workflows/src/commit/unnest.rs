@@ -1,12 +1,12 @@
 //! PostgreSQL's statements over many rows: one array for each column, so that the text is the same for any
 //! number of rows and its plan is kept.
 
+use crate::schema::{human_task_candidates, human_tasks, outbox, run_subscriptions, run_timers};
 use diesel::QueryResult;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
-use heddle_store::schema::{human_task_candidates, human_tasks, outbox, run_subscriptions, run_timers};
 use heddle_store::{At, DbInstant, DbJson, DbUuid, Error, Id, Json, PgConn, audit, idempotency};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;

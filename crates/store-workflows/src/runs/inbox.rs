@@ -1,11 +1,11 @@
 //! Events from outside, thrown messages, and what ends by itself.
 
+use crate::schema::{case_events, import_sources, outbox, run_subscriptions};
 use diesel::NullableExpressionMethods;
 use diesel::dsl::exists;
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
-use heddle_store::schema::{case_events, import_sources, outbox, run_subscriptions};
 use heddle_store::{At, Db, Id, idempotency, read, write_tx};
 use heddle_usecase::StoreError;
 use heddle_workflows::records::{BindingKind, InboxEvent, InboxState, Outgoing};

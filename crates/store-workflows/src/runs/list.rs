@@ -1,17 +1,16 @@
 //! Pages of runs.
 
+use crate::schema::{runs, workflows};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{runs, workflows};
-use heddle_store::{At, Db, Id, read};
+use heddle_store::{At, Db, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
 
 use crate::rows::RunDbRow;
-use crate::{ids, position};
 
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
@@ -28,7 +27,7 @@ pub async fn list(
     reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
-    let mut from: Option<Key> = position(page)?;
+    let mut from: Option<Key> = page::position(page)?;
     read!(db, |conn| {
         Ok(workflows::table
             .find((Id::from(tenant), Id::from(workflow)))
@@ -40,7 +39,7 @@ pub async fn list(
     let wanted = page.limit as usize + 1;
     // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
     // its page is full.
-    let chunk = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { crate::surplus(page) };
+    let chunk = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { page::surplus(page) };
     let mut found = Vec::new();
     while !nothing && found.len() < wanted {
         let read = chunk_of(db, (tenant, workflow), filter, reach, (from, chunk)).await?;
@@ -66,7 +65,6 @@ async fn chunk_of(
     reach: &AccessFilter,
     (from, limit): (Option<Key>, i64),
 ) -> Result<Vec<Run>, StoreError> {
-    let (listed, denied) = (ids::<RunId>(&reach.listed), ids::<RunId>(&reach.denied));
     read!(db, |conn| {
         let mut query = runs::table
             .filter(runs::organization_id.eq(Id::from(tenant)))
@@ -92,24 +90,12 @@ async fn chunk_of(
         if filter.node_id.is_some() {
             query = query.filter(runs::ended_at.is_null());
         }
-        if !reach.all {
-            query = query.filter(runs::id.eq_any(&listed));
-        }
-        if !denied.is_empty() {
-            query = query.filter(runs::id.ne_all(&denied));
-        }
+        let query = within!(query, reach, runs::id);
         let from = from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
-        query = match filter.sort {
-            RunSort::Newest => query.order((runs::created_at.desc(), runs::id.desc())),
-            RunSort::Oldest => query.order((runs::created_at.asc(), runs::id.asc())),
+        let query = match filter.sort {
+            RunSort::Newest => keyset!(query, (runs::created_at, runs::id), from, descending),
+            RunSort::Oldest => keyset!(query, (runs::created_at, runs::id), from, ascending),
         };
-        if let Some((at, id)) = from {
-            let tie = runs::created_at.eq(at);
-            query = match filter.sort {
-                RunSort::Newest => query.filter(runs::created_at.lt(at).or(tie.and(runs::id.lt(id)))),
-                RunSort::Oldest => query.filter(runs::created_at.gt(at).or(tie.and(runs::id.gt(id)))),
-            };
-        }
         let rows: Vec<RunDbRow> = query.load(conn).await?;
         rows.into_iter().map(RunDbRow::record).collect()
     })

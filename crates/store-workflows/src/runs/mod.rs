@@ -7,12 +7,13 @@ pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
 
+use crate::schema::{run_events, runs};
 use async_trait::async_trait;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{run_events, runs, tombstones};
+use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -97,11 +98,7 @@ impl RunStore for SqlRunStore {
     }
 
     async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError> {
-        read!(&self.db, |conn| {
-            let tombstone =
-                tombstones::table.find((Id::from(tenant), tomb::RUN, Id::from(run))).select(tombstones::kind);
-            Ok(tombstone.first::<String>(conn).await.optional()?.is_some())
-        })
+        read!(&self.db, |conn| tombstone::exists(conn, Tombstone::of(tenant, tomb::RUN, run)).await)
     }
 
     async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {

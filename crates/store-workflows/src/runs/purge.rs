@@ -1,22 +1,23 @@
 //! The removal of ended runs.
 
+use crate::schema::runs;
 use diesel::QueryDsl;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
-use heddle_store::schema::runs;
-use heddle_store::{At, Db, Id, idempotency, write_tx};
+use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
-use crate::{at, named};
+use crate::named;
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
 /// that they threw are still delivered.
 macro_rules! remove_runs {
     ($conn:ident, $tenant:expr, $at:expr, $($of:expr),+) => {{
         use diesel::{ExpressionMethods as _, IntoSql as _, QueryDsl as _};
-        use heddle_store::schema::{
-            human_task_candidates, human_tasks, run_events, run_subscriptions, run_timers, runs, tombstones,
+        use heddle_store::schema::tombstones;
+        use $crate::schema::{
+            human_task_candidates, human_tasks, run_events, run_subscriptions, run_timers, runs,
         };
         let ids = || runs::table.filter(runs::organization_id.eq($tenant))$(.filter($of))+.select(runs::id);
         diesel::insert_into(tombstones::table)
@@ -79,9 +80,9 @@ pub async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Res
         if ended_at.is_none() {
             return Err(StoreError::Stale.into());
         }
-        let deleted_at = at(unit).map_or(updated_at, At);
+        let deleted_at = journal::time_of(unit).map_or(updated_at, At);
         remove_runs!(conn, tenant, deleted_at, runs::id.eq(run));
-        idempotency::write_unit(conn, unit).await
+        journal::write(conn, unit).await
     })
     .map_err(named)
 }

@@ -1,21 +1,20 @@
 //! Human tasks.
 
+use crate::schema::human_task_candidates as candidates;
+use crate::schema::human_tasks as tasks;
 use diesel::NullableExpressionMethods;
 use diesel::dsl::{exists, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
+use heddle_kernel::{Page, PageRequest, TaskId, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::human_task_candidates as candidates;
-use heddle_store::schema::human_tasks as tasks;
-use heddle_store::{At, Db, Id, read};
+use heddle_store::{At, Db, Id, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 
 use crate::commit::candidate;
 use crate::rows::TaskDbRow;
-use crate::{ids, position, surplus};
 
 /// The place of a task in the list: when it is due and when it was created, in microseconds, then its id.
 type Key = (Option<i64>, i64, TaskId);
@@ -53,19 +52,16 @@ pub async fn list(
     reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<HumanTask>, StoreError> {
-    let from: Option<Key> = position(page)?;
+    let from: Option<Key> = page::position(page)?;
     if reach.is_empty() {
-        return Ok(Page { items: Vec::new(), next: None });
+        return Ok(page::empty());
     }
-    // The work list shows what belongs to the runs that are reached.
-    let (listed, denied) = (ids::<RunId>(&reach.listed), ids::<RunId>(&reach.denied));
-    let denied_parents = ids::<WorkflowId>(&reach.denied_parents);
     let found = read!(db, |conn| {
         // SQLite and PostgreSQL differ in where they put nulls: what is due comes first by its own column.
         let mut query = tasks::table
             .filter(tasks::organization_id.eq(Id::from(tenant)))
             .order((tasks::due_at.is_null(), tasks::due_at, tasks::created_at, tasks::id))
-            .limit(surplus(page))
+            .limit(page::surplus(page))
             .select(TaskDbRow::as_select())
             .into_boxed();
         if let Some(state) = filter.state {
@@ -94,15 +90,8 @@ pub async fn list(
         if let Some(run) = filter.run {
             query = query.filter(tasks::run_id.eq(Id::from(run)));
         }
-        if !reach.all {
-            query = query.filter(tasks::run_id.eq_any(&listed));
-        }
-        if !denied.is_empty() {
-            query = query.filter(tasks::run_id.ne_all(&denied));
-        }
-        if !denied_parents.is_empty() {
-            query = query.filter(tasks::workflow_id.ne_all(&denied_parents));
-        }
+        // The work list shows what belongs to the runs that are reached.
+        let mut query = within!(query, reach, tasks::run_id, tasks::workflow_id);
         if let Some((due, created, id)) = from {
             let (created, id) = (At(Timestamp::from_micros(created)), Id::from(id));
             let later = || {

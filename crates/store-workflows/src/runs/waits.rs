@@ -1,12 +1,12 @@
 //! What runs and workflows wait for: timers, messages and signals.
 
+use crate::schema::{run_subscriptions, run_timers, start_bindings, workflows};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
     QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
-use heddle_store::schema::{run_subscriptions, run_timers, start_bindings, workflows};
 use heddle_store::{At, Db, Id, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{DueTimer, MatchedSubscription};

@@ -1,17 +1,18 @@
 //! The deletion of a workflow.
 
+use crate::schema::{import_sources, runs, workflow_sources, workflows};
 use diesel::dsl::{exists, not};
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Revision, TenantId, WorkflowId};
-use heddle_store::schema::{import_sources, runs, tombstones, workflow_sources, workflows};
-use heddle_store::{At, Db, Id, idempotency, write_tx};
+use heddle_store::tombstone::{self, Tombstone};
+use heddle_store::{At, Db, Id, journal, revision, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::Deleted;
 
 use crate::runs::remove_runs;
-use crate::{at, named, tomb};
+use crate::{named, tomb};
 
 /// Deletes a workflow with its versions and ended runs.
 pub async fn delete(
@@ -20,6 +21,7 @@ pub async fn delete(
     expected: Option<Revision>,
     unit: &Journal,
 ) -> Result<Deleted, StoreError> {
+    let grave = Tombstone::of(tenant, tomb::WORKFLOW, id);
     let (tenant, id) = (Id::from(tenant), Id::from(id));
     let mut active = 0;
     let deleted = write_tx!(db, |conn| {
@@ -30,14 +32,16 @@ pub async fn delete(
             .await
             .optional()?;
         let Some((revision, updated_at)) = present else {
-            let tombstone = tombstones::table.find((tenant, tomb::WORKFLOW, id)).select(tombstones::kind);
-            let was = tombstone.first::<String>(conn).await.optional()?.is_some();
-            return if was { Ok(Deleted::Before) } else { Err(StoreError::NotFound.into()) };
+            return if tombstone::exists(conn, grave).await? {
+                Ok(Deleted::Before)
+            } else {
+                Err(StoreError::NotFound.into())
+            };
         };
-        if expected.is_some_and(|expected| expected.0 != revision) {
-            return Err(StoreError::Stale.into());
+        if let Some(expected) = expected {
+            revision::check(revision, expected)?;
         }
-        let deleted_at = at(unit).map_or(updated_at, At);
+        let deleted_at = journal::time_of(unit).map_or(updated_at, At);
         let files: Vec<String> = workflow_sources::table
             .filter(workflow_sources::organization_id.eq(tenant))
             .filter(workflow_sources::workflow_id.eq(id))
@@ -47,9 +51,7 @@ pub async fn delete(
         // The row goes first: it waits for those who begin runs now, and whoever comes later finds no
         // workflow. What hangs on the row by a key goes with it.
         let row = workflows::table.find((tenant, id)).filter(workflows::revision.eq(revision));
-        if diesel::delete(row).execute(conn).await? == 0 {
-            return Err(StoreError::Stale.into());
-        }
+        revision::met(diesel::delete(row).execute(conn).await?)?;
         active = runs::table
             .filter(runs::organization_id.eq(tenant))
             .filter(runs::workflow_id.eq(id))
@@ -69,16 +71,8 @@ pub async fn delete(
             .filter(import_sources::sha256.eq_any(&files))
             .filter(not(exists(others)));
         diesel::delete(unclaimed).execute(conn).await?;
-        insert_into(tombstones::table)
-            .values((
-                tombstones::organization_id.eq(tenant),
-                tombstones::kind.eq(tomb::WORKFLOW),
-                tombstones::id.eq(id),
-                tombstones::deleted_at.eq(deleted_at),
-            ))
-            .execute(conn)
-            .await?;
-        idempotency::write_unit(conn, unit).await?;
+        tombstone::write(conn, grave, deleted_at.into()).await?;
+        journal::write(conn, unit).await?;
         Ok(Deleted::Now)
     });
     if active > 0 { Ok(Deleted::InUse(active)) } else { deleted.map_err(named) }

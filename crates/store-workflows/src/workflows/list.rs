@@ -1,5 +1,6 @@
 //! Pages of workflows.
 
+use crate::schema::{workflow_stars, workflows};
 use diesel::EscapeExpressionMethods;
 use diesel::dsl::{exists, not};
 use diesel::{
@@ -9,15 +10,13 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::AccessFilter;
-use heddle_store::schema::{workflow_stars, workflows};
-use heddle_store::{At, Db, Id, read};
+use heddle_store::{At, Db, Id, keyset, page, read, search, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::Workflow;
 use serde::{Deserialize, Serialize};
 
 use super::read::{WorkflowDbRow, views};
-use crate::{ids, position, search, surplus};
 
 /// Letters of a name that a cursor holds: a cursor has 1,024 bytes at most.
 const LETTERS: usize = 80;
@@ -71,28 +70,6 @@ impl Key {
     }
 }
 
-/// Adds the order and the place from which the list goes on.
-macro_rules! onward {
-    ($query:expr, $column:expr, $from:expr, descending) => {{
-        let query = $query.order(($column.desc(), workflows::id.desc()));
-        match $from {
-            Some((at, id)) => {
-                query.filter($column.lt(at.clone()).or($column.eq(at).and(workflows::id.lt(id))))
-            }
-            None => query,
-        }
-    }};
-    ($query:expr, $column:expr, $from:expr, ascending) => {{
-        let query = $query.order(($column.asc(), workflows::id.asc()));
-        match $from {
-            Some((at, id)) => {
-                query.filter($column.gt(at.clone()).or($column.eq(at).and(workflows::id.gt(id))))
-            }
-            None => query,
-        }
-    }};
-}
-
 /// A page of workflows.
 pub async fn list(
     db: &Db,
@@ -101,23 +78,22 @@ pub async fn list(
     reach: &AccessFilter,
     page: &PageRequest,
 ) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
-    let from: Option<Key> = position(page)?;
+    let from: Option<Key> = page::position(page)?;
     if from.as_ref().is_some_and(|key| !key.fits(filter.sort)) {
-        return Err(StoreError::NotFound);
+        return Err(StoreError::InvalidCursor);
     }
     if reach.is_empty() {
-        return Ok(Page { items: Vec::new(), next: None });
+        return Ok(page::empty());
     }
     let (by_time, by_name) = places(db, tenant, from).await?;
-    let (listed, denied) = (ids::<WorkflowId>(&reach.listed), ids::<WorkflowId>(&reach.denied));
     let found = read!(db, |conn| {
         let mut query = workflows::table
             .filter(workflows::organization_id.eq(Id::from(tenant)))
-            .limit(surplus(page))
+            .limit(page::surplus(page))
             .select(WorkflowDbRow::as_select())
             .into_boxed();
         if let Some(q) = &filter.q {
-            query = query.filter(workflows::search.like(search::pattern(q)).escape('\\'));
+            query = query.filter(workflows::search.like(search::anywhere(q)).escape('\\'));
         }
         if let Some(state) = filter.state {
             query = query.filter(workflows::state.eq(state.as_str()));
@@ -132,20 +108,25 @@ pub async fn list(
                 .filter(workflow_stars::user_id.eq(Id::from(user)));
             query = if starred { query.filter(exists(stars)) } else { query.filter(not(exists(stars))) };
         }
-        if !reach.all {
-            query = query.filter(workflows::id.eq_any(&listed));
-        }
-        if !denied.is_empty() {
-            query = query.filter(workflows::id.ne_all(&denied));
-        }
-        query = match filter.sort {
-            WorkflowSort::CreatedDescending => onward!(query, workflows::created_at, by_time, descending),
-            WorkflowSort::CreatedAscending => onward!(query, workflows::created_at, by_time, ascending),
-            WorkflowSort::UpdatedDescending => onward!(query, workflows::updated_at, by_time, descending),
-            WorkflowSort::UpdatedAscending => onward!(query, workflows::updated_at, by_time, ascending),
-            WorkflowSort::DisplayName => onward!(query, workflows::display_name, by_name.clone(), ascending),
+        let query = within!(query, reach, workflows::id);
+        let query = match filter.sort {
+            WorkflowSort::CreatedDescending => {
+                keyset!(query, (workflows::created_at, workflows::id), by_time, descending)
+            }
+            WorkflowSort::CreatedAscending => {
+                keyset!(query, (workflows::created_at, workflows::id), by_time, ascending)
+            }
+            WorkflowSort::UpdatedDescending => {
+                keyset!(query, (workflows::updated_at, workflows::id), by_time, descending)
+            }
+            WorkflowSort::UpdatedAscending => {
+                keyset!(query, (workflows::updated_at, workflows::id), by_time, ascending)
+            }
+            WorkflowSort::DisplayName => {
+                keyset!(query, (workflows::display_name, workflows::id), by_name.clone(), ascending)
+            }
             WorkflowSort::DisplayNameDescending => {
-                onward!(query, workflows::display_name, by_name.clone(), descending)
+                keyset!(query, (workflows::display_name, workflows::id), by_name.clone(), descending)
             }
         };
         let rows: Vec<WorkflowDbRow> = query.load(conn).await?;

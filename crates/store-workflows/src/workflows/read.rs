@@ -1,22 +1,20 @@
 //! One workflow, its draft, its versions and its file.
 
+use crate::schema::{import_sources, runs, workflow_sources, workflow_stars, workflow_versions, workflows};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, Queryable, Selectable, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, Patch, Revision, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
-use heddle_store::schema::{
-    import_sources, runs, workflow_sources, workflow_stars, workflow_versions, workflows,
-};
-use heddle_store::{At, Db, Error, Id, read};
+use heddle_store::{At, Db, Error, Id, page, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::records::{
     Draft, ImportSource, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
 };
 use serde_json::Value;
 
-use crate::{position, surplus, unknown};
+use crate::unknown;
 
 /// A workflow without its draft.
 #[derive(Debug, Queryable, Selectable)]
@@ -194,7 +192,7 @@ pub async fn versions(
     id: WorkflowId,
     page: &PageRequest,
 ) -> Result<Page<Version>, StoreError> {
-    let below: Option<i32> = position(page)?;
+    let below: Option<i32> = page::position(page)?;
     let found = read!(db, |conn| {
         let active: Option<i32> = workflows::table
             .find((Id::from(tenant), Id::from(id)))
@@ -206,7 +204,7 @@ pub async fn versions(
             .filter(workflow_versions::workflow_id.eq(Id::from(id)))
             .filter(workflow_versions::number.lt(below.unwrap_or(i32::MAX)))
             .order(workflow_versions::number.desc())
-            .limit(surplus(page))
+            .limit(page::surplus(page))
             .select(VersionDbRow::as_select())
             .load(conn)
             .await?;

@@ -1,14 +1,14 @@
 //! Changes of workflows.
 
+use crate::schema::{
+    import_sources, start_bindings, workflow_sources, workflow_stars, workflow_versions, workflows,
+};
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Patch, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::document::encode;
-use heddle_store::schema::{
-    import_sources, start_bindings, workflow_sources, workflow_stars, workflow_versions, workflows,
-};
-use heddle_store::{At, Db, Error, Id, idempotency, write_tx};
+use heddle_store::{At, Db, Error, Id, journal, revision, tenant, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{PublishWrite, WorkflowWrite};
@@ -110,7 +110,7 @@ macro_rules! refused {
         let row =
             workflows::table.find((Id::from($workflow.tenant), Id::from($workflow.id))).select(workflows::id);
         let there = row.first::<Id>($conn).await.optional()?;
-        return Err(if there.is_some() { StoreError::Stale } else { StoreError::NotFound }.into());
+        return Err(revision::unmet(there.is_some()).into());
     }};
 }
 
@@ -132,6 +132,7 @@ pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result
     let workflow = write.workflow;
     let draft = write.draft.map(stored).transpose()?.flatten();
     write_tx!(db, |conn| {
+        tenant::keep_open(conn, workflow.tenant).await?;
         insert_into(workflows::table)
             .values((
                 workflows::organization_id.eq(Id::from(workflow.tenant)),
@@ -144,7 +145,7 @@ pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result
             .execute(conn)
             .await?;
         claim!(conn, workflow, write.claims);
-        idempotency::write_unit(conn, unit).await
+        journal::write(conn, unit).await
     })
 }
 
@@ -169,7 +170,7 @@ pub async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result
             bind!(conn, workflow.tenant, workflow.id, &[] as &[StartBinding]);
         }
         claim!(conn, workflow, write.claims);
-        idempotency::write_unit(conn, unit).await
+        journal::write(conn, unit).await
     })
 }
 
@@ -198,7 +199,7 @@ pub async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result
             .execute(conn)
             .await?;
         bind!(conn, workflow.tenant, workflow.id, write.bindings);
-        idempotency::write_unit(conn, unit).await
+        journal::write(conn, unit).await
     })
 }
 
@@ -244,7 +245,7 @@ pub async fn star(
             diesel::delete(workflow_stars::table.find((tenant, user, id))).execute(conn).await?
         };
         if changed > 0 {
-            idempotency::write_unit(conn, unit).await?;
+            journal::write(conn, unit).await?;
         }
         Ok(changed > 0)
     })

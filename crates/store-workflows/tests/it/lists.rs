@@ -178,14 +178,14 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
         for cursor in [Cursor::from_text("!".to_owned()), Cursor::after(&1)] {
             let page = PageRequest { limit: 2, cursor: Some(cursor) };
             let refused = workflows.list(t, user, &none(), &everything, &page).await;
-            assert_eq!(refused.unwrap_err(), StoreError::NotFound);
+            assert_eq!(refused.unwrap_err(), StoreError::InvalidCursor);
         }
         let first = workflows.list(t, user, &none(), &everything, &page(1)).await.unwrap();
         let other_order = WorkflowFilter { sort: WorkflowSort::DisplayName, ..none() };
         let page = PageRequest { limit: 1, cursor: first.next };
         assert_eq!(
             workflows.list(t, user, &other_order, &everything, &page).await.unwrap_err(),
-            StoreError::NotFound
+            StoreError::InvalidCursor
         );
     });
 }
@@ -309,7 +309,7 @@ async fn runs_are_filtered_and_held_to_the_reach() {
         }
         let page = PageRequest { limit: 2, cursor: Some(Cursor::after(&"x")) };
         let refused = runs.list(flow.tenant, flow.id, &none(), &everything, &page).await;
-        assert_eq!(refused.unwrap_err(), StoreError::NotFound);
+        assert_eq!(refused.unwrap_err(), StoreError::InvalidCursor);
     });
 }
 

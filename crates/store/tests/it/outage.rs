@@ -11,7 +11,7 @@ use heddle_testkit::db::{Cluster, TestDb, options};
 async fn postgres_stopped_and_started_again() {
     let Some(cluster) = Cluster::private().unwrap() else { return };
     let db = Db::open(&cluster.address(), &options()).await.unwrap();
-    db.migrate(Timestamp::from_micros(0)).await.unwrap();
+    db.migrate(&heddle_testkit::db::migrations(), Timestamp::from_micros(0)).await.unwrap();
     for _ in 0..2 {
         // Several connections idle in the pool when the server goes.
         let pings = (0..4).map(|_| db.ping());

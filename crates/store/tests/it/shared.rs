@@ -4,7 +4,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
 use heddle_store::schema::audit_events;
-use heddle_store::{Db, Id, Json, StoreError, audit, idempotency, read, write_tx};
+use heddle_store::{Db, Id, Json, StoreError, audit, idempotency, journal, read, write_tx};
 use heddle_testkit::on_both;
 use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::json;
@@ -43,7 +43,7 @@ fn answer(body: &str, created_at: Timestamp) -> IdempotencyRecord {
 }
 
 async fn write(db: &Db, unit: &Journal) -> Result<(), StoreError> {
-    write_tx!(db, |conn| idempotency::write_unit(conn, unit).await)
+    write_tx!(db, |conn| journal::write(conn, unit).await)
 }
 
 async fn find(db: &Db, now: Timestamp) -> Option<IdempotencyRecord> {
@@ -102,9 +102,9 @@ async fn the_blocking_forms_write_the_same() {
     let test_db = heddle_testkit::db::TestDb::sqlite().await;
     let unit = Journal { audit: Some(entry(1, Some(TENANT))), idempotency: Some(answer("x", NOW)) };
     let again = unit.clone();
-    test_db.db().sqlite_batch(move |conn| idempotency::write_unit_blocking(conn, &unit)).await.unwrap();
+    test_db.db().sqlite_batch(move |conn| journal::write_blocking(conn, &unit)).await.unwrap();
     assert_eq!(find(test_db.db(), NOW).await, Some(answer("x", NOW)));
-    let twice = test_db.db().sqlite_batch(move |conn| idempotency::write_unit_blocking(conn, &again)).await;
+    let twice = test_db.db().sqlite_batch(move |conn| journal::write_blocking(conn, &again)).await;
     assert_eq!(
         twice.map_err(StoreError::from),
         Err(StoreError::Duplicate("idempotency_keys.key".to_owned()))

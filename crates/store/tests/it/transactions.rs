@@ -226,7 +226,7 @@ async fn sqlite_is_set_as_promised() {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("sqlite:{}", folder.path().join("a b.db").display());
         let db = Db::open(&address, &Options { durability, ..Options::default() }).await.unwrap();
-        db.migrate(NOW).await.unwrap();
+        db.migrate(&heddle_testkit::db::migrations(), NOW).await.unwrap();
         for (pragma, wanted) in [
             ("journal_mode", "wal"),
             ("page_size", "8192"),

@@ -1,8 +1,8 @@
-//! Tables of identity.
+//! The tables of identity, as diesel sees them: one text for both databases.
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// An organisation: the tenant.
     organizations (id) {
@@ -17,7 +17,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// The authorization revision of an organisation.
     tenant_authz (organization_id) {
@@ -28,7 +28,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// An account.
     users (id) {
@@ -48,7 +48,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// That a user belongs to an organisation.
     members (organization_id, user_id) {
@@ -63,7 +63,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A role.
     roles (organization_id, id) {
@@ -81,7 +81,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// Which roles a member has.
     role_bindings (organization_id, user_id, role_id) {
@@ -93,7 +93,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A grant or a deny beside the roles.
     grants (organization_id, id) {
@@ -114,7 +114,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A signed-in session.
     sessions (id) {
@@ -132,7 +132,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// An API token.
     api_tokens (id) {
@@ -151,7 +151,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// The failed sign-ins of an account, known or not.
     sign_in_throttle (account_key) {
@@ -164,7 +164,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// The installation as a whole: one row.
     installation (one) {

@@ -1,4 +1,6 @@
-//! Tables that every area writes.
+//! The tables that every area writes, as diesel sees them: one text for both databases. What belongs to an area is in
+//! its own store crate.
+#![expect(missing_docs, reason = "diesel's table macro writes the items; the migrations say what each holds")]
 
 diesel::table! {
     use diesel::sql_types::*;
@@ -54,3 +56,14 @@ diesel::table! {
 }
 
 diesel::allow_tables_to_appear_in_same_query!(audit_events, idempotency_keys, tombstones,);
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::types::*;
+
+    /// The migrations that the database holds.
+    schema_migrations (name) {
+        name -> Text,
+        applied_at -> DbInstant,
+    }
+}

@@ -1,8 +1,8 @@
-//! Tables of workflows and runs.
+//! The tables of workflows and runs, as diesel sees them: one text for both databases.
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A workflow with its draft.
     workflows (organization_id, id) {
@@ -30,7 +30,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A published, unchangeable definition.
     workflow_versions (organization_id, workflow_id, number) {
@@ -47,7 +47,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// Which workflows a user has starred.
     workflow_stars (organization_id, user_id, workflow_id) {
@@ -59,7 +59,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// Imported bytes, kept for good once a workflow claims them.
     import_sources (organization_id, sha256) {
@@ -74,7 +74,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// Which imported bytes a workflow came from; the main one is given out again.
     workflow_sources (organization_id, workflow_id, sha256) {
@@ -87,7 +87,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// What starts a run: a message, a signal or a timer of the published version.
     start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) {
@@ -105,7 +105,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A run: one process instance.
     runs (organization_id, id) {
@@ -133,7 +133,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// The events of a run, a row for each commit.
     run_events (organization_id, run_id, first_sequence) {
@@ -147,7 +147,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A timer that a run waits for.
     run_timers (organization_id, run_id, timer_id) {
@@ -161,7 +161,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A message or signal that a run waits for.
     run_subscriptions (organization_id, run_id, subscription_id) {
@@ -177,7 +177,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A task for people.
     human_tasks (organization_id, id) {
@@ -204,7 +204,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// Who may take a task: a row for each user and group.
     human_task_candidates (organization_id, task_id, kind, name) {
@@ -217,7 +217,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// An event from outside and what became of it.
     case_events (organization_id, id) {
@@ -238,7 +238,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use crate::types::*;
+    use heddle_store::{DbInstant, DbUuid};
 
     /// A message or signal that a run has thrown and that is not yet delivered.
     outbox (organization_id, id) {

@@ -8,15 +8,11 @@ use proc_macro2::{Span, TokenTree};
 /// Lines of `src` without those of tests.
 const LIMIT: usize = 12_000;
 
-/// The crates (by folder) that are larger, with what they may have and why.
-const LARGER: &[(&str, usize, &str)] = &[("bpmn", 31_000, "until its parts stand as crates of their own")];
-
 /// Adds a crate that has grown too large.
 pub fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
-    let limit = LARGER.iter().find(|(larger, _, _)| *larger == name).map_or(LIMIT, |(_, limit, _)| *limit);
     let lines = lines(files);
-    if lines > limit {
-        found.push(format!("crates/{name}: {lines} lines without tests, at most {limit}: part it"));
+    if lines > LIMIT {
+        found.push(format!("crates/{name}: {lines} lines without tests, at most {LIMIT}: part it"));
     }
 }
 

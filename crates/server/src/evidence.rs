@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use heddle_api::wire::{CaseCounts, CaseResult, CaseStatus, ConformanceReport, ElementTests, SuiteResult};
+use heddle_api::wire::conformance::{
+    CaseCounts, CaseResult, CaseStatus, ConformanceReport, ElementTests, SuiteResult,
+};
 use heddle_conformance::recorded::{self, Counts, Recorded, RecordedCase};
 
 /// The evidence for BPMN.

@@ -7,7 +7,6 @@ use heddle_api::wire::conformance::{
 };
 use heddle_bpmn_validate::{self as validate, Rule, RuleProfile};
 use heddle_conformance::bpmn::{ElementClaim, claims};
-
 use heddle_conformance::recorded;
 
 use crate::call::{Call, Meta};

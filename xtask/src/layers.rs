@@ -57,14 +57,7 @@ const LAYERS: &[Layer] = &[
     // Of a workflow the engine knows what it compiles to, and nothing of how it is read, checked or drawn.
     Layer {
         name: "heddle-engine",
-        knows: &[
-            "heddle-kernel",
-            "heddle-feel",
-            "heddle-dmn",
-            "heddle-bpmn",
-            "heddle-bpmn-graph",
-            "heddle-cmmn",
-        ],
+        knows: &["heddle-kernel", "heddle-feel", "heddle-dmn", "heddle-bpmn-graph", "heddle-cmmn"],
     },
     Layer { name: "heddle-definitions", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {

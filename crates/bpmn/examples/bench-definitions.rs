@@ -8,8 +8,10 @@ use std::hint::black_box;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use heddle_bpmn::validate::{Profile, constraints, soundness, structure};
-use heddle_bpmn::{graph, layout, xml};
+use heddle_bpmn::xml;
+use heddle_bpmn_graph as graph;
+use heddle_bpmn_layout as layout;
+use heddle_bpmn_validate::{Profile, constraints, soundness, structure};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Seconds of processor time for one round of a figure; the best of the rounds counts.

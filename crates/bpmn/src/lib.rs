@@ -1,19 +1,15 @@
-//! The workflow definition, BPMN 2.0 XML in and out, validation, and the executable graph.
+//! The workflow definition, and BPMN 2.0 XML in and out.
 //!
-//! [`model`] is the definition's JSON document as types, [`xml`] reads and writes BPMN 2.0.2 XML,
-//! [`conformance`] tells what is claimed of the standard, [`validate`] judges a definition, [`graph`] compiles its processes for execution.
+//! [`model`] is the definition's JSON document as types, [`element`] the standard's elements with their groups and token
+//! rules, [`xml`] reads and writes BPMN 2.0.2 XML, [`elements`] is a written definition as typed elements.
 
-pub mod bpel;
-pub mod conformance;
 pub mod diagnostic;
 pub mod element;
-pub mod graph;
-mod hash;
-mod juel;
-pub mod layout;
+pub mod elements;
+pub mod hash;
+pub mod juel;
 pub mod model;
 mod remedy;
-pub mod validate;
 pub mod xml;
 
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};

@@ -2,7 +2,6 @@
 
 mod analysis;
 mod compile;
-pub mod conformance;
 mod diagnostic;
 pub mod diagram;
 mod eval;

@@ -1,7 +1,7 @@
 //! How many runs per second one core steps through, in memory: `cargo run --release --example bench`.
 
-use heddle_bpmn::graph::{Graph, compile};
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn_graph::{Graph, compile};
 use heddle_engine::{Command, RunContext, State, Status, Trigger, step};
 use heddle_kernel::{RunId, Timestamp};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! What happened in a run. The events are the run's history: its state is their fold.
 
 use crate::LocalId;
-use heddle_bpmn::graph::{Element, Recurrence};
+use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@
 
 use crate::LocalId;
 use crate::event::{IncidentCode, Phase, RunError, SubscriptionKind};
-use heddle_bpmn::graph::{Element, Recurrence};
+use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

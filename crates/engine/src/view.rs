@@ -3,7 +3,7 @@
 use crate::LocalId;
 use crate::event::{IncidentCode, RunError, SubscriptionKind};
 use crate::state::{Active, IncidentState, Life, State, Status, Token};
-use heddle_bpmn::graph::{Element, Graph};
+use heddle_bpmn_graph::{Element, Graph};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,59 +1,21 @@
-//! The recorded results of conformance suites: written by `cargo xtask conformance --record`, committed, embedded.
+//! The recorded results of conformance suites as a report for programs and for people.
 
-use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use heddle_api::wire::conformance::{
     CaseCounts, CaseResult, CaseStatus, ConformanceReport, ElementTests, SuiteResult,
 };
-use serde::Deserialize;
-
-/// Recorded runs of BPMN suites.
-const BPMN: &[&str] = &[
-    include_str!("../conformance/bpmn-execution.json"),
-    include_str!("../conformance/bpmn-roundtrip.json"),
-    include_str!("../conformance/bpmn-constraints.json"),
-    include_str!("../conformance/bpmn-control.json"),
-    include_str!("../conformance/bpmn-schema.json"),
-];
-
-/// Recorded runs of the DMN Technology Compatibility Kit.
-const DMN: &[&str] = &[
-    include_str!("../conformance/dmn-tck-level-2.json"),
-    include_str!("../conformance/dmn-tck-level-3.json"),
-    include_str!("../conformance/dmn-tck-non-compliant.json"),
-];
-
-/// A recorded run, as the file has it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Recorded {
-    suite: String,
-    about: String,
-    source_sha256: String,
-    commit: String,
-    recorded_on: String,
-    cases: Vec<RecordedCase>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RecordedCase {
-    id: String,
-    status: CaseStatus,
-    #[serde(default)]
-    reason: Option<String>,
-}
+use heddle_conformance::recorded::{self, Counts, Recorded, RecordedCase};
 
 /// The evidence for BPMN.
 ///
 /// # Errors
 /// A fault of ours when an embedded file has not the recorded form; a test reads them all.
 pub fn bpmn() -> Result<&'static ConformanceReport, &'static str> {
-    static READ: OnceLock<Result<ConformanceReport, String>> = OnceLock::new();
-    let read = READ.get_or_init(|| read(heddle_bpmn::conformance::SPECIFICATION, BPMN));
-    read.as_ref().map_err(String::as_str)
+    static MADE: OnceLock<ConformanceReport> = OnceLock::new();
+    let runs = recorded::bpmn()?;
+    Ok(MADE.get_or_init(|| report(heddle_conformance::bpmn::SPECIFICATION, runs)))
 }
 
 /// The evidence for DMN.
@@ -61,16 +23,24 @@ pub fn bpmn() -> Result<&'static ConformanceReport, &'static str> {
 /// # Errors
 /// As [`bpmn`].
 pub fn dmn() -> Result<&'static ConformanceReport, &'static str> {
-    static READ: OnceLock<Result<ConformanceReport, String>> = OnceLock::new();
-    let read = READ.get_or_init(|| read(heddle_dmn::conformance::SPECIFICATION, DMN));
-    read.as_ref().map_err(String::as_str)
+    static MADE: OnceLock<ConformanceReport> = OnceLock::new();
+    let runs = recorded::dmn()?;
+    Ok(MADE.get_or_init(|| report(heddle_conformance::dmn::SPECIFICATION, runs)))
 }
 
-fn read(specification: &str, files: &[&str]) -> Result<ConformanceReport, String> {
-    let suites: Result<Vec<SuiteResult>, String> = files.iter().map(|file| suite(file)).collect();
-    let suites = suites?;
+/// How the recorded cases ended whose models use an element; empty where none does.
+///
+/// # Errors
+/// As [`bpmn`].
+pub fn tests(element: &str) -> Result<Vec<ElementTests>, &'static str> {
+    let used = recorded::using(element)?.iter();
+    Ok(used.map(|one| ElementTests { suite: one.suite.clone(), counts: counted(one.counts) }).collect())
+}
+
+fn report(specification: &str, runs: &[Recorded]) -> ConformanceReport {
+    let suites: Vec<SuiteResult> = runs.iter().map(suite).collect();
     let sum = |of: fn(&CaseCounts) -> u64| suites.iter().map(|suite| of(&suite.counts)).sum();
-    Ok(ConformanceReport {
+    ConformanceReport {
         specification: specification.to_owned(),
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
         summary: CaseCounts {
@@ -80,92 +50,39 @@ fn read(specification: &str, files: &[&str]) -> Result<ConformanceReport, String
             skipped: sum(|counts| counts.skipped),
         },
         suites,
-    })
-}
-
-fn suite(file: &str) -> Result<SuiteResult, String> {
-    let recorded: Recorded = serde_json::from_str(file).map_err(|error| error.to_string())?;
-    let count =
-        |status: CaseStatus| recorded.cases.iter().filter(|case| case.status == status).count() as u64;
-    let counts = CaseCounts {
-        total: recorded.cases.len() as u64,
-        passed: count(CaseStatus::Passed),
-        failed: count(CaseStatus::Failed),
-        skipped: count(CaseStatus::Skipped),
-    };
-    let case = |case: RecordedCase| CaseResult { id: case.id, status: case.status, reason: case.reason };
-    Ok(SuiteResult {
-        name: recorded.suite,
-        about: recorded.about,
-        source_sha256: recorded.source_sha256,
-        commit: recorded.commit,
-        recorded_on: recorded.recorded_on,
-        counts,
-        cases: recorded.cases.into_iter().map(case).collect(),
-    })
-}
-
-/// Which elements of the standard the suites' models use.
-const ELEMENTS: &str = include_str!("../conformance/elements.json");
-
-/// The index as the file has it: elements, and by suite and model the places of its elements in that list.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Index {
-    elements: Vec<String>,
-    suites: BTreeMap<String, HashMap<String, Vec<usize>>>,
-}
-
-/// The recorded results by element.
-type Tests = HashMap<String, Vec<ElementTests>>;
-
-/// How the recorded cases ended whose models use an element; empty where none does.
-///
-/// # Errors
-/// As [`bpmn`].
-pub fn tests(element: &str) -> Result<Vec<ElementTests>, &'static str> {
-    static JOINED: OnceLock<Result<Tests, String>> = OnceLock::new();
-    let report = bpmn()?;
-    let joined = JOINED.get_or_init(|| join(report, ELEMENTS));
-    let joined = joined.as_ref().map_err(String::as_str)?;
-    Ok(joined.get(element).cloned().unwrap_or_default())
-}
-
-/// The day of the latest recorded run of a report.
-#[must_use]
-pub fn recorded_on(report: &ConformanceReport) -> String {
-    report.suites.iter().map(|suite| &suite.recorded_on).max().cloned().unwrap_or_default()
-}
-
-fn join(report: &ConformanceReport, index: &str) -> Result<Tests, String> {
-    let index: Index = serde_json::from_str(index).map_err(|error| error.to_string())?;
-    let mut joined = Tests::new();
-    for suite in &report.suites {
-        let Some(models) = index.suites.get(&suite.name) else { continue };
-        for case in &suite.cases {
-            let model = case.id.rsplit_once(" #").map_or(case.id.as_str(), |(model, _)| model);
-            let used = models.get(model).into_iter().flatten();
-            for name in used.filter_map(|place| index.elements.get(*place)) {
-                let tests = joined.entry(name.clone()).or_default();
-                if tests.last().is_none_or(|last| last.suite != suite.name) {
-                    let counts = CaseCounts { total: 0, passed: 0, failed: 0, skipped: 0 };
-                    tests.push(ElementTests { suite: suite.name.clone(), counts });
-                }
-                if let Some(last) = tests.last_mut() {
-                    count(&mut last.counts, case.status);
-                }
-            }
-        }
     }
-    Ok(joined)
 }
 
-fn count(counts: &mut CaseCounts, status: CaseStatus) {
-    counts.total += 1;
+fn suite(run: &Recorded) -> SuiteResult {
+    SuiteResult {
+        name: run.suite.clone(),
+        about: run.about.clone(),
+        source_sha256: run.source_sha256.clone(),
+        commit: run.commit.clone(),
+        recorded_on: run.recorded_on.clone(),
+        counts: counted(run.counts()),
+        cases: run.cases.iter().map(case).collect(),
+    }
+}
+
+fn case(case: &RecordedCase) -> CaseResult {
+    CaseResult { id: case.id.clone(), status: status(case.status), reason: case.reason.clone() }
+}
+
+const fn status(status: recorded::CaseStatus) -> CaseStatus {
     match status {
-        CaseStatus::Passed => counts.passed += 1,
-        CaseStatus::Failed => counts.failed += 1,
-        CaseStatus::Skipped => counts.skipped += 1,
+        recorded::CaseStatus::Passed => CaseStatus::Passed,
+        recorded::CaseStatus::Failed => CaseStatus::Failed,
+        recorded::CaseStatus::Skipped => CaseStatus::Skipped,
+    }
+}
+
+const fn counted(counts: Counts) -> CaseCounts {
+    CaseCounts {
+        total: counts.total(),
+        passed: counts.passed,
+        failed: counts.failed,
+        skipped: counts.skipped,
     }
 }
 
@@ -228,49 +145,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_runs_are_read() {
-        let (bpmn, dmn) = (bpmn().unwrap(), dmn().unwrap());
-        assert_eq!((bpmn.suites.len(), dmn.suites.len()), (BPMN.len(), DMN.len()));
-        for suite in bpmn.suites.iter().chain(&dmn.suites) {
-            assert!(suite.counts.passed > 0 && suite.source_sha256.len() == 64, "{}", suite.name);
-            let failed = suite.cases.iter().filter(|case| case.status != CaseStatus::Passed);
-            assert!(failed.clone().all(|case| case.reason.is_some()), "{}", suite.name);
-        }
-    }
-
-    #[test]
-    fn results_are_joined_with_the_elements_of_their_models() {
-        let file = r#"{"suite": "s", "about": "a", "sourceSha256": "0", "commit": "c", "recordedOn": "2026-01-02",
-            "cases": [{"id": "one #1", "status": "passed"}, {"id": "one #2", "status": "failed", "reason": "x"},
-            {"id": "two #1", "status": "skipped", "reason": "x"}]}"#;
-        let index = r#"{"elements": ["task", "userTask"], "suites": {"s": {"one": [1], "two": [0, 1]}}}"#;
-        let joined = join(&read("BPMN", &[file]).unwrap(), index).unwrap();
-        let counts = |element: &str| {
-            let counts = &joined[element][0].counts;
-            [counts.total, counts.passed, counts.failed, counts.skipped]
-        };
-        assert_eq!((counts("userTask"), counts("task")), ([3, 1, 1, 1], [1, 0, 0, 1]));
-        // Every recorded case of the indexed suites is of a model that the index knows.
-        let index: Index = serde_json::from_str(ELEMENTS).unwrap();
-        for suite in bpmn().unwrap().suites.iter().filter(|suite| index.suites.contains_key(&suite.name)) {
-            let models = &index.suites[&suite.name];
-            for case in &suite.cases {
-                let model = case.id.rsplit_once(" #").unwrap().0;
-                assert!(models.contains_key(model), "{} {}", suite.name, case.id);
-            }
-        }
-        let used = tests("userTask").unwrap();
-        assert_eq!(used.len(), 2);
-        assert!(used.iter().all(|one| one.counts.passed > 0));
-        assert!(tests("choreographyTask").unwrap().iter().all(|one| one.suite == "bpmn-roundtrip"));
-        assert_eq!(recorded_on(bpmn().unwrap()).len(), "2026-01-02".len());
-    }
-
-    #[test]
     fn a_page_escapes_what_cases_are_called() {
-        let file = r#"{"suite": "s<b>", "about": "a", "sourceSha256": "0", "commit": "c", "recordedOn": "d",
-            "cases": [{"id": "one", "status": "passed"}, {"id": "t&o", "status": "failed", "reason": "\"<x>\""}]}"#;
-        let page = page(&read("BPMN", &[file]).unwrap());
+        let run = serde_json::from_str(
+            r#"{"suite": "s<b>", "about": "a", "sourceSha256": "0", "commit": "c", "recordedOn": "d",
+            "cases": [{"id": "one", "status": "passed"}, {"id": "t&o", "status": "failed", "reason": "\"<x>\""}]}"#,
+        );
+        let page = page(&report("BPMN", &[run.unwrap()]));
         assert!(
             page.contains("s&lt;b&gt;") && page.contains("t&amp;o") && page.contains("&quot;&lt;x&gt;&quot;")
         );

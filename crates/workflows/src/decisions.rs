@@ -268,7 +268,7 @@ mod tests {
         let definition = definition(json!({"dmn": {"sourceXml": MODEL}}));
         let model = compile(&definition).unwrap().unwrap().model;
         let runnable = runnable(&definition, Some(&model));
-        let compiled = heddle_bpmn::graph::compile(&runnable);
+        let compiled = heddle_bpmn_graph::compile(&runnable);
         assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
         assert!(compiled.process("base").is_some() && compiled.process("top").is_some());
         assert_eq!(runnable.bpmn.as_ref().unwrap().primary_process_id.as_deref(), Some("top"));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use heddle_bpmn::graph::{self, Graph};
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn_graph::{self as graph, Graph};
 use heddle_kernel::{TenantId, WorkflowId};
 use serde_json::Value;
 

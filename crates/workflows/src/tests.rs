@@ -195,7 +195,7 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
         active: true,
     };
     let typed: WorkflowDefinition = serde_json::from_value(definition.clone()).unwrap();
-    assert!(heddle_bpmn::graph::compile(&typed).diagnostics.iter().all(|found| !found.is_error()));
+    assert!(heddle_bpmn_graph::compile(&typed).diagnostics.iter().all(|found| !found.is_error()));
     workflows.expect_version().returning(move |_, _, _| Ok((version.clone(), definition.clone())));
     let committed: Arc<Mutex<Vec<Transaction>>> = Arc::default();
     let mut store = MockRunStore::new();

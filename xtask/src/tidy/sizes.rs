@@ -10,14 +10,10 @@ const LIMIT: usize = 15_000;
 /// Those of the parts of BPMN, which the engine, the API and a single export each need alone.
 const LIMIT_OF_BPMN: usize = 12_000;
 
-/// The crates (by folder) that are larger, with what they may have and why.
-const LARGER: &[(&str, usize, &str)] = &[("bpmn", 32_000, "until its parts stand as crates of their own")];
-
 /// Adds a crate that has grown too large.
 pub fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
-    let usual =
+    let limit =
         if ["bpmn", "bpel"].iter().any(|part| name.starts_with(part)) { LIMIT_OF_BPMN } else { LIMIT };
-    let limit = LARGER.iter().find(|(larger, _, _)| *larger == name).map_or(usual, |(_, limit, _)| *limit);
     let lines = lines(files);
     if lines > limit {
         found.push(format!("crates/{name}: {lines} lines without tests, at most {limit}: part it"));

@@ -1,8 +1,10 @@
 //! What is claimed of a standard, and the evidence for it.
 
-use heddle_bpmn::conformance::{Class, Deviation, ElementClaim, EventRow, Languages};
-use heddle_bpmn::validate::{ProfileElement, Rule};
-use heddle_dmn::conformance::{Deviation as DmnDeviation, FeatureClaim, Level, Versions};
+use heddle_bpmn_validate::Rule;
+use heddle_conformance::Deviation;
+use heddle_conformance::bpmn::{Class, ElementClaim, EventRow, Languages};
+use heddle_conformance::dmn::{FeatureClaim, Level, Versions};
+use heddle_conformance::profile::ProfileElement;
 use serde_json::Value;
 
 use super::envelope::AnyJson;
@@ -106,7 +108,7 @@ response! {
         /// How the recorded cases of each suite of the technology compatibility kit ended.
         tests: Vec<ElementTests>,
         /// Where this program does other than the standard says.
-        deviations: Vec<DmnDeviation>,
+        deviations: Vec<Deviation>,
     }
 
     /// The Common Executable sub-class (clause 2.2).

@@ -1,6 +1,6 @@
 //! Workflows, drafts, validation and versions.
 
-use heddle_bpmn::validate::Soundness;
+use heddle_bpmn_validate::Soundness;
 use heddle_kernel::{Patch, Timestamp, WorkflowId};
 use serde_json::Value;
 

@@ -2,7 +2,9 @@
 #![no_main]
 
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn::{graph, validate, xml};
+use heddle_bpmn::xml;
+use heddle_bpmn_graph as graph;
+use heddle_bpmn_validate as validate;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

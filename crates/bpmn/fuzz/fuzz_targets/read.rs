@@ -3,8 +3,12 @@
 #![no_main]
 
 use heddle_bpmn::model::{WorkflowDefinition, graphs};
-use heddle_bpmn::validate::Profile;
-use heddle_bpmn::{bpel, graph, layout, validate, xml};
+use heddle_bpmn_validate::Profile;
+use heddle_bpel as bpel;
+use heddle_bpmn::xml;
+use heddle_bpmn_graph as graph;
+use heddle_bpmn_layout as layout;
+use heddle_bpmn_validate as validate;
 use libfuzzer_sys::fuzz_target;
 
 /// Ids of nodes and edges, graph by graph.

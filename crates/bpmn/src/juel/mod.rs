@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 16 * 1024;
 /// Why a text is not translated: one clause, to stand behind a colon.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct JuelError(pub String);
+pub struct JuelError(pub String);
 
 /// A text with expressions in it.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum Part<'t> {
 }
 
 /// Whether the text holds a JUEL expression.
-pub(crate) fn is_juel(text: &str) -> bool {
+pub fn is_juel(text: &str) -> bool {
     text.contains("${") || text.contains("#{")
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn is_juel(text: &str) -> bool {
 ///
 /// # Errors
 /// When a part has no counterpart in FEEL or is no JUEL.
-pub(crate) fn value(text: &str) -> Result<String, JuelError> {
+pub fn value(text: &str) -> Result<String, JuelError> {
     let parts = parts(text)?;
     match parts.as_slice() {
         [Part::Expression(single)] => writer::value(single),
@@ -55,7 +55,7 @@ pub(crate) fn value(text: &str) -> Result<String, JuelError> {
 ///
 /// # Errors
 /// As [`value`]; also when the text is not one single expression.
-pub(crate) fn condition(text: &str) -> Result<String, JuelError> {
+pub fn condition(text: &str) -> Result<String, JuelError> {
     match parts(text)?.as_slice() {
         [Part::Expression(single)] => writer::truth(single),
         _ => Err(JuelError("a condition is one single expression".to_owned())),

@@ -47,8 +47,7 @@ pub use event::{ComplexBehaviorDefinition, EventDefinition, LoopCharacteristics}
 pub use layout::{Import, ImportItem, Layout, Note, Protection};
 pub use node::{Activity, Condition, Edge, EdgeBpmn, EdgeLoop, LoopCarry, LoopLimitAction, Node, NodeBpmn};
 pub use process::{Artifact, Correlation, Lane, LaneSet, Process};
-pub(crate) use walk::join;
-pub use walk::{GraphRef, MAIN_PROCESS_ID, NodeAt, graphs, node_and_edge_ids, nodes};
+pub use walk::{GraphRef, MAIN_PROCESS_ID, NodeAt, graphs, join, node_and_edge_ids, nodes};
 
 shape! {
     /// A whole workflow definition: `WorkflowDefinitionRequest` of the API.

@@ -91,7 +91,7 @@ fn of_process(process: &Process, path: String) -> GraphRef<'_> {
 }
 
 /// The path `tail` below `head`.
-pub(crate) fn join(head: &str, tail: &str) -> String {
+pub fn join(head: &str, tail: &str) -> String {
     if head.is_empty() { tail.to_owned() } else { format!("{head}.{tail}") }
 }
 

@@ -15,7 +15,7 @@ mod read;
 mod residue;
 mod rows;
 pub(crate) mod tree;
-pub(crate) mod vendor;
+pub mod vendor;
 mod write;
 
 pub use heddle_xml::XmlError;
@@ -109,27 +109,10 @@ pub fn write(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
 }
 
 /// Writes a definition without its diagrams, for checks of the model itself.
-pub(crate) fn write_undrawn(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
-    write::definition(definition, true)
-}
-
-/// Writes a definition as a BPMN 2.0 document for others: one that shows nothing in diagrams is laid out first,
-/// see [`crate::layout::lay_out`]. One that shows something is written as it is, so that nothing is added to
-/// what an author drew.
 ///
 /// # Errors
 ///
 /// As [`write`].
-pub fn export(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
-    let mut drawn = definition.bpmn.iter().flat_map(|bpmn| bpmn.diagrams.iter().flatten());
-    if drawn.any(|diagram| diagram.shapes.as_ref().is_some_and(|shapes| !shapes.is_empty())) {
-        return write(definition);
-    }
-    let diagrams = crate::layout::lay_out(definition);
-    if diagrams.is_empty() {
-        return write(definition);
-    }
-    let mut shown = definition.clone();
-    shown.bpmn.get_or_insert_default().diagrams.get_or_insert_default().extend(diagrams);
-    write(&shown)
+pub fn write_undrawn(definition: &WorkflowDefinition) -> Result<Written, WriteError> {
+    write::definition(definition, true)
 }

@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 use quick_xml::name::{Namespace, ResolveResult};
 
 /// A document with every element and every attribute of the schema in at least one place, in the schema's order.
-const EVERYTHING: &str = include_str!("../../src/conformance/everything.bpmn");
+const EVERYTHING: &str = include_str!("../../../conformance/src/bpmn/everything.bpmn");
 
 /// What a document becomes on its way through the definition's JSON text.
 fn exported(source: &[u8]) -> String {

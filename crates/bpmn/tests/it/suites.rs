@@ -2,35 +2,8 @@
 
 use heddle_bpmn::model::node_and_edge_ids;
 use heddle_bpmn::xml;
-use std::path::{Path, PathBuf};
 
-/// The suites' folder; a missing one fails under CI and skips by hand.
-pub(crate) fn suites() -> Option<PathBuf> {
-    let given = std::env::var_os("HEDDLE_SUITES").map(PathBuf::from);
-    let folder =
-        given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites"));
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "the suites' folder is missing");
-    println!("skipped: the suites' folder is missing");
-    None
-}
-
-/// The models below a folder.
-pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(models(&path));
-        } else if path.extension().is_some_and(|extension| extension == "bpmn" || extension == "xml") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
+use crate::folders::{models, suites};
 
 /// What is lost between two readings, if anything.
 fn round_trip(bytes: &[u8]) -> Result<(), String> {
@@ -41,7 +14,7 @@ fn round_trip(bytes: &[u8]) -> Result<(), String> {
     if node_and_edge_ids(&first.definition) != node_and_edge_ids(&second.definition) {
         return Err("other node or edge ids".to_owned());
     }
-    let found = heddle_bpmn::validate::structure(&first.definition);
+    let found = heddle_bpmn_validate::structure(&first.definition);
     if found.iter().any(|found| found.code == "duplicateId") {
         // Residue is addressed by id, so that two elements of one id share theirs.
         return Ok(());

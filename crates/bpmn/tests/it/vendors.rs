@@ -28,7 +28,7 @@ fn outcome(name: &str) -> Value {
             format!("{id} | {outcome} | {members} | {message}")
         })
         .collect();
-    let compiled = heddle_bpmn::graph::compile(&imported.definition);
+    let compiled = heddle_bpmn_graph::compile(&imported.definition);
     let said = compiled.diagnostics.iter().filter(|found| found.code != "danglingReference");
     let said: Vec<String> = said
         .map(|found| {
@@ -74,6 +74,6 @@ fn many_words_are_told_in_a_time_that_grows_with_them() {
         <x:field/><camunda:properties/>";
     let tail = "</extensionElements></callActivity></process></definitions>";
     let imported = xml::read(format!("{head}{}{tail}", words.repeat(10_000)).as_bytes()).unwrap();
-    assert!(!heddle_bpmn::graph::compile(&imported.definition).is_executable());
+    assert!(!heddle_bpmn_graph::compile(&imported.definition).is_executable());
     assert!(xml::write(&imported.definition).is_ok());
 }

@@ -3,7 +3,6 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail like the tests")]
 
 mod analysis;
-mod claims;
 mod documents;
 mod standard;
 mod tck;

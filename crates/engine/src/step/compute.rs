@@ -3,7 +3,7 @@
 use super::{Machine, Trouble, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
-use heddle_bpmn::graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
+use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
 use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
 use heddle_feel::{self as feel, Context, Layers, Limits, Ref, to_json};
 use serde_json::{Map, Value};

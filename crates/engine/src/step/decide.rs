@@ -4,7 +4,7 @@ use super::leave::Ending;
 use super::{At, Machine};
 use crate::event::EventKind;
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::Work;
+use heddle_bpmn_graph::Work;
 use heddle_kernel::TaskId;
 use serde_json::{Map, Value};
 

@@ -4,7 +4,7 @@ use super::wait::Wait;
 use super::{At, Machine, Trouble, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{MessageSettings, NodeIx, ScopeIx, SplitRule, Throw, UserTask, Work};
+use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, SplitRule, Throw, UserTask, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -190,7 +190,7 @@ impl Machine<'_> {
         })
     }
 
-    fn priority(&self, setting: &heddle_bpmn::graph::Setting, scope: LocalId) -> Result<u8, Trouble> {
+    fn priority(&self, setting: &heddle_bpmn_graph::Setting, scope: LocalId) -> Result<u8, Trouble> {
         let value = self.setting(setting, scope)?;
         let number = value.as_f64().filter(|number| (0.0..=100.0).contains(number) && number.fract() == 0.0);
         #[expect(

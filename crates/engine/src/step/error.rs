@@ -4,7 +4,7 @@ use super::leave::Ending;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, RunError};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{ErrorReference, NodeIx, Start, Trigger, Work};
+use heddle_bpmn_graph::{ErrorReference, NodeIx, Start, Trigger, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {

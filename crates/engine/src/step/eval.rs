@@ -3,7 +3,7 @@
 use super::{Machine, Trouble, expression};
 use crate::LocalId;
 use crate::state::State;
-use heddle_bpmn::graph::{Comparison, FlowIx, Setting, Side, Test, follow};
+use heddle_bpmn_graph::{Comparison, FlowIx, Setting, Side, Test, follow};
 use heddle_feel::{EvalContext, Expression, Ref, Scope, to_json};
 use serde_json::Value;
 

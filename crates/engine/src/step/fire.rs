@@ -4,7 +4,7 @@ use super::leave::Ending;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{NodeIx, Schedule, Start, Work};
+use heddle_bpmn_graph::{NodeIx, Schedule, Start, Work};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::command::SkipTarget;
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::state::IncidentState;
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{FlowIx, SplitRule, Work};
+use heddle_bpmn_graph::{FlowIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {

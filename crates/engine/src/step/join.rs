@@ -3,7 +3,7 @@
 use super::{At, MAX_ACTIVATIONS, Machine};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
+use heddle_bpmn_graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
 use std::sync::Arc;
 
 impl Machine<'_> {

@@ -3,7 +3,7 @@
 use super::{At, Machine, Trouble};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Refusal};
-use heddle_bpmn::graph::{FlowIx, NodeIx, SplitRule, Work};
+use heddle_bpmn_graph::{FlowIx, NodeIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 /// How a node instance came to its end.

@@ -15,7 +15,7 @@ mod wait;
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::state::{Active, Life, State};
 use crate::{Command, LocalId, Refusal, RunContext, apply};
-use heddle_bpmn::graph::{self, FlowIx, Graph, JoinRule, NodeIx, ROOT, ScopeIx, Start, Work};
+use heddle_bpmn_graph::{self as graph, FlowIx, Graph, JoinRule, NodeIx, ROOT, ScopeIx, Start, Work};
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;

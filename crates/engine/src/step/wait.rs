@@ -3,7 +3,7 @@
 use super::{At, Machine, Trouble, expression};
 use crate::LocalId;
 use crate::event::{EventKind, SubscriptionKind};
-use heddle_bpmn::graph::{MessageSettings, NodeIx, Schedule, ScopeIx, Start, Trigger, Work};
+use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScopeIx, Start, Trigger, Work};
 use std::sync::Arc;
 
 /// A wait that is ready to be opened.

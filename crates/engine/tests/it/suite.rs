@@ -1,8 +1,8 @@
 //! The execution models of the shared suite, in memory: every model that compiles must behave as expected.
 
 use crate::support::Run;
-use heddle_bpmn::graph::{Graph, StartKind, compile};
 use heddle_bpmn::xml;
+use heddle_bpmn_graph::{Graph, StartKind, compile};
 use heddle_engine::{Command, EventKind, Status, SubscriptionKind, Trigger};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Value, json};
@@ -177,8 +177,8 @@ impl World {
 }
 
 fn seconds(duration: &str) -> i64 {
-    let timer = heddle_bpmn::graph::TimerDefinition::parse(heddle_bpmn::graph::TimerKind::Duration, duration)
-        .unwrap();
+    let timer =
+        heddle_bpmn_graph::TimerDefinition::parse(heddle_bpmn_graph::TimerKind::Duration, duration).unwrap();
     let zero = Timestamp::from_micros(0);
     timer.schedule(zero, &Map::new()).unwrap().due_at.micros()
 }
@@ -338,8 +338,8 @@ fn every_model_of_the_pool_starts_or_says_why_not() {
             continue;
         }
         for graph in compiled.processes {
-            let start = graph.scope(heddle_bpmn::graph::ROOT).starts.first().copied();
-            let Some(start) = start.or(graph.scope(heddle_bpmn::graph::ROOT).start_events.first().copied())
+            let start = graph.scope(heddle_bpmn_graph::ROOT).starts.first().copied();
+            let Some(start) = start.or(graph.scope(heddle_bpmn_graph::ROOT).start_events.first().copied())
             else {
                 continue;
             };

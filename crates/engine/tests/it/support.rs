@@ -1,7 +1,7 @@
 //! Small models as text, and a run that checks at every step that its state is the fold of its events.
 
-use heddle_bpmn::graph::{Compiled, Graph, compile};
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn_graph::{Compiled, Graph, compile};
 use heddle_engine::{
     Command, Event, EventKind, IncidentCode, LocalId, Refusal, RunContext, State, Status, SubscriptionKind,
     Trigger, apply, step,

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
+use heddle_conformance::recorded::{CaseStatus, FOLDER, Recorded, RecordedCase};
 use heddle_kernel::Timestamp;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::report::{Outcome, Report};
@@ -68,25 +68,6 @@ const KEPT: &[Kept] = &[
     },
 ];
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Recorded {
-    suite: String,
-    about: String,
-    source_sha256: String,
-    commit: String,
-    recorded_on: String,
-    cases: Vec<RecordedCase>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct RecordedCase {
-    id: String,
-    status: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
 /// The recorded suites, or those of these names.
 fn chosen(only: &[String]) -> Result<Vec<&'static Kept>> {
     if let Some(unknown) = only.iter().find(|name| !KEPT.iter().any(|kept| kept.name == **name)) {
@@ -100,7 +81,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Kept>> {
 pub async fn record(only: &[String]) -> Result<bool> {
     let chosen = chosen(only)?;
     let commit = commit()?;
-    let changed = git(&["status", "--porcelain", "--", ".", ":!crates/server/conformance"])?;
+    let changed = git(&["status", "--porcelain", "--", ".", &format!(":!{FOLDER}")])?;
     if !changed.is_empty() {
         bail!(
             "the results would name the commit {commit}, but files differ from it: commit them first\n{changed}"
@@ -155,7 +136,7 @@ pub async fn check(only: &[String]) -> Result<bool> {
 
 impl Kept {
     fn file(&self) -> PathBuf {
-        workspace::root().join("crates/server/conformance").join(format!("{}.json", self.name))
+        workspace::root().join(FOLDER).join(format!("{}.json", self.name))
     }
 
     fn folders(&self) -> Result<Vec<PathBuf>> {
@@ -214,11 +195,11 @@ fn hash(folders: &[PathBuf]) -> Result<String> {
 fn cases(report: &Report) -> Vec<RecordedCase> {
     let case = |result: &super::report::Result| {
         let (status, reason) = match &result.outcome {
-            Outcome::Passed => ("passed", None),
-            Outcome::Failed { reason } => ("failed", Some(reason.clone())),
-            Outcome::Skipped { reason } => ("skipped", Some(reason.clone())),
+            Outcome::Passed => (CaseStatus::Passed, None),
+            Outcome::Failed { reason } => (CaseStatus::Failed, Some(reason.clone())),
+            Outcome::Skipped { reason } => (CaseStatus::Skipped, Some(reason.clone())),
         };
-        RecordedCase { id: format!("{} #{}", result.model, result.case), status: status.to_owned(), reason }
+        RecordedCase { id: format!("{} #{}", result.model, result.case), status, reason }
     };
     report.cases.iter().map(case).collect()
 }
@@ -232,7 +213,12 @@ fn differences(recorded: &[RecordedCase], now: &[RecordedCase]) -> Vec<String> {
             None => lines.push(format!("{} is not recorded", case.id)),
             Some(before) if before.status != case.status => {
                 let reason = case.reason.as_deref().unwrap_or("as expected");
-                lines.push(format!("{} was {}, is {}: {reason}", case.id, before.status, case.status));
+                lines.push(format!(
+                    "{} was {}, is {}: {reason}",
+                    case.id,
+                    before.status.as_str(),
+                    case.status.as_str()
+                ));
             }
             Some(_) => {}
         }
@@ -245,16 +231,17 @@ fn differences(recorded: &[RecordedCase], now: &[RecordedCase]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use CaseStatus::{Failed, Passed};
 
-    fn case(id: &str, status: &str) -> RecordedCase {
-        RecordedCase { id: id.to_owned(), status: status.to_owned(), reason: None }
+    fn case(id: &str, status: CaseStatus) -> RecordedCase {
+        RecordedCase { id: id.to_owned(), status, reason: None }
     }
 
     #[test]
     fn what_changed_is_told_by_case() {
-        let before = [case("a", "passed"), case("b", "failed"), case("c", "passed")];
+        let before = [case("a", Passed), case("b", Failed), case("c", Passed)];
         assert!(differences(&before, &before).is_empty());
-        let now = [case("a", "failed"), case("b", "failed"), case("d", "passed")];
+        let now = [case("a", Failed), case("b", Failed), case("d", Passed)];
         let lines = differences(&before, &now);
         assert_eq!(lines, ["a was passed, is failed: as expected", "d is not recorded", "c is gone"]);
     }

@@ -5,8 +5,9 @@ use heddle_api::wire::conformance::{
     BpmnConformance, ClaimedElement, CommonExecutableProfile, ConformanceReport, DmnConformance,
     ElementTests, ReportFormat,
 };
-use heddle_bpmn::conformance::{ElementClaim, claims};
-use heddle_bpmn::validate::{self, Rule, RuleProfile};
+use heddle_bpmn_validate::{self as validate, Rule, RuleProfile};
+use heddle_conformance::bpmn::{ElementClaim, claims};
+use heddle_conformance::recorded;
 
 use crate::call::{Call, Meta};
 use crate::evidence;
@@ -26,7 +27,7 @@ pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> Outcome {
             specification: claims.specification.to_owned(),
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
             classes: claims.classes.clone(),
-            generated_at: evidence::recorded_on(evidence::bpmn().map_err(Failure::internal)?),
+            generated_at: recorded::latest(recorded::bpmn().map_err(Failure::internal)?),
             elements: elements.map_err(Failure::internal)?,
             event_matrix: claims.event_matrix.clone(),
             languages: claims.languages,
@@ -45,7 +46,7 @@ pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> Outc
         200,
         CommonExecutableProfile {
             specification: claims.specification.to_owned(),
-            elements: validate::common_executable(),
+            elements: heddle_conformance::profile::common_executable(),
             execution,
             rules: validate::rules().iter().filter(own).copied().collect(),
             languages: claims.languages,
@@ -56,7 +57,7 @@ pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> Outc
 
 /// GET /api/workflows/dmn/conformance
 pub async fn dmn(_: Call<ops::GetDmnConformance>) -> Outcome {
-    let claims = heddle_dmn::conformance::claims();
+    let claims = heddle_conformance::dmn::claims();
     let report = evidence::dmn().map_err(Failure::internal)?;
     let tests = report.suites.iter();
     let tests = tests.map(|suite| ElementTests { suite: suite.name.clone(), counts: suite.counts.clone() });
@@ -65,7 +66,7 @@ pub async fn dmn(_: Call<ops::GetDmnConformance>) -> Outcome {
         DmnConformance {
             specification: claims.specification.to_owned(),
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
-            generated_at: evidence::recorded_on(report),
+            generated_at: recorded::latest(recorded::dmn().map_err(Failure::internal)?),
             versions: claims.versions.clone(),
             levels: claims.levels.clone(),
             elements: claims.elements.clone(),

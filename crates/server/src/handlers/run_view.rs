@@ -1,7 +1,7 @@
 //! Runs and human tasks as the caller sees them.
 
 use heddle_api::wire;
-use heddle_bpmn::graph::Graph;
+use heddle_bpmn_graph::Graph;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::{HumanTask, Run, RunState, TaskState};

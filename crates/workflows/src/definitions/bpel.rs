@@ -1,6 +1,6 @@
 //! Exports to WS-BPEL 2.0.
 
-use heddle_bpmn::bpel::{self, ProcessFile, Region};
+use heddle_bpel::{self as bpel, ProcessFile, Region};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::{Diagnostic, Severity};
 use heddle_kernel::WorkflowId;
@@ -122,7 +122,7 @@ fn archived(files: &[ProcessFile]) -> zip::result::ZipResult<Vec<u8>> {
 
 /// What the mapping has to say about a definition that no rule of BPMN speaks against.
 pub(super) fn findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
-    let mut found = heddle_bpmn::validate::structure(definition);
+    let mut found = heddle_bpmn_validate::structure(definition);
     if !found.iter().any(|one| one.severity == Severity::Error) {
         found.extend(bpel::check(definition));
     }

@@ -2,7 +2,7 @@
 
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn::validate;
+use heddle_bpmn_validate as validate;
 use heddle_kernel::{Patch, Revision, WorkflowId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowDelete, WorkflowUpdate};
 use heddle_policy::{Authorized, RequestContext};

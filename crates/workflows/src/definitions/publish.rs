@@ -5,9 +5,9 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
-use heddle_bpmn::graph::{self, Graph};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn::validate::{self, Profile, Soundness, constraints};
+use heddle_bpmn_graph::{self as graph, Graph};
+use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
 use heddle_kernel::{Revision, Timestamp, WorkflowId};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Authorized, RequestContext};

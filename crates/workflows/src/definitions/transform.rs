@@ -1,9 +1,9 @@
 //! Previews of files, exports, and the imported bytes.
 
 use heddle_bpmn::diagnostic::Diagnostic;
-use heddle_bpmn::graph::expression_items;
 use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::xml;
+use heddle_bpmn_graph::expression_items;
 use heddle_kernel::WorkflowId;
 use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
 use heddle_policy::{Authorized, RequestContext};
@@ -321,7 +321,7 @@ fn write_bpmn(
     definition: &WorkflowDefinition,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<String, UseCaseError> {
-    match xml::export(definition) {
+    match heddle_bpmn_layout::export(definition) {
         Ok(written) => {
             diagnostics.extend(written.diagnostics);
             Ok(written.xml)

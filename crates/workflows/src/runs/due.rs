@@ -1,6 +1,6 @@
 //! What time brings: timers of runs and timer starts.
 
-use heddle_bpmn::graph::Schedule;
+use heddle_bpmn_graph::Schedule;
 use heddle_engine::{Command, Trigger};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;

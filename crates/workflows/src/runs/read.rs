@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_bpmn::graph::Graph;
+use heddle_bpmn_graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest, RunId, WorkflowId};
 use heddle_policy::capability::{RunList, RunRead};
 use heddle_policy::{Authorized, RequestContext};

@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 
 /// What leaving a word aside means for the execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub enum Effect {
     /// Nothing.
     Quiet,
     /// Nothing that is executed, but something that a reader may expect: publishing warns.
@@ -89,17 +89,17 @@ pub(crate) enum Map {
 
 /// One word of vendors' extension schemas.
 #[derive(Debug)]
-pub(crate) struct Word {
+pub struct Word {
     /// The vendors that have it, as bits of the table.
     pub vendors: u8,
     /// Where it stands.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Its local name.
     pub name: &'static str,
     /// The elements of BPMN that it may stand at, parted by spaces; none means any.
     pub on: &'static str,
     /// How it is mapped.
-    pub map: Map,
+    pub(crate) map: Map,
     /// The members of `configuration` that it gives; the first is the one that it always gives.
     pub becomes: &'static [&'static str],
     /// What it means when it is not mapped.
@@ -109,8 +109,21 @@ pub(crate) struct Word {
 }
 
 impl Word {
+    /// Whether it is kept as it is, and becomes no member.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.map == Map::Keep
+    }
+
+    /// Whether it is the subscription of a message.
+    #[must_use]
+    pub fn is_subscription(&self) -> bool {
+        self.map == Map::Subscription
+    }
+
     /// `mapped`, `preserved` or `unsupported`, for a value that can be mapped.
-    pub(crate) fn outcome(&self) -> &'static str {
+    #[must_use]
+    pub fn outcome(&self) -> &'static str {
         if self.map == Map::Keep { self.outcome_unmapped() } else { "mapped" }
     }
 
@@ -136,13 +149,18 @@ pub(super) struct Context {
 
 /// A word found at an element, with what it becomes.
 #[derive(Debug)]
-pub(crate) struct Hit {
+pub struct Hit {
     /// Its name as written.
     pub name: String,
     /// Its row; none when the table has none for this element.
     pub word: Option<&'static Word>,
     /// The members that it becomes, or why it becomes none.
     pub verdict: Result<Vec<(&'static str, Value)>, String>,
+}
+
+/// The namespaces of the vendors whose words are known.
+pub fn namespaces() -> impl Iterator<Item = &'static str> {
+    table::VENDORS.iter().map(|(_, _, uri)| *uri)
 }
 
 /// The vendor of a namespace.
@@ -214,7 +232,7 @@ fn misplaced(owner: &str) -> String {
 
 /// The words in a fragment of extension elements or in a residue fragment of a definition; `owner` is the
 /// element that the fragment belongs to.
-pub(crate) fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) -> Vec<Hit> {
+pub fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) -> Vec<Hit> {
     let Ok(tree) = Tree::parse(fragment, around) else { return Vec::new() };
     let context = Context::default();
     if !is_residue(&tree) {
@@ -234,12 +252,12 @@ pub(crate) fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) 
 }
 
 /// The prefixes around the fragments of a definition.
-pub(crate) fn around(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+pub fn around(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
     surroundings(namespaces)
 }
 
 /// Whether a namespace is one of the standard's or this product's own.
-pub(crate) fn is_standard(uri: &str) -> bool {
+pub fn is_standard(uri: &str) -> bool {
     super::names::Ns::known(uri).is_some()
 }
 

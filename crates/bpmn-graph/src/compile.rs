@@ -1,0 +1,545 @@
+//! From a definition to its graphs.
+
+use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
+use super::vendor::Vendors;
+use super::{
+    Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work,
+    honoured, node,
+};
+use heddle_bpmn::diagnostic::{Diagnostic, ExpressionPosition};
+use heddle_bpmn::element::ElementKind;
+use heddle_bpmn::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
+use heddle_feel::Expression;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Kinds of line by which editors draw a sequence flow.
+const LINES: &[&str] = &["default", "conditional", "smoothstep", "bezier", "straight", "step"];
+
+/// The deepest nesting of sub-processes.
+const MAX_DEPTH: usize = 64;
+
+/// The graphs of a definition, with what stands against their execution.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    /// The startable processes. With an error among the diagnostics some or all of them are missing.
+    pub processes: Vec<Arc<Graph>>,
+    /// What was found; an error means that the definition is not executable as it stands.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Compiled {
+    /// Whether nothing stands against publishing.
+    #[must_use]
+    pub fn is_executable(&self) -> bool {
+        !self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// The process of this id.
+    #[must_use]
+    pub fn process(&self, id: &str) -> Option<&Arc<Graph>> {
+        self.processes.iter().find(|graph| &*graph.id == id)
+    }
+}
+
+/// Compiles every startable process of a definition: the top-level graph, and each process that is not marked
+/// as not executable.
+#[must_use]
+pub fn compile(definition: &WorkflowDefinition) -> Compiled {
+    let mut compiled = Compiled::default();
+    let vendors = Vendors::of(definition.bpmn.as_deref());
+    let mut seen = false;
+    if definition.nodes.as_ref().is_some_and(|nodes| !nodes.is_empty()) {
+        seen = true;
+        let top = Process {
+            nodes: definition.nodes.clone(),
+            edges: definition.edges.clone(),
+            ..Process::default()
+        };
+        let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
+        build(definition, &vendors, &top, (MAIN_PROCESS_ID, name), &mut compiled);
+    }
+    let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
+    for process in processes {
+        let id = process.id.as_deref().unwrap_or_default();
+        // A participant may stand for a process of which nothing is shown.
+        if process.nodes.as_ref().is_none_or(Vec::is_empty) {
+            continue;
+        }
+        if process.executable == Some(false) {
+            let sentence = "the process is marked as not executable and cannot be started";
+            compiled.diagnostics.push(Diagnostic::info("processNotExecutable", sentence).with_element(id));
+            continue;
+        }
+        seen = true;
+        build(definition, &vendors, process, (id, process.name.clone()), &mut compiled);
+    }
+    if seen && let Some(bpmn) = definition.bpmn.as_deref() {
+        compiled.diagnostics.extend(honoured::correlation_keys(bpmn));
+    }
+    if !seen {
+        let sentence = "the definition holds no executable process with nodes";
+        compiled.diagnostics.push(Diagnostic::error("noExecutableProcess", sentence).with_clause("10.2"));
+    }
+    compiled
+}
+
+fn build(
+    definition: &WorkflowDefinition,
+    vendors: &Vendors<'_>,
+    process: &Process,
+    (id, name): (&str, Option<String>),
+    compiled: &mut Compiled,
+) {
+    let mut builder = Builder::new(definition, vendors);
+    if id.is_empty() {
+        builder.refuse("", "missingId", "a process has no id".to_owned(), "8.3.1");
+    }
+    if compiled.processes.iter().any(|other| &*other.id == id) {
+        builder.refuse(id, "duplicateId", format!("two processes have the id `{id}`"), "8.3.1");
+    }
+    let graph = builder.graph(id, name, process);
+    let executable = !builder.diagnostics.iter().any(Diagnostic::is_error);
+    compiled.diagnostics.append(&mut builder.diagnostics);
+    if executable {
+        compiled.processes.push(Arc::new(graph));
+    }
+}
+
+/// A node of the model with its place in the graph.
+pub(super) struct Raw<'d> {
+    pub node: &'d model::Node,
+    pub scope: ScopeIx,
+    /// The scope of its content, for a sub-process.
+    pub content: Option<ScopeIx>,
+    /// The event sub-process that it starts, for a start event.
+    pub event_sub_process: Option<NodeIx>,
+    /// Its innermost lane's name.
+    pub lane: Option<&'d str>,
+}
+
+/// What the process and its sub-processes hold.
+#[derive(Default)]
+struct Found<'d> {
+    raws: Vec<Raw<'d>>,
+    edges: Vec<(&'d Edge, ScopeIx)>,
+    /// Innermost lane by node.
+    lanes: HashMap<&'d str, &'d str>,
+}
+
+/// What is known while a process is compiled.
+pub(super) struct Builder<'d> {
+    pub messages: HashMap<&'d str, &'d EventReference>,
+    pub signals: HashMap<&'d str, &'d EventReference>,
+    pub errors: HashMap<&'d str, &'d EventReference>,
+    /// Decisions by the node that uses them.
+    pub decisions: HashMap<&'d str, &'d str>,
+    pub vendors: &'d Vendors<'d>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub nodes: Vec<Node>,
+    pub node_ids: HashMap<Arc<str>, NodeIx>,
+    language: Option<&'d str>,
+    flows: Vec<Flow>,
+    flow_ids: HashMap<Arc<str>, FlowIx>,
+    scopes: Vec<Scope>,
+}
+
+impl<'d> Builder<'d> {
+    fn new(definition: &'d WorkflowDefinition, vendors: &'d Vendors<'d>) -> Self {
+        let bpmn = definition.bpmn.as_deref();
+        let by_id = |list: Option<&'d Vec<EventReference>>| {
+            list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
+        };
+        Self {
+            messages: by_id(bpmn.and_then(|bpmn| bpmn.messages.as_ref())),
+            signals: by_id(bpmn.and_then(|bpmn| bpmn.signals.as_ref())),
+            errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
+            decisions: decisions(definition),
+            vendors,
+            diagnostics: Vec::new(),
+            nodes: Vec::new(),
+            node_ids: HashMap::new(),
+            language: bpmn.and_then(|bpmn| bpmn.expression_language.as_deref()),
+            flows: Vec::new(),
+            flow_ids: HashMap::new(),
+            scopes: Vec::new(),
+        }
+    }
+
+    pub(super) fn refuse(&mut self, id: &str, code: &str, sentence: String, clause: &str) {
+        let diagnostic = Diagnostic::error(code, sentence).with_clause(clause);
+        self.diagnostics.push(if id.is_empty() { diagnostic } else { diagnostic.with_element(id) });
+    }
+
+    pub(super) fn warn(&mut self, id: &str, code: &str, sentence: &str, clause: &str) {
+        self.diagnostics.push(Diagnostic::warning(code, sentence).with_element(id).with_clause(clause));
+    }
+
+    fn graph(&mut self, id: &str, name: Option<String>, process: &'d Process) -> Graph {
+        let mut found = Found::default();
+        self.scopes.push(Scope::default());
+        self.collect(process, (ROOT, None), 0, &mut found);
+        let Found { raws, edges, .. } = found;
+        for (ix, raw) in raws.iter().enumerate() {
+            if let Some(work) = self.work(index(ix), raw) {
+                self.nodes[ix].work = work;
+            }
+        }
+        for (edge, scope) in edges {
+            self.edge(edge, scope);
+        }
+        for (ix, raw) in raws.iter().enumerate() {
+            self.default_flow(index(ix), raw);
+        }
+        let count = self.nodes.len();
+        let by_source = self.flows.iter().enumerate().map(|(ix, flow)| (flow.source, index(ix)));
+        let by_target = self.flows.iter().enumerate().map(|(ix, flow)| (flow.target, index(ix)));
+        let (outgoing, incoming) = (Csr::new(count, by_source), Csr::new(count, by_target));
+        let mut graph = Graph {
+            id: id.into(),
+            name,
+            scopes: std::mem::take(&mut self.scopes),
+            nodes: std::mem::take(&mut self.nodes),
+            flows: std::mem::take(&mut self.flows),
+            outgoing,
+            incoming,
+            node_ids: std::mem::take(&mut self.node_ids),
+            flow_ids: std::mem::take(&mut self.flow_ids),
+            has_joins: false,
+        };
+        self.starts(&mut graph, &raws, id);
+        self.gateways(&graph);
+        self.joins(&mut graph);
+        graph
+    }
+
+    /// Gives the nodes their join rules, which need the flows.
+    fn joins(&mut self, graph: &mut Graph) {
+        let rules: Vec<_> = (0..index(graph.nodes.len())).map(|ix| JoinRule::of(graph, ix)).collect();
+        for (node, rule) in graph.nodes.iter_mut().zip(rules) {
+            match rule {
+                Some(rule) => node.join = rule,
+                None => {
+                    let sentence = format!("the join of a {} is not executed yet", node.element.name());
+                    self.refuse(&node.id, "unsupportedElement", sentence, "13.4");
+                }
+            }
+        }
+        graph.has_joins = graph.nodes.iter().any(|node| node.join.upstream().is_some());
+    }
+
+    /// Gives every flow node of a scope and of the scopes in it an index. The scope may be that of an event
+    /// sub-process.
+    fn collect(
+        &mut self,
+        content: &'d Process,
+        (scope, event_sub_process): (ScopeIx, Option<NodeIx>),
+        depth: usize,
+        found: &mut Found<'d>,
+    ) {
+        self.check_content_vendors(scope == ROOT, content);
+        self.check_content_data(content);
+        lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
+        found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
+        for node in content.nodes.iter().flatten() {
+            let Some((ix, element)) = self.add(node, scope) else { continue };
+            self.check_data(node);
+            let starts = element == Element::StartEvent;
+            let lane = found.lanes.get(&*self.nodes[ix as usize].id).copied();
+            let event_sub_process = event_sub_process.filter(|_| starts);
+            found.raws.push(Raw { node, scope, content: None, event_sub_process, lane });
+            if starts {
+                self.scopes[scope as usize].start_events.push(ix);
+            }
+            if element != Element::SubProcess {
+                continue;
+            }
+            if depth == MAX_DEPTH {
+                let id = self.nodes[ix as usize].id.clone();
+                self.refuse(&id, "tooDeep", format!("sub-processes nest deeper than {MAX_DEPTH}"), "10.3.5");
+                continue;
+            }
+            let inner = index(self.scopes.len());
+            self.scopes.push(Scope { node: Some(ix), parent: Some(scope), ..Scope::default() });
+            found.raws[ix as usize].content = Some(inner);
+            let bpmn = node.bpmn.as_deref();
+            if let Some(content) = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref()) {
+                let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
+                self.collect(content, (inner, event.then_some(ix)), depth + 1, found);
+            }
+        }
+    }
+
+    /// Adds a node, unless it stands beside the flow or is not executed.
+    fn add(&mut self, node: &model::Node, scope: ScopeIx) -> Option<(NodeIx, Element)> {
+        if node.is_beside_the_flow() {
+            return None;
+        }
+        let id = node.element_id().unwrap_or_default();
+        let executed = |kind: ElementKind| Some((Element::of(kind)?, SplitRule::of(kind.token_rules().1)?));
+        let Some((element, split)) = node.kind().and_then(executed) else {
+            let (code, sentence) = node::unknown(node);
+            self.refuse(id, code, sentence, "13");
+            return None;
+        };
+        if id.is_empty() {
+            self.refuse("", "missingId", format!("a {} has no id", element.name()), "8.3.1");
+            return None;
+        }
+        let ix = index(self.nodes.len());
+        let key: Arc<str> = id.into();
+        if self.node_ids.insert(key.clone(), ix).is_some() {
+            self.refuse(id, "duplicateId", format!("two nodes have the id `{id}`"), "8.3.1");
+        }
+        let name = node.display_name.as_deref().filter(|name| !name.is_empty()).map(Arc::from);
+        let (work, join, boundary) = (Work::Pass, JoinRule::Pass, Vec::new());
+        let node = Node { id: key, name, element, work, join, split, scope, default_flow: None, boundary };
+        self.nodes.push(node);
+        Some((ix, element))
+    }
+
+    fn edge(&mut self, edge: &'d Edge, scope: ScopeIx) {
+        if edge.is_no_flow() {
+            return;
+        }
+        let id: Arc<str> = match edge.id.as_deref() {
+            Some(id) if !id.is_empty() => id.into(),
+            _ => format!("flow-{}", self.flows.len() + 1).into(),
+        };
+        // Editors name the kind of line in `type`; only what is known to be no flow is left out above.
+        let word = edge.element_type();
+        if edge.kind() != Some(ElementKind::SequenceFlow) && !LINES.contains(&word) {
+            self.refuse(&id, "unknownElement", format!("`{word}` is no edge that can be executed"), "8.4.13");
+            return;
+        }
+        let ends = [edge.source.as_deref(), edge.target.as_deref()].map(|end| {
+            let ix = end.and_then(|end| self.node_ids.get(end)).copied();
+            ix.filter(|ix| self.nodes[*ix as usize].scope == scope)
+        });
+        let [Some(source), Some(target)] = ends else {
+            let sentence = "the flow does not connect two nodes of its own scope".to_owned();
+            self.refuse(&id, "danglingReference", sentence, "8.4.13");
+            return;
+        };
+        self.check_flow_vendors(&id);
+        if edge.r#loop.is_some() {
+            self.refuse(
+                &id,
+                "unsupportedLoop",
+                "bounded loops along edges are not executed yet".to_owned(),
+                "10.3.8",
+            );
+        }
+        let condition = match self.condition(edge, source) {
+            Ok(condition) => condition,
+            Err(wrong) => {
+                self.refuse(&id, wrong.code, wrong.sentence, "8.4.13");
+                if let (Some((line, column)), Some(found)) = (wrong.place, self.diagnostics.last_mut()) {
+                    found.expression = Some(ExpressionPosition { line, column });
+                }
+                None
+            }
+        };
+        let ix = index(self.flows.len());
+        if self.flow_ids.insert(id.clone(), ix).is_some() {
+            self.refuse(&id, "duplicateId", format!("two flows have the id `{id}`"), "8.3.1");
+        }
+        self.flows.push(Flow { id, source, target, condition });
+    }
+
+    fn condition(&mut self, edge: &Edge, source: NodeIx) -> Result<Option<FlowCondition>, Wrong> {
+        let bpmn = edge.bpmn.as_deref();
+        let expression = bpmn.and_then(|bpmn| bpmn.condition_expression.as_deref());
+        let comparison = edge.condition.as_ref().filter(|own| {
+            own.left.is_some() || own.operator.is_some() || own.value.is_some() || own.on.is_some()
+        });
+        let Some(own) = comparison else {
+            let Some(text) = expression else { return Ok(None) };
+            let own = bpmn.and_then(|bpmn| bpmn.condition_language.as_deref());
+            let test = Some(Test::Feel(self.feel(edge, text, own)?));
+            return Ok(Some(FlowCondition { side: Side::Always, test }));
+        };
+        let side = match own.on.as_deref() {
+            None | Some("" | "success") => Side::Success,
+            Some("failure") => {
+                let sentence =
+                    "an edge for the failure of its source needs error handling, which is not there yet";
+                return Err(Wrong::new("unsupportedCondition", sentence));
+            }
+            Some("always") => Side::Always,
+            Some(on) => match on.strip_prefix("outcome:") {
+                Some(outcome) if self.nodes[source as usize].element == Element::UserTask => {
+                    Side::Outcome(outcome.trim().into())
+                }
+                Some(_) => return Err(Wrong::new("wrongCondition", "only a human task has an outcome")),
+                None => return Err(Wrong::new("wrongCondition", format!("`on` cannot be `{on}`"))),
+            },
+        };
+        let left = own.left.as_deref().filter(|left| !left.trim().is_empty());
+        let test = match (left, own.operator.as_deref()) {
+            (None, None) => match expression {
+                None => None,
+                Some(text) => Some(Test::Feel(self.feel(edge, text, None)?)),
+            },
+            (Some(left), Some(operator)) => {
+                let compiled = Comparison::compile(left, operator, own.value.as_deref());
+                Some(Test::Compare(compiled.map_err(|sentence| Wrong::new("wrongCondition", sentence))?))
+            }
+            _ => return Err(Wrong::new("wrongCondition", "a condition needs both `left` and `operator`")),
+        };
+        let plain = side == Side::Success && test.is_none();
+        Ok((!plain).then_some(FlowCondition { side, test }))
+    }
+
+    /// A condition's text as FEEL; JUEL is translated.
+    fn feel(&mut self, edge: &Edge, text: &str, own: Option<&str>) -> Result<Expression, Wrong> {
+        let text = text.trim();
+        let Some(translated) = condition::juel(text, own)? else {
+            return condition::feel(text, own.or(self.language));
+        };
+        let sentence = format!("the condition `{text}` is evaluated as the FEEL expression `{translated}`");
+        let info = Diagnostic::info("translatedCondition", sentence).with_clause("8.4.6");
+        self.diagnostics.push(info.with_element(edge.id.as_deref().unwrap_or_default()));
+        // A place in the translation is none that the author knows.
+        condition::feel(&translated, None).map_err(|wrong| Wrong { place: None, ..wrong })
+    }
+
+    fn default_flow(&mut self, ix: NodeIx, raw: &Raw<'_>) {
+        let Some(bpmn) = raw.node.bpmn.as_deref() else { return };
+        let of_activity = bpmn.activity.as_ref().and_then(|activity| activity.default_flow.as_deref());
+        let Some(wanted) = bpmn.default_flow.as_deref().or(of_activity).filter(|id| !id.is_empty()) else {
+            return;
+        };
+        let flow = self.flow_ids.get(wanted).copied();
+        match flow.filter(|flow| self.flows[*flow as usize].source == ix) {
+            Some(flow) => self.nodes[ix as usize].default_flow = Some(flow),
+            None => {
+                let id = self.nodes[ix as usize].id.clone();
+                let sentence = format!("the default flow `{wanted}` does not leave the node");
+                self.refuse(&id, "danglingReference", sentence, "8.4.13");
+            }
+        }
+    }
+
+    /// Finds what starts each scope.
+    fn starts(&mut self, graph: &mut Graph, raws: &[Raw<'_>], process: &str) {
+        for scope in 0..graph.scopes.len() {
+            let owner = graph.scopes[scope].node;
+            let here = |ix: &NodeIx| raws[*ix as usize].scope as usize == scope;
+            let event =
+                owner.is_some_and(|owner| matches!(graph.node(owner).work, Work::EventSubProcess { .. }));
+            let id = owner.map_or(process.to_owned(), |owner| graph.node(owner).id.to_string());
+            let events = graph.scopes[scope].start_events.clone();
+            if event {
+                self.event_sub_process(graph, scope, &events, &id);
+                continue;
+            }
+            let none =
+                |ix: &NodeIx| matches!(&graph.node(*ix).work, Work::Start(start) if start.trigger.is_none());
+            let mut starts: Vec<NodeIx> = events.iter().copied().filter(none).collect();
+            if owner.is_some() && starts.len() > 1 {
+                let sentence = "a sub-process has at most one start event".to_owned();
+                self.refuse(&id, "severalStarts", sentence, "10.5.2");
+            }
+            if events.is_empty() {
+                let free = |ix: &NodeIx| {
+                    let special =
+                        matches!(graph.node(*ix).work, Work::Boundary { .. } | Work::EventSubProcess { .. });
+                    graph.incoming(*ix).is_empty() && !special
+                };
+                starts = (0..index(raws.len())).filter(here).filter(free).collect();
+                let any = (0..index(raws.len())).any(|ix| here(&ix));
+                if starts.is_empty() && (any || owner.is_none()) {
+                    let sentence = "there is no start event and no node without an incoming flow".to_owned();
+                    self.refuse(&id, "noStart", sentence, "13.2");
+                }
+            }
+            graph.scopes[scope].starts = starts;
+        }
+    }
+
+    fn event_sub_process(&mut self, graph: &mut Graph, scope: usize, events: &[NodeIx], id: &str) {
+        let (Some(owner), [start]) = (graph.scopes[scope].node, events) else {
+            let sentence = "an event sub-process has exactly one start event".to_owned();
+            self.refuse(id, "severalStarts", sentence, "10.3.5");
+            return;
+        };
+        if !graph.incoming(owner).is_empty() || !graph.outgoing(owner).is_empty() {
+            let sentence = "an event sub-process has no incoming and no outgoing flow".to_owned();
+            self.refuse(id, "wrongFlow", sentence, "10.3.5");
+        }
+        if let Work::EventSubProcess { start: place, .. } = &mut graph.nodes[owner as usize].work {
+            *place = *start;
+        }
+        if let Some(parent) = graph.scopes[scope].parent {
+            graph.scopes[parent as usize].listeners.push(*start);
+        }
+    }
+
+    /// Flows that would be misunderstood.
+    fn gateways(&mut self, graph: &Graph) {
+        for (ix, node) in graph.nodes().iter().enumerate() {
+            let (ix, id) = (index(ix), &node.id);
+            let (outgoing, incoming) = (graph.outgoing(ix), graph.incoming(ix));
+            let conditional = outgoing.iter().any(|flow| graph.flow(*flow).condition.is_some());
+            match node.split {
+                SplitRule::All if conditional => {
+                    self.warn(id, "conditionUnused", "a parallel gateway evaluates no conditions", "10.6.4");
+                }
+                SplitRule::Events => self.waiting(graph, ix),
+                SplitRule::Direct | SplitRule::Every | SplitRule::First | SplitRule::All => {}
+            }
+            match &node.work {
+                Work::Start(_) | Work::Boundary { .. } if !incoming.is_empty() => {
+                    let sentence = format!("a {} has no incoming flow", node.element.name());
+                    self.refuse(id, "wrongFlow", sentence, "10.5");
+                }
+                Work::End(_) if !outgoing.is_empty() => {
+                    self.refuse(id, "wrongFlow", "an end event has no outgoing flow".to_owned(), "10.5.3");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What an event-based gateway leads to.
+    fn waiting(&mut self, graph: &Graph, gateway: NodeIx) {
+        let (id, outgoing) = (&graph.node(gateway).id, graph.outgoing(gateway));
+        if outgoing.is_empty() {
+            self.refuse(id, "wrongFlow", "the gateway waits for nothing".to_owned(), "10.6.6");
+        }
+        for flow in outgoing {
+            let target = graph.node(graph.flow(*flow).target);
+            if !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
+                let sentence = format!("`{}` is no event that the gateway can wait for", target.id);
+                self.refuse(id, "wrongFlow", sentence, "10.6.6");
+            }
+        }
+    }
+}
+
+/// The decisions whose elements name a node that uses them.
+fn decisions(definition: &WorkflowDefinition) -> HashMap<&str, &str> {
+    let elements = definition.dmn.iter().flat_map(|dmn| dmn.elements.iter().flatten());
+    elements
+        .filter(|element| matches!(element.r#type.as_deref(), None | Some("decision" | "decisionService")))
+        .filter_map(|element| Some((element.node_id.as_deref()?, element.id.as_deref()?)))
+        .collect()
+}
+
+/// The innermost lane of each node.
+fn lanes_of<'d>(sets: &'d [LaneSet], found: &mut HashMap<&'d str, &'d str>) {
+    for lane in sets.iter().filter_map(|set| set.lanes.as_deref()).flatten() {
+        if let Some(name) = lane.name.as_deref().filter(|name| !name.is_empty()) {
+            found.extend(lane.flow_node_refs.iter().flatten().map(|id| (id.as_str(), name)));
+        }
+        if let Some(inner) = lane.child_lane_set.as_deref() {
+            lanes_of(std::slice::from_ref(inner), found);
+        }
+    }
+}
+
+/// A place in a list as an index; a definition is far smaller than 4 Gi elements.
+fn index(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}

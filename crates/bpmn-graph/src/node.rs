@@ -1,0 +1,266 @@
+//! What each node does, or why it is not executed.
+
+use super::calculation::{DecisionTask, ScriptTask};
+use super::compile::{Builder, Raw};
+use super::events::Refused;
+use super::settings::UserTask;
+use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
+use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::model::{Node, NodeBpmn};
+use std::sync::Arc;
+
+impl Builder<'_> {
+    /// The work of a node; `None` when it was refused.
+    pub(super) fn work(&mut self, ix: NodeIx, raw: &Raw<'_>) -> Option<Work> {
+        let node = raw.node;
+        let id = self.nodes[ix as usize].id.clone();
+        let element = self.nodes[ix as usize].element;
+        let before = self.diagnostics.len();
+        if let Some(bpmn) = node.bpmn.as_deref() {
+            self.check_activity(&id, element, bpmn);
+        }
+        self.check_implementation(&id, element, node);
+        self.check_vendors(&id, node, raw.event_sub_process.is_some());
+        let work = match self.work_of(ix, element, raw) {
+            Ok(work) => Some(work),
+            Err((code, sentence, clause)) => {
+                self.refuse(&id, code, sentence, clause);
+                None
+            }
+        };
+        let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
+        work.filter(|_| !errors)
+    }
+
+    fn work_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
+        let node = raw.node;
+        let empty = NodeBpmn::default();
+        let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
+        Ok(match element {
+            Element::StartEvent => Work::Start(self.start(raw, bpmn)?),
+            Element::EndEvent => Work::End(self.throw(node, true)?),
+            Element::IntermediateThrowEvent => Work::Throw(self.throw(node, false)?),
+            Element::IntermediateCatchEvent => Work::Catch(self.catch(node)?),
+            Element::BoundaryEvent => self.boundary(ix, raw, bpmn)?,
+            Element::Task | Element::ManualTask | Element::ServiceTask => self.bare(ix, element),
+            Element::ScriptTask => {
+                let activity = bpmn.activity.as_ref();
+                let script = activity.and_then(|own| own.script.as_deref());
+                let format = activity.and_then(|own| own.script_format.as_deref());
+                match ScriptTask::read(node.configuration.as_ref(), script, format)? {
+                    Some(script) => Work::Script(Arc::new(script)),
+                    None => self.bare(ix, element),
+                }
+            }
+            Element::BusinessRuleTask => {
+                let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
+                match DecisionTask::read(node.configuration.as_ref(), linked)? {
+                    Some(decision) => Work::Decision(Arc::new(decision)),
+                    None => self.bare(ix, element),
+                }
+            }
+            Element::SendTask => match bpmn.message_ref.as_deref() {
+                None => self.bare(ix, element),
+                reference => Work::Throw(Throw::Message(Arc::new(self.message(node, reference)?))),
+            },
+            Element::ReceiveTask => {
+                if bpmn.instantiate == Some(true) {
+                    let sentence = "a receive task that starts an instance is not executed yet".to_owned();
+                    return Err(("unsupportedElement", sentence, "10.3.3.1"));
+                }
+                Work::Receive(match bpmn.message_ref.as_deref() {
+                    None => None,
+                    reference => Some(Arc::new(self.message(node, reference)?)),
+                })
+            }
+            Element::UserTask => Work::User(Arc::new(self.user_task(raw, bpmn)?)),
+            // What a gateway does is its join and split rule.
+            Element::ExclusiveGateway | Element::InclusiveGateway | Element::ParallelGateway => Work::Pass,
+            Element::EventBasedGateway => {
+                event_based(bpmn)?;
+                Work::Pass
+            }
+            Element::SubProcess => sub_process(raw, bpmn)?,
+        })
+    }
+
+    fn start(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Start, Refused> {
+        let trigger = self.trigger(raw.node)?;
+        let interrupting = bpmn.is_interrupting != Some(false);
+        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.2");
+        let event_sub_process = raw.event_sub_process;
+        match (&trigger, event_sub_process) {
+            (None, Some(_)) => return Err(wrong("the start event of an event sub-process needs a trigger")),
+            (Some(_), None) if raw.scope != super::ROOT => {
+                return Err(wrong("the start event of an embedded sub-process must have no trigger"));
+            }
+            (Some(Trigger::Error(_)), None) => return Err(wrong("an error cannot start a process")),
+            (Some(Trigger::Error(_)), Some(_)) if !interrupting => {
+                return Err(wrong("an error start event always interrupts"));
+            }
+            _ => {}
+        }
+        Ok(Start { trigger, interrupting, event_sub_process })
+    }
+
+    fn catch(&self, node: &Node) -> Result<Trigger, Refused> {
+        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
+        match self.trigger(node)? {
+            None => Err(wrong("a catch event needs an event definition")),
+            Some(Trigger::Error(_)) => Err(wrong("an error is caught at a boundary only")),
+            Some(Trigger::Timer(timer)) if timer.is_endless() => Err(wrong(
+                "the cycle of a catch event needs a count or an end, else the event never completes",
+            )),
+            Some(trigger) => Ok(trigger),
+        }
+    }
+
+    fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
+        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
+        let host = bpmn.attached_to_ref.as_deref().and_then(|id| self.node_ids.get(id)).copied();
+        let Some(host) = host else {
+            return Err((
+                "danglingReference",
+                "the boundary event is attached to no activity".to_owned(),
+                "10.5.4",
+            ));
+        };
+        let activity = &self.nodes[host as usize];
+        if !activity.element.is_activity() || activity.scope != raw.scope {
+            return Err(wrong("a boundary event stands on an activity of its own scope"));
+        }
+        let Some(trigger) = self.trigger(raw.node)? else {
+            return Err(wrong("a boundary event needs a trigger"));
+        };
+        let interrupting = bpmn.cancel_activity != Some(false);
+        if matches!(trigger, Trigger::Error(_)) && !interrupting {
+            return Err(wrong("an error boundary event always interrupts"));
+        }
+        self.nodes[host as usize].boundary.push(ix);
+        Ok(Work::Boundary { host, interrupting, trigger })
+    }
+
+    fn user_task(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<UserTask, Refused> {
+        if bpmn.resources.as_ref().is_some_and(|resources| !resources.is_empty()) {
+            let sentence =
+                "resource roles are not evaluated: set assignee or candidates in the configuration";
+            self.warn(raw.node.element_id().unwrap_or_default(), "resourceRolesUnused", sentence, "10.3.1");
+        }
+        match UserTask::read(raw.node.configuration.as_ref(), raw.lane) {
+            Ok(task) => Ok(task),
+            Err(wrong) => Err(("wrongSetting", wrong.join("; "), "10.3.4.1")),
+        }
+    }
+
+    /// A task without an executor, which completes at once.
+    fn bare(&mut self, ix: NodeIx, element: Element) -> Work {
+        if matches!(
+            element,
+            Element::ServiceTask | Element::SendTask | Element::ScriptTask | Element::BusinessRuleTask
+        ) {
+            let id = self.nodes[ix as usize].id.clone();
+            let sentence = format!("the {} has no implementation and completes at once", element.name());
+            self.diagnostics.push(Diagnostic::info("taskCompletesAtOnce", sentence).with_element(&*id));
+        }
+        Work::Pass
+    }
+
+    /// Loop markers, quantities and compensation, which every activity can carry.
+    fn check_activity(&mut self, id: &str, element: Element, bpmn: &NodeBpmn) {
+        let Some(activity) = &bpmn.activity else { return };
+        if let Some(marker) = &activity.r#loop {
+            let standard =
+                marker.kind.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().contains("standard"));
+            let kind = if standard { "loops" } else { "multi-instance activities" };
+            self.refuse(id, "unsupportedLoop", format!("{kind} are not executed yet"), "10.3.8");
+        }
+        if activity.for_compensation == Some(true) {
+            self.refuse(id, "unsupportedElement", "compensation is not executed yet".to_owned(), "10.3.3");
+        }
+        for (name, quantity) in
+            [("startQuantity", activity.start_quantity), ("completionQuantity", activity.completion_quantity)]
+        {
+            match quantity {
+                None | Some(1) => {}
+                Some(..1) => self.refuse(id, "quantity", format!("{name} must be at least 1"), "10.3.1"),
+                Some(_) => {
+                    self.refuse(
+                        id,
+                        "unsupportedQuantity",
+                        format!("a {name} other than 1 is not executed yet"),
+                        "10.3.1",
+                    );
+                }
+            }
+        }
+        if !element.is_activity() && activity.default_flow.is_some() {
+            self.warn(id, "defaultFlowUnused", "only an activity has a default flow in `activity`", "10.3.1");
+        }
+    }
+
+    /// Settings that ask for an executor which is not there.
+    fn check_implementation(&mut self, id: &str, element: Element, node: &Node) {
+        let kind = node.configuration.as_ref().and_then(|own| own.get("kind")).and_then(|kind| kind.as_str());
+        match kind {
+            Some(kind) if element == Element::UserTask && kind.starts_with("human.") => {}
+            Some("dmn") if element == Element::BusinessRuleTask => {}
+            Some("feel") if element == Element::ScriptTask => {}
+            Some(kind) => {
+                let sentence = format!("there is no executor for the kind `{kind}` yet");
+                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
+            }
+            None => {}
+        }
+        let empty = NodeBpmn::default();
+        let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
+        if matches!(element, Element::ServiceTask | Element::SendTask | Element::BusinessRuleTask) {
+            if let Some(operation) = &bpmn.operation_ref {
+                let sentence = format!("there is no executor for the operation `{operation}` yet");
+                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
+            }
+            // `##unspecified` and the default `##WebService` without an operation name no technology to call.
+            let named =
+                bpmn.implementation.as_deref().filter(|own| !own.is_empty() && !own.starts_with("##"));
+            if let Some(implementation) = named {
+                let sentence = format!("there is no executor for the implementation `{implementation}` yet");
+                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
+            }
+        }
+        if let Some(settings) = &node.configuration {
+            self.check_settings(id, element, settings);
+        }
+    }
+}
+
+fn event_based(bpmn: &NodeBpmn) -> Result<(), Refused> {
+    let wrong = |sentence: &str| ("unsupportedElement", sentence.to_owned(), "10.6.6");
+    if bpmn.instantiate == Some(true) {
+        return Err(wrong("an event-based gateway that starts an instance is not executed yet"));
+    }
+    if bpmn.event_gateway_type.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("exclusive")) {
+        return Err(wrong("a parallel event-based gateway is not executed yet"));
+    }
+    Ok(())
+}
+
+fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
+    if bpmn.is_transaction == Some(true) {
+        return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
+    }
+    let scope: ScopeIx = raw.content.unwrap_or_default();
+    Ok(if bpmn.triggered_by_event == Some(true) {
+        // The start event is known when all nodes are compiled.
+        Work::EventSubProcess { scope, start: NodeIx::MAX }
+    } else {
+        Work::SubProcess(scope)
+    })
+}
+
+/// Why a node has no place in a graph.
+pub(super) fn unknown(node: &Node) -> (&'static str, String) {
+    match (node.kind().and_then(element::refusal), node.element_type()) {
+        (Some(reason), _) => ("unsupportedElement", reason.to_owned()),
+        (None, None | Some("")) => ("unknownElement", "the node has no type".to_owned()),
+        (None, Some(word)) => ("unknownElement", format!("`{word}` is no flow node of BPMN 2.0.2")),
+    }
+}

@@ -1,0 +1,114 @@
+//! Join and split rules of nodes: what arriving tokens do and which flows leaving ones take (clauses 13.4.1 to 13.4.4).
+
+use super::{FlowIx, Graph, NodeIx, Work};
+use heddle_bpmn::element::{Joining, Splitting};
+
+/// A set of nodes.
+#[derive(Debug, Clone, Default)]
+pub struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(size: usize) -> Self {
+        Self(vec![0; size.div_ceil(64)])
+    }
+
+    /// Adds a node; answers whether it is new.
+    fn insert(&mut self, ix: NodeIx) -> bool {
+        let (word, bit) = (ix as usize / 64, 1 << (ix % 64));
+        let new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        new
+    }
+
+    /// Whether the node is in the set.
+    #[must_use]
+    pub fn contains(&self, ix: NodeIx) -> bool {
+        self.0.get(ix as usize / 64).is_some_and(|word| word & (1 << (ix % 64)) != 0)
+    }
+}
+
+/// Per incoming flow of a join the nodes from which a path that does not visit the join leads to the flow.
+pub type Upstream = Vec<(FlowIx, Bits)>;
+
+/// What a token does that arrives at a node.
+#[derive(Debug, Clone)]
+pub enum JoinRule {
+    /// It activates the node.
+    Pass,
+    /// It waits for a token on every other incoming flow.
+    All(Upstream),
+    /// It waits for the tokens that can still arrive on other incoming flows.
+    Inclusive(Upstream),
+}
+
+impl JoinRule {
+    /// The rule of a node; none where it is not executed. With one incoming flow there is nothing to wait for.
+    pub(super) fn of(graph: &Graph, ix: NodeIx) -> Option<Self> {
+        let (joining, _) = graph.node(ix).element.kind().token_rules();
+        let several = graph.incoming(ix).len() > 1;
+        Some(match joining {
+            Joining::All if several => Self::All(upstream(graph, ix)),
+            Joining::Inclusive if several => Self::Inclusive(upstream(graph, ix)),
+            Joining::Pass | Joining::All | Joining::Inclusive => Self::Pass,
+            Joining::Complex => return None,
+        })
+    }
+
+    /// The paths into the node, where tokens can be held at it.
+    #[must_use]
+    pub const fn upstream(&self) -> Option<&Upstream> {
+        match self {
+            Self::Pass => None,
+            Self::All(upstream) | Self::Inclusive(upstream) => Some(upstream),
+        }
+    }
+}
+
+/// Which outgoing flows of a node take a token when it completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SplitRule {
+    /// Every flow that holds, of a node that is no gateway; the default flow when no flow with a condition holds.
+    Direct,
+    /// Every flow that holds; the default flow when there is none.
+    Every,
+    /// The first flow that holds, else the default flow.
+    First,
+    /// All flows, whatever their conditions.
+    All,
+    /// The flow of the event that occurs first.
+    Events,
+}
+
+impl SplitRule {
+    /// The rule of an element; none where it is not executed.
+    pub(super) const fn of(splitting: Splitting) -> Option<Self> {
+        Some(match splitting {
+            Splitting::Direct => Self::Direct,
+            Splitting::Every => Self::Every,
+            Splitting::First => Self::First,
+            Splitting::All => Self::All,
+            Splitting::Events => Self::Events,
+            Splitting::Complex => return None,
+        })
+    }
+}
+
+/// The paths into a node. An activity leads to its boundary events, too.
+fn upstream(graph: &Graph, join: NodeIx) -> Upstream {
+    graph.incoming(join).iter().map(|&flow| (flow, before(graph, join, flow))).collect()
+}
+
+fn before(graph: &Graph, join: NodeIx, flow: FlowIx) -> Bits {
+    let mut seen = Bits::new(graph.nodes().len());
+    let mut open = vec![graph.flow(flow).source];
+    while let Some(ix) = open.pop() {
+        if ix == join || !seen.insert(ix) {
+            continue;
+        }
+        open.extend(graph.incoming(ix).iter().map(|&flow| graph.flow(flow).source));
+        if let Work::Boundary { host, .. } = graph.node(ix).work {
+            open.push(host);
+        }
+    }
+    seen
+}

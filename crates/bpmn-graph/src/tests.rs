@@ -1,0 +1,437 @@
+//! What compiles, and what is refused with which reason.
+
+use super::{Compiled, Setting, StartKind, compile};
+use heddle_bpmn::diagnostic::Severity;
+use heddle_bpmn::model::WorkflowDefinition;
+use serde_json::{Value, json};
+
+fn compiled(definition: Value) -> Compiled {
+    let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
+    compile(&definition)
+}
+
+/// A process `s > x > e` around one node.
+fn around(node: Value) -> Value {
+    let mut node = node;
+    node["id"] = "x".into();
+    json!({
+        "nodes": [{"id": "s", "type": "startEvent"}, node, {"id": "e", "type": "endEvent"}],
+        "edges": [{"id": "f1", "source": "s", "target": "x"}, {"id": "f2", "source": "x", "target": "e"}],
+        "bpmn": {"messages": [{"id": "m1", "name": "order placed"}]}
+    })
+}
+
+fn codes(compiled: &Compiled, severity: Severity) -> Vec<(&str, Option<&str>)> {
+    let found = compiled.diagnostics.iter().filter(|own| own.severity == severity);
+    found.map(|own| (own.code.as_str(), own.element_id.as_deref())).collect()
+}
+
+fn event(definition: Value) -> Value {
+    json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": [definition]}})
+}
+
+#[test]
+fn a_node_that_is_not_executed_is_refused_with_its_id() {
+    let task = |activity: Value| json!({"type": "task", "bpmn": {"activity": activity}});
+    for (node, code) in [
+        (json!({"type": "scriptTask", "bpmn": {"activity": {"script": "x = 1"}}}), "unsupportedScript"),
+        (json!({"type": "businessRuleTask", "configuration": {"resultVariable": "x"}}), "wrongSetting"),
+        (json!({"type": "businessRuleTask", "configuration": {"kind": "dmn"}}), "wrongSetting"),
+        (
+            json!({"type": "businessRuleTask", "configuration": {"decisionRef": "d", "version": "2"}}),
+            "unsupportedSetting",
+        ),
+        (
+            json!({"type": "businessRuleTask", "configuration": {"decisionRef": "d", "versionPolicy": "pinned"}}),
+            "unsupportedSetting",
+        ),
+        (json!({"type": "serviceTask", "configuration": {"decisionRef": "d"}}), "unsupportedSetting"),
+        (json!({"type": "scriptTask", "configuration": {"source": "1 +"}}), "expressionSyntax"),
+        (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
+        (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
+        (json!({"type": "callActivity", "bpmn": {"calledElement": "p"}}), "unsupportedElement"),
+        (json!({"type": "complexGateway"}), "unsupportedElement"),
+        (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
+        (json!({"type": "transaction"}), "unsupportedElement"),
+        (json!({"type": "subProcess", "bpmn": {"isTransaction": true}}), "unsupportedElement"),
+        (json!({"type": "teleport"}), "unknownElement"),
+        (json!({}), "unknownElement"),
+        (
+            json!({"type": "serviceTask", "configuration": {"kind": "http.request"}}),
+            "unsupportedImplementation",
+        ),
+        (json!({"type": "task", "configuration": {"kind": "llm.chat"}}), "unsupportedImplementation"),
+        (json!({"type": "userTask", "configuration": {"kind": "http.request"}}), "unsupportedImplementation"),
+        (json!({"type": "serviceTask", "bpmn": {"operationRef": "op"}}), "unsupportedImplementation"),
+        (
+            json!({"type": "sendTask", "bpmn": {"operationRef": "op", "messageRef": "m1"}}),
+            "unsupportedImplementation",
+        ),
+        (
+            json!({"type": "serviceTask", "bpmn": {"implementation": "urn:connector"}}),
+            "unsupportedImplementation",
+        ),
+        (json!({"type": "sendTask", "bpmn": {"messageRef": "m2"}}), "danglingReference"),
+        (json!({"type": "receiveTask", "bpmn": {"instantiate": true}}), "unsupportedElement"),
+        (json!({"type": "eventBasedGateway", "bpmn": {"instantiate": true}}), "unsupportedElement"),
+        (
+            json!({"type": "eventBasedGateway", "bpmn": {"eventGatewayType": "Parallel"}}),
+            "unsupportedElement",
+        ),
+        (task(json!({"loop": {"kind": "standard"}})), "unsupportedLoop"),
+        (task(json!({"loop": {"kind": "multiInstance"}})), "unsupportedLoop"),
+        (task(json!({"forCompensation": true})), "unsupportedElement"),
+        (task(json!({"startQuantity": 2})), "unsupportedQuantity"),
+        (task(json!({"completionQuantity": 0})), "quantity"),
+        (json!({"type": "userTask", "configuration": {"priority": 1000}}), "wrongSetting"),
+        (json!({"type": "intermediateCatchEvent"}), "unsupportedEvent"),
+        (event(json!({"type": "conditional", "expression": "true"})), "unsupportedEvent"),
+        (event(json!({"type": "link"})), "unsupportedEvent"),
+        (event(json!({"type": "error"})), "unsupportedEvent"),
+        (event(json!({"type": "message"})), "missingMessage"),
+        (event(json!({"type": "message", "reference": "m2"})), "danglingReference"),
+        (event(json!({"type": "signal"})), "missingSignal"),
+        (event(json!({"type": "reference", "reference": "nowhere"})), "danglingReference"),
+        (event(json!({"type": "timer"})), "timerSyntax"),
+        (event(json!({"type": "timer", "timeDuration": "5 minutes or so"})), "timerSyntax"),
+        (event(json!({"type": "timer", "timeDuration": "PT1S", "timeDate": "2024-01-01"})), "timerSyntax"),
+        (event(json!({"type": "timer", "timeCycle": "R/PT1S"})), "unsupportedEvent"),
+        (json!({"type": "boundaryEvent"}), "danglingReference"),
+    ] {
+        let compiled = compiled(around(node.clone()));
+        let found = codes(&compiled, Severity::Error);
+        assert!(found.contains(&(code, Some("x"))), "{node}: {:?}", compiled.diagnostics);
+        assert!(compiled.processes.is_empty(), "{node}");
+    }
+}
+
+#[test]
+fn a_wrong_condition_tells_its_place_in_the_text() {
+    for (text, place) in [("= a >", (1, 6)), ("a >\n  )", (2, 3)), ("=\n  1 +", (2, 6))] {
+        let mut definition = around(json!({"type": "exclusiveGateway"}));
+        definition["edges"][1]["bpmn"] = json!({ "conditionExpression": text });
+        let found = compiled(definition).diagnostics;
+        let at = found[0].expression.unwrap();
+        assert_eq!((found[0].element_id.as_deref(), (at.line, at.column)), (Some("f2"), place), "{found:?}");
+    }
+}
+
+#[test]
+fn several_event_definitions_are_refused() {
+    let two = json!([{"type": "timer", "timeDuration": "PT1S"}, {"type": "message", "reference": "m1"}]);
+    let node = json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}});
+    assert_eq!(codes(&compiled(around(node)), Severity::Error), [("unsupportedEvent", Some("x"))]);
+}
+
+#[test]
+fn vendors_implementations_are_refused_wherever_they_stand() {
+    let service = json!({"type": "serviceTask"});
+    let with_extension = |xml: &str| json!({"type": "serviceTask", "bpmn": {"extensionXml": [xml]}});
+    let mut residue = around(service.clone());
+    residue["bpmn"]["extensionElementsXml"] = json!([r#"<heddle:residue for="x" camunda:class="a.B"/>"#]);
+    let mut elsewhere = around(service.clone());
+    elsewhere["bpmn"]["extensionElementsXml"] = json!([
+        r#"<heddle:residue for="y" camunda:class="a.B"/>"#,
+        r#"<heddle:residue for="x" camunda:note="n"/>"#
+    ]);
+    let refused = [("unsupportedExtension", Some("x"))];
+    for definition in [
+        residue,
+        around(with_extension(r#"<zeebe:taskDefinition type="pay"/>"#)),
+        around(with_extension(
+            "<camunda:connector><camunda:connectorId>http</camunda:connectorId></camunda:connector>",
+        )),
+        around(with_extension(r#"<a:b><camunda:executionListener event="start"/></a:b>"#)),
+    ] {
+        assert_eq!(codes(&compiled(definition.clone()), Severity::Error), refused, "{definition}");
+    }
+    for definition in [elsewhere, around(with_extension("<camunda:properties/>")), around(service)] {
+        let compiled = compiled(definition);
+        assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
+        assert_eq!(codes(&compiled, Severity::Info), [("taskCompletesAtOnce", Some("x"))]);
+    }
+}
+
+#[test]
+fn flows_that_cannot_be_taken_are_refused() {
+    let with = |edge: Value| {
+        let mut definition = around(json!({"type": "exclusiveGateway"}));
+        let mut edge = edge;
+        edge["id"] = "f3".into();
+        definition["edges"].as_array_mut().unwrap().push(edge);
+        compiled(definition)
+    };
+    let to_end = |more: Value| {
+        let mut edge = json!({"source": "x", "target": "e"});
+        edge.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        edge
+    };
+    let expression = |text: &str| to_end(json!({"bpmn": {"conditionExpression": text}}));
+    for (edge, code) in [
+        (json!({"source": "x", "target": "nowhere"}), "danglingReference"),
+        (json!({"source": "x"}), "danglingReference"),
+        (to_end(json!({"type": "teleport"})), "unknownElement"),
+        (to_end(json!({"loop": {"maximumIterations": 3}})), "unsupportedLoop"),
+        (expression("${x.size() > 3}"), "expressionLanguage"),
+        (expression("${x} and ${y}"), "expressionLanguage"),
+        (expression(" "), "expressionSyntax"),
+        (expression("1 +"), "expressionSyntax"),
+        (
+            to_end(
+                json!({"bpmn": {"conditionExpression": "x", "conditionLanguage": "http://www.w3.org/1999/XPath"}}),
+            ),
+            "expressionLanguage",
+        ),
+        (to_end(json!({"condition": {"left": "x", "operator": "is", "value": "1"}})), "wrongCondition"),
+        (to_end(json!({"condition": {"left": "x"}})), "wrongCondition"),
+        (to_end(json!({"condition": {"on": "outcome:ok"}})), "wrongCondition"),
+        (to_end(json!({"condition": {"on": "failure"}})), "unsupportedCondition"),
+    ] {
+        let compiled = with(edge.clone());
+        assert_eq!(codes(&compiled, Severity::Error), [(code, Some("f3"))], "{edge}");
+    }
+    for edge in
+        [expression("= x > 3"), expression("\n x > 3 \n"), to_end(json!({"condition": {"on": "always"}}))]
+    {
+        assert!(with(edge.clone()).is_executable(), "{edge}");
+    }
+    let translated = with(expression(" ${x > 3 && !y} "));
+    assert!(translated.is_executable());
+    assert_eq!(codes(&translated, Severity::Info), [("translatedCondition", Some("f3"))]);
+    // Lines that carry no token may lead anywhere.
+    assert!(with(json!({"source": "x", "target": "note", "type": "association"})).is_executable());
+}
+
+#[test]
+fn the_shape_of_a_graph_is_checked() {
+    let nodes = |nodes: Value, edges: Value| compiled(json!({"nodes": nodes, "edges": edges}));
+    let loop_only = nodes(
+        json!([{"id": "a", "type": "task"}, {"id": "b", "type": "task"}]),
+        json!([{"id": "f", "source": "a", "target": "b"}, {"id": "g", "source": "b", "target": "a"}]),
+    );
+    assert_eq!(codes(&loop_only, Severity::Error), [("noStart", Some("main"))]);
+    let twice = nodes(json!([{"id": "a", "type": "task"}, {"id": "a", "type": "task"}]), json!([]));
+    assert_eq!(codes(&twice, Severity::Error), [("duplicateId", Some("a"))]);
+    let into_start = nodes(
+        json!([{"id": "s", "type": "startEvent"}, {"id": "a", "type": "task"}]),
+        json!([{"id": "f", "source": "a", "target": "s"}]),
+    );
+    assert_eq!(codes(&into_start, Severity::Error), [("wrongFlow", Some("s"))]);
+    let gateway = nodes(
+        json!([{"id": "g", "type": "eventBasedGateway"}, {"id": "a", "type": "task"}]),
+        json!([{"id": "f", "source": "g", "target": "a"}]),
+    );
+    assert_eq!(codes(&gateway, Severity::Error), [("wrongFlow", Some("g"))]);
+    assert_eq!(codes(&compiled(json!({})), Severity::Error), [("noExecutableProcess", None)]);
+    let default = json!({"type": "exclusiveGateway", "bpmn": {"defaultFlow": "f1"}});
+    assert_eq!(codes(&compiled(around(default)), Severity::Error), [("danglingReference", Some("x"))]);
+    let inner =
+        json!({"nodes": [{"id": "i", "type": "task"}], "edges": [{"id": "f", "source": "i", "target": "e"}]});
+    let across = around(json!({"type": "subProcess", "bpmn": {"subProcess": inner}}));
+    assert_eq!(codes(&compiled(across), Severity::Error), [("danglingReference", Some("f"))]);
+}
+
+#[test]
+fn each_process_is_a_graph_of_its_own() {
+    let task = json!([{"id": "a", "type": "task"}]);
+    let compiled =
+        compiled(json!({"nodes": [{"id": "t", "type": "task"}], "bpmn": {"name": "All", "processes": [
+            {"id": "p1", "name": "One", "nodes": task, "executable": true},
+            {"id": "p2", "nodes": task},
+            {"id": "drawn", "nodes": [{"id": "c", "type": "complexGateway"}], "executable": false},
+            {"id": "black-box"}
+        ]}}));
+    let ids: Vec<_> = compiled.processes.iter().map(|graph| (&*graph.id, graph.name.as_deref())).collect();
+    assert_eq!(ids, [("main", Some("All")), ("p1", Some("One")), ("p2", None)]);
+    assert_eq!(codes(&compiled, Severity::Info), [("processNotExecutable", Some("drawn"))]);
+    assert!(compiled.is_executable() && compiled.process("p2").is_some());
+}
+
+#[test]
+fn start_events_bind_to_the_outside() {
+    let start = |id: &str, definition: Value| json!({"id": id, "type": "startEvent", "bpmn": {"eventDefinitions": [definition]}});
+    let compiled = compiled(json!({
+        "nodes": [
+            {"id": "plain", "type": "startEvent"},
+            start("m", json!({"type": "message", "reference": "m1"})),
+            start("s", json!({"type": "signal", "reference": "s1"})),
+            start("t", json!({"type": "timer", "timeCycle": "R/PT1H"})),
+        ],
+        "bpmn": {"messages": [{"id": "m1", "name": "order placed"}], "signals": [{"id": "s1"}]}
+    }));
+    let bindings = compiled.processes[0].start_bindings();
+    let found: Vec<_> = bindings.iter().map(|own| (own.kind, own.name.as_deref(), &*own.node_id)).collect();
+    let expected = [
+        (StartKind::Message, Some("order placed"), "m"),
+        (StartKind::Signal, Some("s1"), "s"),
+        (StartKind::Timer, None, "t"),
+    ];
+    assert_eq!(found, expected);
+    let timer = serde_json::to_value(&bindings[2]).unwrap();
+    assert_eq!(timer, json!({"kind": "timer", "nodeId": "t", "timer": ["cycle", "R/PT1H"]}));
+}
+
+#[test]
+fn the_innermost_lane_is_the_candidate_group() {
+    let lanes = json!([{"id": "ls", "lanes": [{"id": "l1", "name": "Office", "flowNodeRefs": ["u"], "childLaneSet":
+        {"id": "inner", "lanes": [{"id": "l2", "name": "Front desk", "flowNodeRefs": ["u"]}]}}]}]);
+    let compiled = compiled(json!({"bpmn": {"processes": [
+        {"id": "p", "nodes": [{"id": "u", "type": "userTask"}], "laneSets": lanes}
+    ]}}));
+    let super::Work::User(task) = &compiled.processes[0].node(0).work else { panic!("no user task") };
+    assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Front desk"));
+}
+
+/// A model of one node between start and end, read from XML with the vendors' prefixes.
+fn imported(node: &str, rest: &str) -> heddle_bpmn::model::WorkflowDefinition {
+    let xml = format!(
+        "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" targetNamespace=\"urn:x\" \
+         xmlns:camunda=\"http://camunda.org/schema/1.0/bpmn\" xmlns:zeebe=\"http://camunda.org/schema/zeebe/1.0\" \
+         xmlns:flowable=\"http://flowable.org/bpmn\" xmlns:drools=\"http://www.jboss.org/drools\">{rest}\
+         <process id=\"p\" isExecutable=\"true\"><startEvent id=\"s\"/>{node}<endEvent id=\"e\"/>\
+         <sequenceFlow id=\"f1\" sourceRef=\"s\" targetRef=\"x\"/>\
+         <sequenceFlow id=\"f2\" sourceRef=\"x\" targetRef=\"e\"/></process></definitions>"
+    );
+    heddle_bpmn::xml::read(xml.as_bytes()).unwrap().definition
+}
+
+#[test]
+fn a_vendors_word_is_honoured_or_refused_with_its_reason() {
+    let extended = |element: &str, inner: &str| {
+        format!("<{element} id=\"x\"><extensionElements>{inner}</extensionElements></{element}>")
+    };
+    let message = "<message id=\"m\" name=\"paid\"><extensionElements>\
+                   <zeebe:subscription correlationKey=\"=order.id\"/></extensionElements></message>";
+    for (node, expected) in [
+        ("<userTask id=\"x\" camunda:assignee=\"${boss}\" camunda:asyncBefore=\"true\"/>".to_owned(), ""),
+        ("<userTask id=\"x\" camunda:assignee=\"${bean.boss()}\"/>".to_owned(), "method call"),
+        ("<userTask id=\"x\" camunda:priority=\"500\"/>".to_owned(), "0 to 100"),
+        ("<serviceTask id=\"x\" camunda:class=\"org.Foo\"/>".to_owned(), "Java code"),
+        (
+            "<serviceTask id=\"x\" camunda:type=\"external\" camunda:topic=\"pay\"/>".to_owned(),
+            "external workers",
+        ),
+        ("<serviceTask id=\"x\" flowable:type=\"mail\"/>".to_owned(), "built-in task"),
+        ("<task id=\"x\" flowable:skipExpression=\"${a}\"/>".to_owned(), "skipped"),
+        ("<task id=\"x\" drools:taskName=\"a\"/>".to_owned(), "drools:taskName would be ignored"),
+        (extended("serviceTask", "<zeebe:taskDefinition type=\"pay\"/>"), "external workers"),
+        (
+            extended(
+                "userTask",
+                "<zeebe:ioMapping><zeebe:input source=\"=a\" target=\"b\"/></zeebe:ioMapping>",
+            ),
+            "input mappings",
+        ),
+        (extended("userTask", "<zeebe:userTask/><zeebe:properties/>"), ""),
+        (extended("task", "<camunda:executionListener event=\"start\" class=\"a.B\"/>"), "beside the flow"),
+        ("<receiveTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
+        ("<sendTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
+    ] {
+        let compiled = compile(&imported(&node, message));
+        let errors: Vec<&str> = compiled
+            .diagnostics
+            .iter()
+            .filter(|own| own.is_error())
+            .map(|own| own.message.as_str())
+            .collect();
+        match expected {
+            "" => assert!(errors.is_empty(), "{node}: {errors:?}"),
+            _ => assert!(errors.iter().any(|own| own.contains(expected)), "{node}: {errors:?}"),
+        }
+    }
+    let definition = imported("<receiveTask id=\"x\" messageRef=\"m\"/>", message);
+    let compiled = compile(&definition);
+    let graph = &compiled.processes[0];
+    let work = &graph.node(graph.find("x").unwrap()).work;
+    assert!(matches!(work, super::Work::Receive(Some(own)) if own.correlation_key.is_some()), "{work:?}");
+}
+
+#[test]
+fn a_setting_of_the_configuration_counts_more_than_the_vendors_word() {
+    let mut definition = imported("<userTask id=\"x\" camunda:assignee=\"${bean.boss()}\"/>", "");
+    let nodes = definition.bpmn.as_mut().unwrap().processes.as_mut().unwrap()[0].nodes.as_mut().unwrap();
+    nodes[1].configuration = json!({"assignee": "ada"}).as_object().cloned();
+    assert!(compile(&definition).is_executable());
+    let written = heddle_bpmn::xml::write(&definition).unwrap().xml;
+    assert!(written.contains("camunda:assignee=\"${bean.boss()}\""), "{written}");
+    let again = heddle_bpmn::xml::read(written.as_bytes()).unwrap().definition;
+    let nodes = again.bpmn.unwrap().processes.unwrap()[0].nodes.clone().unwrap();
+    assert_eq!(nodes[1].configuration, json!({"assignee": "ada"}).as_object().cloned());
+
+    // Words removed from the settings stay removed.
+    let mut definition = imported("<userTask id=\"x\" camunda:assignee=\"ada\"/>", "");
+    let nodes = definition.bpmn.as_mut().unwrap().processes.as_mut().unwrap()[0].nodes.as_mut().unwrap();
+    nodes[1].configuration = None;
+    let again = heddle_bpmn::xml::read(heddle_bpmn::xml::write(&definition).unwrap().xml.as_bytes())
+        .unwrap()
+        .definition;
+    let nodes = again.bpmn.unwrap().processes.unwrap()[0].nodes.clone().unwrap();
+    assert_eq!(nodes[1].configuration, Some(serde_json::Map::new()));
+}
+
+#[test]
+fn words_at_flows_processes_and_signals_count() {
+    for (process, expected) in [
+        (
+            "<extensionElements><flowable:executionListener class=\"a.B\"/></extensionElements>",
+            "flowable:executionListener",
+        ),
+        (
+            "<dataObject id=\"d\"><extensionElements><flowable:value>1</flowable:value></extensionElements></dataObject>",
+            "flowable:value",
+        ),
+    ] {
+        let xml = format!(
+            "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" targetNamespace=\"urn:x\" \
+             xmlns:flowable=\"http://flowable.org/bpmn\"><process id=\"p\" isExecutable=\"true\">{process}\
+             <startEvent id=\"s\"/></process></definitions>"
+        );
+        let compiled = compile(&heddle_bpmn::xml::read(xml.as_bytes()).unwrap().definition);
+        assert!(
+            compiled.diagnostics.iter().any(|own| own.is_error() && own.message.contains(expected)),
+            "{process}"
+        );
+    }
+    let signal = "<signal id=\"g\" name=\"go\" flowable:scope=\"processInstance\"/>";
+    let catch = "<intermediateCatchEvent id=\"x\"><signalEventDefinition id=\"d\" signalRef=\"g\"/></intermediateCatchEvent>";
+    assert_eq!(
+        codes(&compile(&imported(catch, signal)), Severity::Error),
+        [("unsupportedExtension", Some("x"))]
+    );
+    let signal = signal.replace("processInstance", "global");
+    assert!(compile(&imported(catch, &signal)).is_executable());
+}
+
+#[test]
+fn data_and_correlations_that_do_nothing_are_told_element_by_element() {
+    let mut definition = around(json!({"type": "task", "bpmn": {
+        "dataAssociations": [{"id": "a", "sources": ["d"], "target": "i"}],
+        "dataInputs": [{"id": "i"}], "inputSets": [{"id": "is", "dataInputRefs": ["i"]}]
+    }}));
+    let key = |id: &str| json!([{"id": id}]);
+    definition["bpmn"]["collaborations"] = json!([{
+        "correlationKeys": key("k1"),
+        "conversations": [{"type": "subConversation", "conversations": [{"correlationKeys": key("k2")}]}]
+    }]);
+    let subscription =
+        json!([{"id": "sub", "correlationPropertyRef": "x"}, {"id": "sub", "correlationPropertyRef": "y"}]);
+    definition["bpmn"]["processes"] = json!([{
+        "id": "p", "nodes": [{"id": "n", "type": "startEvent", "bpmn": {"dataOutputs": [{"id": "o"}]}}],
+        "inputSets": [{"id": "ps"}], "correlations": subscription
+    }]);
+    let compiled = compiled(definition);
+    assert!(compiled.processes.len() == 2, "{:?}", compiled.diagnostics);
+    assert_eq!(
+        codes(&compiled, Severity::Warning),
+        [
+            ("dataAssociationsUnused", Some("x")),
+            ("dataSetsUnused", Some("x")),
+            ("dataSetsUnused", Some("p")),
+            ("correlationUnused", Some("sub")),
+            ("dataSetsUnused", Some("n")),
+            ("correlationUnused", Some("k1")),
+            ("correlationUnused", Some("k2")),
+        ]
+    );
+    assert!(compiled.diagnostics.iter().all(|one| one.clause.is_some() && one.remedy.is_some()));
+}

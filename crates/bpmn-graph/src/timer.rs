@@ -1,0 +1,460 @@
+//! Timers of timer events (clause 10.5.5.6): ISO 8601 dates, durations and repeating intervals.
+//!
+//! A repeating timer is anchored to its schedule: slot k lies at anchor + k · period, so that a late firing
+//! moves no later slot. Calendar units (years, months, weeks, days) are added in UTC. A date and time without
+//! an offset is UTC.
+
+use heddle_bpmn::juel;
+use heddle_feel::{Dialect, EvalContext, Expression};
+use heddle_kernel::Timestamp;
+use jiff::{Span, Zoned, civil, tz::TimeZone};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
+
+/// Which of the three timer attributes a definition uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TimerKind {
+    /// `timeDate`: a point in time.
+    Date,
+    /// `timeDuration`: a span after the activation.
+    Duration,
+    /// `timeCycle`: `R[n]/[start/]period[/end]`.
+    Cycle,
+}
+
+/// Why a timer's text is no timer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TimerError(pub String);
+
+/// The timer of a timer event: literal, or a FEEL expression that gives the ISO 8601 text.
+#[derive(Debug, Clone)]
+pub struct TimerDefinition {
+    kind: TimerKind,
+    text: Arc<str>,
+    form: Form,
+}
+
+#[derive(Debug, Clone)]
+enum Form {
+    Literal(Literal),
+    Expression(Expression),
+}
+
+#[derive(Debug, Clone)]
+enum Literal {
+    Date(Timestamp),
+    Duration(Period),
+    Cycle { count: Option<u32>, start: Option<Timestamp>, period: Period, end: Option<Timestamp> },
+}
+
+/// A positive ISO 8601 duration; years and months keep their calendar meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Period {
+    text: Arc<str>,
+    span: jiff::SpanFieldwise,
+}
+
+/// When a timer is due, and how it repeats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Schedule {
+    /// The instant from which the timer may fire.
+    pub due_at: Timestamp,
+    /// Present for a repeating timer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Recurrence>,
+}
+
+/// How a timer goes on after the slot that is scheduled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recurrence {
+    /// Slot 0 of the schedule.
+    pub anchor: Timestamp,
+    /// Distance of the slots.
+    pub period: Period,
+    /// Index of the scheduled slot.
+    pub slot: u32,
+    /// Index of the last slot; absent when there is no last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<u32>,
+    /// No slot lies after this instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Timestamp>,
+}
+
+impl Period {
+    /// Reads a positive ISO 8601 duration.
+    ///
+    /// # Errors
+    /// When the text is none, or is zero or negative.
+    pub fn parse(text: &str) -> Result<Self, TimerError> {
+        let wrong = || TimerError(format!("`{text}` is not a positive ISO 8601 duration such as PT15M"));
+        if !text.starts_with(['P', 'p']) {
+            return Err(wrong());
+        }
+        let Ok(span) = text.parse::<Span>() else { return Err(wrong()) };
+        if span.is_negative() || span.is_zero() {
+            return Err(wrong());
+        }
+        Ok(Self { text: text.into(), span: span.fieldwise() })
+    }
+
+    /// The instant `times` periods after `anchor`; none beyond the calendar's range.
+    fn after(&self, anchor: Timestamp, times: u32) -> Option<Timestamp> {
+        let span = self.span.0.checked_mul(i64::from(times)).ok()?;
+        let zoned = zoned(anchor)?.checked_add(span).ok()?;
+        Some(millis(&zoned))
+    }
+}
+
+impl Serialize for Period {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Period {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+fn compile(source: &str) -> Result<Expression, String> {
+    Expression::compile(source, Dialect::Heddle).map_err(|error| error.message)
+}
+
+impl TimerDefinition {
+    /// Reads a timer's text; what is no ISO 8601 text is taken as a FEEL expression, or, with `${` or `#{` in it,
+    /// translated to one.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn parse(kind: TimerKind, text: &str) -> Result<Self, TimerError> {
+        let text = text.trim();
+        let form = match Literal::parse(kind, text) {
+            Ok(literal) => Form::Literal(literal),
+            Err(_) if juel::is_juel(text) => match juel::value(text) {
+                Ok(source) => Form::Expression(compile(&source).map_err(TimerError)?),
+                Err(error) => return Err(TimerError(format!("`{text}` is not translated to FEEL: {error}"))),
+            },
+            Err(error) => {
+                // A text that is meant as ISO 8601 deserves the answer about ISO 8601.
+                let unsigned = text.trim_start_matches('-');
+                let iso = unsigned.starts_with(['P', 'R'])
+                    || unsigned.starts_with(|own: char| own.is_ascii_digit());
+                if text.is_empty() || (iso && !text.contains('(')) {
+                    return Err(error);
+                }
+                let source = text.strip_prefix('=').unwrap_or(text).trim();
+                match compile(source) {
+                    Ok(expression) => Form::Expression(expression),
+                    Err(syntax) => return Err(TimerError(format!("{error}, nor FEEL: {syntax}"))),
+                }
+            }
+        };
+        Ok(Self { kind, text: text.into(), form })
+    }
+
+    /// Which attribute it is.
+    #[must_use]
+    pub const fn kind(&self) -> TimerKind {
+        self.kind
+    }
+
+    /// The text of the definition.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the text says the time itself, rather than how it is computed.
+    #[must_use]
+    pub const fn is_literal(&self) -> bool {
+        matches!(&self.form, Form::Literal(_))
+    }
+
+    /// Whether the timer never ends by itself: a cycle without a count and without an end.
+    #[must_use]
+    pub const fn is_endless(&self) -> bool {
+        matches!(&self.form, Form::Literal(Literal::Cycle { count: None, end: None, .. }))
+    }
+
+    /// The first due instant of a timer that is set at `now`. A date in the past is due at once; of a cycle's
+    /// slots in the past only the last counts when no later one is left.
+    ///
+    /// # Errors
+    /// When the expression gives no timer, or the instant is out of the calendar's range.
+    pub fn schedule(&self, now: Timestamp, scope: &dyn heddle_feel::Scope) -> Result<Schedule, TimerError> {
+        match &self.form {
+            Form::Literal(literal) => literal.schedule(now),
+            Form::Expression(expression) => {
+                let evaluated = match expression.evaluate(scope, &EvalContext { now }) {
+                    Ok(evaluated) => evaluated,
+                    Err(limit) => return Err(TimerError(limit.to_string())),
+                };
+                let json = heddle_feel::to_json(&evaluated.value);
+                let Some(text) = json.as_str() else {
+                    return Err(TimerError(format!("`{}` gives {json}, not an ISO 8601 text", self.text)));
+                };
+                Literal::parse(self.kind, text)?.schedule(now)
+            }
+        }
+    }
+}
+
+impl Serialize for TimerDefinition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.kind, self.text()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimerDefinition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (kind, text) = <(TimerKind, String)>::deserialize(deserializer)?;
+        Self::parse(kind, &text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Literal {
+    fn parse(kind: TimerKind, text: &str) -> Result<Self, TimerError> {
+        match kind {
+            TimerKind::Date => date(text).map(Self::Date),
+            TimerKind::Duration => Period::parse(text).map(Self::Duration),
+            TimerKind::Cycle => cycle(text),
+        }
+    }
+
+    fn schedule(&self, now: Timestamp) -> Result<Schedule, TimerError> {
+        let range = || TimerError("the timer is due beyond the calendar's range".to_owned());
+        match self {
+            Self::Date(at) => Ok(Schedule { due_at: *at, cycle: None }),
+            Self::Duration(period) => {
+                Ok(Schedule { due_at: period.after(now, 1).ok_or_else(range)?, cycle: None })
+            }
+            Self::Cycle { count, start, period, end } => {
+                // With a start the first slot is the start itself, else it is one period from now.
+                let (anchor, first) = start.map_or((now, 1), |start| (start, 0));
+                let last = count.map(|count| first + (count - 1));
+                let mut recurrence =
+                    Recurrence { anchor, period: period.clone(), slot: first, last, end: *end };
+                let mut due_at = recurrence.at(first).ok_or_else(range)?;
+                if due_at < now
+                    && let Some(later) = recurrence.first_after(now.plus_millis(-1))
+                {
+                    due_at = recurrence.at(later).ok_or_else(range)?;
+                    recurrence.slot = later;
+                }
+                Ok(Schedule { due_at, cycle: Some(recurrence) })
+            }
+        }
+    }
+}
+
+impl Schedule {
+    /// The next slot after `now`: what was missed in between has coalesced into the firing at hand.
+    #[must_use]
+    pub fn next(&self, now: Timestamp) -> Option<Self> {
+        let cycle = self.cycle.as_ref()?;
+        let slot = cycle.first_after(now.max(self.due_at))?;
+        Some(Self { due_at: cycle.at(slot)?, cycle: Some(Recurrence { slot, ..cycle.clone() }) })
+    }
+}
+
+impl Recurrence {
+    fn at(&self, slot: u32) -> Option<Timestamp> {
+        if self.last.is_some_and(|last| slot > last) {
+            return None;
+        }
+        let at = self.period.after(self.anchor, slot)?;
+        (self.end.is_none_or(|end| at <= end)).then_some(at)
+    }
+
+    /// The first slot from the scheduled one on that lies after `now`.
+    fn first_after(&self, now: Timestamp) -> Option<u32> {
+        let beyond = |slot: u32| self.period.after(self.anchor, slot).is_none_or(|at| at > now);
+        let mut low = self.slot;
+        if beyond(low) {
+            return self.at(low).map(|_| low);
+        }
+        let mut width = 1u32;
+        while !beyond(low.saturating_add(width)) {
+            low = low.saturating_add(width);
+            width = width.saturating_mul(2);
+            if low == u32::MAX {
+                return None;
+            }
+        }
+        // Slot `low` is not beyond, slot `high` is.
+        let mut high = low.saturating_add(width);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if beyond(middle) { high = middle } else { low = middle }
+        }
+        self.at(high).map(|_| high)
+    }
+}
+
+/// An instant in the calendar; beyond the calendar's range, its end.
+fn zoned(at: Timestamp) -> Option<Zoned> {
+    let micros = at.clamp(Timestamp::MIN, Timestamp::MAX).micros();
+    Some(jiff::Timestamp::from_microsecond(micros).ok()?.to_zoned(TimeZone::UTC))
+}
+
+fn millis(at: &Zoned) -> Timestamp {
+    whole_millis(Timestamp::from_micros(at.timestamp().as_microsecond()))
+}
+
+fn whole_millis(at: Timestamp) -> Timestamp {
+    Timestamp::from_micros(at.micros().div_euclid(1000) * 1000)
+}
+
+/// A date, a date and time, or an instant; without an offset it is UTC.
+pub(super) fn date(text: &str) -> Result<Timestamp, TimerError> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(whole_millis(at));
+    }
+    let civil = if text.len() == 10 {
+        text.parse::<civil::Date>().map(|day| day.at(0, 0, 0, 0))
+    } else {
+        text.parse::<civil::DateTime>()
+    };
+    let Ok(zoned) = civil.and_then(|civil| civil.to_zoned(TimeZone::UTC)) else {
+        return Err(TimerError(format!("`{text}` is not an ISO 8601 date and time")));
+    };
+    Ok(millis(&zoned))
+}
+
+fn cycle(text: &str) -> Result<Literal, TimerError> {
+    let wrong = |why: &str| TimerError(format!("`{text}` is not a cycle R[n]/[start/]period[/end]: {why}"));
+    let mut parts = text.split('/');
+    let count = match parts.next().and_then(|first| first.strip_prefix('R')) {
+        None => return Err(wrong("it does not begin with R")),
+        Some("") => None,
+        Some(digits) => match digits.parse::<u32>() {
+            Ok(count) if count > 0 && digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(count),
+            _ => return Err(wrong("the count must be a positive number")),
+        },
+    };
+    let rest: Vec<&str> = parts.collect();
+    let is_period = |part: &&str| part.starts_with('P');
+    let (start, period, end) = match rest.as_slice() {
+        [period] if is_period(period) => (None, Period::parse(period)?, None),
+        [period, end] if is_period(period) => (None, Period::parse(period)?, Some(date(end)?)),
+        [start, period] if is_period(period) => (Some(date(start)?), Period::parse(period)?, None),
+        [start, period, end] if is_period(period) => {
+            (Some(date(start)?), Period::parse(period)?, Some(date(end)?))
+        }
+        [start, second] => {
+            let (start, second) = (date(start)?, date(second)?);
+            let seconds = (second.micros() - start.micros()) / 1_000_000;
+            (Some(start), Period::parse(&format!("PT{seconds}S"))?, None)
+        }
+        _ => return Err(wrong("a period is missing")),
+    };
+    Ok(Literal::Cycle { count, start, period, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn due(kind: TimerKind, text: &str) -> String {
+        let now = at("2024-01-31T10:00:00Z");
+        let scope = serde_json::Map::new();
+        TimerDefinition::parse(kind, text).unwrap().schedule(now, &scope).unwrap().due_at.to_string()
+    }
+
+    #[test]
+    fn a_timer_is_due_by_its_kind() {
+        for (kind, text, expected) in [
+            (TimerKind::Date, "2024-05-01T00:00:00+02:00", "2024-04-30T22:00:00.000Z"),
+            (TimerKind::Date, " 2024-05-01T08:30:00 ", "2024-05-01T08:30:00.000Z"),
+            (TimerKind::Date, "2024-05-01", "2024-05-01T00:00:00.000Z"),
+            (TimerKind::Duration, "PT1.5S", "2024-01-31T10:00:01.500Z"),
+            (TimerKind::Duration, "P1M", "2024-02-29T10:00:00.000Z"),
+            (TimerKind::Duration, "P1Y2M3DT4H", "2025-04-03T14:00:00.000Z"),
+            (TimerKind::Cycle, "R4/PT10S", "2024-01-31T10:00:10.000Z"),
+            (TimerKind::Cycle, "R/2024-02-01T00:00:00Z/P1D", "2024-02-01T00:00:00.000Z"),
+            (TimerKind::Cycle, "R/2024-01-01T06:00:00Z/P1D", "2024-02-01T06:00:00.000Z"),
+            (TimerKind::Cycle, "R2/2023-01-01T00:00:00Z/P1D", "2023-01-01T00:00:00.000Z"),
+            (TimerKind::Cycle, "R3/2024-02-01T00:00:00Z/2024-02-01T01:00:00Z", "2024-02-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(due(kind, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn juel_is_translated() {
+        let scope = serde_json::json!({"wait": "PT2H", "days": 3});
+        for (text, expected) in
+            [("${wait}", "1970-01-01T02:00:00.000Z"), ("P${days}D", "1970-01-04T00:00:00.000Z")]
+        {
+            let timer = TimerDefinition::parse(TimerKind::Duration, text).unwrap();
+            let schedule = timer.schedule(Timestamp::from_micros(0), scope.as_object().unwrap()).unwrap();
+            assert_eq!(schedule.due_at.to_string(), expected, "{text}");
+            assert_eq!(timer.text(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_timer_is_refused() {
+        for (kind, text) in [
+            (TimerKind::Duration, "PT0S"),
+            (TimerKind::Duration, "-PT1S"),
+            (TimerKind::Duration, "P1"),
+            (TimerKind::Duration, ""),
+            (TimerKind::Duration, "${bean.wait()}"),
+            (TimerKind::Duration, "5 minutes later"),
+            (TimerKind::Date, "2024-13-01"),
+            (TimerKind::Cycle, "R0/PT1S"),
+            (TimerKind::Cycle, "R+1/PT1S"),
+            (TimerKind::Cycle, "R3"),
+            (TimerKind::Cycle, "0 0 * * *"),
+        ] {
+            assert!(TimerDefinition::parse(kind, text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cycle_keeps_to_its_slots_and_coalesces_missed_ones() {
+        let now = at("2024-01-31T10:00:00Z");
+        let timer = TimerDefinition::parse(TimerKind::Cycle, "R4/PT10S").unwrap();
+        let first = timer.schedule(now, &serde_json::Map::new()).unwrap();
+        let second = first.next(at("2024-01-31T10:00:11Z")).unwrap();
+        assert_eq!(second.due_at, at("2024-01-31T10:00:20Z"));
+        // Slots 2 and 3 are past: one firing, then slot 4, then the end.
+        let fourth = second.next(at("2024-01-31T10:00:30Z")).unwrap();
+        assert_eq!(fourth.due_at, at("2024-01-31T10:00:40Z"));
+        assert_eq!(fourth.next(at("2024-01-31T10:00:41Z")), None);
+        assert_eq!(first.next(at("2024-02-01T00:00:00Z")), None);
+    }
+
+    #[test]
+    fn calendar_months_do_not_drift() {
+        let timer = TimerDefinition::parse(TimerKind::Cycle, "R/2024-01-31T00:00:00Z/P1M").unwrap();
+        let mut slot = timer.schedule(at("2024-01-30T00:00:00Z"), &serde_json::Map::new()).unwrap();
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            seen.push(slot.due_at.to_string()[..10].to_owned());
+            slot = slot.next(slot.due_at).unwrap();
+        }
+        assert_eq!(seen, ["2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30"]);
+    }
+
+    #[test]
+    fn a_schedule_survives_its_json() {
+        let timer = TimerDefinition::parse(TimerKind::Cycle, "R5/PT1H/2030-01-01").unwrap();
+        let text = serde_json::to_string(&timer).unwrap();
+        let timer: TimerDefinition = serde_json::from_str(&text).unwrap();
+        let schedule = timer.schedule(at("2024-01-31T10:00:00Z"), &serde_json::Map::new()).unwrap();
+        let json = serde_json::to_string(&schedule).unwrap();
+        assert_eq!(serde_json::from_str::<Schedule>(&json).unwrap(), schedule);
+    }
+}

@@ -1,0 +1,349 @@
+//! Vendors' extensions that would change what a node does. They are kept and exported again; publishing refuses an
+//! element with one that is neither mapped to a setting of its `configuration` nor without effect.
+
+use super::compile::Builder;
+use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::element::ElementKind as K;
+use heddle_bpmn::model::{Bpmn, Node, Process};
+use heddle_bpmn::xml::vendor::{Effect, Hit, around, in_fragment, is_standard, namespaces};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use serde_json::{Map as Object, Value};
+use std::collections::{BTreeMap, HashMap};
+
+/// Attributes of further vendors that name an implementation.
+const IMPLEMENTATIONS: &[&str] = &[
+    "class",
+    "delegateExpression",
+    "expression",
+    "type",
+    "topic",
+    "decisionRef",
+    "caseRef",
+    "serviceName",
+    "packageName",
+    "taskName",
+    "workItemDefinition",
+    "modelerTemplate",
+];
+/// Elements of further vendors that name an implementation, map data, or run code beside the flow.
+const ELEMENTS: &[&str] = &[
+    "taskDefinition",
+    "calledElement",
+    "calledDecision",
+    "script",
+    "connector",
+    "inputOutput",
+    "ioMapping",
+    "executionListener",
+    "executionListeners",
+    "taskListener",
+    "taskListeners",
+    "eventListener",
+    "in",
+    "out",
+    "errorEventDefinition",
+    "onEntry-script",
+    "onExit-script",
+    "eventType",
+    "loopCharacteristics",
+    "field",
+];
+
+/// Most words of one message, signal or error, and most prefixes of one fragment, that are looked at.
+const MAX_SHARED: usize = 64;
+
+/// What is to be said about one word.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    refused: bool,
+    sentence: String,
+}
+
+/// What was kept for the elements of a model, by their ids.
+#[derive(Debug, Default)]
+pub(super) struct Vendors<'d> {
+    around: Vec<(&'d str, &'d str)>,
+    /// Prefixes that are no vendor's; none when the namespace without a prefix is one.
+    standard: Option<Vec<&'d str>>,
+    /// Fragment, and the element below the one of the id that it belongs to.
+    by_id: HashMap<String, Vec<(&'d str, Option<String>)>>,
+    /// Words at messages, signals and errors, which many nodes may name.
+    roots: HashMap<&'d str, Vec<Hit>>,
+}
+
+static NO_NAMESPACES: BTreeMap<String, String> = BTreeMap::new();
+
+impl<'d> Vendors<'d> {
+    /// Sorts the residue fragments of a model.
+    pub(super) fn of(bpmn: Option<&'d Bpmn>) -> Self {
+        let Some(bpmn) = bpmn else { return Self::default() };
+        let mut vendors =
+            Self { around: around(bpmn.namespaces.as_ref().unwrap_or(&NO_NAMESPACES)), ..Self::default() };
+        if !vendors.around.iter().any(|(prefix, uri)| prefix.is_empty() && !is_standard(uri)) {
+            let standard =
+                vendors.around.iter().filter(|(_, uri)| is_standard(uri)).map(|(prefix, _)| *prefix);
+            vendors.standard = Some(standard.take(MAX_SHARED).chain(["heddle", "xml", "xsi"]).collect());
+        }
+        for fragment in bpmn.extension_elements_xml.iter().flatten() {
+            if !vendors.may_matter(fragment) {
+                continue;
+            }
+            let Some(address) = address(fragment) else { continue };
+            // `id/documentation[1]` is a place below the element with the id.
+            let mut steps = address.split('/');
+            let id = steps.next().unwrap_or_default().to_owned();
+            let below = steps.next_back().map(|step| step.split('[').next().unwrap_or(step).to_owned());
+            vendors.by_id.entry(id).or_default().push((fragment, below));
+        }
+        for (owner, list) in [("message", &bpmn.messages), ("signal", &bpmn.signals), ("error", &bpmn.errors)]
+        {
+            for id in list.iter().flatten().filter_map(|item| item.id.as_deref()) {
+                let mut found: Vec<Hit> = vendors.kept(id, owner).collect();
+                // Many nodes may name it: each word is judged once for each of them.
+                found.sort_by(|left, right| left.name.cmp(&right.name));
+                found.dedup_by(|left, right| left.name == right.name);
+                found.truncate(MAX_SHARED);
+                if !found.is_empty() {
+                    vendors.roots.insert(id, found);
+                }
+            }
+        }
+        vendors
+    }
+
+    fn kept(&self, id: &str, owner: &str) -> impl Iterator<Item = Hit> {
+        self.by_id
+            .get(id)
+            .into_iter()
+            .flatten()
+            .flat_map(move |(fragment, below)| self.words(fragment, below.as_deref().unwrap_or(owner)))
+    }
+
+    /// Whether a fragment can hold a vendor's word; most hold none.
+    fn may_matter(&self, fragment: &str) -> bool {
+        let Some(standard) = &self.standard else { return true };
+        let foreign = |(at, _): (usize, &str)| {
+            let part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+            let name = fragment[..at].trim_end_matches(part);
+            !standard.contains(&&fragment[name.len()..at])
+        };
+        fragment.contains("xmlns") || fragment.match_indices(':').any(foreign)
+    }
+
+    fn words(&self, fragment: &str, owner: &str) -> Vec<Hit> {
+        if !self.may_matter(fragment) {
+            return Vec::new();
+        }
+        let mut found = in_fragment(fragment, &self.around, owner);
+        let mut names = Vec::new();
+        let mut prefixes: Vec<(String, bool)> = Vec::new();
+        let mut listed = |prefix: &str| {
+            if let Some((_, listed)) = prefixes.iter().find(|(own, _)| own == prefix) {
+                return *listed;
+            }
+            let listed = prefixes.len() < MAX_SHARED && self.listed(fragment, prefix);
+            if prefixes.len() < MAX_SHARED {
+                prefixes.push((prefix.to_owned(), listed));
+            }
+            listed
+        };
+        walk(fragment, |tag| collect(tag, &mut listed, &mut names));
+        let further = |name| Hit { name, word: None, verdict: Err(String::new()) };
+        found.extend(names.into_iter().map(further));
+        found
+    }
+
+    /// Whether a prefix stands for a vendor whose words are in the table.
+    fn listed(&self, fragment: &str, prefix: &str) -> bool {
+        let known = |uri: &str| namespaces().any(|own| own == uri);
+        self.around.iter().any(|(own, uri)| *own == prefix && known(uri))
+            || namespaces().any(|uri| fragment.contains(&format!("xmlns:{prefix}=\"{uri}\"")))
+    }
+
+    /// What is to be said about the words at a node, its loop marker, its events and what they name.
+    fn at_node(&self, node: &Node, inner_event: bool) -> Vec<Finding> {
+        let empty = Object::new();
+        let settings = node.configuration.as_ref().unwrap_or(&empty);
+        let owner = node.element_type().unwrap_or_default();
+        let bpmn = node.bpmn.as_deref();
+        let mut found = Vec::new();
+        let mut judge = |hits: &mut dyn Iterator<Item = &Hit>| {
+            found.extend(hits.filter_map(|hit| judged(hit, settings)));
+        };
+        for fragment in bpmn.and_then(|bpmn| bpmn.extension_xml.as_deref()).unwrap_or_default() {
+            judge(&mut self.words(fragment, owner).iter());
+        }
+        if let Some(id) = node.element_id() {
+            judge(&mut self.kept(id, owner).collect::<Vec<_>>().iter());
+        }
+        let marker = bpmn.and_then(|bpmn| bpmn.activity.as_ref()?.r#loop.as_ref()?.id.as_deref());
+        if let Some(id) = marker {
+            judge(&mut self.kept(id, K::MultiInstanceLoopCharacteristics.name()).collect::<Vec<_>>().iter());
+        }
+        let waits = match node.kind() {
+            Some(K::ReceiveTask | K::IntermediateCatchEvent | K::BoundaryEvent) => true,
+            Some(K::StartEvent) => inner_event,
+            _ => false,
+        };
+        let events = bpmn.and_then(|bpmn| bpmn.event_definitions.as_deref()).unwrap_or_default();
+        for event in events {
+            if let Some(id) = event.id.as_deref() {
+                let owner = format!("{}EventDefinition", event.kind().unwrap_or_default());
+                judge(&mut self.kept(id, &owner).collect::<Vec<_>>().iter());
+            }
+        }
+        let named = events.iter().filter_map(|event| event.reference.as_deref());
+        for id in named.chain(bpmn.and_then(|bpmn| bpmn.message_ref.as_deref())) {
+            let hits = self.roots.get(id).into_iter().flatten();
+            // Only who waits for a message needs the key of its subscription.
+            judge(&mut hits.filter(|hit| waits || hit.word.is_none_or(|word| !word.is_subscription())));
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// What is to be said about the words at an element without settings.
+    fn at(&self, id: &str, owner: &str, fragments: &[String]) -> Vec<Finding> {
+        let empty = Object::new();
+        let mut hits: Vec<Hit> = self.kept(id, owner).collect();
+        hits.extend(fragments.iter().flat_map(|fragment| self.words(fragment, owner)));
+        let mut found: Vec<Finding> = hits.iter().filter_map(|hit| judged(hit, &empty)).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+impl Builder<'_> {
+    /// Refuses a node with a word that would be ignored.
+    pub(super) fn check_vendors(&mut self, id: &str, node: &Node, inner_event: bool) {
+        let found = self.vendors.at_node(node, inner_event);
+        self.say(id, found);
+    }
+
+    /// The same for a sequence flow.
+    pub(super) fn check_flow_vendors(&mut self, id: &str) {
+        let found = self.vendors.at(id, K::SequenceFlow.name(), &[]);
+        self.say(id, found);
+    }
+
+    /// The same for a process and for the data objects of a process or sub-process.
+    pub(super) fn check_content_vendors(&mut self, process: bool, content: &Process) {
+        if process {
+            let id = content.id.as_deref().unwrap_or_default();
+            let fragments = content.extension_xml.as_deref().unwrap_or_default();
+            let found = self.vendors.at(id, K::Process.name(), fragments);
+            self.say(id, found);
+        }
+        for id in content.data_objects.iter().flatten().filter_map(|item| item.id.as_deref()) {
+            let found = self.vendors.at(id, K::DataObject.name(), &[]);
+            self.say(id, found);
+        }
+    }
+
+    fn say(&mut self, id: &str, found: Vec<Finding>) {
+        for finding in found {
+            let diagnostic = if finding.refused {
+                let remedy = "Say the same with settings of the node, or remove the extension.";
+                Diagnostic::error("unsupportedExtension", finding.sentence).with_remedy(remedy)
+            } else {
+                Diagnostic::warning("extensionUnused", finding.sentence)
+            };
+            self.diagnostics.push(diagnostic.with_element(id).with_clause("8.3.3"));
+        }
+    }
+}
+
+fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
+    let name = &hit.name;
+    let Some(word) = hit.word else {
+        let local = local(name);
+        let changes = IMPLEMENTATIONS.contains(&local) || ELEMENTS.contains(&local);
+        let sentence = format!("the vendor's extension {name} would be ignored");
+        return changes.then_some(Finding { refused: true, sentence });
+    };
+    let reason = match &hit.verdict {
+        Ok(members) => {
+            let (missing, _) = members.iter().find(|(member, _)| !settings.contains_key(*member))?;
+            format!("the configuration has no `{missing}`")
+        }
+        Err(_) if word.becomes.first().is_some_and(|member| settings.contains_key(*member)) => return None,
+        Err(_) if word.is_kept() => word.reason.trim_end_matches('.').to_owned(),
+        Err(reason) => reason.clone(),
+    };
+    match word.effect {
+        Effect::Quiet => None,
+        Effect::Told => Some(Finding {
+            refused: false,
+            sentence: format!("the vendor's extension {name} has no effect: {reason}"),
+        }),
+        Effect::Refused => Some(Finding {
+            refused: true,
+            sentence: format!("the vendor's extension {name} would be ignored: {reason}"),
+        }),
+    }
+}
+
+/// What a residue fragment belongs to.
+fn address(fragment: &str) -> Option<String> {
+    let mut reader = Reader::from_str(fragment);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                return if local(name(&tag)) == "residue" { attribute(&tag, "for") } else { None };
+            }
+            Ok(Event::Eof) | Err(_) => return None,
+            Ok(_) => {}
+        }
+    }
+}
+
+fn walk(fragment: &str, mut visit: impl FnMut(&BytesStart<'_>)) {
+    let mut reader = Reader::from_str(fragment);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => visit(&tag),
+            Ok(Event::Eof) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+}
+
+fn collect(tag: &BytesStart<'_>, listed: &mut impl FnMut(&str) -> bool, found: &mut Vec<String>) {
+    let mut further = |name: &str| foreign(name) && !listed(name.split(':').next().unwrap_or_default());
+    let element = name(tag);
+    if ELEMENTS.contains(&local(element)) && further(element) {
+        found.push(element.to_owned());
+    }
+    for attribute in tag.attributes().flatten() {
+        let name = attribute.key.into_inner();
+        if IMPLEMENTATIONS.contains(&local(name)) && further(name) {
+            found.push(name.to_owned());
+        }
+    }
+}
+
+/// Whether a name has a vendor's prefix.
+fn foreign(name: &str) -> bool {
+    match name.split_once(':') {
+        Some((prefix, _)) => {
+            !matches!(prefix, "heddle" | "xml" | "xmlns" | "xsi" | "bpmn" | "bpmn2" | "semantic" | "model")
+        }
+        None => false,
+    }
+}
+
+fn local(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, local)| local)
+}
+
+fn name<'t>(tag: &'t BytesStart<'_>) -> &'t str {
+    tag.name().into_inner()
+}
+
+fn attribute(tag: &BytesStart<'_>, wanted: &str) -> Option<String> {
+    let found = tag.attributes().flatten().find(|attribute| attribute.key.into_inner() == wanted)?;
+    Some(found.value.as_ref().to_owned())
+}

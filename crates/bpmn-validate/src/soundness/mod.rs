@@ -1,0 +1,219 @@
+//! Soundness: whether a definition's flow can get stuck, run twice where it should run once, miss elements, or
+//! spin without a wait.
+//!
+//! Each scope (process, sub-process, event sub-process, the top-level graph) is judged by itself, with a
+//! sub-process as one activity. Its elements become a net of joins and splits ([`build`]); parts in which
+//! nothing can go wrong become single edges ([`reduce`]); the markings that the tokens of what is left can reach
+//! are visited, nearest first, within a budget ([`explore`]). So every finding has a witness: a sequence of
+//! elements that leads to it.
+//!
+//! What is judged:
+//! * exclusive, parallel and inclusive gateways with the joins of clauses 13.4.1 to 13.4.3, event-based
+//!   gateways, forks and merges without a gateway, conditional and default flows out of activities, boundary
+//!   events of both kinds, links, end events that terminate, error and cancel end events, start and completion
+//!   quantities, several start events (each starts a run of its own), starts without a start event, and
+//!   bounded loops along edges.
+//!
+//! What is not:
+//! * Data. Any flow of a choice may be taken, but for the literal conditions `true` and `false`. A choice of
+//!   which no condition holds is a matter of data too, so that a missing default flow is no finding here.
+//! * Whether a trigger ever comes: messages, signals, timers, errors and boundary events may occur. A
+//!   non-interrupting boundary event occurs at most once while its activity runs.
+//! * A complex gateway's activation condition: it joins and splits like an inclusive gateway.
+//! * The order of an ad-hoc sub-process's activities, and the instances of a multi-instance activity.
+//! * What lies behind a lack of synchronization: markings with two tokens on one flow are not followed.
+//!
+//! The findings are warnings. The field's engines run models that are not sound, some on purpose, and so does
+//! this one: a run that gets stuck says so itself.
+
+mod build;
+mod cycles;
+mod explore;
+mod flow;
+mod judge;
+mod net;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use explore::Budget;
+use flow::FlowGraph;
+use heddle_bpmn::diagnostic::{Diagnostic, Severity};
+use heddle_bpmn::element::ElementKind;
+use heddle_bpmn::model::{GraphRef, Node, WorkflowDefinition, graphs};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// Most findings of a kind that are told.
+const MAX_FINDINGS: usize = 1_000;
+
+/// How the flow of a definition behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Soundness {
+    /// Where a token waits for others that can no longer come, or from where no end can be reached.
+    pub deadlocks: Vec<Finding>,
+    /// Where tokens meet on one flow because nothing joined them.
+    pub lack_of_synchronization: Vec<Finding>,
+    /// What no run reaches.
+    pub unreachable: Vec<Finding>,
+    /// Cycles without a wait and without a bound.
+    pub unbounded_cycles: Vec<Finding>,
+    /// Whether every scope was judged to its end.
+    pub complete: bool,
+    /// The scopes that were too large to judge to their end.
+    pub unjudged: Vec<Unjudged>,
+    /// How many more findings there are than are told.
+    pub more: usize,
+}
+
+/// One place where the flow goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SoundnessFinding))]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The ids of the elements that it is about, the foremost first.
+    pub element_ids: Vec<String>,
+    /// Id of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<String>,
+    /// JSON path of the first element.
+    pub path: String,
+    /// One sentence for people.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// The elements that fire, in order from a start, until it happens; empty for what is never reached.
+    pub witness: Vec<String>,
+}
+
+/// A scope that was too large to judge to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = UnjudgedScope))]
+#[serde(rename_all = "camelCase")]
+pub struct Unjudged {
+    /// Id of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<String>,
+    /// Id of the process or of the sub-process that is the scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element_id: Option<String>,
+    /// JSON path of the scope; empty for the top-level graph.
+    pub path: String,
+}
+
+impl Soundness {
+    /// The findings as diagnostics, all of them warnings; what could not be judged is an information.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let kinds = [
+            ("deadlock", &self.deadlocks),
+            ("lackOfSynchronization", &self.lack_of_synchronization),
+            ("unreachable", &self.unreachable),
+            ("unboundedCycle", &self.unbounded_cycles),
+        ];
+        let mut found = Vec::new();
+        for (code, list) in kinds {
+            found.extend(list.iter().map(|finding| finding.diagnostic(code)));
+        }
+        for scope in &self.unjudged {
+            let message = "The flow has too many states to judge all of them.";
+            let mut diagnostic =
+                Diagnostic::info("soundnessUnknown", message).with_path(&scope.path).with_clause("13.4");
+            diagnostic.element_id.clone_from(&scope.element_id);
+            found.push(
+                diagnostic
+                    .with_remedy("Move parts of the flow into sub-processes, which are judged one by one."),
+            );
+        }
+        if self.more > 0 {
+            let message = format!("{} more findings about the flow are left out.", self.more);
+            found.push(Diagnostic::info("moreFindings", message));
+        }
+        found
+    }
+
+    fn add(list: &mut Vec<Finding>, more: &mut usize, finding: impl FnOnce() -> Finding) {
+        if list.len() < MAX_FINDINGS {
+            list.push(finding());
+        } else {
+            *more += 1;
+        }
+    }
+}
+
+impl Finding {
+    fn diagnostic(&self, code: &str) -> Diagnostic {
+        // What is never reached is a matter of how a process is begun, the rest of how its gateways join.
+        let clause = if code == "unreachable" { "13.2" } else { "13.4" };
+        let mut diagnostic = Diagnostic::new(Severity::Warning, code, &self.message).with_clause(clause);
+        diagnostic.element_id = self.element_ids.first().cloned();
+        diagnostic.with_path(&self.path).with_remedy(&self.remedy)
+    }
+}
+
+/// Judges the flow of every scope of a definition. The work is bounded: what is too large stands in
+/// [`Soundness::unjudged`].
+pub fn soundness(definition: &WorkflowDefinition) -> Soundness {
+    judge_all(definition, &mut Budget { states: 50_000, work: 10_000_000 }, true)
+}
+
+fn judge_all(definition: &WorkflowDefinition, budget: &mut Budget, reduced: bool) -> Soundness {
+    let graphs = graphs(definition);
+    let resting = resting(&graphs);
+    let mut found = Soundness { complete: true, ..Soundness::default() };
+    let mut escapes = vec![false; graphs.len()];
+    for (at, graph) in graphs.iter().enumerate() {
+        escapes[at] = graph.parent.is_some_and(|parent| escapes[parent]) || escape(graph, &graphs);
+        let flow = FlowGraph::new(graph, &resting);
+        let scope =
+            judge::Scope { graph, flow: &flow, process: process_of(&graphs, at), escapes: escapes[at] };
+        judge::judge(&scope, budget, reduced, &mut found);
+    }
+    found
+}
+
+/// Id of the outermost graph around a graph.
+fn process_of<'a>(graphs: &[GraphRef<'a>], mut at: usize) -> Option<&'a str> {
+    while let Some(parent) = graphs[at].parent {
+        at = parent;
+    }
+    graphs[at].id
+}
+
+/// The sub-processes in which a run can rest.
+fn resting(graphs: &[GraphRef<'_>]) -> HashSet<*const Node> {
+    let mut found = HashSet::new();
+    for graph in graphs.iter().rev() {
+        let Some(owner) = graph.owner else { continue };
+        let waits = |node: &Node| flow::waits(node) || found.contains(&std::ptr::from_ref(node));
+        if graph.nodes.iter().any(waits) {
+            found.insert(std::ptr::from_ref(owner));
+        }
+    }
+    found
+}
+
+/// Whether something outside the flow can end the scope: an interrupting event sub-process in it, or an
+/// interrupting boundary event on the sub-process that it is.
+fn escape(graph: &GraphRef<'_>, graphs: &[GraphRef<'_>]) -> bool {
+    let interrupts = |node: &Node| {
+        let bpmn = node.bpmn.as_deref();
+        let content = bpmn.filter(|own| own.triggered_by_event == Some(true));
+        let content = content.and_then(|own| own.sub_process.as_deref());
+        content.is_some_and(|content| {
+            let nodes = content.nodes.iter().flatten();
+            let mut starts = nodes.filter(|node| node.is(ElementKind::StartEvent));
+            starts.any(|start| start.bpmn.as_deref().is_none_or(|own| own.is_interrupting != Some(false)))
+        })
+    };
+    let on_owner = |node: &Node| {
+        let bpmn = node.bpmn.as_deref();
+        let host = bpmn.and_then(|own| own.attached_to_ref.as_deref());
+        host.is_some()
+            && host == graph.owner.and_then(Node::element_id)
+            && bpmn.is_some_and(|own| own.cancel_activity != Some(false))
+    };
+    let around = graph.parent.map_or(&[][..], |parent| graphs[parent].nodes);
+    graph.nodes.iter().any(interrupts) || around.iter().any(on_owner)
+}

@@ -1,0 +1,13 @@
+//! The rules of the standard and soundness, over models of our own and the suites'.
+
+#[cfg(test)]
+mod constraint_cases;
+#[cfg(test)]
+mod constraint_rules;
+#[cfg(test)]
+mod constraints;
+#[cfg(test)]
+#[path = "../../../bpmn/tests/it/folders.rs"]
+mod folders;
+#[cfg(test)]
+mod soundness;

@@ -1,0 +1,9 @@
+//! What this implementation claims of the standards, by trial, and the recorded results of their suites.
+
+pub mod bpmn;
+mod claims;
+pub mod dmn;
+pub mod profile;
+pub mod recorded;
+
+pub use claims::{Deviation, Extent, Share};

@@ -7,7 +7,7 @@ use diesel::sql_types::{Bool, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::Timestamp;
 use heddle_store::{Db, MigrateError, read, write_tx};
-use heddle_testkit::db::{TestDb, migrations as all};
+use heddle_testkit::db::{TestDb, migrations};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -17,15 +17,23 @@ async fn up_down_up() {
     all.extend(TestDb::postgres_empty().await);
     for test_db in all {
         let db = test_db.db();
-        assert_eq!(db.migrations_pending(&all()).await.unwrap(), all().names(), "{}", test_db.kind());
-        assert_eq!(db.migrate(&all(), NOW).await.unwrap(), all().names());
-        assert!(db.migrate(&all(), NOW).await.unwrap().is_empty(), "a second time there is nothing to do");
+        assert_eq!(
+            db.migrations_pending(&migrations()).await.unwrap(),
+            migrations().names(),
+            "{}",
+            test_db.kind()
+        );
+        assert_eq!(db.migrate(&migrations(), NOW).await.unwrap(), migrations().names());
+        assert!(
+            db.migrate(&migrations(), NOW).await.unwrap().is_empty(),
+            "a second time there is nothing to do"
+        );
         let first = introspect(db).await;
-        db.migrate_down(&all()).await.unwrap();
+        db.migrate_down(&migrations()).await.unwrap();
         assert_eq!(introspect(db).await.keys().collect::<Vec<_>>(), ["schema_migrations"]);
-        db.migrate(&all(), NOW).await.unwrap();
+        db.migrate(&migrations(), NOW).await.unwrap();
         assert_eq!(introspect(db).await, first);
-        assert!(db.migrations_pending(&all()).await.unwrap().is_empty());
+        assert!(db.migrations_pending(&migrations()).await.unwrap().is_empty());
     }
 }
 
@@ -37,14 +45,14 @@ async fn several_that_migrate_at_once_do_it_once() {
         let tasks: Vec<_> = (0..4)
             .map(|_| {
                 let db = test_db.db().clone();
-                tokio::spawn(async move { db.migrate(&all(), NOW).await.unwrap().len() })
+                tokio::spawn(async move { db.migrate(&migrations(), NOW).await.unwrap().len() })
             })
             .collect();
         let mut done = 0;
         for task in tasks {
             done += task.await.unwrap();
         }
-        assert_eq!(done, all().names().len(), "{}", test_db.kind());
+        assert_eq!(done, migrations().names().len(), "{}", test_db.kind());
     }
 }
 
@@ -54,7 +62,9 @@ async fn a_newer_database_is_refused() {
         let db = test_db.db();
         let insert = "INSERT INTO schema_migrations SELECT '20991231000000_later', applied_at FROM schema_migrations LIMIT 1";
         write_tx!(db, |conn| Ok(sql_query(insert).execute(conn).await?)).unwrap();
-        assert!(matches!(db.migrate(&all(), NOW).await, Err(MigrateError::Newer(names)) if names.len() == 1));
+        assert!(
+            matches!(db.migrate(&migrations(), NOW).await, Err(MigrateError::Newer(names)) if names.len() == 1)
+        );
     }
 }
 

@@ -5,6 +5,8 @@
 mod postgres;
 mod sqlite;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod unnest;
 
 use std::collections::{BTreeSet, HashSet};

@@ -5,11 +5,12 @@ use diesel::{
     TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{AuditEvent, AuditFilter};
+use heddle_identity::ports::{ActorKind, AuditEvent, AuditFilter};
 use heddle_kernel::{Page, PageRequest, TenantId};
 use heddle_policy::AccessFilter;
 use heddle_store::schema::audit_events;
-use heddle_store::{At, Id, Json, StoreError, audit, page, read, search, within};
+use heddle_store::{At, Error, Id, Json, StoreError, audit, page, read, search, within};
+use heddle_usecase::Outcome;
 use uuid::Uuid;
 
 use crate::IdentityStore;
@@ -32,24 +33,35 @@ struct Row {
     details: Json,
 }
 
-impl From<Row> for AuditEvent {
-    fn from(row: Row) -> Self {
+fn unknown(what: &str, word: &str) -> Error {
+    Error::Document(format!("`{word}` is no {what} of an audit event"))
+}
+
+fn outcome(word: &str) -> Result<Outcome, Error> {
+    let all = [Outcome::Succeeded, Outcome::Denied, Outcome::Failed];
+    all.into_iter().find(|outcome| outcome.as_str() == word).ok_or_else(|| unknown("outcome", word))
+}
+
+impl TryFrom<Row> for AuditEvent {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
         let tenant = TenantId::from(row.organization_id);
-        Self {
+        Ok(Self {
             id: row.id.into(),
             tenant: (tenant != audit::INSTALLATION).then_some(tenant),
             at: row.at.into(),
-            actor_kind: row.actor_kind,
+            actor_kind: ActorKind::parse(&row.actor_kind).ok_or_else(|| unknown("actor", &row.actor_kind))?,
             actor_id: row.actor_id,
             actor_display: row.actor_display,
             action: row.action,
             resource_type: row.resource_type,
             resource_id: row.resource_id,
-            outcome: row.outcome,
+            outcome: outcome(&row.outcome)?,
             request_id: row.request_id,
             client_ip: row.client_ip,
             details: row.details.into(),
-        }
+        })
     }
 }
 
@@ -98,7 +110,7 @@ pub(crate) async fn page(
     if reach.is_empty() {
         return Ok(page::empty());
     }
-    let rows: Vec<Row> = read!(&store.db, |conn| {
+    let events = read!(&store.db, |conn| {
         let query =
             audit_events::table.filter(audit_events::organization_id.eq(Id::from(tenant))).into_boxed();
         let query = filtered!(within!(query, reach, audit_events::id), filter);
@@ -106,13 +118,13 @@ pub(crate) async fn page(
             Some(last) => query.filter(audit_events::id.lt(Id(last))),
             None => query,
         };
-        Ok(query
+        let rows: Vec<Row> = query
             .order(audit_events::id.desc())
             .limit(page::surplus(page))
             .select(Row::as_select())
             .load(conn)
-            .await?)
+            .await?;
+        rows.into_iter().map(AuditEvent::try_from).collect::<Result<Vec<_>, _>>()
     })?;
-    let events = rows.into_iter().map(AuditEvent::from).collect();
     Ok(Page::from_surplus(events, page.limit, |event: &AuditEvent| event.id.0))
 }

@@ -9,6 +9,7 @@ mod rows;
 mod runs;
 mod schema;
 mod search;
+mod words;
 mod workflows;
 
 pub use contents::WorkflowContents;

@@ -1,4 +1,9 @@
-//! The tables of workflows and runs, as diesel sees them: one text for both databases.
+//! The tables of workflows and runs: one list of columns for each, from which table, row, changes and insertions come
+//! (`docs/STORAGE.md`). Conversions to and from records are in `rows`.
+
+use heddle_store::{At, Id, row};
+
+use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord};
 
 diesel::table! {
     use diesel::sql_types::*;
@@ -85,171 +90,144 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// What starts a run: a message, a signal or a timer of the published version.
-    start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) {
-        organization_id -> DbUuid,
-        workflow_id -> DbUuid,
-        version -> Integer,
-        process_id -> Text,
-        node_id -> Text,
-        kind -> Text,
-        name -> Text,
-        next_due_at -> Nullable<DbInstant>,
-        timer -> Nullable<Binary>,
+    start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) => BindingDbRow changes (BindingAdvanced) many () {
+        key  organization_id: [DbUuid] Id,
+        key  workflow_id: [DbUuid] Id,
+        once version: [Integer] i32,
+        key  process_id: [Text] String,
+        key  node_id: [Text] String,
+        key  kind: [Text] KindWord,
+        key  name: [Text] String,
+        each next_due_at: [Nullable<DbInstant>] Option<At>,
+        each timer: [Nullable<Binary>] Option<Vec<u8>>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A run: one process instance.
-    runs (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        workflow_id -> DbUuid,
-        version -> Integer,
-        process_id -> Text,
-        state -> Text,
-        has_incident -> Bool,
-        business_key -> Nullable<Text>,
-        correlation_key -> Nullable<Text>,
-        trigger -> Binary,
-        input -> Binary,
-        snapshot -> Binary,
-        last_sequence -> BigInt,
-        revision -> BigInt,
-        created_at -> DbInstant,
-        created_by -> Nullable<DbUuid>,
-        updated_at -> DbInstant,
-        ended_at -> Nullable<DbInstant>,
-        waiting_since -> Nullable<DbInstant>,
+    runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once workflow_id: [DbUuid] Id,
+        once version: [Integer] i32,
+        once process_id: [Text] String,
+        each state: [Text] RunStateWord,
+        each has_incident: [Bool] bool,
+        each business_key: [Nullable<Text>] Option<String>,
+        each correlation_key: [Nullable<Text>] Option<String>,
+        once trigger: [Binary] Vec<u8>,
+        once input: [Binary] Vec<u8>,
+        each snapshot: [Binary] Vec<u8>,
+        each last_sequence: [BigInt] i64,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        once created_by: [Nullable<DbUuid>] Option<Id>,
+        each updated_at: [DbInstant] At,
+        each ended_at: [Nullable<DbInstant>] Option<At>,
+        each waiting_since: [Nullable<DbInstant>] Option<At>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// The events of a run, a row for each commit.
-    run_events (organization_id, run_id, first_sequence) {
-        organization_id -> DbUuid,
-        run_id -> DbUuid,
-        first_sequence -> BigInt,
-        last_sequence -> BigInt,
-        events -> Binary,
+    run_events (organization_id, run_id, first_sequence) => EventsDbRow changes () many (NewEvents) {
+        key  organization_id: [DbUuid] Id,
+        key  run_id: [DbUuid] Id,
+        key  first_sequence: [BigInt] i64,
+        once last_sequence: [BigInt] i64,
+        once events: [Binary] Vec<u8>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A timer that a run waits for.
-    run_timers (organization_id, run_id, timer_id) {
-        organization_id -> DbUuid,
-        run_id -> DbUuid,
-        timer_id -> Text,
-        node_id -> Text,
-        due_at -> DbInstant,
+    run_timers (organization_id, run_id, timer_id) => TimerDbRow changes () many () {
+        key  organization_id: [DbUuid] Id,
+        key  run_id: [DbUuid] Id,
+        key  timer_id: [Text] String,
+        once node_id: [Text] String,
+        once due_at: [DbInstant] At,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A message or signal that a run waits for.
-    run_subscriptions (organization_id, run_id, subscription_id) {
-        organization_id -> DbUuid,
-        run_id -> DbUuid,
-        subscription_id -> Text,
-        kind -> Text,
-        name -> Text,
-        correlation_key -> Nullable<Text>,
-        node_id -> Text,
+    run_subscriptions (organization_id, run_id, subscription_id) => SubscriptionDbRow changes () many () {
+        key  organization_id: [DbUuid] Id,
+        key  run_id: [DbUuid] Id,
+        key  subscription_id: [Text] String,
+        once kind: [Text] KindWord,
+        once name: [Text] String,
+        once correlation_key: [Nullable<Text>] Option<String>,
+        once node_id: [Text] String,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A task for people.
-    human_tasks (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        run_id -> DbUuid,
-        workflow_id -> DbUuid,
-        node_id -> Text,
-        node_instance_id -> Text,
-        name -> Text,
-        state -> Text,
-        assignee -> Nullable<Text>,
-        candidate_users -> Binary,
-        candidate_groups -> Binary,
-        due_at -> Nullable<DbInstant>,
-        priority -> Integer,
-        form -> Nullable<Binary>,
-        outcomes -> Binary,
-        created_at -> DbInstant,
-        ended_at -> Nullable<DbInstant>,
-        completed_by -> Nullable<DbUuid>,
+    human_tasks (organization_id, id) => TaskDbRow changes (TaskAssigned, TaskEnded) many () {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once run_id: [DbUuid] Id,
+        once workflow_id: [DbUuid] Id,
+        once node_id: [Text] String,
+        once node_instance_id: [Text] String,
+        once name: [Text] String,
+        then state: [Text] TaskStateWord,
+        each assignee: [Nullable<Text>] Option<String>,
+        once candidate_users: [Binary] Vec<u8>,
+        once candidate_groups: [Binary] Vec<u8>,
+        once due_at: [Nullable<DbInstant>] Option<At>,
+        once priority: [Integer] i32,
+        once form: [Nullable<Binary>] Option<Vec<u8>>,
+        once outcomes: [Binary] Vec<u8>,
+        once created_at: [DbInstant] At,
+        then ended_at: [Nullable<DbInstant>] Option<At>,
+        then completed_by: [Nullable<DbUuid>] Option<Id>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// Who may take a task: a row for each user and group.
-    human_task_candidates (organization_id, task_id, kind, name) {
-        organization_id -> DbUuid,
-        task_id -> DbUuid,
-        kind -> Text,
-        name -> Text,
+    human_task_candidates (organization_id, task_id, kind, name) => CandidateRow changes () many () {
+        key  organization_id: [DbUuid] Id,
+        key  task_id: [DbUuid] Id,
+        key  kind: [Text] CandidateWord,
+        key  name: [Text] String,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// An event from outside and what became of it.
-    case_events (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        idempotency_key -> Text,
-        body_sha256 -> Text,
-        correlation_key -> Nullable<Text>,
-        event_type -> Text,
-        payload -> Binary,
-        received_at -> DbInstant,
-        received_by -> Nullable<DbUuid>,
-        state -> Text,
-        run_ids -> Binary,
-        expires_at -> Nullable<DbInstant>,
+    case_events (organization_id, id) => InboxDbRow changes (EventConsumed) many () {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once idempotency_key: [Text] String,
+        once body_sha256: [Text] String,
+        once correlation_key: [Nullable<Text>] Option<String>,
+        once event_type: [Text] String,
+        once payload: [Binary] Vec<u8>,
+        once received_at: [DbInstant] At,
+        once received_by: [Nullable<DbUuid>] Option<Id>,
+        each state: [Text] InboxStateWord,
+        each run_ids: [Binary] Vec<u8>,
+        once expires_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A message or signal that a run has thrown and that is not yet delivered.
-    outbox (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        run_id -> DbUuid,
-        kind -> Text,
-        name -> Text,
-        correlation_key -> Nullable<Text>,
-        payload -> Binary,
-        created_at -> DbInstant,
+    outbox (organization_id, id) => OutgoingDbRow changes () many () {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once run_id: [DbUuid] Id,
+        once kind: [Text] KindWord,
+        once name: [Text] String,
+        once correlation_key: [Nullable<Text>] Option<String>,
+        once payload: [Binary] Vec<u8>,
+        once created_at: [DbInstant] At,
     }
 }
 

@@ -10,6 +10,7 @@ mod macros;
 mod migrate;
 mod options;
 mod postgres;
+mod row;
 mod sqlite;
 mod types;
 

@@ -2,7 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_identity::ports::{AuditEvent, AuditFilter};
+use heddle_identity::ports::{ActorKind, AuditEvent, AuditFilter};
 use heddle_identity::records::Organization;
 use heddle_identity::{CreateOrganization, PatchOrganization};
 
@@ -115,16 +115,16 @@ pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> Outcome {
 }
 
 fn audit_event(event: AuditEvent) -> wire::audit::AuditEvent {
-    let is_user = matches!(event.actor_kind.as_str(), "user" | "apiToken");
+    let is_user = matches!(event.actor_kind, ActorKind::User | ActorKind::ApiToken);
     wire::audit::AuditEvent {
         id: event.id.to_string(),
         organization_id: event.tenant.map(|tenant| tenant.to_string()),
         at: event.at,
         actor: wire::audit::AuditActor {
-            kind: match event.actor_kind.as_str() {
-                "user" | "apiToken" => wire::audit::AuditActorKind::User,
-                "anonymous" => wire::audit::AuditActorKind::Anonymous,
-                _ => wire::audit::AuditActorKind::System,
+            kind: match event.actor_kind {
+                ActorKind::User | ActorKind::ApiToken => wire::audit::AuditActorKind::User,
+                ActorKind::Anonymous => wire::audit::AuditActorKind::Anonymous,
+                ActorKind::System => wire::audit::AuditActorKind::System,
             },
             user_id: event.actor_id.filter(|_| is_user),
             session_id: None,
@@ -133,10 +133,10 @@ fn audit_event(event: AuditEvent) -> wire::audit::AuditEvent {
         action: event.action,
         resource_type: Some(event.resource_type),
         resource_id: event.resource_id,
-        outcome: match event.outcome.as_str() {
-            "succeeded" => wire::audit::AuditOutcome::Success,
-            "denied" => wire::audit::AuditOutcome::Denied,
-            _ => wire::audit::AuditOutcome::Failure,
+        outcome: match event.outcome {
+            heddle_usecase::Outcome::Succeeded => wire::audit::AuditOutcome::Success,
+            heddle_usecase::Outcome::Denied => wire::audit::AuditOutcome::Denied,
+            heddle_usecase::Outcome::Failed => wire::audit::AuditOutcome::Failure,
         },
         reason: event.details.get("reason").and_then(|reason| reason.as_str()).map(str::to_owned),
         request_id: Some(event.request_id),

@@ -5,6 +5,8 @@
 mod postgres;
 mod sqlite;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod unnest;
 
 use std::collections::{BTreeSet, HashSet};
@@ -16,10 +18,12 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 
 use crate::named;
-use crate::rows::{
-    BindingDbRow, EventsDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
-    run_ids, sequence,
+use crate::rows::{run_ids, sequence};
+use crate::schema::{
+    BindingDbRow, CandidateRow, EventsDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, SubscriptionDbRow,
+    TaskDbRow, TimerDbRow,
 };
+use crate::words::{CandidateKind, CandidateWord, TaskStateWord};
 
 /// A unit as rows.
 struct UnitRows {
@@ -47,22 +51,7 @@ struct StepRows {
 enum TaskRows {
     Open(Box<TaskDbRow>, Vec<CandidateRow>),
     Assign(Id, Option<String>),
-    End { task: Id, state: &'static str, at: At, by: Option<Id> },
-}
-
-#[derive(diesel::Insertable)]
-#[diesel(table_name = crate::schema::human_task_candidates)]
-struct CandidateRow {
-    organization_id: Id,
-    task_id: Id,
-    kind: &'static str,
-    name: String,
-}
-
-/// The kinds of candidates of a task.
-pub mod candidate {
-    pub const USER: &str = "user";
-    pub const GROUP: &str = "group";
+    End { task: Id, state: TaskStateWord, ended_at: Option<At>, completed_by: Option<Id> },
 }
 
 enum InboxRows {
@@ -182,13 +171,13 @@ impl TaskRows {
                     let row = |name| CandidateRow {
                         organization_id: tenant.into(),
                         task_id: task.id.into(),
-                        kind,
+                        kind: CandidateWord(kind),
                         name,
                     };
                     unique.into_iter().map(row).collect::<Vec<_>>()
                 };
-                let mut candidates = names(candidate::USER, &task.candidate_users);
-                candidates.extend(names(candidate::GROUP, &task.candidate_groups));
+                let mut candidates = names(CandidateKind::User, &task.candidate_users);
+                candidates.extend(names(CandidateKind::Group, &task.candidate_groups));
                 let row = TaskDbRow::of(*task)?;
                 if row.organization_id != tenant.into() {
                     return Err(StoreError::NotFound.into());
@@ -196,9 +185,12 @@ impl TaskRows {
                 Self::Open(Box::new(row), candidates)
             }
             TaskChange::Assign(task, assignee) => Self::Assign(task.into(), assignee),
-            TaskChange::End { task, state, at, by } => {
-                Self::End { task: task.into(), state: state.as_str(), at: at.into(), by: by.map(Id::from) }
-            }
+            TaskChange::End { task, state, at, by } => Self::End {
+                task: task.into(),
+                state: TaskStateWord(state),
+                ended_at: Some(at.into()),
+                completed_by: by.map(Id::from),
+            },
         })
     }
 }

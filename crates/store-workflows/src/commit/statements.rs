@@ -14,6 +14,8 @@ macro_rules! statements {
         use $dsl as _;
 
         use crate::commit::{AdvanceRow, InboxRows, StepRows, TaskRows, UnitRows};
+        use crate::schema::{BindingAdvanced, EventConsumed, RunChange, TaskAssigned, TaskEnded};
+        use crate::words::InboxStateWord;
 
         /// `Stale` when no row was as it had to be.
         fn one(changed: usize) -> Result<(), Error> {
@@ -52,10 +54,8 @@ macro_rules! statements {
                     let kept = case_events::table
                         .find((tenant, *id))
                         .filter(case_events::state.eq(InboxState::Buffered.as_str()));
-                    let change = (
-                        case_events::state.eq(InboxState::Consumed.as_str()),
-                        case_events::run_ids.eq(run_ids),
-                    );
+                    let state = InboxStateWord(InboxState::Consumed);
+                    let change = EventConsumed { state: &state, run_ids }.set();
                     one(diesel::update(kept).set(change).execute(conn)$($wait)*?)
                 }
             }
@@ -70,8 +70,7 @@ macro_rules! statements {
             if write.next_due_at.is_none() {
                 return one(diesel::delete(present).execute(conn)$($wait)*?);
             }
-            let change =
-                (start_bindings::next_due_at.eq(write.next_due_at), start_bindings::timer.eq(&write.timer));
+            let change = BindingAdvanced { next_due_at: &write.next_due_at, timer: &write.timer }.set();
             one(diesel::update(present).set(change).execute(conn)$($wait)*?)
         }
 
@@ -80,18 +79,7 @@ macro_rules! statements {
             if let Some(expected) = write.expected {
                 let present =
                     runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
-                let change = (
-                    runs::state.eq(&row.state),
-                    runs::has_incident.eq(row.has_incident),
-                    runs::business_key.eq(&row.business_key),
-                    runs::correlation_key.eq(&row.correlation_key),
-                    runs::snapshot.eq(&row.snapshot),
-                    runs::last_sequence.eq(row.last_sequence),
-                    runs::revision.eq(row.revision),
-                    runs::updated_at.eq(row.updated_at),
-                    runs::ended_at.eq(row.ended_at),
-                    runs::waiting_since.eq(row.waiting_since),
-                );
+                let change = RunChange::from(row).set();
                 one(diesel::update(present).set(change).execute(conn)$($wait)*?)?;
             } else {
                 insert_into(runs::table).values(row).execute(conn)$($wait)*?;
@@ -141,16 +129,12 @@ macro_rules! statements {
                 }
                 TaskRows::Assign(id, assignee) => {
                     let row = human_tasks::table.find((tenant, *id)).filter(human_tasks::run_id.eq(of));
-                    let change = human_tasks::assignee.eq(assignee);
+                    let change = TaskAssigned { assignee }.set();
                     one(diesel::update(row).set(change).execute(conn)$($wait)*?)
                 }
-                TaskRows::End { task, state, at, by } => {
+                TaskRows::End { task, state, ended_at, completed_by } => {
                     let row = human_tasks::table.find((tenant, *task)).filter(human_tasks::run_id.eq(of));
-                    let change = (
-                        human_tasks::state.eq(*state),
-                        human_tasks::ended_at.eq(Some(*at)),
-                        human_tasks::completed_by.eq(*by),
-                    );
+                    let change = TaskEnded { state, ended_at, completed_by }.set();
                     one(diesel::update(row).set(change).execute(conn)$($wait)*?)
                 }
             }

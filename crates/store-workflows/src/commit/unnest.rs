@@ -1,18 +1,20 @@
 //! PostgreSQL's statements over many rows: one array for each column, so that the text is the same for any
 //! number of rows and its plan is kept.
 
-use crate::schema::{human_task_candidates, human_tasks, outbox, run_subscriptions, run_timers};
+use crate::schema::{
+    CandidateRow, NewEvents, NewRuns, TaskDbRow, human_task_candidates, human_tasks, outbox,
+    run_subscriptions, run_timers,
+};
 use diesel::QueryResult;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
+use diesel::sql_types::{Array, Binary, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use heddle_store::{At, DbInstant, DbJson, DbUuid, Error, Id, Json, PgConn, audit, idempotency};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
-use super::{CandidateRow, TaskRows, UnitRows};
-use crate::rows::{EventsDbRow, RunDbRow, TaskDbRow};
+use super::{TaskRows, UnitRows};
 
 /// Rows of one statement with a parameter for each value: 65,535 parameters at most.
 const CHUNK: usize = 1000;
@@ -52,76 +54,6 @@ macro_rules! columns {
             const HAS_STATIC_QUERY_ID: bool = true;
         }
     };
-}
-
-columns!(
-    /// New runs.
-    NewRuns, "runs", "", {
-        organization_id: DbUuid = Id,
-        id: DbUuid = Id,
-        workflow_id: DbUuid = Id,
-        version: Integer = i32,
-        process_id: Text = &'a str,
-        state: Text = &'a str,
-        has_incident: Bool = bool,
-        business_key: Nullable<Text> = Option<&'a str>,
-        correlation_key: Nullable<Text> = Option<&'a str>,
-        trigger: Binary = &'a [u8],
-        input: Binary = &'a [u8],
-        snapshot: Binary = &'a [u8],
-        last_sequence: BigInt = i64,
-        revision: BigInt = i64,
-        created_at: DbInstant = At,
-        created_by: Nullable<DbUuid> = Option<Id>,
-        updated_at: DbInstant = At,
-        ended_at: Nullable<DbInstant> = Option<At>,
-        waiting_since: Nullable<DbInstant> = Option<At>,
-    }
-);
-
-impl<'a> NewRuns<'a> {
-    fn push(&mut self, row: &'a RunDbRow) {
-        self.organization_id.push(row.organization_id);
-        self.id.push(row.id);
-        self.workflow_id.push(row.workflow_id);
-        self.version.push(row.version);
-        self.process_id.push(&row.process_id);
-        self.state.push(&row.state);
-        self.has_incident.push(row.has_incident);
-        self.business_key.push(row.business_key.as_deref());
-        self.correlation_key.push(row.correlation_key.as_deref());
-        self.trigger.push(&row.trigger);
-        self.input.push(&row.input);
-        self.snapshot.push(&row.snapshot);
-        self.last_sequence.push(row.last_sequence);
-        self.revision.push(row.revision);
-        self.created_at.push(row.created_at);
-        self.created_by.push(row.created_by);
-        self.updated_at.push(row.updated_at);
-        self.ended_at.push(row.ended_at);
-        self.waiting_since.push(row.waiting_since);
-    }
-}
-
-columns!(
-    /// Events of runs.
-    NewEvents, "run_events", "", {
-        organization_id: DbUuid = Id,
-        run_id: DbUuid = Id,
-        first_sequence: BigInt = i64,
-        last_sequence: BigInt = i64,
-        events: Binary = &'a [u8],
-    }
-);
-
-impl<'a> NewEvents<'a> {
-    fn push(&mut self, row: &'a EventsDbRow) {
-        self.organization_id.push(row.organization_id);
-        self.run_id.push(row.run_id);
-        self.first_sequence.push(row.first_sequence);
-        self.last_sequence.push(row.last_sequence);
-        self.events.push(&row.events);
-    }
 }
 
 columns!(
@@ -212,10 +144,10 @@ pub async fn insert(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error>
             step.events.iter().for_each(|row| events.push(row));
         }
     }
-    if !runs.id.is_empty() {
+    if !runs.is_empty() {
         runs.execute(conn).await?;
     }
-    if !events.run_id.is_empty() {
+    if !events.is_empty() {
         events.execute(conn).await?;
     }
     if !beside.audit.id.is_empty() {

@@ -10,7 +10,7 @@ use heddle_store::{At, Db, Id, idempotency, read, write_tx};
 use heddle_usecase::StoreError;
 use heddle_workflows::records::{BindingKind, InboxEvent, InboxState, Outgoing};
 
-use crate::rows::{InboxDbRow, OutgoingDbRow};
+use crate::schema::{InboxDbRow, OutgoingDbRow};
 
 /// One event.
 pub async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {

@@ -10,7 +10,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
 
-use crate::rows::RunDbRow;
+use crate::schema::RunDbRow;
 
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);

@@ -22,7 +22,8 @@ use heddle_workflows::ports::{
 };
 use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Outgoing, Run, StartBinding};
 
-use crate::rows::{EventsDbRow, RunDbRow, counted, sequence};
+use crate::rows::{counted, sequence};
+use crate::schema::{EventsDbRow, RunDbRow};
 use crate::{commit, tomb};
 
 /// Runs in the database.

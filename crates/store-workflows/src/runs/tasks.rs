@@ -13,8 +13,8 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 
-use crate::commit::candidate;
-use crate::rows::TaskDbRow;
+use crate::schema::TaskDbRow;
+use crate::words::{CandidateKind, CandidateWord};
 
 /// The place of a task in the list: when it is due and when it was created, in microseconds, then its id.
 type Key = (Option<i64>, i64, TaskId);
@@ -71,8 +71,8 @@ pub async fn list(
             query = query.filter(tasks::assignee.eq_any(names));
         }
         if let Some((names, groups)) = &filter.candidate {
-            let named = of_task!().filter(candidates::kind.eq(candidate::USER));
-            let grouped = of_task!().filter(candidates::kind.eq(candidate::GROUP));
+            let named = of_task!().filter(candidates::kind.eq(CandidateWord(CandidateKind::User)));
+            let grouped = of_task!().filter(candidates::kind.eq(CandidateWord(CandidateKind::Group)));
             let open_to = not(exists(of_task!()))
                 .or(exists(named.filter(candidates::name.eq_any(names))))
                 .or(exists(grouped.filter(candidates::name.eq_any(groups))));

@@ -12,7 +12,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{DueTimer, MatchedSubscription};
 use heddle_workflows::records::{BindingKind, StartBinding, WorkflowState};
 
-use crate::rows::BindingDbRow;
+use crate::schema::BindingDbRow;
 
 /// Timers that are due.
 pub async fn due_timers(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {

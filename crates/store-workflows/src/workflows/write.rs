@@ -15,7 +15,7 @@ use heddle_workflows::ports::{PublishWrite, WorkflowWrite};
 use heddle_workflows::records::{Draft, ImportSource, StartBinding, Workflow, WorkflowState};
 use serde_json::Value;
 
-use crate::rows::BindingDbRow;
+use crate::schema::BindingDbRow;
 use crate::search;
 
 /// What a change may change.

@@ -1,0 +1,214 @@
+//! One list of columns for each table: `row!` makes of it what diesel sees, the row, its partial changes, and the
+//! insertion of many rows. A column that is forgotten somewhere does not compile, on either database.
+
+/// A table with its row.
+///
+/// ```ignore
+/// row! {
+///     /// A run.
+///     runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
+///         key  organization_id: [DbUuid] Id,
+///         once workflow_id: [DbUuid] Id,
+///         each waiting_since: [Nullable<DbInstant>] Option<At>,
+///     }
+/// }
+/// ```
+///
+/// makes the table `runs`; the struct `RunDbRow`; `RunChange`, which borrows every column marked `each` and whose
+/// `set()` is what an update sets (a null is written, not left out); and `NewRuns`, PostgreSQL's insertion with one
+/// array for each column, so that its text is the same for any number of rows. `key` and `once` columns never change.
+/// A table whose rows change in two ways names two changes; the columns of the second are marked `then`. `changes ()`
+/// and `many ()` make none.
+#[macro_export]
+macro_rules! row {
+    (
+        $(#[$doc:meta])*
+        $table:ident ($($pk:ident),+) => $row:ident changes ($($change:ident),*) many ($($many:ident)?) {
+            $($section:ident $column:ident: [$($sql:tt)+] $rust:ty),+ $(,)?
+        }
+    ) => {
+        ::diesel::table! {
+            use diesel::sql_types::*;
+            use heddle_store::{DbInstant, DbJson, DbUuid};
+
+            $(#[$doc])*
+            $table ($($pk),+) {
+                $($column -> $($sql)+,)+
+            }
+        }
+
+        $(#[$doc])*
+        #[derive(Debug, ::diesel::Queryable, ::diesel::Selectable, ::diesel::Insertable)]
+        #[diesel(table_name = $table)]
+        pub(crate) struct $row {
+            $(pub(crate) $column: $rust,)+
+        }
+
+        $crate::row_changes! { ($($change),*) $table $row $($section $column [$rust])+ }
+        $crate::row_many! { ($($many)?) $table $row $($column [$($sql)+] [$rust])+ }
+    };
+}
+
+/// The partial changes of a row.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! row_changes {
+    (() $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
+        $($crate::row_changes! { @section none $section })+
+    };
+    (($each:ident) $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
+        $($crate::row_changes! { @section one $section })+
+        $crate::row_changes! { @ each $each $table $row [] $($section $column [$rust])+ }
+    };
+    (($each:ident, $then:ident) $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
+        $($crate::row_changes! { @section two $section })+
+        $crate::row_changes! { @ each $each $table $row [] $($section $column [$rust])+ }
+        $crate::row_changes! { @ then $then $table $row [] $($section $column [$rust])+ }
+    };
+    (@section $sets:ident key) => {};
+    (@section $sets:ident once) => {};
+    (@section one each) => {};
+    (@section two each) => {};
+    (@section two then) => {};
+    (@ each $name:ident $table:ident $row:ident [$($done:tt)*] each $column:ident [$rust:ty] $($rest:tt)*) => {
+        $crate::row_changes! { @ each $name $table $row [$($done)* $column [$rust]] $($rest)* }
+    };
+    (@ then $name:ident $table:ident $row:ident [$($done:tt)*] then $column:ident [$rust:ty] $($rest:tt)*) => {
+        $crate::row_changes! { @ then $name $table $row [$($done)* $column [$rust]] $($rest)* }
+    };
+    (@ $set:ident $name:ident $table:ident $row:ident [$($done:tt)*] $other:ident $column:ident [$rust:ty] $($rest:tt)*) => {
+        $crate::row_changes! { @ $set $name $table $row [$($done)*] $($rest)* }
+    };
+    (@ $set:ident $name:ident $table:ident $row:ident [$($column:ident [$rust:ty])+]) => {
+        /// What a change of the row writes.
+        #[derive(Debug)]
+        pub(crate) struct $name<'a> {
+            $(pub(crate) $column: &'a $rust,)+
+        }
+
+        impl<'a> $name<'a> {
+            /// What an update sets.
+            pub(crate) fn set(&self) -> ($(::diesel::dsl::Eq<$table::$column, &'a $rust>,)+) {
+                use ::diesel::ExpressionMethods as _;
+                ($($table::$column.eq(self.$column),)+)
+            }
+        }
+
+        impl<'a> From<&'a $row> for $name<'a> {
+            fn from(row: &'a $row) -> Self {
+                Self { $($column: &row.$column,)+ }
+            }
+        }
+    };
+}
+
+/// PostgreSQL's insertion of many rows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! row_many {
+    (() $table:ident $row:ident $($rest:tt)*) => {};
+    (($many:ident) $table:ident $row:ident $($column:ident [$($sql:tt)+] [$rust:ty])+) => {
+        /// New rows, one array for each column: the text of the statement is the same for any number of rows, and its
+        /// plan is kept.
+        #[derive(Debug, Default)]
+        pub(crate) struct $many<'a> {
+            $($column: Vec<&'a $rust>,)+
+        }
+
+        impl<'a> $many<'a> {
+            pub(crate) fn push(&mut self, row: &'a $row) {
+                let $row { $($column),+ } = row;
+                $(self.$column.push($column);)+
+            }
+
+            pub(crate) fn is_empty(&self) -> bool {
+                $(self.$column.is_empty())&&+
+            }
+        }
+
+        impl ::diesel::query_builder::QueryFragment<::diesel::pg::Pg> for $many<'_> {
+            fn walk_ast<'b>(
+                &'b self,
+                mut out: ::diesel::query_builder::AstPass<'_, 'b, ::diesel::pg::Pg>,
+            ) -> ::diesel::QueryResult<()> {
+                use ::diesel::sql_types::*;
+                #[expect(unused_imports, reason = "not every table has all three")]
+                use $crate::{DbInstant, DbJson, DbUuid};
+                out.push_sql(concat!("INSERT INTO ", stringify!($table), " ("));
+                let mut between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_identifier(stringify!($column))?;
+                    between = ", ";
+                )+
+                out.push_sql(") SELECT * FROM unnest(");
+                between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_bind_param::<Array<$($sql)+>, _>(&self.$column)?;
+                    between = ", ";
+                )+
+                let _ = between;
+                out.push_sql(")");
+                Ok(())
+            }
+        }
+
+        impl ::diesel::query_builder::QueryId for $many<'_> {
+            type QueryId = $many<'static>;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+    };
+}
+
+/// A word of the database for a value of the domain: `word!(RunStateWord of RunState, "the run's state")`. A word that
+/// is not known is an error of the query that reads it. The value has `as_str` and `parse`, or the functions that are
+/// named.
+#[macro_export]
+macro_rules! word {
+    ($name:ident of $value:ty, $what:literal) => {
+        $crate::word! { $name of $value, $what, parse }
+    };
+    ($name:ident of $value:ty, $what:literal, $parse:ident) => {
+        #[doc = concat!("The word of ", $what, ".")]
+        #[derive(
+            Debug,
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            ::diesel::expression::AsExpression,
+            ::diesel::deserialize::FromSqlRow,
+        )]
+        #[diesel(sql_type = ::diesel::sql_types::Text)]
+        pub(crate) struct $name(pub(crate) $value);
+
+        impl<DB: ::diesel::backend::Backend> ::diesel::serialize::ToSql<::diesel::sql_types::Text, DB>
+            for $name
+        where
+            str: ::diesel::serialize::ToSql<::diesel::sql_types::Text, DB>,
+        {
+            fn to_sql<'b>(
+                &'b self,
+                out: &mut ::diesel::serialize::Output<'b, '_, DB>,
+            ) -> ::diesel::serialize::Result {
+                ::diesel::serialize::ToSql::<::diesel::sql_types::Text, DB>::to_sql(self.0.as_str(), out)
+            }
+        }
+
+        impl<DB: ::diesel::backend::Backend> ::diesel::deserialize::FromSql<::diesel::sql_types::Text, DB>
+            for $name
+        where
+            String: ::diesel::deserialize::FromSql<::diesel::sql_types::Text, DB>,
+        {
+            fn from_sql(bytes: DB::RawValue<'_>) -> ::diesel::deserialize::Result<Self> {
+                let word =
+                    <String as ::diesel::deserialize::FromSql<::diesel::sql_types::Text, DB>>::from_sql(
+                        bytes,
+                    )?;
+                let value = <$value>::$parse(&word);
+                value.map(Self).ok_or_else(|| format!("{} `{word}` is not known", $what).into())
+            }
+        }
+    };
+}

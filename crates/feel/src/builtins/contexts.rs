@@ -118,10 +118,6 @@ pub(super) fn get_entries(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     Ok(Value::list(context.iter().map(entry).collect()))
 }
 
-pub(super) fn context_put(machine: &mut Machine, args: &Args<'_>) -> Outcome {
-    put(machine, args)
-}
-
 pub(super) fn context_merge(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     merge(machine, &args.list(0)?)
 }

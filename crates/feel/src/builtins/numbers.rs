@@ -24,32 +24,22 @@ fn rounded(args: &Args<'_>, mode: Rounding) -> Outcome {
     Ok(Value::Number(number.round(scale(args, 1)?, mode)?))
 }
 
-pub(super) fn decimal(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::HalfEven)
+macro_rules! roundings {
+    ($($name:ident $mode:ident;)*) => {$(
+        pub(super) fn $name(_: &mut Machine, args: &Args<'_>) -> Outcome {
+            rounded(args, Rounding::$mode)
+        }
+    )*};
 }
 
-pub(super) fn floor(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::Floor)
-}
-
-pub(super) fn ceiling(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::Ceiling)
-}
-
-pub(super) fn round_up(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::Up)
-}
-
-pub(super) fn round_down(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::Down)
-}
-
-pub(super) fn round_half_up(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::HalfUp)
-}
-
-pub(super) fn round_half_down(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    rounded(args, Rounding::HalfDown)
+roundings! {
+    decimal HalfEven;
+    floor Floor;
+    ceiling Ceiling;
+    round_up Up;
+    round_down Down;
+    round_half_up HalfUp;
+    round_half_down HalfDown;
 }
 
 /// The absolute value of a number or a duration.

@@ -10,53 +10,35 @@ use crate::value::date::DaysAndTimeDuration;
 use crate::value::number::Number;
 use crate::value::outcome::{Outcome, null};
 
-pub(super) fn min(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    extreme(&args.items()?, Ordering::Less)
+macro_rules! over_items {
+    ($($name:ident |$items:ident| $result:expr;)*) => {$(
+        pub(super) fn $name(_: &mut Machine, args: &Args<'_>) -> Outcome {
+            let $items = args.items()?;
+            $result
+        }
+    )*};
 }
 
-pub(super) fn max(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    extreme(&args.items()?, Ordering::Greater)
+over_items! {
+    min |items| extreme(&items, Ordering::Less);
+    max |items| extreme(&items, Ordering::Greater);
+    all |items| truth(&items, false);
+    any |items| truth(&items, true);
+    sum |items| if items.is_empty() { Ok(Value::Null) } else { total(&items) };
+    mean |items| average(&items);
+    product |items| multiplied(&numbers(&items)?);
+    median |items| middle(numbers(&items)?);
+    stddev |items| deviation(&numbers(&items)?);
+    mode |items| most_frequent(numbers(&items)?);
 }
 
-pub(super) fn all(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    truth(&args.items()?, false)
-}
-
-pub(super) fn any(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    truth(&args.items()?, true)
-}
-
-pub(super) fn sum(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    let items = args.items()?;
-    if items.is_empty() { Ok(Value::Null) } else { total(&items) }
-}
-
-pub(super) fn mean(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    average(&args.items()?)
-}
-
-pub(super) fn product(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    let numbers = numbers(&args.items()?)?;
-    if numbers.is_empty() {
-        return Ok(Value::Null);
-    }
-    let mut product = Number::ONE;
-    for number in numbers {
-        product = product.times(number)?;
+fn multiplied(numbers: &[Number]) -> Outcome {
+    let Some((first, rest)) = numbers.split_first() else { return Ok(Value::Null) };
+    let mut product = Number::ONE.times(*first)?;
+    for number in rest {
+        product = product.times(*number)?;
     }
     Ok(Value::Number(product))
-}
-
-pub(super) fn median(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    middle(numbers(&args.items()?)?)
-}
-
-pub(super) fn stddev(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    deviation(&numbers(&args.items()?)?)
-}
-
-pub(super) fn mode(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    most_frequent(numbers(&args.items()?)?)
 }
 
 fn numbers(items: &[Value]) -> Outcome<Vec<Number>> {

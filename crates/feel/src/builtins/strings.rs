@@ -10,6 +10,29 @@ use crate::value::Value;
 use crate::value::number::Number;
 use crate::value::outcome::{Outcome, null};
 
+macro_rules! of_texts {
+    ($($name:ident |$text:ident $(, $part:ident)?| $result:expr;)*) => {$(
+        pub(super) fn $name(_: &mut Machine, args: &Args<'_>) -> Outcome {
+            let $text: &str = args.string(0)?;
+            $(let $part: &str = args.string(1)?;)?
+            Ok($result)
+        }
+    )*};
+}
+
+of_texts! {
+    string_length |text| Value::Number(Number::from(text.chars().count()));
+    upper_case |text| Value::string(text.to_uppercase());
+    lower_case |text| Value::string(text.to_lowercase());
+    substring_before |text, part| Value::string(text.split_once(part).map_or("", |(before, _)| before));
+    substring_after |text, part| Value::string(text.split_once(part).map_or("", |(_, after)| after));
+    contains |text, part| Value::Boolean(text.contains(part));
+    starts_with |text, part| Value::Boolean(text.starts_with(part));
+    ends_with |text, part| Value::Boolean(text.ends_with(part));
+    trim |text| Value::string(text.trim());
+    is_blank |text| Value::Boolean(text.trim().is_empty());
+}
+
 /// A part of a string by its position and length.
 pub(super) fn substring(_: &mut Machine, args: &Args<'_>) -> Outcome {
     let text = args.string(0)?;
@@ -36,42 +59,6 @@ pub(super) fn substring(_: &mut Machine, args: &Args<'_>) -> Outcome {
     let rest = text.get(first..).unwrap_or_default();
     let end = rest.char_indices().nth(length).map_or(rest.len(), |(at, _)| at);
     Ok(Value::string(rest.get(..end).unwrap_or_default()))
-}
-
-pub(super) fn string_length(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::Number(Number::from(args.string(0)?.chars().count())))
-}
-
-pub(super) fn upper_case(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::string(args.string(0)?.to_uppercase()))
-}
-
-pub(super) fn lower_case(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::string(args.string(0)?.to_lowercase()))
-}
-
-pub(super) fn substring_before(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    let (text, part) = (args.string(0)?, args.string(1)?);
-    let found = text.find(&**part).and_then(|at| text.get(..at));
-    Ok(Value::string(found.unwrap_or_default()))
-}
-
-pub(super) fn substring_after(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    let (text, part) = (args.string(0)?, args.string(1)?);
-    let found = text.find(&**part).and_then(|at| text.get(at + part.len()..));
-    Ok(Value::string(found.unwrap_or_default()))
-}
-
-pub(super) fn contains(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::Boolean(args.string(0)?.contains(&**args.string(1)?)))
-}
-
-pub(super) fn starts_with(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::Boolean(args.string(0)?.starts_with(&**args.string(1)?)))
-}
-
-pub(super) fn ends_with(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::Boolean(args.string(0)?.ends_with(&**args.string(1)?)))
 }
 
 /// The strings of a list, one behind the other; null items count as none.
@@ -101,14 +88,6 @@ pub(super) fn string_join(machine: &mut Machine, args: &Args<'_>) -> Outcome {
         }
     }
     Ok(Value::string(text))
-}
-
-pub(super) fn trim(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::string(args.string(0)?.trim()))
-}
-
-pub(super) fn is_blank(_: &mut Machine, args: &Args<'_>) -> Outcome {
-    Ok(Value::Boolean(args.string(0)?.trim().is_empty()))
 }
 
 pub(super) fn to_base64(machine: &mut Machine, args: &Args<'_>) -> Outcome {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Evaluator, types};
 use crate::error::LimitError;
 use crate::machine::Machine;
-use crate::program::{Definition, Node, Program};
+use crate::program::{Definition, Node, Parameter, Program};
 use crate::scope::Ref;
 use crate::types::Type;
 use crate::value::Value;
@@ -24,18 +24,20 @@ impl Closure {
     fn definition(&self) -> Option<&Definition> {
         self.program.definitions.get(self.definition as usize)
     }
+
+    fn declared(&self) -> &[Parameter] {
+        self.definition().map_or(&[], |definition| &definition.parameters)
+    }
 }
 
 impl Callable for Closure {
     fn parameters(&self) -> Vec<Arc<str>> {
-        let parameters = self.definition().map(|definition| definition.parameters.iter());
-        parameters.into_iter().flatten().map(|parameter| parameter.name.clone()).collect()
+        self.declared().iter().map(|parameter| parameter.name.clone()).collect()
     }
 
     fn parameter_types(&self) -> Vec<Option<&Type>> {
-        let parameters = self.definition().map(|definition| definition.parameters.iter());
         let kind = |kind: u32| self.program.types.get(kind as usize);
-        parameters.into_iter().flatten().map(|parameter| parameter.kind.and_then(kind)).collect()
+        self.declared().iter().map(|parameter| parameter.kind.and_then(kind)).collect()
     }
 
     fn literal_type(&self) -> Option<Type> {

@@ -1,9 +1,10 @@
 //! Correlation keys as correlation sets, and correlation properties with their aliases.
 
 use super::names::{Names, clean};
+use heddle_bpmn::elements::Elements;
 use heddle_bpmn::model::{Conversation, CorrelationKey, WorkflowDefinition};
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
+use heddle_bpmn::xml::vendor::around;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A correlation property (clause 8.4.2).
@@ -43,8 +44,10 @@ impl Correlations {
         };
         let Some(bpmn) = definition.bpmn.as_deref() else { return made };
         let mut names = Names::default();
+        let no_namespaces = BTreeMap::new();
+        let around = around(bpmn.namespaces.as_ref().unwrap_or(&no_namespaces));
         for fragment in bpmn.extension_elements_xml.iter().flatten() {
-            for (id, mut property) in properties(fragment) {
+            for (id, mut property) in properties(fragment, &around) {
                 property.name = names.unique(if property.name.is_empty() { &id } else { &property.name });
                 made.properties.insert(id, property);
             }
@@ -149,51 +152,31 @@ fn flattened(list: &[Conversation]) -> Vec<&Conversation> {
 }
 
 /// The correlation properties of a fragment that the definition keeps as XML.
-fn properties(fragment: &str) -> Vec<(String, Property)> {
+fn properties(fragment: &str, around: &[(&str, &str)]) -> Vec<(String, Property)> {
     let mut found: Vec<(String, Property)> = Vec::new();
     if !fragment.contains("correlationProperty") {
         return found;
     }
-    let mut reader = Reader::from_str(fragment);
-    let (mut message, mut text) = (None, String::new());
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                text.clear();
-                match tag.local_name().as_ref() {
-                    "correlationProperty" => {
-                        let name = attribute(&tag, "name").unwrap_or_default();
-                        if let Some(id) = attribute(&tag, "id") {
-                            found.push((id, Property { name, paths: BTreeMap::new() }));
-                        }
-                    }
-                    "correlationPropertyRetrievalExpression" => message = attribute(&tag, "messageRef"),
-                    _ => {}
+    let Ok(tree) = Elements::parse_within(fragment, around) else { return found };
+    let attribute = |el, name: &str| tree.attribute(el, name).map(Cow::into_owned);
+    let mut message = None;
+    for el in tree.all() {
+        match tree.name(el) {
+            "correlationProperty" => {
+                let name = attribute(el, "name").unwrap_or_default();
+                if let Some(id) = attribute(el, "id") {
+                    found.push((id, Property { name, paths: BTreeMap::new() }));
                 }
             }
-            Ok(Event::Text(piece)) => text.push_str(&piece),
-            Ok(Event::CData(piece)) => text.push_str(&piece),
-            Ok(Event::GeneralRef(name)) => text.push_str(match &*name {
-                "lt" => "<",
-                "gt" => ">",
-                "amp" => "&",
-                "quot" => "\"",
-                _ => "'",
-            }),
-            Ok(Event::End(tag)) if tag.local_name().as_ref() == "messagePath" => {
-                let last = found.last_mut();
-                if let (Some(message), Some((_, property))) = (message.take(), last) {
+            "correlationPropertyRetrievalExpression" => message = attribute(el, "messageRef"),
+            "messagePath" if !tree.text(el).is_empty() => {
+                if let (Some(message), Some((_, property))) = (message.take(), found.last_mut()) {
                     let message = message.rsplit(':').next().unwrap_or_default().to_owned();
-                    property.paths.insert(message, text.trim().to_owned());
+                    property.paths.insert(message, tree.text(el).trim().to_owned());
                 }
             }
-            Ok(Event::Eof) | Err(_) => return found,
-            Ok(_) => {}
+            _ => {}
         }
     }
-}
-
-fn attribute(tag: &BytesStart, name: &str) -> Option<String> {
-    let found = tag.try_get_attribute(name).ok()??;
-    found.normalized_value(quick_xml::XmlVersion::default()).ok().map(|value| value.into_owned())
+    found
 }

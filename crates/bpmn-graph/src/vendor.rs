@@ -6,8 +6,7 @@ use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::element::ElementKind as K;
 use heddle_bpmn::model::{Bpmn, Node, Process};
 use heddle_bpmn::xml::vendor::{Effect, Hit, around, in_fragment, is_standard, namespaces};
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
+use heddle_xml::tags::{Tag, tags};
 use serde_json::{Map as Object, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -148,7 +147,7 @@ impl<'d> Vendors<'d> {
             }
             listed
         };
-        walk(fragment, |tag| collect(tag, &mut listed, &mut names));
+        tags(fragment).for_each(|tag| collect(&tag, &mut listed, &mut names));
         let further = |name| Hit { name, word: None, verdict: Err(String::new()) };
         found.extend(names.into_iter().map(further));
         found
@@ -288,37 +287,18 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
 
 /// What a residue fragment belongs to.
 fn address(fragment: &str) -> Option<String> {
-    let mut reader = Reader::from_str(fragment);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                return if local(name(&tag)) == "residue" { attribute(&tag, "for") } else { None };
-            }
-            Ok(Event::Eof) | Err(_) => return None,
-            Ok(_) => {}
-        }
-    }
+    let first = tags(fragment).next()?;
+    let own = (local(first.name) == "residue").then(|| first.attribute("for"))??;
+    Some(own.to_owned())
 }
 
-fn walk(fragment: &str, mut visit: impl FnMut(&BytesStart<'_>)) {
-    let mut reader = Reader::from_str(fragment);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(tag) | Event::Empty(tag)) => visit(&tag),
-            Ok(Event::Eof) | Err(_) => break,
-            Ok(_) => {}
-        }
-    }
-}
-
-fn collect(tag: &BytesStart<'_>, listed: &mut impl FnMut(&str) -> bool, found: &mut Vec<String>) {
+fn collect(tag: &Tag<'_>, listed: &mut impl FnMut(&str) -> bool, found: &mut Vec<String>) {
     let mut further = |name: &str| foreign(name) && !listed(name.split(':').next().unwrap_or_default());
-    let element = name(tag);
+    let element = tag.name;
     if ELEMENTS.contains(&local(element)) && further(element) {
         found.push(element.to_owned());
     }
-    for attribute in tag.attributes().flatten() {
-        let name = attribute.key.into_inner();
+    for &(name, _) in &tag.attributes {
         if IMPLEMENTATIONS.contains(&local(name)) && further(name) {
             found.push(name.to_owned());
         }
@@ -337,13 +317,4 @@ fn foreign(name: &str) -> bool {
 
 fn local(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, local)| local)
-}
-
-fn name<'t>(tag: &'t BytesStart<'_>) -> &'t str {
-    tag.name().into_inner()
-}
-
-fn attribute(tag: &BytesStart<'_>, wanted: &str) -> Option<String> {
-    let found = tag.attributes().flatten().find(|attribute| attribute.key.into_inner() == wanted)?;
-    Some(found.value.as_ref().to_owned())
 }

@@ -1,7 +1,7 @@
 //! The elements of BPMN 2.0.2 as a type, derived once from their names, and how tokens pass each of them.
 
 use crate::model::{Edge, Node};
-use crate::xml::names::{Ns, kind_named, row};
+use crate::xml::names::{Ns, kind_named, ns, row};
 
 /// What an element is, as far as its place in the definition goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,98 +105,98 @@ macro_rules! elements {
             name: stringify!($name),
             kind: ElementKind::$kind,
             group: Group::$group,
-            ns: Ns::$ns,
+            ns: ns::$ns,
             clause: $clause,
         },)+)+];
     };
 }
 
 elements! {
-    Model Activity "10.3.3": Task = task;
-    Model Activity "10.3.3.1": UserTask = userTask, ServiceTask = serviceTask, ScriptTask = scriptTask,
+    MODEL Activity "10.3.3": Task = task;
+    MODEL Activity "10.3.3.1": UserTask = userTask, ServiceTask = serviceTask, ScriptTask = scriptTask,
         BusinessRuleTask = businessRuleTask, SendTask = sendTask, ReceiveTask = receiveTask,
         ManualTask = manualTask;
-    Model Activity "": CallActivity = callActivity;
-    Model SubProcess "10.3.5": SubProcess = subProcess, AdHocSubProcess = adHocSubProcess,
+    MODEL Activity "": CallActivity = callActivity;
+    MODEL SubProcess "10.3.5": SubProcess = subProcess, AdHocSubProcess = adHocSubProcess,
         Transaction = transaction;
-    Model Gateway "10.6.2": ExclusiveGateway = exclusiveGateway;
-    Model Gateway "10.6.3": InclusiveGateway = inclusiveGateway;
-    Model Gateway "10.6.4": ParallelGateway = parallelGateway;
-    Model Gateway "10.6.5": ComplexGateway = complexGateway;
-    Model Gateway "10.6.6": EventBasedGateway = eventBasedGateway;
-    Model CatchEvent "10.5.2": StartEvent = startEvent;
-    Model CatchEvent "10.5.4": IntermediateCatchEvent = intermediateCatchEvent,
+    MODEL Gateway "10.6.2": ExclusiveGateway = exclusiveGateway;
+    MODEL Gateway "10.6.3": InclusiveGateway = inclusiveGateway;
+    MODEL Gateway "10.6.4": ParallelGateway = parallelGateway;
+    MODEL Gateway "10.6.5": ComplexGateway = complexGateway;
+    MODEL Gateway "10.6.6": EventBasedGateway = eventBasedGateway;
+    MODEL CatchEvent "10.5.2": StartEvent = startEvent;
+    MODEL CatchEvent "10.5.4": IntermediateCatchEvent = intermediateCatchEvent,
         BoundaryEvent = boundaryEvent;
-    Model ThrowEvent "10.5.3": EndEvent = endEvent;
-    Model ThrowEvent "10.5.4": IntermediateThrowEvent = intermediateThrowEvent;
-    Model ThrowEvent "": ImplicitThrowEvent = implicitThrowEvent;
-    Model SequenceFlow "8.4.13": SequenceFlow = sequenceFlow;
-    Model DataObject "10.4.1": DataObject = dataObject, DataObjectReference = dataObjectReference;
-    Model DataStoreReference "10.4.1": DataStoreReference = dataStoreReference;
-    Model Artifact "": Association = association, Group = group, TextAnnotation = textAnnotation;
-    Model EventDefinition "10.5.5": CancelEventDefinition = cancelEventDefinition,
+    MODEL ThrowEvent "10.5.3": EndEvent = endEvent;
+    MODEL ThrowEvent "10.5.4": IntermediateThrowEvent = intermediateThrowEvent;
+    MODEL ThrowEvent "": ImplicitThrowEvent = implicitThrowEvent;
+    MODEL SequenceFlow "8.4.13": SequenceFlow = sequenceFlow;
+    MODEL DataObject "10.4.1": DataObject = dataObject, DataObjectReference = dataObjectReference;
+    MODEL DataStoreReference "10.4.1": DataStoreReference = dataStoreReference;
+    MODEL Artifact "": Association = association, Group = group, TextAnnotation = textAnnotation;
+    MODEL EventDefinition "10.5.5": CancelEventDefinition = cancelEventDefinition,
         CompensateEventDefinition = compensateEventDefinition,
         ConditionalEventDefinition = conditionalEventDefinition,
         ErrorEventDefinition = errorEventDefinition, EscalationEventDefinition = escalationEventDefinition,
         LinkEventDefinition = linkEventDefinition, TerminateEventDefinition = terminateEventDefinition;
-    Model EventDefinition "10.5.5.3": MessageEventDefinition = messageEventDefinition;
-    Model EventDefinition "10.5.5.5": SignalEventDefinition = signalEventDefinition;
-    Model EventDefinition "10.5.5.6": TimerEventDefinition = timerEventDefinition;
-    Model ResourceRole "10.3.1": ResourceRole = resourceRole, Performer = performer;
-    Model ResourceRole "10.3.4.1": HumanPerformer = humanPerformer, PotentialOwner = potentialOwner;
-    Model LoopCharacteristics "10.3.8": StandardLoopCharacteristics = standardLoopCharacteristics,
+    MODEL EventDefinition "10.5.5.3": MessageEventDefinition = messageEventDefinition;
+    MODEL EventDefinition "10.5.5.5": SignalEventDefinition = signalEventDefinition;
+    MODEL EventDefinition "10.5.5.6": TimerEventDefinition = timerEventDefinition;
+    MODEL ResourceRole "10.3.1": ResourceRole = resourceRole, Performer = performer;
+    MODEL ResourceRole "10.3.4.1": HumanPerformer = humanPerformer, PotentialOwner = potentialOwner;
+    MODEL LoopCharacteristics "10.3.8": StandardLoopCharacteristics = standardLoopCharacteristics,
         MultiInstanceLoopCharacteristics = multiInstanceLoopCharacteristics;
-    Model Conversation "9.5": Conversation = conversation, SubConversation = subConversation,
+    MODEL Conversation "9.5": Conversation = conversation, SubConversation = subConversation,
         CallConversation = callConversation;
-    Model ChoreographyActivity "11": ChoreographyTask = choreographyTask, SubChoreography = subChoreography,
+    MODEL ChoreographyActivity "11": ChoreographyTask = choreographyTask, SubChoreography = subChoreography,
         CallChoreography = callChoreography;
-    Model Root "": Category = category, Collaboration = collaboration, EndPoint = endPoint, Error = error,
+    MODEL Root "": Category = category, Collaboration = collaboration, EndPoint = endPoint, Error = error,
         Escalation = escalation, GlobalBusinessRuleTask = globalBusinessRuleTask,
         GlobalConversation = globalConversation, GlobalManualTask = globalManualTask,
         GlobalScriptTask = globalScriptTask, GlobalTask = globalTask, GlobalUserTask = globalUserTask,
         Import = import, Message = message, PartnerEntity = partnerEntity, PartnerRole = partnerRole,
         Signal = signal, Extension = extension;
-    Model Root "8.4.2": CorrelationProperty = correlationProperty;
-    Model Root "8.4.10": ItemDefinition = itemDefinition;
-    Model Root "8.4.12": Resource = resource;
-    Model Root "8.5": Interface = interface;
-    Model Root "10.2": Process = process;
-    Model Root "10.4.1": DataStore = dataStore;
-    Model Root "11": Choreography = choreography, GlobalChoreographyTask = globalChoreographyTask;
-    Model Part "8.2.1": Definitions = definitions;
-    Model Part "8.4.2": CorrelationKey = correlationKey,
+    MODEL Root "8.4.2": CorrelationProperty = correlationProperty;
+    MODEL Root "8.4.10": ItemDefinition = itemDefinition;
+    MODEL Root "8.4.12": Resource = resource;
+    MODEL Root "8.5": Interface = interface;
+    MODEL Root "10.2": Process = process;
+    MODEL Root "10.4.1": DataStore = dataStore;
+    MODEL Root "11": Choreography = choreography, GlobalChoreographyTask = globalChoreographyTask;
+    MODEL Part "8.2.1": Definitions = definitions;
+    MODEL Part "8.4.2": CorrelationKey = correlationKey,
         CorrelationPropertyBinding = correlationPropertyBinding,
         CorrelationPropertyRef = correlationPropertyRef,
         CorrelationPropertyRetrievalExpression = correlationPropertyRetrievalExpression,
         CorrelationSubscription = correlationSubscription, DataPath = dataPath, MessagePath = messagePath;
-    Model Part "8.4.6": Expression = expression, FormalExpression = formalExpression;
-    Model Part "8.4.12": ResourceParameter = resourceParameter;
-    Model Part "8.4.13": ConditionExpression = conditionExpression;
-    Model Part "8.5": ErrorRef = errorRef, InMessageRef = inMessageRef, Operation = operation,
+    MODEL Part "8.4.6": Expression = expression, FormalExpression = formalExpression;
+    MODEL Part "8.4.12": ResourceParameter = resourceParameter;
+    MODEL Part "8.4.13": ConditionExpression = conditionExpression;
+    MODEL Part "8.5": ErrorRef = errorRef, InMessageRef = inMessageRef, Operation = operation,
         OutMessageRef = outMessageRef;
-    Model Part "9.3": Participant = participant, ParticipantMultiplicity = participantMultiplicity;
-    Model Part "9.4": MessageFlow = messageFlow;
-    Model Part "9.5": MessageFlowRef = messageFlowRef;
-    Model Part "9.5.6": ConversationLink = conversationLink;
-    Model Part "10.3.1": ResourceAssignmentExpression = resourceAssignmentExpression,
+    MODEL Part "9.3": Participant = participant, ParticipantMultiplicity = participantMultiplicity;
+    MODEL Part "9.4": MessageFlow = messageFlow;
+    MODEL Part "9.5": MessageFlowRef = messageFlowRef;
+    MODEL Part "9.5.6": ConversationLink = conversationLink;
+    MODEL Part "10.3.1": ResourceAssignmentExpression = resourceAssignmentExpression,
         ResourceParameterBinding = resourceParameterBinding, ResourceRef = resourceRef;
-    Model Part "10.3.8": ComplexBehaviorDefinition = complexBehaviorDefinition,
+    MODEL Part "10.3.8": ComplexBehaviorDefinition = complexBehaviorDefinition,
         InputDataItem = inputDataItem, LoopCardinality = loopCardinality, LoopCondition = loopCondition,
         LoopDataInputRef = loopDataInputRef, LoopDataOutputRef = loopDataOutputRef,
         OutputDataItem = outputDataItem;
-    Model Part "10.4.1": DataInput = dataInput, DataInputRefs = dataInputRefs, DataOutput = dataOutput,
+    MODEL Part "10.4.1": DataInput = dataInput, DataInputRefs = dataInputRefs, DataOutput = dataOutput,
         DataOutputRefs = dataOutputRefs, DataState = dataState, InputSet = inputSet,
         InputSetRefs = inputSetRefs, IoSpecification = ioSpecification,
         OptionalInputRefs = optionalInputRefs, OptionalOutputRefs = optionalOutputRefs,
         OutputSet = outputSet, OutputSetRefs = outputSetRefs, Property = property,
         WhileExecutingInputRefs = whileExecutingInputRefs,
         WhileExecutingOutputRefs = whileExecutingOutputRefs;
-    Model Part "10.4.2": Assignment = assignment, DataInputAssociation = dataInputAssociation,
+    MODEL Part "10.4.2": Assignment = assignment, DataInputAssociation = dataInputAssociation,
         DataOutputAssociation = dataOutputAssociation, From = from, To = to,
         Transformation = transformation;
-    Model Part "10.5.5.6": TimeCycle = timeCycle, TimeDate = timeDate, TimeDuration = timeDuration;
-    Model Part "10.6.5": ActivationCondition = activationCondition;
-    Model Part "": Auditing = auditing, CategoryValue = categoryValue, CategoryValueRef = categoryValueRef,
+    MODEL Part "10.5.5.6": TimeCycle = timeCycle, TimeDate = timeDate, TimeDuration = timeDuration;
+    MODEL Part "10.6.5": ActivationCondition = activationCondition;
+    MODEL Part "": Auditing = auditing, CategoryValue = categoryValue, CategoryValueRef = categoryValueRef,
         ChildLaneSet = childLaneSet, ChoreographyRef = choreographyRef,
         CompletionCondition = completionCondition, Condition = condition,
         ConversationAssociation = conversationAssociation, Documentation = documentation,
@@ -213,10 +213,10 @@ elements! {
         Script = script, Source = source, SourceRef = sourceRef,
         SupportedInterfaceRef = supportedInterfaceRef, Supports = supports, Target = target,
         TargetRef = targetRef, Text = text;
-    BpmnDi Diagram "12": BpmnDiagram = BPMNDiagram, BpmnEdge = BPMNEdge, BpmnLabel = BPMNLabel,
+    BPMN_DI Diagram "12": BpmnDiagram = BPMNDiagram, BpmnEdge = BPMNEdge, BpmnLabel = BPMNLabel,
         BpmnLabelStyle = BPMNLabelStyle, BpmnPlane = BPMNPlane, BpmnShape = BPMNShape;
-    Dc Diagram "12": Bounds = Bounds, Font = Font;
-    Di Diagram "12": Waypoint = waypoint;
+    DC Diagram "12": Bounds = Bounds, Font = Font;
+    DI Diagram "12": Waypoint = waypoint;
 }
 
 /// What a token does when it arrives at an element (clause 13.4).
@@ -253,7 +253,7 @@ impl ElementKind {
     /// The element of the model namespace with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        row(kind_named(name)).filter(|row| row.ns == Ns::Model).map(|row| row.kind)
+        row(kind_named(name)).filter(|row| row.ns == ns::MODEL).map(|row| row.kind)
     }
 
     /// What arriving and leaving tokens do.
@@ -384,7 +384,7 @@ mod tests {
         for row in ROWS {
             assert_eq!((row.kind.name(), row.kind.group()), (row.name, row.group));
             let named = ElementKind::named(row.name);
-            assert_eq!(named, (row.ns == Ns::Model).then_some(row.kind), "{}", row.name);
+            assert_eq!(named, (row.ns == ns::MODEL).then_some(row.kind), "{}", row.name);
         }
         assert_eq!(ElementKind::named("teleport"), None);
     }

@@ -2,8 +2,8 @@
 
 use crate::element::ElementKind;
 use crate::xml::XmlError;
-use crate::xml::names::{Ns, row};
-use crate::xml::tree::Tree;
+use crate::xml::names::{ns, row};
+use crate::xml::tree::{self, Tree};
 use std::borrow::Cow;
 
 /// Number of an element, in document order from 0.
@@ -20,7 +20,16 @@ impl<'s> Elements<'s> {
     ///
     /// When the text is no well-formed document.
     pub fn parse(xml: &'s str) -> Result<Self, XmlError> {
-        Ok(Self(Tree::parse(xml, &[])?))
+        Self::parse_within(xml, &[])
+    }
+
+    /// The elements of a fragment whose surroundings bind these prefixes.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no well-formed document.
+    pub fn parse_within(xml: &'s str, around: &[(&'s str, &'s str)]) -> Result<Self, XmlError> {
+        Ok(Self(tree::parse(xml, around)?))
     }
 
     /// How many elements there are.
@@ -37,24 +46,24 @@ impl<'s> Elements<'s> {
     /// Whether the element is of the model's namespace.
     #[must_use]
     pub fn is_of_the_model(&self, el: El) -> bool {
-        self.0.get(el).ns == Ns::Model
+        self.0.part(el).ns == ns::MODEL
     }
 
     /// The kind of an element; none for one that the standard does not know.
     #[must_use]
     pub fn kind(&self, el: El) -> Option<ElementKind> {
-        row(self.0.get(el).kind).map(|row| row.kind)
+        row(self.0.part(el).kind).map(|row| row.kind)
     }
 
     /// Local name of an element.
     #[must_use]
     pub fn name(&self, el: El) -> &'s str {
-        self.0.get(el).local
+        self.0.part(el).local()
     }
 
     /// The children of an element.
     pub fn children(&self, el: El) -> impl Iterator<Item = El> + '_ {
-        self.0.children(el)
+        self.0.parts_of(el)
     }
 
     /// Value of an attribute without a namespace.
@@ -67,7 +76,7 @@ impl<'s> Elements<'s> {
     #[must_use]
     pub fn instance_type(&self, el: El) -> Option<Cow<'s, str>> {
         let mut own = self.0.attributes(el).iter();
-        own.find(|own| own.ns == Ns::Xsi && own.local == "type").map(|own| own.value())
+        own.find(|own| own.ns == ns::XSI && own.local() == "type").map(|own| own.value())
     }
 
     /// The character data of an element.

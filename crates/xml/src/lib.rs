@@ -4,9 +4,12 @@
 pub mod decode;
 mod document;
 mod scan;
+pub mod tags;
 pub mod text;
 
-pub use document::{Attribute, Document, El, Limits, Part};
+pub use document::{
+    AnyNames, Attribute, COMMENT, Declaration, Document, El, Kind, Limits, Names, Ns, Part, UNKNOWN,
+};
 
 /// Why a document could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -42,6 +42,12 @@ pub fn verbatim(raw: &str) -> bool {
     !holds(raw, |byte| (byte == b'&') | (byte == b'<') | (byte < b' '))
 }
 
+/// Whether text is white space only.
+#[must_use]
+pub fn blank(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
 /// Whether a byte of the text is of a kind; without an early end, so that it takes blocks of bytes at once.
 fn holds(text: &str, kind: impl Fn(u8) -> bool) -> bool {
     text.as_bytes().iter().fold(false, |any, &byte| any | kind(byte))

@@ -1,7 +1,8 @@
 //! What holds for a document as a whole: prefixes, ids, the form of numbers.
 
-use super::names::Ns;
-use super::tree::Tree;
+use super::HEDDLE_NS;
+use super::names::{self, Ns};
+use super::tree::{Tree, standard_namespaces};
 use super::write::Prefixes;
 use crate::hash::HashSet;
 use std::borrow::Cow;
@@ -11,16 +12,17 @@ use std::collections::BTreeMap;
 pub(super) fn namespaces(tree: &Tree<'_>) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for (prefix, uri) in tree.root_bindings() {
-        if Ns::known(uri) != Some(Ns::Heddle) {
+        if uri != HEDDLE_NS {
             found.insert(prefix.to_owned(), uri.to_owned());
         }
     }
-    for ns in tree.standard_namespaces() {
-        let elsewhere = |prefix: &str| tree.all_bindings().any(|(own, uri)| own == prefix && uri != ns.uri());
-        let mut bound = found.iter().filter(|(_, uri)| *uri == ns.uri());
-        if ns != Ns::Heddle && !bound.any(|(prefix, _)| prefix.is_empty() || !elsewhere(prefix)) {
+    for ns in standard_namespaces(tree) {
+        let elsewhere =
+            |prefix: &str| tree.all_declarations().iter().any(|own| own.prefix == prefix && own.ns != ns);
+        let mut bound = found.iter().filter(|(_, uri)| *uri == names::uri(ns));
+        if !bound.any(|(prefix, _)| prefix.is_empty() || !elsewhere(prefix)) {
             let prefix = Prefixes::free(&found, ns, elsewhere);
-            found.insert(prefix, ns.uri().to_owned());
+            found.insert(prefix, names::uri(ns).to_owned());
         }
     }
     found
@@ -29,9 +31,11 @@ pub(super) fn namespaces(tree: &Tree<'_>) -> BTreeMap<String, String> {
 /// The root's prefixes that mean something else further in; the writer must not use them there.
 pub(super) fn rebound<'s>(tree: &'s Tree<'s>, namespaces: &BTreeMap<String, String>) -> Vec<&'s str> {
     let mut found: Vec<&str> = tree
-        .all_bindings()
-        .filter(|(prefix, uri)| !prefix.is_empty() && namespaces.get(*prefix).is_some_and(|own| own != uri))
-        .map(|(prefix, _)| prefix)
+        .all_declarations()
+        .iter()
+        .filter(|own| !own.prefix.is_empty())
+        .filter(|own| namespaces.get(own.prefix).is_some_and(|uri| uri != tree.uri(own.ns)))
+        .map(|own| own.prefix)
         .collect();
     found.sort_unstable();
     found.dedup();
@@ -40,8 +44,8 @@ pub(super) fn rebound<'s>(tree: &'s Tree<'s>, namespaces: &BTreeMap<String, Stri
 
 /// Whether the first whole number of the document's diagrams is written with a fraction.
 pub(super) fn decimals(tree: &Tree<'_>) -> bool {
-    let points = tree.all().filter(|&el| matches!(tree.get(el).local, "Bounds" | "waypoint"));
-    let mut numbers = points.flat_map(|el| tree.attributes(el)).filter(|own| own.ns == Ns::None);
+    let points = tree.all().filter(|&el| matches!(tree.part(el).local(), "Bounds" | "waypoint"));
+    let mut numbers = points.flat_map(|el| tree.attributes(el)).filter(|own| own.ns == Ns::NONE);
     let whole = numbers.find_map(|number| match number.raw.split_once('.') {
         None => Some(false),
         Some((_, "0")) => Some(true),

@@ -95,7 +95,7 @@ pub enum WriteError {
 /// When the bytes are no well-formed BPMN document, carry a document type declaration, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Imported, XmlError> {
     let source = decode::decode(bytes, MAX_BYTES)?;
-    let tree = tree::Tree::parse(&source, &[])?;
+    let tree = tree::parse(&source, &[])?;
     read::definition(&tree)
 }
 

@@ -1,80 +1,55 @@
 //! The element table: every element of BPMN 2.0.2 and where it goes.
 
 pub use crate::element::{ElementRow, Group};
+use heddle_xml::Names;
+pub(crate) use heddle_xml::{COMMENT, Kind, Ns, UNKNOWN};
 
 use super::{BPMNDI_NS, DC_NS, DI_NS, HEDDLE_NS, MODEL_NS, XSI_NS};
 
-/// A namespace, small enough to copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Ns {
-    None,
-    Model,
-    BpmnDi,
-    Dc,
-    Di,
-    Xsi,
-    Xml,
-    Heddle,
-    Other(u16),
-}
+/// The names of BPMN, its diagrams, and this product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bpmn;
 
-impl Ns {
-    /// The namespace of a well-known URI.
-    pub(crate) fn known(uri: &str) -> Option<Self> {
-        Some(match uri {
-            "" => Self::None,
-            MODEL_NS => Self::Model,
-            BPMNDI_NS => Self::BpmnDi,
-            DC_NS => Self::Dc,
-            DI_NS => Self::Di,
-            XSI_NS => Self::Xsi,
-            HEDDLE_NS => Self::Heddle,
-            _ => return None,
-        })
-    }
+impl Names for Bpmn {
+    const NAMESPACES: &'static [&'static str] = &[MODEL_NS, BPMNDI_NS, DC_NS, DI_NS, XSI_NS, HEDDLE_NS];
 
-    /// The URI of a well-known namespace.
-    pub(crate) fn uri(self) -> &'static str {
-        match self {
-            Self::None | Self::Other(_) => "",
-            Self::Model => MODEL_NS,
-            Self::BpmnDi => BPMNDI_NS,
-            Self::Dc => DC_NS,
-            Self::Di => DI_NS,
-            Self::Xsi => XSI_NS,
-            Self::Xml => "http://www.w3.org/XML/1998/namespace",
-            Self::Heddle => HEDDLE_NS,
-        }
-    }
-
-    /// The prefix used where a definition binds none.
-    pub(crate) fn usual_prefix(self) -> &'static str {
-        match self {
-            Self::Model => "bpmn",
-            Self::BpmnDi => "bpmndi",
-            Self::Dc => "dc",
-            Self::Di => "di",
-            Self::Xsi => "xsi",
-            Self::Xml => "xml",
-            Self::Heddle => "heddle",
-            Self::None | Self::Other(_) => "",
-        }
-    }
-
-    /// Whether the namespace belongs to the standard.
-    pub(crate) fn standard(self) -> bool {
-        !matches!(self, Self::Other(_) | Self::Heddle)
+    fn kind(namespace: Ns, local: &str) -> Kind {
+        kind_of(namespace, local)
     }
 }
 
-/// Index into the element table, or [`UNKNOWN`].
-pub(crate) type Kind = u16;
-/// An element that the table does not hold.
-pub(crate) const UNKNOWN: Kind = u16::MAX;
-/// A comment or a processing instruction.
-pub(crate) const COMMENT: Kind = u16::MAX - 1;
+/// The namespaces of [`Bpmn`].
+pub(crate) mod ns {
+    use heddle_xml::Ns;
+
+    pub(crate) const MODEL: Ns = Ns::known(0);
+    pub(crate) const BPMN_DI: Ns = Ns::known(1);
+    pub(crate) const DC: Ns = Ns::known(2);
+    pub(crate) const DI: Ns = Ns::known(3);
+    pub(crate) const XSI: Ns = Ns::known(4);
+    pub(crate) const HEDDLE: Ns = Ns::known(5);
+}
+
+/// The URI of a well-known namespace.
+pub(crate) fn uri(ns: Ns) -> &'static str {
+    let known = ns.index().checked_sub(ns::MODEL.index());
+    known.and_then(|index| Bpmn::NAMESPACES.get(index)).copied().unwrap_or_default()
+}
+
+/// The prefix used where a definition binds none.
+pub(crate) fn usual_prefix(ns: Ns) -> &'static str {
+    const PREFIXES: [&str; Bpmn::NAMESPACES.len()] = ["bpmn", "bpmndi", "dc", "di", "xsi", "heddle"];
+    let known = ns.index().checked_sub(ns::MODEL.index());
+    known.and_then(|index| PREFIXES.get(index)).copied().unwrap_or_default()
+}
+
+/// Whether a namespace is one of the standard's or this product's own.
+pub(crate) fn is_known(uri: &str) -> bool {
+    uri.is_empty() || Bpmn::NAMESPACES.contains(&uri)
+}
+
 /// Character data where the standard has none.
-pub(crate) const TEXT: Kind = u16::MAX - 2;
+pub(crate) const TEXT: Kind = COMMENT - 1;
 
 /// All elements of the standard that the table holds.
 pub fn element_rows() -> &'static [ElementRow] {
@@ -83,7 +58,7 @@ pub fn element_rows() -> &'static [ElementRow] {
 
 /// The row of an element name of the BPMN model namespace.
 pub fn element_row(name: &str) -> Option<&'static ElementRow> {
-    row(kind_of(Ns::Model, name))
+    row(kind_of(ns::MODEL, name))
 }
 
 /// The row of a kind.
@@ -93,7 +68,7 @@ pub(crate) fn row(kind: Kind) -> Option<&'static ElementRow> {
 
 /// The table's index of an element.
 pub(crate) fn kind_of(ns: Ns, local: &str) -> Kind {
-    if !matches!(ns, Ns::Model | Ns::BpmnDi | Ns::Dc | Ns::Di) {
+    if !(ns::MODEL..=ns::DI).contains(&ns) {
         return UNKNOWN;
     }
     let kind = kind_named(local);
@@ -210,7 +185,7 @@ mod tests {
         for (index, row) in ELEMENTS.iter().enumerate() {
             assert_eq!(usize::from(kind_of(row.ns(), row.name)), index, "{}", row.name);
         }
-        assert_eq!(kind_of(Ns::Model, "Bounds"), UNKNOWN);
-        assert_eq!(kind_of(Ns::Other(0), "task"), UNKNOWN);
+        assert_eq!(kind_of(ns::MODEL, "Bounds"), UNKNOWN);
+        assert_eq!(kind_of(Ns::NONE, "task"), UNKNOWN);
     }
 }

@@ -1,17 +1,18 @@
 //! The reader: fills shapes from a tree along their rows and keeps the rest as residue.
 
 use super::document::{decimals, namespaces, rebound, shared_ids};
-use super::names::{COMMENT, Group, Kind, Ns, kind, row};
+use super::names::{Bpmn as Vocabulary, COMMENT, Group, Kind, Ns, kind, ns, row};
 use super::order;
 use super::row::{Lexis, Row};
 use super::rows;
 use super::text::{escape_attribute, shortest_fraction};
-use super::tree::{El, NONE, Tree, split};
+use super::tree::{El, Tree, has};
 use super::write::Prefixes;
 use super::{Imported, MAX_JSON_DEPTH, MODEL_NS, XmlError, vendor};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 use crate::model::{Bpmn, Conversation, ImportItem, Layout, Process, Protection, WorkflowDefinition};
+use heddle_xml::Names as _;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -121,12 +122,12 @@ pub(super) struct Reader<'s> {
 
 /// Reads a tree as a definition.
 pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
-    let root = tree.get(0);
-    if root.ns != Ns::Model || root.local != "definitions" {
+    let root = tree.part(0);
+    if root.ns != ns::MODEL || root.local() != "definitions" {
         let message = format!(
             "The root element is {{{}}}{}; a BPMN 2.0 document starts with {{{MODEL_NS}}}definitions.",
             tree.uri(root.ns),
-            root.local
+            root.local()
         );
         return Err(tree.error_at(0, "notBpmn", message));
     }
@@ -182,7 +183,7 @@ impl<'s> Reader<'s> {
             .iter()
             .filter(|(prefix, uri)| !prefix.is_empty() && *uri == target)
             .map(|(prefix, _)| *prefix);
-        let root_events = tree.children(0).filter(|&el| group(tree.get(el).kind) == Group::EventDefinition);
+        let root_events = tree.parts_of(0).filter(|&el| group(tree.part(el).kind) == Group::EventDefinition);
         let root_events = root_events.filter_map(|el| Some((tree.attribute(el, "id")?, el)));
         Self {
             tree,
@@ -196,9 +197,9 @@ impl<'s> Reader<'s> {
             ranks: Vec::new(),
             residues: Vec::new(),
             flows: Vec::new(),
-            omit_flow_refs: tree.has(kind("sequenceFlow"))
-                && !tree.has(kind("incoming"))
-                && !tree.has(kind("outgoing")),
+            omit_flow_refs: has(tree, kind("sequenceFlow"))
+                && !has(tree, kind("incoming"))
+                && !has(tree, kind("outgoing")),
             decimals: decimals(tree),
             waypoint_type: None,
             root_events: root_events.collect(),
@@ -277,14 +278,12 @@ impl<'s> Reader<'s> {
         let addressable = id.as_ref().is_some_and(|id| !id.contains('/') && !self.shared_ids.contains(id));
         let mut keep: Option<Box<Keep<'s>>> = None;
         if el != 0 {
-            for (prefix, ns, uri) in self.tree.own_bindings(el) {
+            for declaration in self.tree.declarations(el) {
+                let (prefix, uri) = (declaration.prefix, self.tree.uri(declaration.ns));
                 let known = self.bound.get(prefix).is_some_and(|own| own == uri);
-                if !prefix.is_empty() && !known && ns != Ns::Heddle {
+                if !prefix.is_empty() && !known && declaration.ns != ns::HEDDLE {
                     keep.get_or_insert_default().declarations.push((prefix, uri.to_owned()));
                 }
-            }
-            if let Some(keep) = &mut keep {
-                keep.declarations.reverse();
             }
         }
         if self.muted == 0 {
@@ -320,11 +319,11 @@ impl<'s> Reader<'s> {
     pub(super) fn fill<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
         let tree = self.tree;
         for attribute in tree.attributes(el) {
-            if el == 0 && attribute.ns == Ns::Heddle && attribute.local == "data" {
+            if el == 0 && attribute.ns == ns::HEDDLE && attribute.local() == "data" {
                 self.definition_data(&attribute.value());
                 continue;
             }
-            let spec = if attribute.ns == Ns::None { row.attribute(attribute.local) } else { None };
+            let spec = if attribute.ns == Ns::NONE { row.attribute(attribute.local()) } else { None };
             let Some(spec) = spec else {
                 if self.same_waypoint_type && attribute.name == self.prefixes.xsi_type() {
                     self.same_waypoint_type = false;
@@ -357,7 +356,7 @@ impl<'s> Reader<'s> {
                 }
             };
             if !taken {
-                self.keep_attribute(rank_of(row, spec.name), attribute.name, attribute.raw, Ns::None);
+                self.keep_attribute(rank_of(row, spec.name), attribute.name, attribute.raw, Ns::NONE);
             }
         }
         self.children(row, shape, el)
@@ -367,16 +366,16 @@ impl<'s> Reader<'s> {
     fn children<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
         let tree = self.tree;
         let first_rank = self.ranks.len();
-        let mut stray = if tree.get(el).has_text { tree.stray(el).collect::<Vec<_>>() } else { Vec::new() }
+        let mut stray = if tree.part(el).has_text { tree.stray(el).collect::<Vec<_>>() } else { Vec::new() }
             .into_iter()
             .peekable();
-        for child in tree.children(el) {
-            if stray.peek().is_some_and(|(before, _)| *before == child)
+        for child in tree.parts_of(el) {
+            if stray.peek().is_some_and(|(before, _)| *before == Some(child))
                 && let Some((_, text)) = stray.next()
             {
                 self.keep_stray(text);
             }
-            let kind = tree.get(child).kind;
+            let kind = tree.part(child).kind;
             let found = if kind >= COMMENT { None } else { row.child(kind, group(kind)) };
             let rank = found.map_or(usize::MAX, |(rank, _)| rank);
             self.ranks.push(order::short(rank));
@@ -436,8 +435,8 @@ impl<'s> Reader<'s> {
     }
 
     fn invalid(&mut self, el: El, attribute: &str, value: &str) {
-        let element = self.tree.get(el);
-        let message = format!("{value:?} is no value of the attribute {attribute} of {}.", element.local);
+        let element = self.tree.part(el);
+        let message = format!("{value:?} is no value of the attribute {attribute} of {}.", element.local());
         let mut diagnostic = Diagnostic::warning("invalidValue", message);
         diagnostic.element_id = self.tree.attribute(el, "id").map(Cow::into_owned);
         self.note(diagnostic);
@@ -465,10 +464,10 @@ impl<'s> Reader<'s> {
     }
 
     pub(super) fn keep_attribute(&mut self, rank: usize, name: &'s str, raw: &'s str, ns: Ns) {
-        let (prefix, _) = split(name);
+        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
         let uri = self.tree.uri(ns);
         let bound =
-            prefix.is_empty() || ns == Ns::Xml || self.bound.get(prefix).is_some_and(|own| own == uri);
+            prefix.is_empty() || prefix == "xml" || self.bound.get(prefix).is_some_and(|own| own == uri);
         let declaration = (!bound).then(|| (prefix, uri.to_owned()));
         if let Some(frame) = self.frames.last_mut() {
             let keep = frame.keep.get_or_insert_default();
@@ -479,7 +478,7 @@ impl<'s> Reader<'s> {
                 keep.declarations.push(declaration);
             }
         }
-        if let (Ns::Other(_), 0) = (ns, self.muted) {
+        if self.muted == 0 && ns != Ns::NONE && ns != Ns::XML && !Vocabulary::knows(ns) {
             vendor::note_attribute(self, name);
         }
     }
@@ -487,7 +486,7 @@ impl<'s> Reader<'s> {
     fn keep_child(&mut self, rank: usize, child: El) {
         let fragment = self.tree.fragment(child);
         self.keep_xml(rank, fragment);
-        if self.muted == 0 && self.tree.get(child).kind != COMMENT {
+        if self.muted == 0 && self.tree.part(child).kind != COMMENT {
             vendor::note_child(self, child);
         }
     }
@@ -543,7 +542,7 @@ impl<'s> Reader<'s> {
         };
         for index in with_id.unwrap_or(0) + 1..self.frames.len() {
             let (parent, el) = (self.frames[index - 1].el, self.frames[index].el);
-            let local = self.tree.get(el).local;
+            let local = self.tree.part(el).local();
             let ordinal = self.ordinal(parent, el, local);
             address.push('/');
             address.push_str(local);
@@ -557,15 +556,16 @@ impl<'s> Reader<'s> {
     /// How many siblings of the same name that have been entered stand before the element. Elements are left in
     /// document order, so that counting goes on from the last one asked for.
     fn ordinal(&mut self, parent: El, el: El, local: &'s str) -> u32 {
-        let first = self.tree.get(parent).first_child;
+        let first = parent + 1;
         let (mut at, mut count) = self.ordinals.get(&(parent, local)).copied().unwrap_or((first, 0));
         if at > el {
             (at, count) = (first, 0);
         }
-        while at != el && at != NONE {
-            let element = self.tree.get(at);
-            count += u32::from(element.local == local && self.entered[at as usize]);
-            at = element.next_sibling;
+        while at != el {
+            let entered = self.entered.get(at as usize).copied().unwrap_or_default();
+            count += u32::from(entered && self.tree.local(at) == local);
+            let Some(next) = self.tree.next(at) else { break };
+            at = next;
         }
         self.ordinals.insert((parent, local), (el, count));
         count
@@ -592,14 +592,14 @@ impl<'s> Reader<'s> {
         let mut language = None;
         let mut plain = style == Leaf::Expression;
         for attribute in tree.attributes(el) {
-            if style == Leaf::Expression && attribute.ns == Ns::Xsi && attribute.local == "type" {
+            if style == Leaf::Expression && attribute.ns == ns::XSI && attribute.local() == "type" {
                 plain = false;
                 let named = tree.qualified(el, attribute.raw.trim());
-                if named == Some((Ns::Model, "tFormalExpression")) {
+                if named == Some((ns::MODEL, "tFormalExpression")) {
                     continue;
                 }
             }
-            if with_language && attribute.ns == Ns::None && attribute.local == "language" {
+            if with_language && attribute.ns == Ns::NONE && attribute.local() == "language" {
                 language = Some(attribute.value().into_owned());
                 continue;
             }
@@ -613,7 +613,7 @@ impl<'s> Reader<'s> {
             Leaf::Reference => self.own_name(Cow::Borrowed(raw.trim())).into_owned(),
             Leaf::Text | Leaf::Expression => raw.clone().into_owned(),
         };
-        if tree.get(el).first_child != NONE || (style == Leaf::Reference && text != raw) {
+        if tree.has_parts(el) || (style == Leaf::Reference && text != raw) {
             self.mark("content", "true".to_owned());
             if let Some(frame) = self.frames.last_mut() {
                 frame.keep.get_or_insert_default().inner = Some(tree.inner(el));
@@ -647,7 +647,7 @@ impl<'s> Reader<'s> {
         let tree = self.tree;
         let mut flows = Flows::default();
         if !self.omit_flow_refs {
-            for child in tree.children(el).filter(|&child| tree.get(child).kind == kind("sequenceFlow")) {
+            for child in tree.parts_of(el).filter(|&child| tree.part(child).kind == kind("sequenceFlow")) {
                 let Some(id) = tree.attribute(child, "id") else { continue };
                 if let Some(source) = tree.attribute(child, "sourceRef") {
                     flows.entry(self.own_name(source)).or_default().1.push(id.clone());
@@ -678,19 +678,16 @@ impl<'s> Reader<'s> {
         let derived = incoming.iter().map(|id| (kind("incoming"), id));
         let derived = derived.chain(outgoing.iter().map(|id| (kind("outgoing"), id)));
         let bare = |&el: &El| {
-            let element = tree.get(el);
-            tree.attributes(el).is_empty()
-                && element.first_child == NONE
-                && tree.own_bindings(el).next().is_none()
+            tree.attributes(el).is_empty() && !tree.has_parts(el) && tree.declarations(el).is_empty()
         };
-        let mut said = refs.iter().map(|&el| (tree.get(el).kind, tree.text(el)));
+        let mut said = refs.iter().map(|&el| (tree.part(el).kind, tree.text(el)));
         let same = refs.iter().all(bare) && derived.eq_by_pairs(&mut said);
         if same {
             return;
         }
         frame.keep.get_or_insert_default().markers.push(("flowRefs", "own".to_owned()));
         for el in refs {
-            let rank = if tree.get(el).kind == kind("incoming") { FLOW_REF_RANK } else { FLOW_REF_RANK + 1 };
+            let rank = if tree.part(el).kind == kind("incoming") { FLOW_REF_RANK } else { FLOW_REF_RANK + 1 };
             frame.keep.get_or_insert_default().children.push((rank, tree.fragment(el)));
         }
     }

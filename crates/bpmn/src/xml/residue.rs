@@ -1,8 +1,8 @@
 //! Residue fragments: what the definition's members have no place for, by element.
 
-use super::names::{Kind, Ns, TEXT};
-use super::tree::Tree;
-use super::{MODEL_NS, XmlError};
+use super::names::{self, Kind, Ns, TEXT, ns};
+use super::tree::{LIMITS, Tree};
+use super::{HEDDLE_NS, MODEL_NS, XmlError};
 use crate::hash::HashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -144,10 +144,10 @@ impl<'d> Residues<'d> {
 pub(super) fn surroundings(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
     let mut around: Vec<(&str, &str)> = Vec::with_capacity(namespaces.len() + 2);
     if !namespaces.values().any(|uri| uri == MODEL_NS) {
-        around.push((Ns::Model.usual_prefix(), MODEL_NS));
+        around.push((names::usual_prefix(ns::MODEL), MODEL_NS));
     }
     around.extend(namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str())));
-    around.push((Ns::Heddle.usual_prefix(), Ns::Heddle.uri()));
+    around.push((names::usual_prefix(ns::HEDDLE), HEDDLE_NS));
     around
 }
 
@@ -158,40 +158,40 @@ pub(super) fn collect<'d>(
 ) -> Result<(Residues<'d>, Vec<&'d str>), XmlError> {
     let mut residues = Residues::default();
     let mut plain = Vec::new();
-    let mut tree = Tree::within(around)?;
+    let mut tree = Tree::within(around, LIMITS)?;
     for fragment in fragments {
         tree.reparse(fragment)?;
-        let root = tree.get(0);
-        if root.ns != Ns::Heddle || root.local != "residue" {
+        let root = tree.part(0);
+        if root.ns != ns::HEDDLE || root.local() != "residue" {
             plain.push(fragment.as_str());
             continue;
         }
         let address = tree.attribute(0, "for");
         let Some(held) = address.as_deref().and_then(|address| residues.place(address)) else { continue };
-        add(Rc::make_mut(held.residue.get_or_insert_default()), &tree, around.len());
+        add(Rc::make_mut(held.residue.get_or_insert_default()), &tree);
     }
     Ok((residues, plain))
 }
 
-fn add<'d>(residue: &mut Residue<'d>, tree: &Tree<'d>, around: usize) {
-    for (prefix, uri) in tree.root_bindings().into_iter().skip(around) {
-        residue.declarations.push((prefix.to_owned(), uri.to_owned()));
+fn add<'d>(residue: &mut Residue<'d>, tree: &Tree<'d>) {
+    for own in tree.declarations(0) {
+        residue.declarations.push((own.prefix.to_owned(), tree.uri(own.ns).to_owned()));
     }
     for attribute in tree.attributes(0) {
         match attribute.ns {
-            Ns::None if attribute.local == "for" => {}
-            Ns::None if attribute.local.starts_with("for.") => {
-                residue.attributes.push((&attribute.local[4..], attribute.raw));
+            Ns::NONE if attribute.local() == "for" => {}
+            Ns::NONE if attribute.local().starts_with("for.") => {
+                residue.attributes.push((&attribute.local()[4..], attribute.raw));
             }
-            Ns::Heddle if attribute.local != "data" => {
-                residue.markers.push((attribute.local, attribute.value()))
+            ns::HEDDLE if attribute.local() != "data" => {
+                residue.markers.push((attribute.local(), attribute.value()))
             }
             _ => residue.attributes.push((attribute.name, attribute.raw)),
         }
     }
-    for child in tree.children(0) {
-        let element = tree.get(child);
-        let text = element.ns == Ns::Heddle && element.local == "text";
+    for child in tree.parts_of(0) {
+        let element = tree.part(child);
+        let text = element.ns == ns::HEDDLE && element.local() == "text";
         residue.children.push(ResidueChild {
             kind: if text { TEXT } else { element.kind },
             xml: tree.fragment(child),

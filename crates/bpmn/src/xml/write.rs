@@ -1,12 +1,12 @@
 //! The writer: shapes as elements along their rows, with their residue put back.
 
-use super::names::{Group, Kind, Ns, TEXT, UNKNOWN, kind, row};
+use super::names::{self, Group, Kind, Ns, TEXT, UNKNOWN, kind, ns, row};
 use super::order;
 use super::read::{DefinitionData, Leaf, own_name};
 use super::residue::{Place, Residue, ResidueChild, Residues, collect, surroundings};
 use super::row::{Attr, Lexis, Match, Row};
 use super::text::{attribute_value, content_text, control, escape_attribute, escape_text, expressible};
-use super::tree::Tree;
+use super::tree;
 use super::{WriteError, Written, rows, vendor};
 use crate::diagnostic::Diagnostic;
 use crate::element::ElementKind;
@@ -26,26 +26,26 @@ pub(super) struct Prefixes {
     xsi_type: String,
 }
 
-const KNOWN: [Ns; 6] = [Ns::Model, Ns::BpmnDi, Ns::Dc, Ns::Di, Ns::Xsi, Ns::Heddle];
+const KNOWN: [Ns; 6] = [ns::MODEL, ns::BPMN_DI, ns::DC, ns::DI, ns::XSI, ns::HEDDLE];
 
 impl Prefixes {
     /// The prefixes that a definition binds; not those that mean something else further in.
     pub(super) fn new(namespaces: &BTreeMap<String, String>, rebound: &[&str]) -> Self {
         let mut known = Vec::with_capacity(KNOWN.len());
         for ns in KNOWN {
-            let bound = namespaces.iter().filter(|(_, uri)| *uri == ns.uri()).map(|(prefix, _)| prefix);
+            let bound = namespaces.iter().filter(|(_, uri)| *uri == names::uri(ns)).map(|(prefix, _)| prefix);
             let mut bound = bound.filter(|prefix| !rebound.contains(&prefix.as_str()));
             let element = bound.next().cloned();
             let attribute =
                 element.clone().filter(|prefix| !prefix.is_empty()).or_else(|| bound.next().cloned());
-            let missing = attribute.is_none() && (element.is_none() || ns == Ns::Xsi);
+            let missing = attribute.is_none() && (element.is_none() || ns == ns::XSI);
             let free = Self::free(namespaces, ns, |prefix| rebound.contains(&prefix));
             let element = element.unwrap_or_else(|| free.clone());
             known.push((ns, element, attribute.unwrap_or(free), missing));
         }
         let mut prefixes = Self { known, formal_expression: String::new(), xsi_type: String::new() };
-        prefixes.formal_expression = qualified(prefixes.element(Ns::Model), "tFormalExpression");
-        prefixes.xsi_type = qualified(prefixes.attribute(Ns::Xsi), "type");
+        prefixes.formal_expression = qualified(prefixes.element(ns::MODEL), "tFormalExpression");
+        prefixes.xsi_type = qualified(prefixes.attribute(ns::XSI), "type");
         prefixes
     }
 
@@ -55,7 +55,7 @@ impl Prefixes {
         ns: Ns,
         taken: impl Fn(&str) -> bool,
     ) -> String {
-        let usual = ns.usual_prefix();
+        let usual = names::usual_prefix(ns);
         let mut prefix = usual.to_owned();
         let mut number = 1;
         while namespaces.contains_key(&prefix) || taken(&prefix) {
@@ -252,8 +252,8 @@ impl<'d> Writer<'d> {
         let mut declarations = String::new();
         for (ns, element, attribute, missing) in &self.prefixes.known {
             if *missing && self.used.contains(ns) {
-                let prefix = if *ns == Ns::Xsi { attribute } else { element };
-                declarations.push_str(&format!(" xmlns:{prefix}=\"{}\"", ns.uri()));
+                let prefix = if *ns == ns::XSI { attribute } else { element };
+                declarations.push_str(&format!(" xmlns:{prefix}=\"{}\"", names::uri(*ns)));
             }
         }
         if !declarations.is_empty() {
@@ -287,8 +287,8 @@ impl<'d> Writer<'d> {
     fn data_attribute(&mut self) {
         let data = self.data.take().and_then(|data| serde_json::to_string(&data).ok());
         if let Some(data) = data {
-            self.use_ns(Ns::Heddle);
-            let name = qualified(self.prefixes.attribute(Ns::Heddle), "data");
+            self.use_ns(ns::HEDDLE);
+            let name = qualified(self.prefixes.attribute(ns::HEDDLE), "data");
             self.attribute(&name, &data);
         }
     }
@@ -578,7 +578,7 @@ impl<'d> Writer<'d> {
 
     /// Writes XML text of a member, after a look at its form.
     pub(super) fn fragment(&mut self, kind: Kind, xml: &str) {
-        if let Err(source) = Tree::parse(xml, &self.around) {
+        if let Err(source) = tree::parse(xml, &self.around) {
             let path = self.frames.last().and_then(|frame| row(frame.kind)).map(|row| row.name.to_owned());
             self.error.get_or_insert(WriteError::Fragment { path: path.unwrap_or_default(), source });
             return;
@@ -594,7 +594,7 @@ impl<'d> Writer<'d> {
         if style == Leaf::Expression && !marker("plain") {
             let known = residue.as_ref().and_then(|residue| residue.attribute(self.prefixes.xsi_type()));
             if known.is_none() {
-                self.use_ns(Ns::Xsi);
+                self.use_ns(ns::XSI);
                 self.out.push(' ');
                 self.out.push_str(&self.prefixes.xsi_type);
                 self.out.push_str("=\"");
@@ -653,8 +653,8 @@ impl<'d> Writer<'d> {
         self.kept_attributes();
         self.end_start_tag();
         self.indent();
-        self.use_ns(Ns::Heddle);
-        let tag = qualified(self.prefixes.element(Ns::Heddle), "data");
+        self.use_ns(ns::HEDDLE);
+        let tag = qualified(self.prefixes.element(ns::HEDDLE), "data");
         self.out.push_str(&format!("<{tag}>"));
         escape_text(&data, &mut self.out);
         self.out.push_str(&format!("</{tag}>"));
@@ -673,7 +673,7 @@ impl<'d> Writer<'d> {
                 residue.marker("plain").is_some() || residue.attribute(&name).is_some()
             });
             if !marked {
-                self.use_ns(Ns::Xsi);
+                self.use_ns(ns::XSI);
                 self.attribute(&name, &value);
             }
         }

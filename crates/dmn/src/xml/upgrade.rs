@@ -56,9 +56,20 @@ pub(super) fn upgrade(document: &Document<'_>) -> String {
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
     let place = |raw: &str| raw.as_ptr() as usize - source.as_ptr() as usize;
     let models = of_models(document);
-    let is_model = |el: El| models.get(document.namespace_index(el) as usize) == Some(&true);
+    let is_model = |el: El| models.get(document.part(el).ns.index()) == Some(&true);
     let mut left = vec![(document.root(), false)];
     while let Some((el, in_text)) = left.pop() {
+        let mut replace = |raw: &str, old: &str, new: Option<String>| {
+            if let Some(new) = new.filter(|new| new != old) {
+                let mut escaped = String::new();
+                heddle_xml::text::escape_attribute(&new, &mut escaped);
+                edits.push((place(raw), place(raw) + raw.len(), escaped));
+            }
+        };
+        for declaration in document.declarations(el) {
+            let value = declaration.value();
+            replace(declaration.raw, &value, namespace(&value).map(str::to_owned));
+        }
         for attribute in document.attributes(el) {
             let value = attribute.value();
             let of_model = !attribute.is_qualified() && is_model(el);
@@ -67,15 +78,9 @@ pub(super) fn upgrade(document: &Document<'_>) -> String {
                     namespace(&value).map(str::to_owned)
                 }
                 "typeRef" | "outputTypeRef" if of_model => type_name(document, el, &value),
-                _ if attribute.binds().is_some() => namespace(&value).map(str::to_owned),
                 _ => None,
             };
-            if let Some(new) = new.filter(|new| *new != *value) {
-                let mut escaped = String::new();
-                heddle_xml::text::escape_attribute(&new, &mut escaped);
-                let at = place(attribute.raw);
-                edits.push((at, at + attribute.raw.len(), escaped));
-            }
+            replace(attribute.raw, &value, new);
         }
         let is_text = is_model(el) && TEXTS.contains(&document.local(el));
         if is_text && !in_text && document.local(el) == "typeRef" {

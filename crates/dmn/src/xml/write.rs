@@ -115,7 +115,7 @@ pub(super) fn model(model: &DecisionModel) -> Result<String, WriteError> {
         }
         let mut left = vec![root];
         while let Some(el) = left.pop() {
-            if base.namespace_index(el) == base.namespace_index(root)
+            if base.part(el).ns == base.part(root).ns
                 && let Some(id) = base.attribute(el, "id")
             {
                 by_id.insert(id.into_owned(), el);
@@ -213,15 +213,25 @@ impl Writer<'_> {
     /// Attributes of other namespaces.
     fn foreign(&mut self, el: Option<El>) {
         let (Some(el), Some(base)) = (el, self.base) else { return };
-        for attribute in base.attributes(el) {
-            let declares = attribute.binds().is_some();
-            if attribute.is_qualified() || declares && el != base.root() {
-                self.out.push(' ');
-                self.out.push_str(attribute.name);
-                self.out.push_str("=\"");
-                self.out.push_str(&attribute.raw.replace('"', "&quot;"));
-                self.out.push('"');
-            }
+        if el != base.root() {
+            self.declarations(base, el);
+        }
+        for attribute in base.attributes(el).iter().filter(|attribute| attribute.is_qualified()) {
+            self.raw_attribute(attribute.name, attribute.raw);
+        }
+    }
+
+    /// The namespaces that an element of the source declares.
+    fn declarations(&mut self, base: &Document<'_>, el: El) {
+        for declaration in base.declarations(el) {
+            self.raw_attribute(declaration.name, declaration.raw);
+        }
+    }
+
+    /// An attribute with its value as in the source.
+    fn raw_attribute(&mut self, name: &str, raw: &str) {
+        for part in [" ", name, "=\"", &raw.replace('"', "&quot;"), "\""] {
+            self.out.push_str(part);
         }
     }
 
@@ -230,7 +240,7 @@ impl Writer<'_> {
         let (Some(el), Some(base)) = (el, self.base) else { return };
         for child in base.parts_of(el) {
             let local = base.local(child);
-            let is_own = base.namespace_index(child) == base.namespace_index(base.root());
+            let is_own = base.part(child).ns == base.part(base.root()).ns;
             if is_own && (OWN.contains(&local) || local == "input" || local == "output" || local == "rule")
                 || local == "extensionElements" && !extensions
                 || local != "extensionElements" && extensions
@@ -269,14 +279,7 @@ impl Writer<'_> {
         let root = self.base.map(Document::root);
         match (self.base, root) {
             (Some(base), Some(root)) => {
-                for attribute in base.attributes(root).iter().filter(|attribute| attribute.binds().is_some())
-                {
-                    self.out.push_str(&format!(
-                        " {}=\"{}\"",
-                        attribute.name,
-                        attribute.raw.replace('"', "&quot;")
-                    ));
-                }
+                self.declarations(base, root);
             }
             _ => {
                 for (name, uri) in

@@ -114,7 +114,7 @@ fn read_conversation(
     conversations: &mut Option<Vec<Conversation>>,
     el: El,
 ) -> Result<bool, XmlError> {
-    let r#type = Some(reader.tree.get(el).local.to_owned());
+    let r#type = Some(reader.tree.part(el).local().to_owned());
     let mut conversation = Conversation { r#type, ..Conversation::default() };
     reader.read_deeper(&CONVERSATION, &mut conversation, el, 2)?;
     conversations.get_or_insert_default().push(conversation);
@@ -254,7 +254,7 @@ fn read_activity(
     activities: &mut Option<Vec<ChoreographyActivity>>,
     el: El,
 ) -> Result<bool, XmlError> {
-    let r#type = Some(reader.tree.get(el).local.to_owned());
+    let r#type = Some(reader.tree.part(el).local().to_owned());
     let mut activity = ChoreographyActivity { r#type, ..ChoreographyActivity::default() };
     reader.read_deeper(&ACTIVITY, &mut activity, el, 2)?;
     activities.get_or_insert_default().push(activity);

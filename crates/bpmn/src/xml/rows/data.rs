@@ -129,9 +129,9 @@ pub(in crate::xml) static RESOURCE_ROLE: Row<ResourceRole> = Row {
                 "resourceAssignmentExpression",
                 |reader, role: &mut ResourceRole, el| {
                     let tree = reader.tree;
-                    let mut children = tree.children(el);
+                    let mut children = tree.parts_of(el);
                     let (Some(first), None) = (children.next(), children.next()) else { return Ok(false) };
-                    let formal = tree.get(first).kind == const { kind("formalExpression") };
+                    let formal = tree.part(first).kind == const { kind("formalExpression") };
                     if role.assignment_expression.is_some() || !formal {
                         return Ok(false);
                     }

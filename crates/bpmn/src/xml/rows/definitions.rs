@@ -88,7 +88,7 @@ fn stores(bpmn: &Bpmn) -> Vec<crate::model::DataItem> {
 
 fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<bool, XmlError> {
     let tree = reader.tree;
-    if !tree.children(el).any(|child| tree.get(child).kind != COMMENT) {
+    if !tree.parts_of(el).any(|child| tree.part(child).kind != COMMENT) {
         return Ok(false);
     }
     let Some(Extensions { data, others, fragments }) = extension_data::<DefinitionData>(reader, el) else {

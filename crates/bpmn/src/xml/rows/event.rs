@@ -72,10 +72,10 @@ pub(in crate::xml) fn read_definition(
 ) -> Result<bool, XmlError> {
     let tree = reader.tree;
     let mut definition = EventDefinition::default();
-    if tree.get(el).kind == kind("eventDefinitionRef") {
+    if tree.part(el).kind == kind("eventDefinitionRef") {
         let id = reader.leaf(el, Leaf::Reference);
         let found = reader.root_events.get(&*id).copied();
-        match found.and_then(|root| Some((root, of_element(tree.get(root).local)?))) {
+        match found.and_then(|root| Some((root, of_element(tree.part(root).local())?))) {
             Some((root, (name, row))) => {
                 reader.read_muted(row, &mut definition, root)?;
                 definition.r#type = Some(name.to_owned());
@@ -86,7 +86,7 @@ pub(in crate::xml) fn read_definition(
             }
         }
     } else {
-        let Some((name, row)) = of_element(tree.get(el).local) else { return Ok(false) };
+        let Some((name, row)) = of_element(tree.part(el).local()) else { return Ok(false) };
         definition.r#type = Some(name.to_owned());
         reader.read(row, &mut definition, el)?;
     }
@@ -247,11 +247,11 @@ pub(in crate::xml) fn read_loop(
     place: &mut Option<Box<LoopCharacteristics>>,
     el: El,
 ) -> Result<bool, XmlError> {
-    if place.is_some() || group(reader.tree.get(el).kind) != Group::LoopCharacteristics {
+    if place.is_some() || group(reader.tree.part(el).kind) != Group::LoopCharacteristics {
         return Ok(false);
     }
     let mut characteristics = Box::<LoopCharacteristics>::default();
-    let standard = reader.tree.get(el).kind == kind("standardLoopCharacteristics");
+    let standard = reader.tree.part(el).kind == kind("standardLoopCharacteristics");
     characteristics.kind = Some(if standard { "standard" } else { "multiInstance" }.to_owned());
     reader.read(if standard { &STANDARD_LOOP } else { &MULTI_INSTANCE }, &mut *characteristics, el)?;
     *place = Some(characteristics);

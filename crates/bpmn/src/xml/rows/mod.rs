@@ -10,7 +10,7 @@ mod process;
 
 pub(super) use definitions::DEFINITIONS;
 
-use super::names::{COMMENT, Ns};
+use super::names::{COMMENT, ns};
 use super::read::Reader;
 use super::row::{Child, Row};
 use super::tree::El;
@@ -42,16 +42,16 @@ struct Extensions<T> {
 /// Reads extension elements; none when they hold what is no element and must be kept as a whole.
 fn extension_data<T: DeserializeOwned>(reader: &mut Reader<'_>, el: El) -> Option<Extensions<T>> {
     let tree = reader.tree;
-    if tree.get(el).has_text {
+    if tree.part(el).has_text {
         return None;
     }
     let mut found = Extensions { data: None, others: Vec::new(), fragments: Vec::new() };
     let mut comments = String::new();
-    for child in tree.children(el) {
-        let element = tree.get(child);
+    for child in tree.parts_of(el) {
+        let element = tree.part(child);
         if element.kind == COMMENT {
             comments.push_str(&tree.fragment(child));
-        } else if element.ns != Ns::Heddle || element.local != "data" {
+        } else if element.ns != ns::HEDDLE || element.local() != "data" {
             found.others.push(child);
             found.fragments.push(std::mem::take(&mut comments) + &tree.fragment(child));
         } else {
@@ -73,7 +73,7 @@ fn extension_data<T: DeserializeOwned>(reader: &mut Reader<'_>, el: El) -> Optio
 /// Keeps the attributes of an element that is read without a row.
 fn keep_attributes(reader: &mut Reader<'_>, el: El) {
     let tree = reader.tree;
-    if tree.attributes(el).is_empty() && tree.own_bindings(el).next().is_none() {
+    if tree.attributes(el).is_empty() && tree.declarations(el).is_empty() {
         return;
     }
     reader.enter(el, false);

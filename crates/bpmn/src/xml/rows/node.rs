@@ -197,7 +197,7 @@ fn write_io(writer: &mut Writer<'_>, node: &Node) {
 }
 
 fn read_association(reader: &mut Reader<'_>, node: &mut Node, el: El) -> Result<bool, XmlError> {
-    let element_type = Some(reader.tree.get(el).local.to_owned());
+    let element_type = Some(reader.tree.part(el).local().to_owned());
     let mut association = DataAssociation { element_type, ..DataAssociation::default() };
     reader.read(&DATA_ASSOCIATION, &mut association, el)?;
     node.bpmn.get_or_insert_default().data_associations.get_or_insert_default().push(association);
@@ -218,7 +218,7 @@ pub(super) fn read_role(
     roles: &mut Option<Vec<ResourceRole>>,
     el: El,
 ) -> Result<bool, XmlError> {
-    let role = Some(reader.tree.get(el).local.to_owned());
+    let role = Some(reader.tree.part(el).local().to_owned());
     let mut role = ResourceRole { role, ..ResourceRole::default() };
     reader.read(&RESOURCE_ROLE, &mut role, el)?;
     roles.get_or_insert_default().push(role);
@@ -384,8 +384,8 @@ pub(super) fn read_node(
     el: El,
 ) -> Result<bool, XmlError> {
     let tree = reader.tree;
-    let group = group(tree.get(el).kind);
-    let mut node = Node { r#type: Some(tree.get(el).local.to_owned()), ..Node::default() };
+    let group = group(tree.part(el).kind);
+    let mut node = Node { r#type: Some(tree.part(el).local().to_owned()), ..Node::default() };
     reader.enter(el, true);
     if group == Group::SubProcess {
         node.bpmn.get_or_insert_default().sub_process = Some(Box::default());
@@ -472,7 +472,7 @@ fn read_edge_extensions(reader: &mut Reader<'_>, edge: &mut Edge, el: El) -> Res
         edge.r#type = data.r#type;
     }
     if !fragments.is_empty() {
-        let name = reader.tree.get(el).name;
+        let name = reader.tree.part(el).name;
         let inner = fragments.concat();
         reader.keep_xml(1, format!("<{name}>{inner}</{name}>").into());
     }

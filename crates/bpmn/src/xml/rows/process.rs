@@ -195,7 +195,7 @@ pub(super) fn read_data(
     items: &mut Option<Vec<DataItem>>,
     el: El,
 ) -> Result<bool, XmlError> {
-    let name = reader.tree.get(el).local;
+    let name = reader.tree.part(el).local();
     let mut item = DataItem { element_type: Some(name.to_owned()), ..DataItem::default() };
     reader.read(data_row(name), &mut item, el)?;
     items.get_or_insert_default().push(item);
@@ -229,7 +229,7 @@ pub(super) fn read_artifact(
     artifacts: &mut Option<Vec<Artifact>>,
     el: El,
 ) -> Result<bool, XmlError> {
-    let element_type = Some(reader.tree.get(el).local.to_owned());
+    let element_type = Some(reader.tree.part(el).local().to_owned());
     let mut artifact = Artifact { element_type, ..Artifact::default() };
     reader.read(&ARTIFACT, &mut artifact, el)?;
     artifacts.get_or_insert_default().push(artifact);

@@ -41,14 +41,14 @@ pub(super) fn data(place: &Place<'_, '_>) -> Result<Members, String> {
     }
     let tree = place.tree;
     let mut fields = Fields::default();
-    for (order, el) in tree.children(place.el).enumerate() {
+    for (order, el) in tree.parts_of(place.el).enumerate() {
         let name = own(tree, el, "id").filter(|id| !id.is_empty()).ok_or("a field has no id")?;
         let mut schema = typed(tree, el, &own(tree, el, "type").unwrap_or_default())?;
         put(&mut schema, "title", own(tree, el, "label"));
         let default = default(&mut schema, own(tree, el, "defaultValue"))?;
         let mut required = false;
-        for child in tree.children(el).filter(|&child| tree.get(child).local == "validation") {
-            for constraint in tree.children(child) {
+        for child in tree.parts_of(el).filter(|&child| tree.part(child).local() == "validation") {
+            for constraint in tree.parts_of(child) {
                 required |= constrain(tree, constraint, &mut schema)?;
             }
         }
@@ -196,7 +196,7 @@ fn typed(tree: &Tree<'_>, el: El, kind: &str) -> Result<Object<String, Value>, S
         "boolean" => object(json!({"type": "boolean"})),
         "date" => object(json!({"type": "string", "format": "date"})),
         "enum" => {
-            let values = tree.children(el).filter(|&child| tree.get(child).local == "value");
+            let values = tree.parts_of(el).filter(|&child| tree.part(child).local() == "value");
             let options =
                 values.filter_map(|value| Some((own(tree, value, "id")?.into(), own(tree, value, "name"))));
             options_schema(options.collect())

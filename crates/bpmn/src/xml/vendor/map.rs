@@ -30,7 +30,7 @@ impl Place<'_, '_> {
     fn beside(&self, name: &str) -> Option<String> {
         let same = |ns| vendor_of(self.tree.uri(ns)) == Some(self.vendor);
         let mut all = self.tree.attributes(self.el).iter();
-        all.find(|other| other.local == name && same(other.ns)).map(|found| found.value().into_owned())
+        all.find(|other| other.local() == name && same(other.ns)).map(|found| found.value().into_owned())
     }
 
     fn text(&self, text: &str) -> Result<Value, String> {
@@ -167,7 +167,7 @@ impl Place<'_, '_> {
 
     fn headers(&self) -> Result<Members, String> {
         let mut headers = Object::new();
-        for child in self.tree.children(self.el).filter(|&child| self.tree.get(child).local == "header") {
+        for child in self.tree.parts_of(self.el).filter(|&child| self.tree.part(child).local() == "header") {
             let key = own(self.tree, child, "key").ok_or("a header has no key")?;
             headers.insert(key, own(self.tree, child, "value").unwrap_or_default().into());
         }
@@ -246,10 +246,10 @@ impl Place<'_, '_> {
         read: impl Fn(&Self, El) -> Result<(String, Value), String>,
     ) -> Result<Members, String> {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        for child in self.tree.children(self.el) {
+        for child in self.tree.parts_of(self.el) {
             let (name, value) = read(self, child)?;
             let mapping = json!({"name": name, "value": value});
-            if self.tree.get(child).local.starts_with("in") {
+            if self.tree.part(child).local().starts_with("in") {
                 inputs.push(mapping)
             } else {
                 outputs.push(mapping)
@@ -395,14 +395,14 @@ fn parameter(place: &Place<'_, '_>, el: El, depth: usize) -> Result<Value, Strin
     if depth > MAX_DEPTH {
         return Err("lists and maps nest too deep".to_owned());
     }
-    let Some(inner) = tree.children(el).next() else {
+    let Some(inner) = tree.parts_of(el).next() else {
         let text = tree.text(el);
         return if text.trim().is_empty() { Ok(Value::Null) } else { place.text(text.trim()) };
     };
-    match tree.get(inner).local {
+    match tree.part(inner).local() {
         "list" => tree
             .children(inner)
-            .map(|item| match tree.get(item).local {
+            .map(|item| match tree.part(item).local() {
                 "value" => place.text(tree.text(item).trim()),
                 // The item stands where a parameter's content would.
                 _ => nested(place, item, depth + 1),
@@ -410,7 +410,7 @@ fn parameter(place: &Place<'_, '_>, el: El, depth: usize) -> Result<Value, Strin
             .collect(),
         "map" => {
             let mut found = Object::new();
-            for entry in tree.children(inner) {
+            for entry in tree.parts_of(inner) {
                 let key = own(tree, entry, "key").ok_or("an entry has no key")?;
                 if juel::is_juel(&key) {
                     return Err("a computed key of a map is not translated".to_owned());
@@ -425,11 +425,11 @@ fn parameter(place: &Place<'_, '_>, el: El, depth: usize) -> Result<Value, Strin
 
 /// A list or map within a list.
 fn nested(place: &Place<'_, '_>, el: El, depth: usize) -> Result<Value, String> {
-    match place.tree.get(el).local {
+    match place.tree.part(el).local() {
         "list" if depth <= MAX_DEPTH => place
             .tree
             .children(el)
-            .map(|item| match place.tree.get(item).local {
+            .map(|item| match place.tree.part(item).local() {
                 "value" => place.text(place.tree.text(item).trim()),
                 _ => nested(place, item, depth + 1),
             })

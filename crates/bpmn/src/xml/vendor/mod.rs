@@ -16,7 +16,7 @@ pub(super) use node::{derived, read as read_node_settings};
 pub(super) use report::{note_attribute, note_child, note_extension};
 
 use super::residue::{Residues, surroundings};
-use super::tree::{El, Tree};
+use super::tree::{self, El, Tree};
 use crate::model::Bpmn;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -176,7 +176,7 @@ fn find(vendor: u8, kind: Kind, name: &str, owner: &str) -> Option<&'static Word
 fn attribute_hit(tree: &Tree<'_>, el: El, index: usize, owner: &str) -> Option<Hit> {
     let attribute = tree.attributes(el).get(index)?;
     let vendor = vendor_of(tree.uri(attribute.ns))?;
-    let word = find(vendor, Kind::Attribute, attribute.local, owner);
+    let word = find(vendor, Kind::Attribute, attribute.local(), owner);
     let verdict = match word {
         Some(word) => map::Place { tree, el, vendor, word, order: index }.attribute(&attribute.value()),
         None => Err(misplaced(owner)),
@@ -185,9 +185,9 @@ fn attribute_hit(tree: &Tree<'_>, el: El, index: usize, owner: &str) -> Option<H
 }
 
 fn element_hit(tree: &Tree<'_>, (el, order): (El, usize), owner: &str, context: &Context) -> Option<Hit> {
-    let element = tree.get(el);
+    let element = tree.part(el);
     let vendor = vendor_of(tree.uri(element.ns))?;
-    let word = find(vendor, Kind::Element, element.local, owner);
+    let word = find(vendor, Kind::Element, element.local(), owner);
     let verdict = match word {
         Some(word) if word.map == Map::Keep => Err(word.reason.to_owned()),
         Some(word) => match strange_part(tree, el, vendor) {
@@ -210,15 +210,15 @@ fn has_part(vendor: u8, parent: &str, name: &str, attribute: bool) -> bool {
 /// A part of a vendor's element that the table does not have: its meaning is not known, so that the element cannot
 /// be mapped. The nesting is bounded by the reader.
 fn strange_part(tree: &Tree<'_>, el: El, vendor: u8) -> Option<String> {
-    let element = tree.get(el);
+    let element = tree.part(el);
     let mut attributes =
-        tree.attributes(el).iter().filter(|attribute| attribute.ns == super::names::Ns::None);
-    if let Some(strange) = attributes.find(|own| !has_part(vendor, element.local, own.local, true)) {
+        tree.attributes(el).iter().filter(|attribute| attribute.ns == super::names::Ns::NONE);
+    if let Some(strange) = attributes.find(|own| !has_part(vendor, element.local(), own.local(), true)) {
         return Some(format!("attribute `{}`", strange.name));
     }
-    tree.children(el).filter(|&child| vendor_of(tree.uri(tree.get(child).ns)).is_some()).find_map(|child| {
-        let inner = tree.get(child);
-        if has_part(vendor, element.local, inner.local, false) {
+    tree.parts_of(el).filter(|&child| vendor_of(tree.uri(tree.part(child).ns)).is_some()).find_map(|child| {
+        let inner = tree.part(child);
+        if has_part(vendor, element.local(), inner.local(), false) {
             strange_part(tree, child, vendor)
         } else {
             Some(format!("element `{}`", inner.name))
@@ -233,16 +233,16 @@ fn misplaced(owner: &str) -> String {
 /// The words in a fragment of extension elements or in a residue fragment of a definition; `owner` is the
 /// element that the fragment belongs to.
 pub fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) -> Vec<Hit> {
-    let Ok(tree) = Tree::parse(fragment, around) else { return Vec::new() };
+    let Ok(tree) = tree::parse(fragment, around) else { return Vec::new() };
     let context = Context::default();
     if !is_residue(&tree) {
         return element_hit(&tree, (0, 0), owner, &context).into_iter().collect();
     }
     let mut found: Vec<Hit> =
         (0..tree.attributes(0).len()).filter_map(|index| attribute_hit(&tree, 0, index, owner)).collect();
-    for child in tree.children(0) {
-        if tree.get(child).local == "extensionElements" {
-            let inner = tree.children(child).enumerate();
+    for child in tree.parts_of(0) {
+        if tree.part(child).local() == "extensionElements" {
+            let inner = tree.parts_of(child).enumerate();
             found.extend(inner.filter_map(|(order, el)| element_hit(&tree, (el, order), owner, &context)));
         } else {
             found.extend(element_hit(&tree, (child, 0), owner, &context));
@@ -258,12 +258,12 @@ pub fn around(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 
 /// Whether a namespace is one of the standard's or this product's own.
 pub fn is_standard(uri: &str) -> bool {
-    super::names::Ns::known(uri).is_some()
+    super::names::is_known(uri)
 }
 
 fn is_residue(tree: &Tree<'_>) -> bool {
-    let root = tree.get(0);
-    root.ns == super::names::Ns::Heddle && root.local == "residue"
+    let root = tree.part(0);
+    root.ns == super::names::ns::HEDDLE && root.local() == "residue"
 }
 
 impl Context {
@@ -274,14 +274,14 @@ impl Context {
             return context;
         }
         context.any = true;
-        for el in tree.children(0) {
-            let owner = tree.get(el).local;
+        for el in tree.parts_of(0) {
+            let owner = tree.part(el).local();
             if !matches!(owner, "process" | "message") {
                 continue;
             }
             let id = tree.attribute(el, "id").unwrap_or_default().into_owned();
-            for part in tree.children(el).filter(|&part| tree.get(part).local == "extensionElements") {
-                tree.children(part).for_each(|child| context.take(tree, child, &id));
+            for part in tree.parts_of(el).filter(|&part| tree.part(part).local() == "extensionElements") {
+                tree.parts_of(part).for_each(|child| context.take(tree, child, &id));
             }
         }
         context
@@ -297,7 +297,7 @@ impl Context {
         for process in bpmn.processes.iter().flatten() {
             let fragments = process.extension_xml.iter().flatten();
             for fragment in fragments.filter(|own| own.contains("userTaskForm")) {
-                if let Ok(tree) = Tree::parse(fragment, around) {
+                if let Ok(tree) = tree::parse(fragment, around) {
                     context.take(&tree, 0, "");
                 }
             }
@@ -305,8 +305,8 @@ impl Context {
         for id in bpmn.messages.iter().flatten().filter_map(|message| message.id.as_deref()) {
             let kept = residues.peek(id).map(|residue| residue.children.as_slice()).unwrap_or_default();
             for child in kept.iter().filter(|child| child.xml.contains("subscription")) {
-                if let Ok(tree) = Tree::parse(&child.xml, around) {
-                    tree.children(0).for_each(|child| context.take(&tree, child, id));
+                if let Ok(tree) = tree::parse(&child.xml, around) {
+                    tree.parts_of(0).for_each(|child| context.take(&tree, child, id));
                 }
             }
         }
@@ -314,16 +314,16 @@ impl Context {
     }
 
     fn take(&mut self, tree: &Tree<'_>, el: El, owner: &str) {
-        let element = tree.get(el);
+        let element = tree.part(el);
         if vendor_of(tree.uri(element.ns)) != Some(table::ZEEBE) {
             return;
         }
-        if element.local == "userTaskForm"
+        if element.local() == "userTaskForm"
             && let Some(id) = tree.attribute(el, "id")
         {
             self.forms.insert(id.into_owned(), tree.text(el).into_owned());
         }
-        if element.local == "subscription"
+        if element.local() == "subscription"
             && let Some(key) = map::own(tree, el, "correlationKey").filter(|key| !key.trim().is_empty())
             && let Ok(key) = map::text_of(table::ZEEBE, key.trim())
         {

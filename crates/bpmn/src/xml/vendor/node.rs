@@ -6,7 +6,7 @@ use crate::model::{ImportItem, Node};
 use crate::xml::Group;
 use crate::xml::names::kind;
 use crate::xml::read::{Reader, group};
-use crate::xml::tree::{El, Tree};
+use crate::xml::tree::{self, El, Tree};
 use crate::xml::write::Writer;
 use serde_json::{Map as Object, Value};
 use std::collections::BTreeSet;
@@ -23,13 +23,13 @@ struct Parts {
 pub(in crate::xml) fn read(reader: &mut Reader<'_>, node: &mut Node, el: El, inner_event: bool) {
     let tree = reader.tree;
     let inside = |el: El| -> Vec<El> {
-        let all = tree.children(el).filter(|&child| tree.get(child).kind == kind("extensionElements"));
-        all.flat_map(|part| tree.children(part)).collect()
+        let all = tree.parts_of(el).filter(|&child| tree.part(child).kind == kind("extensionElements"));
+        all.flat_map(|part| tree.parts_of(part)).collect()
     };
-    let marker = tree.children(el).find(|&child| group(tree.get(child).kind) == Group::LoopCharacteristics);
+    let marker = tree.parts_of(el).find(|&child| group(tree.part(child).kind) == Group::LoopCharacteristics);
     let marker = marker.map(|marker| (marker, inside(marker)));
     let parts = Parts { node: el, extensions: inside(el), marker };
-    let owner = tree.get(el).local;
+    let owner = tree.part(el).local();
     let hits = hits(tree, &parts, owner, &reader.vendors);
     let key = subscribed(node, owner, inner_event, &reader.vendors);
     if hits.is_empty() && key.is_none() {
@@ -64,11 +64,11 @@ pub(in crate::xml) fn derived(
         return settle(&[], subscribed(node, owner, writer.inner_event, &writer.vendors));
     }
     let key = subscribed(node, owner, writer.inner_event, &writer.vendors);
-    let Ok(tree) = Tree::parse(&source, writer.around()) else { return settle(&[], key) };
+    let Ok(tree) = tree::parse(&source, writer.around()) else { return settle(&[], key) };
     let (mut extensions, mut marker) = (Vec::new(), None);
-    for child in tree.children(0) {
-        if tree.get(child).name == "marker" {
-            let parts = tree.children(child).flat_map(|part| tree.children(part));
+    for child in tree.parts_of(0) {
+        if tree.part(child).name == "marker" {
+            let parts = tree.parts_of(child).flat_map(|part| tree.parts_of(part));
             marker = Some((child, parts.collect()));
         } else {
             extensions.push(child);

@@ -4,9 +4,10 @@ use super::{Hit, Map, attribute_hit, element_hit, node};
 use crate::diagnostic::Diagnostic;
 use crate::model::ImportItem;
 use crate::xml::Group;
-use crate::xml::names::{Ns, UNKNOWN};
+use crate::xml::names::{Bpmn, Ns, UNKNOWN, ns};
 use crate::xml::read::{Reader, group};
 use crate::xml::tree::El;
+use heddle_xml::Names as _;
 use serde_json::{Map as Object, Value};
 
 /// The item of one word; `settled` is what the element's words came to together.
@@ -69,9 +70,9 @@ fn kept(reader: &Reader<'_>, element_type: &str, name: &str) -> ImportItem {
 
 /// Whether the words of an element are reported with its node.
 fn with_node(reader: &Reader<'_>) -> bool {
-    let element = reader.tree.get(reader.current());
+    let element = reader.tree.part(reader.current());
     let group = group(element.kind);
-    element.ns == Ns::Model && (group.is_flow_node() || group == Group::LoopCharacteristics)
+    element.ns == ns::MODEL && (group.is_flow_node() || group == Group::LoopCharacteristics)
 }
 
 fn alone(reader: &mut Reader<'_>, owner: &str, hit: &Hit) {
@@ -87,15 +88,15 @@ fn alone(reader: &mut Reader<'_>, owner: &str, hit: &Hit) {
 pub(in crate::xml) fn note_attribute(reader: &mut Reader<'_>, name: &str) {
     let tree = reader.tree;
     let el = reader.current();
-    let element = tree.get(el);
+    let element = tree.part(el);
     if group(element.kind) == Group::Diagram {
         return;
     }
     let index = tree.attributes(el).iter().position(|attribute| attribute.name == name);
-    match index.and_then(|index| attribute_hit(tree, el, index, element.local)) {
-        Some(hit) => alone(reader, element.local, &hit),
+    match index.and_then(|index| attribute_hit(tree, el, index, element.local())) {
+        Some(hit) => alone(reader, element.local(), &hit),
         None => {
-            let item = kept(reader, element.local, name);
+            let item = kept(reader, element.local(), name);
             reader.push_item(item);
         }
     }
@@ -104,51 +105,51 @@ pub(in crate::xml) fn note_attribute(reader: &mut Reader<'_>, name: &str) {
 /// Notes an element that has no place in the definition's members.
 pub(in crate::xml) fn note_child(reader: &mut Reader<'_>, child: El) {
     let tree = reader.tree;
-    let element = tree.get(child);
-    let parent = tree.get(reader.current());
+    let element = tree.part(child);
+    let parent = tree.part(reader.current());
     match (element.ns, group(element.kind)) {
         (_, Group::Diagram) => {}
         _ if group(parent.kind) == Group::Diagram => {}
-        (Ns::Model, _) if element.kind == UNKNOWN => unknown(reader, child),
-        (Ns::Model, _) if element.local == "extensionElements" => {
-            for extension in tree.children(child) {
+        (ns::MODEL, _) if element.kind == UNKNOWN => unknown(reader, child),
+        (ns::MODEL, _) if element.local() == "extensionElements" => {
+            for extension in tree.parts_of(child) {
                 note_extension(reader, extension);
             }
         }
-        (Ns::Model, Group::Part) => {}
-        (Ns::Model, _) => {
-            let message = format!("{} is kept and exported again; it has no effect here.", element.local);
+        (ns::MODEL, Group::Part) => {}
+        (ns::MODEL, _) => {
+            let message = format!("{} is kept and exported again; it has no effect here.", element.local());
             let item = ImportItem {
                 element_id: tree.attribute(child, "id").map(|id| id.into_owned()),
-                element_type: Some(element.local.to_owned()),
+                element_type: Some(element.local().to_owned()),
                 outcome: Some("preserved".to_owned()),
                 message: Some(message),
                 source_id: tree.attribute(child, "id").map(|id| id.into_owned()),
-                source_kind: Some(format!("bpmn:{}", element.local)),
+                source_kind: Some(format!("bpmn:{}", element.local())),
                 ..ImportItem::default()
             };
             reader.push_item(item);
         }
-        (ns, _) if ns.standard() => {}
+        (ns, _) if ns == Ns::NONE || ns == Ns::XML || (Bpmn::knows(ns) && ns != ns::HEDDLE) => {}
         _ => note_extension(reader, child),
     }
 }
 
 fn unknown(reader: &mut Reader<'_>, child: El) {
     let tree = reader.tree;
-    let element = tree.get(child);
+    let element = tree.part(child);
     let id = tree.attribute(child, "id").map(|id| id.into_owned());
-    let message = format!("BPMN 2.0 has no element {}; it is kept, but has no effect.", element.local);
+    let message = format!("BPMN 2.0 has no element {}; it is kept, but has no effect.", element.local());
     let mut diagnostic = Diagnostic::warning("unknownElement", message.clone());
     diagnostic.element_id = id.clone().or_else(|| reader.nearest_id().map(str::to_owned));
     reader.note(diagnostic);
     reader.push_item(ImportItem {
         element_id: id.clone(),
-        element_type: Some(element.local.to_owned()),
+        element_type: Some(element.local().to_owned()),
         outcome: Some("unsupported".to_owned()),
         message: Some(message),
         source_id: id,
-        source_kind: Some(format!("bpmn:{}", element.local)),
+        source_kind: Some(format!("bpmn:{}", element.local())),
         ..ImportItem::default()
     });
 }
@@ -156,11 +157,11 @@ fn unknown(reader: &mut Reader<'_>, child: El) {
 /// Notes a vendor's extension element below the element that is being read.
 pub(in crate::xml) fn note_extension(reader: &mut Reader<'_>, child: El) {
     let tree = reader.tree;
-    let element = tree.get(child);
-    if element.ns == Ns::Heddle {
+    let element = tree.part(child);
+    if element.ns == ns::HEDDLE {
         return;
     }
-    let owner = tree.get(reader.current()).local;
+    let owner = tree.part(reader.current()).local();
     match element_hit(tree, (child, 0), owner, &reader.vendors) {
         Some(hit) => alone(reader, owner, &hit),
         None => {

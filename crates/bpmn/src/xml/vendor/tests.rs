@@ -1,22 +1,21 @@
 use super::table::{PARTS, VENDORS, WORDS};
 use super::*;
 use crate::xml::names::Ns;
-use crate::xml::tree::NONE;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The words of a document that the table does not know at their places.
 fn unknown(source: &str) -> BTreeSet<String> {
-    let Ok(tree) = Tree::parse(source, &[]) else { return BTreeSet::new() };
+    let Ok(tree) = tree::parse(source, &[]) else { return BTreeSet::new() };
     let mut found = BTreeSet::new();
     let mut open: Vec<(El, &str, Option<u8>)> = vec![(0, "", None)];
     while let Some((el, parent, around)) = open.pop() {
-        let element = tree.get(el);
+        let element = tree.part(el);
         let vendor = vendor_of(tree.uri(element.ns));
         if let Some(vendor) = vendor {
             let known = match around {
-                Some(_) => has_part(vendor, parent, element.local, false),
-                None => find(vendor, Kind::Element, element.local, parent).is_some(),
+                Some(_) => has_part(vendor, parent, element.local(), false),
+                None => find(vendor, Kind::Element, element.local(), parent).is_some(),
             };
             if !known {
                 found.insert(format!("{} in {parent}", element.name));
@@ -24,23 +23,19 @@ fn unknown(source: &str) -> BTreeSet<String> {
         }
         for attribute in tree.attributes(el) {
             let known = match (vendor_of(tree.uri(attribute.ns)), vendor) {
-                (Some(own), None) => find(own, Kind::Attribute, attribute.local, element.local).is_some(),
-                (None, Some(vendor)) if attribute.ns == Ns::None => {
-                    has_part(vendor, element.local, attribute.local, true)
+                (Some(own), None) => find(own, Kind::Attribute, attribute.local(), element.local()).is_some(),
+                (None, Some(vendor)) if attribute.ns == Ns::NONE => {
+                    has_part(vendor, element.local(), attribute.local(), true)
                 }
-                (Some(own), Some(_)) => has_part(own, element.local, attribute.local, true),
+                (Some(own), Some(_)) => has_part(own, element.local(), attribute.local(), true),
                 _ => true,
             };
             if !known {
-                found.insert(format!("{} at {}", attribute.name, element.local));
+                found.insert(format!("{} at {}", attribute.name, element.local()));
             }
         }
-        let owner = if element.local == "extensionElements" { parent } else { element.local };
-        let mut child = element.first_child;
-        while child != NONE {
-            open.push((child, owner, vendor));
-            child = tree.get(child).next_sibling;
-        }
+        let owner = if element.local() == "extensionElements" { parent } else { element.local() };
+        open.extend(tree.parts_of(el).map(|child| (child, owner, vendor)));
     }
     found
 }

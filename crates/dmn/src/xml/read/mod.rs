@@ -91,7 +91,7 @@ impl<'d, 's> Reader<'d, 's> {
     /// The child elements of the model's namespace with their names; others are extensions.
     fn children(&self, el: El) -> impl Iterator<Item = (&'s str, El)> + use<'d, 's> {
         let (document, models) = (self.document, self.models);
-        let of = move |child: &El| models.get(document.namespace_index(*child) as usize) == Some(&true);
+        let of = move |child: &El| models.get(document.part(*child).ns.index()) == Some(&true);
         document.children(el).filter(of).map(|child| (document.local(child), child))
     }
 
@@ -203,13 +203,10 @@ impl<'d, 's> Reader<'d, 's> {
         let namespace = self.attribute(el, "namespace");
         // DMN 1.1 has no name here but the prefix that is bound to the namespace.
         let name = self.attribute(el, "name").or_else(|| {
-            let bound = |attribute: &&heddle_xml::Attribute<'_>| {
-                attribute.binds().is_some_and(|prefix| !prefix.is_empty())
-                    && Some(&*attribute.value()) == namespace.as_deref()
-            };
-            let root = self.document.root();
-            let found = self.document.attributes(root).iter().find(bound)?;
-            found.binds().map(str::to_owned)
+            let declared = self.document.declarations(self.document.root()).iter();
+            let mut bound = declared.filter(|own| !own.prefix.is_empty());
+            let found = bound.find(|own| Some(&*own.value()) == namespace.as_deref())?;
+            Some(found.prefix.to_owned())
         });
         element!(
             self,

@@ -133,7 +133,10 @@ async fn audit_events_are_filtered_and_paged() {
             assert_eq!(found, wanted, "{filter:?} {reach:?}");
         }
         let foreign = PageRequest { limit: 2, cursor: Some(heddle_kernel::Cursor::after(&"x")) };
-        assert_eq!(store.audit_events(ACME, &none(), &everything, &foreign).await, Err(StoreError::InvalidCursor));
+        assert_eq!(
+            store.audit_events(ACME, &none(), &everything, &foreign).await,
+            Err(StoreError::InvalidCursor)
+        );
     });
 }
 

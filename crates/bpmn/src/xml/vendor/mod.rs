@@ -169,8 +169,18 @@ pub(super) fn vendor_of(uri: &str) -> Option<u8> {
 }
 
 fn find(vendor: u8, kind: Kind, name: &str, owner: &str) -> Option<&'static Word> {
-    let mut rows = table::WORDS.iter();
-    rows.find(|word| word.vendors & vendor != 0 && word.kind == kind && word.name == name && word.fits(owner))
+    let of = |vendors: u8| {
+        let mut rows = table::WORDS.iter();
+        rows.find(|word| {
+            word.vendors & vendors != 0 && word.kind == kind && word.name == name && word.fits(owner)
+        })
+    };
+    of(vendor).or_else(|| of(readers_of(vendor)))
+}
+
+/// The engines that read the namespace of one: Camunda 7 takes Activiti's for its own, and models still use it.
+const fn readers_of(vendor: u8) -> u8 {
+    if vendor == table::ACTIVITI { table::ACTIVITI | table::CAMUNDA } else { vendor }
 }
 
 fn attribute_hit(tree: &Tree<'_>, el: El, index: usize, owner: &str) -> Option<Hit> {
@@ -203,7 +213,9 @@ fn element_hit(tree: &Tree<'_>, (el, order): (El, usize), owner: &str, context: 
 fn has_part(vendor: u8, parent: &str, name: &str, attribute: bool) -> bool {
     table::PARTS.iter().any(|(vendors, own, attributes, children)| {
         let names = if attribute { attributes } else { children };
-        vendors & vendor != 0 && *own == parent && names.split_ascii_whitespace().any(|own| own == name)
+        vendors & readers_of(vendor) != 0
+            && *own == parent
+            && names.split_ascii_whitespace().any(|own| own == name)
     })
 }
 

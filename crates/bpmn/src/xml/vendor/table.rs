@@ -35,6 +35,7 @@ const JAVA: &str = "It runs Java code of the other engine.";
 const CODE: &str = "It runs code beside the flow, which is not there here.";
 const EDITOR: &str =
     "It tells an editor which template was used; what the template set stands in other words.";
+const DRAWN: &str = "It tells an editor what was chosen in its form; what was chosen stands in other words.";
 const ORDER: &str = "It orders the jobs of that engine; work is taken in the order of its arrival here.";
 const BUILT_IN: &str = "It sets up a built-in task or channel of the other engine.";
 const STARTERS: &str = "Who may start a workflow is a matter of roles and grants here.";
@@ -662,6 +663,9 @@ pub static WORDS: &[Word] = &[
     quiet(SEVEN, "jobPriority", "", ORDER),
     kept(FLA, "jobCategory", "", Effect::Quiet, ORDER),
     quiet(CAMUNDA, "diagramRelationId", "definitions", "It links the file to a modeler's store."),
+    kept(FLOWABLE, "historyLevel", "process", Effect::Quiet, "The history is always whole."),
+    kept(FLOWABLE, "task-candidates-type", "userTask", Effect::Quiet, DRAWN),
+    kept(FLOWABLE, "work-form-field-validation", "startEvent", Effect::Quiet, DRAWN),
     quiet(CAMUNDA | ZEEBE, "modelerTemplate", "", EDITOR),
     quiet(CAMUNDA | ZEEBE, "modelerTemplateVersion", "", EDITOR),
     quiet(ZEEBE, "modelerTemplateIcon", "", EDITOR),

@@ -69,6 +69,16 @@ fn every_vendors_word_of_the_suites_is_in_the_table() {
         lacking.extend(unknown(&source));
     }
     assert!(files.len() > 300, "{} models", files.len());
+    // Where people put words that no schema has there; a preview tells of them as misplaced.
+    let misplaced = [
+        "camunda:assignee at serviceTask",
+        "camunda:class at callActivity",
+        "camunda:historyTimeToLive at definitions",
+        "camunda:variableEvent at conditionalEventDefinition",
+    ];
+    for word in misplaced {
+        assert!(lacking.remove(word), "{word} is known now, or no model has it");
+    }
     assert!(lacking.is_empty(), "{lacking:#?}");
 }
 

@@ -3,7 +3,7 @@
 use super::names::{Names, clean};
 use heddle_bpmn::elements::Elements;
 use heddle_bpmn::model::{Conversation, CorrelationKey, WorkflowDefinition};
-use heddle_bpmn::xml::vendor::around;
+use heddle_bpmn::xml::extensions::around;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

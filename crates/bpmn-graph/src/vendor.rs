@@ -5,7 +5,7 @@ use super::compile::Builder;
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::element::ElementKind as K;
 use heddle_bpmn::model::{Bpmn, Node, Process};
-use heddle_bpmn::xml::vendor::{Effect, Hit, around, in_fragment, is_standard, namespaces};
+use heddle_bpmn::xml::extensions::{Effect, Hit, around, in_fragment, is_standard, namespaces};
 use heddle_xml::tags::{Tag, tags};
 use serde_json::{Map as Object, Value};
 use std::collections::{BTreeMap, HashMap};

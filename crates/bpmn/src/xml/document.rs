@@ -2,8 +2,8 @@
 
 use super::HEDDLE_NS;
 use super::names::{self, Ns};
+use super::prefixes::Prefixes;
 use super::tree::{Tree, standard_namespaces};
-use super::write::Prefixes;
 use crate::hash::HashSet;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

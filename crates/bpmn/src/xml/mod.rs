@@ -1,21 +1,23 @@
 //! BPMN 2.0.2 XML in and out.
 //!
-//! One element table ([`names`]) and one row of attributes and children per shape ([`rows`]) drive both the
-//! reader and the writer. What a shape has no member for is kept as a residue fragment in
+//! One element table ([`names`]) and one row of attributes and children per model type ([`rows`]) drive both the
+//! reader and the writer. What a model type has no member for is kept as a fragment of preserved content in
 //! `bpmn.extensionElementsXml`, addressed by the element's id (or, without one, by its path below the nearest
 //! element with an id), and the writer puts it back.
 
 #[macro_use]
 mod row;
 
+mod definition_data;
 mod document;
+pub mod extensions;
 pub(crate) mod names;
 mod order;
+mod prefixes;
+mod preserved;
 mod read;
-mod residue;
 mod rows;
 pub(crate) mod tree;
-pub mod vendor;
 mod write;
 
 pub use heddle_xml::XmlError;

@@ -1,6 +1,6 @@
-//! Rows: which attributes and children a shape has, in the order of the schema.
+//! Rows: which attributes and children a model type has, in the order of the schema.
 //!
-//! A row is data for the reader and the writer alike: an attribute is a pair of functions over the shape, a
+//! A row is data for the reader and the writer alike: an attribute is a pair of functions over the model value, a
 //! child a pair of functions over the reader and the writer. An element without a member of its own stands in
 //! the row with neither, so that the writer knows its place among the others.
 
@@ -25,7 +25,15 @@ pub(super) enum Lexis {
     Number,
 }
 
-/// An attribute of a shape.
+/// What the character data of an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaf {
+    Text,
+    Expression,
+    Reference,
+}
+
+/// An attribute of a model type.
 pub(super) struct Attr<T: 'static> {
     pub name: &'static str,
     pub lexis: Lexis,
@@ -34,7 +42,7 @@ pub(super) struct Attr<T: 'static> {
     pub set: fn(&mut T, Cow<'_, str>) -> bool,
 }
 
-/// Reads a child into the shape; answers whether it was taken.
+/// Reads a child into the model value; answers whether it was taken.
 pub(super) type ReadChild<T> = fn(&mut Reader<'_>, &mut T, El) -> Result<bool, XmlError>;
 /// Writes the children of one name.
 pub(super) type WriteChild<T> = fn(&mut Writer<'_>, &T);
@@ -47,14 +55,14 @@ pub(super) enum Match {
     FlowNode,
 }
 
-/// A child of a shape.
+/// A child of a model type.
 pub(super) struct Child<T: 'static> {
     pub matches: Match,
     pub read: Option<ReadChild<T>>,
     pub write: Option<WriteChild<T>>,
 }
 
-/// A shape's attributes and children.
+/// A model type's attributes and children.
 pub(super) struct Row<T: 'static> {
     pub attributes: &'static [&'static [Attr<T>]],
     pub children: &'static [&'static [Child<T>]],
@@ -75,10 +83,10 @@ impl<T> Row<T> {
         })
     }
 
-    /// The id of the shape, where the shape has one.
-    pub(super) fn id<'t>(&self, shape: &'t T) -> Option<Cow<'t, str>> {
+    /// The id of the model value, where the model value has one.
+    pub(super) fn id<'t>(&self, model: &'t T) -> Option<Cow<'t, str>> {
         let first = self.attributes.first().and_then(|part| part.first())?;
-        if first.name == "id" { (first.get)(shape).filter(|id| !id.is_empty()) } else { None }
+        if first.name == "id" { (first.get)(model).filter(|id| !id.is_empty()) } else { None }
     }
 }
 
@@ -130,17 +138,17 @@ impl Lexical for f64 {
 
 /// The member at a path.
 macro_rules! at {
-    ($shape:expr; $member:ident) => { $shape.$member.as_ref() };
-    ($shape:expr; $member:ident . $($rest:ident).+) => {
-        $shape.$member.as_ref().and_then(|inner| at!(inner; $($rest).+))
+    ($model:expr; $member:ident) => { $model.$member.as_ref() };
+    ($model:expr; $member:ident . $($rest:ident).+) => {
+        $model.$member.as_ref().and_then(|inner| at!(inner; $($rest).+))
     };
 }
 
 /// The place of the member at a path; what is on the way is made.
 macro_rules! at_mut {
-    ($shape:expr; $member:ident) => { &mut $shape.$member };
-    ($shape:expr; $member:ident . $($rest:ident).+) => {
-        at_mut!($shape.$member.get_or_insert_default(); $($rest).+)
+    ($model:expr; $member:ident) => { &mut $model.$member };
+    ($model:expr; $member:ident . $($rest:ident).+) => {
+        at_mut!($model.$member.get_or_insert_default(); $($rest).+)
     };
 }
 
@@ -150,10 +158,10 @@ macro_rules! attr {
         $crate::xml::row::Attr {
             name: $name,
             lexis: $crate::xml::row::Lexis::$lexis,
-            get: |shape| at!(shape; $($path).+).map($crate::xml::row::Lexical::print),
-            set: |shape, text| {
+            get: |model| at!(model; $($path).+).map($crate::xml::row::Lexical::print),
+            set: |model, text| {
                 let Some(value) = $crate::xml::row::Lexical::parse(text) else { return false };
-                *at_mut!(shape; $($path).+) = Some(value);
+                *at_mut!(model; $($path).+) = Some(value);
                 true
             },
         }
@@ -170,7 +178,7 @@ macro_rules! child {
     };
 }
 
-/// A child without a member: kept as residue, put back at this place.
+/// A child without a member: preserved, put back at this place.
 macro_rules! kept {
     ($name:literal) => {
         $crate::xml::row::Child {
@@ -183,21 +191,21 @@ macro_rules! kept {
 
 /// A child whose character data is a member.
 macro_rules! leaf {
-    ($shape:ty: $style:ident $name:literal $($path:ident).+) => {
+    ($model:ty: $style:ident $name:literal $($path:ident).+) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
-                let place = at_mut!(shape; $($path).+);
+            |reader, model: &mut $model, el| {
+                let place = at_mut!(model; $($path).+);
                 if place.is_some() {
                     return Ok(false);
                 }
-                *place = Some(reader.leaf(el, $crate::xml::read::Leaf::$style));
+                *place = Some(reader.leaf(el, $crate::xml::row::Leaf::$style));
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                let value = at!(shape; $($path).+);
+            |writer, model: &$model| {
+                let value = at!(model; $($path).+);
                 if let Some(value) = value {
-                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::read::Leaf::$style, value, None);
+                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::row::Leaf::$style, value, None);
                 }
             }
         )
@@ -206,25 +214,25 @@ macro_rules! leaf {
 
 /// A child whose character data is an expression, with its language.
 macro_rules! expression {
-    ($shape:ty: $name:literal $($path:ident).+ , $($language:ident).+) => {
+    ($model:ty: $name:literal $($path:ident).+ , $($language:ident).+) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
-                if at_mut!(shape; $($path).+).is_some() {
+            |reader, model: &mut $model, el| {
+                if at_mut!(model; $($path).+).is_some() {
                     return Ok(false);
                 }
                 let (text, language) = reader.expression(el);
-                *at_mut!(shape; $($path).+) = Some(text);
+                *at_mut!(model; $($path).+) = Some(text);
                 if language.is_some() {
-                    *at_mut!(shape; $($language).+) = language;
+                    *at_mut!(model; $($language).+) = language;
                 }
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                let value = at!(shape; $($path).+);
+            |writer, model: &$model| {
+                let value = at!(model; $($path).+);
                 if let Some(value) = value {
-                    let language = at!(shape; $($language).+);
-                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::read::Leaf::Expression, value, language.map(String::as_str));
+                    let language = at!(model; $($language).+);
+                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::row::Leaf::Expression, value, language.map(String::as_str));
                 }
             }
         )
@@ -233,39 +241,39 @@ macro_rules! expression {
 
 /// Children whose character data are members of a list.
 macro_rules! leaves {
-    ($shape:ty: $style:ident $name:literal $($path:ident).+) => {
+    ($model:ty: $style:ident $name:literal $($path:ident).+) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
-                let text = reader.leaf(el, $crate::xml::read::Leaf::$style);
-                at_mut!(shape; $($path).+).get_or_insert_default().push(text);
+            |reader, model: &mut $model, el| {
+                let text = reader.leaf(el, $crate::xml::row::Leaf::$style);
+                at_mut!(model; $($path).+).get_or_insert_default().push(text);
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                let values = at!(shape; $($path).+);
+            |writer, model: &$model| {
+                let values = at!(model; $($path).+);
                 for value in values.into_iter().flatten() {
-                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::read::Leaf::$style, value, None);
+                    writer.leaf(const { $crate::xml::names::kind($name) }, $crate::xml::row::Leaf::$style, value, None);
                 }
             }
         )
     };
 }
 
-/// A child that is a shape.
+/// A child that is a model type.
 macro_rules! one {
-    ($shape:ty: $name:literal $row:ident $($path:ident).+) => {
+    ($model:ty: $name:literal $row:ident $($path:ident).+) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
-                let place = at_mut!(shape; $($path).+);
+            |reader, model: &mut $model, el| {
+                let place = at_mut!(model; $($path).+);
                 if place.is_some() {
                     return Ok(false);
                 }
                 reader.read(&$row, place.get_or_insert_default(), el)?;
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                let value = at!(shape; $($path).+);
+            |writer, model: &$model| {
+                let value = at!(model; $($path).+);
                 if let Some(value) = value {
                     writer.element(const { $crate::xml::names::kind($name) }, &$row, value);
                 }
@@ -274,19 +282,19 @@ macro_rules! one {
     };
 }
 
-/// Children that are shapes of a list.
+/// Children that are the model types of a list.
 macro_rules! many {
-    ($shape:ty: $name:literal $row:ident $($path:ident).+) => {
+    ($model:ty: $name:literal $row:ident $($path:ident).+) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
+            |reader, model: &mut $model, el| {
                 let mut item = Default::default();
                 reader.read(&$row, &mut item, el)?;
-                at_mut!(shape; $($path).+).get_or_insert_default().push(item);
+                at_mut!(model; $($path).+).get_or_insert_default().push(item);
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                let values = at!(shape; $($path).+);
+            |writer, model: &$model| {
+                let values = at!(model; $($path).+);
                 for value in values.into_iter().flatten() {
                     writer.element(const { $crate::xml::names::kind($name) }, &$row, value);
                 }
@@ -297,11 +305,11 @@ macro_rules! many {
 
 /// A child that has nothing but a name, which is the member.
 macro_rules! named {
-    ($shape:ty: $name:literal $($path:ident).+) => {
+    ($model:ty: $name:literal $($path:ident).+) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
-                let place = at_mut!(shape; $($path).+);
+            |reader, model: &mut $model, el| {
+                let place = at_mut!(model; $($path).+);
                 let Some(name) = reader.tree.attribute(el, "name").filter(|_| place.is_none()) else {
                     return Ok(false);
                 };
@@ -309,8 +317,8 @@ macro_rules! named {
                 reader.read(&$crate::xml::rows::NAMED, &mut $crate::xml::rows::Named::default(), el)?;
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                let value = at!(shape; $($path).+);
+            |writer, model: &$model| {
+                let value = at!(model; $($path).+);
                 if let Some(value) = value {
                     let named = $crate::xml::rows::Named { name: Some(value.clone()) };
                     writer.element(const { $crate::xml::names::kind($name) }, &$crate::xml::rows::NAMED, &named);
@@ -322,68 +330,68 @@ macro_rules! named {
 
 /// The content of a process or sub-process: lanes, flow elements, artifacts.
 macro_rules! content {
-    ($shape:ty; $($path:ident .)*) => {
+    ($model:ty; $($path:ident .)*) => {
         &[
             child!(
                 "laneSet",
-                |reader, shape: &mut $shape, el| {
+                |reader, model: &mut $model, el| {
                     let mut lanes = Default::default();
                     reader.read_deeper(&LANE_SET, &mut lanes, el, 4)?;
-                    at_mut!(shape; $($path .)* lane_sets).get_or_insert_default().push(lanes);
+                    at_mut!(model; $($path .)* lane_sets).get_or_insert_default().push(lanes);
                     Ok(true)
                 },
-                |writer, shape: &$shape| {
-                    let sets = at!(shape; $($path .)* lane_sets);
+                |writer, model: &$model| {
+                    let sets = at!(model; $($path .)* lane_sets);
                     sets.into_iter().flatten().for_each(|set| writer.element(const { $crate::xml::names::kind("laneSet") }, &LANE_SET, set));
                 }
             ),
             $crate::xml::row::Child {
                 matches: $crate::xml::row::Match::FlowNode,
-                read: Some(|reader, shape: &mut $shape, el| {
-                    $crate::xml::rows::node::read_node(reader, at_mut!(shape; $($path .)* nodes), el)
+                read: Some(|reader, model: &mut $model, el| {
+                    $crate::xml::rows::node::read_node(reader, at_mut!(model; $($path .)* nodes), el)
                 }),
-                write: Some(|writer, shape: &$shape| {
-                    let nodes = at!(shape; $($path .)* nodes);
+                write: Some(|writer, model: &$model| {
+                    let nodes = at!(model; $($path .)* nodes);
                     $crate::xml::rows::node::write_nodes(writer, nodes.map_or(&[], Vec::as_slice));
                 }),
             },
             $crate::xml::row::Child {
                 matches: $crate::xml::row::Match::Group($crate::xml::Group::SequenceFlow),
-                read: Some(|reader, shape: &mut $shape, el| {
-                    $crate::xml::rows::node::read_edge(reader, at_mut!(shape; $($path .)* edges), el)
+                read: Some(|reader, model: &mut $model, el| {
+                    $crate::xml::rows::node::read_edge(reader, at_mut!(model; $($path .)* edges), el)
                 }),
-                write: Some(|writer, shape: &$shape| {
-                    let edges = at!(shape; $($path .)* edges);
+                write: Some(|writer, model: &$model| {
+                    let edges = at!(model; $($path .)* edges);
                     $crate::xml::rows::node::write_edges(writer, edges.map_or(&[], Vec::as_slice));
                 }),
             },
             $crate::xml::row::Child {
                 matches: $crate::xml::row::Match::Group($crate::xml::Group::DataObject),
-                read: Some(|reader, shape: &mut $shape, el| {
-                    $crate::xml::rows::process::read_data(reader, at_mut!(shape; $($path .)* data_objects), el)
+                read: Some(|reader, model: &mut $model, el| {
+                    $crate::xml::rows::process::read_data(reader, at_mut!(model; $($path .)* data_objects), el)
                 }),
-                write: Some(|writer, shape: &$shape| {
-                    let items = at!(shape; $($path .)* data_objects);
+                write: Some(|writer, model: &$model| {
+                    let items = at!(model; $($path .)* data_objects);
                     $crate::xml::rows::process::write_data(writer, items.map_or(&[], Vec::as_slice));
                 }),
             },
             $crate::xml::row::Child {
                 matches: $crate::xml::row::Match::Group($crate::xml::Group::DataStoreReference),
-                read: Some(|reader, shape: &mut $shape, el| {
-                    $crate::xml::rows::process::read_data(reader, at_mut!(shape; $($path .)* data_stores), el)
+                read: Some(|reader, model: &mut $model, el| {
+                    $crate::xml::rows::process::read_data(reader, at_mut!(model; $($path .)* data_stores), el)
                 }),
-                write: Some(|writer, shape: &$shape| {
-                    let items = at!(shape; $($path .)* data_stores);
+                write: Some(|writer, model: &$model| {
+                    let items = at!(model; $($path .)* data_stores);
                     $crate::xml::rows::process::write_data(writer, items.map_or(&[], Vec::as_slice));
                 }),
             },
             $crate::xml::row::Child {
                 matches: $crate::xml::row::Match::Group($crate::xml::Group::Artifact),
-                read: Some(|reader, shape: &mut $shape, el| {
-                    $crate::xml::rows::process::read_artifact(reader, at_mut!(shape; $($path .)* artifacts), el)
+                read: Some(|reader, model: &mut $model, el| {
+                    $crate::xml::rows::process::read_artifact(reader, at_mut!(model; $($path .)* artifacts), el)
                 }),
-                write: Some(|writer, shape: &$shape| {
-                    let artifacts = at!(shape; $($path .)* artifacts);
+                write: Some(|writer, model: &$model| {
+                    let artifacts = at!(model; $($path .)* artifacts);
                     $crate::xml::rows::process::write_artifacts(writer, artifacts.map_or(&[], Vec::as_slice));
                 }),
             },
@@ -393,18 +401,18 @@ macro_rules! content {
 
 /// A child whose whole XML text is a member.
 macro_rules! xml_text {
-    ($shape:ty: $name:literal $member:ident) => {
+    ($model:ty: $name:literal $member:ident) => {
         child!(
             $name,
-            |reader, shape: &mut $shape, el| {
-                if shape.$member.is_some() {
+            |reader, model: &mut $model, el| {
+                if model.$member.is_some() {
                     return Ok(false);
                 }
-                shape.$member = Some(reader.tree.fragment(el).into_owned());
+                model.$member = Some(reader.tree.fragment(el).into_owned());
                 Ok(true)
             },
-            |writer, shape: &$shape| {
-                if let Some(xml) = &shape.$member {
+            |writer, model: &$model| {
+                if let Some(xml) = &model.$member {
                     writer.fragment(const { $crate::xml::names::kind($name) }, xml);
                 }
             }

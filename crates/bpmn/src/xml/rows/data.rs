@@ -5,7 +5,7 @@ use crate::model::{
     AssignmentExpression, DataAssociation, DataItem, InputSet, OutputSet, Property, ResourceRole,
 };
 use crate::xml::names::kind;
-use crate::xml::read::Leaf;
+use crate::xml::row::Leaf;
 use crate::xml::row::{Attr, Child, Match, Row};
 
 const HEAD: &[Child<DataItem>] = &kept_head();

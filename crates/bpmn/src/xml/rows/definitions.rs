@@ -8,12 +8,13 @@ use crate::model::{
     Bpmn, BpmnImport, Category, CategoryValue, EventReference, Interface, ItemDefinition, Operation,
     Relationship, Resource, ResourceParameter,
 };
+use crate::xml::definition_data::DefinitionData;
 use crate::xml::names::{COMMENT, kind};
-use crate::xml::read::{DefinitionData, Reader};
+use crate::xml::read::Reader;
 use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
 use crate::xml::write::Writer;
-use crate::xml::{Group, XmlError, vendor};
+use crate::xml::{Group, XmlError, extensions};
 
 /// The row of `definitions`.
 pub(in crate::xml) static DEFINITIONS: Row<Bpmn> = Row {
@@ -102,7 +103,7 @@ fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<b
         bpmn.extension_elements_xml.get_or_insert_default().extend(fragments);
     }
     for child in others {
-        vendor::note_extension(reader, child);
+        extensions::note_extension(reader, child);
     }
     Ok(true)
 }

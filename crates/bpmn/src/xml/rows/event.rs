@@ -5,7 +5,8 @@ use crate::model::{ComplexBehaviorDefinition, DataItem, EventDefinition, LoopCha
 use crate::xml::Group;
 use crate::xml::XmlError;
 use crate::xml::names::{kind, kind_named};
-use crate::xml::read::{Leaf, Reader, group};
+use crate::xml::read::{Reader, group};
+use crate::xml::row::Leaf;
 use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
 use crate::xml::write::Writer;

@@ -1,4 +1,4 @@
-//! The rows of all shapes.
+//! The rows of all model types.
 
 mod collaboration;
 mod data;

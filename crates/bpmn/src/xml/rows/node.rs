@@ -13,7 +13,7 @@ use crate::xml::read::{Reader, group};
 use crate::xml::row::{Attr, Child, Lexical, Lexis, Match, Row};
 use crate::xml::tree::El;
 use crate::xml::write::Writer;
-use crate::xml::{Group, XmlError, vendor};
+use crate::xml::{Group, XmlError, extensions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -77,7 +77,7 @@ fn read_extensions(reader: &mut Reader<'_>, node: &mut Node, el: El) -> Result<b
     }
     keep_attributes(reader, el);
     for &child in &others {
-        vendor::note_extension(reader, child);
+        extensions::note_extension(reader, child);
     }
     let data = data.unwrap_or_default();
     node.configuration = data.configuration;
@@ -105,7 +105,7 @@ fn write_extensions(writer: &mut Writer<'_>, node: &Node) {
         data.r#type.clone_from(&node.r#type);
         data.element_type = bpmn.and_then(|bpmn| bpmn.element_type.clone());
     }
-    let derived = vendor::derived(writer, node, element_name(node), fragments.unwrap_or_default());
+    let derived = extensions::derived(writer, node, element_name(node), fragments.unwrap_or_default());
     match &node.configuration {
         Some(configuration) if *configuration != derived => data.configuration = Some(configuration.clone()),
         // Words that say something would be read as settings again.
@@ -399,7 +399,7 @@ pub(super) fn read_node(
     }
     reader.check_flow_refs();
     let inner_event = tree.attribute(reader.outer(), "triggeredByEvent").as_deref() == Some("true");
-    vendor::read_node_settings(reader, &mut node, el, inner_event);
+    extensions::read_node_settings(reader, &mut node, el, inner_event);
     reader.leave();
     nodes.get_or_insert_default().push(node);
     Ok(true)

@@ -12,7 +12,7 @@ use crate::xml::read::Reader;
 use crate::xml::row::{Child, Match, Row};
 use crate::xml::tree::El;
 use crate::xml::write::Writer;
-use crate::xml::{Group, XmlError, vendor};
+use crate::xml::{Group, XmlError, extensions};
 use serde::{Deserialize, Serialize};
 
 /// Members of a process that BPMN has no place for.
@@ -72,7 +72,7 @@ fn read_extensions(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Re
     }
     keep_attributes(reader, el);
     for &child in &others {
-        vendor::note_extension(reader, child);
+        extensions::note_extension(reader, child);
     }
     if let Some(data) = data {
         process.layout = data.layout;

@@ -1,53 +1,29 @@
-//! The reader: fills shapes from a tree along their rows and keeps the rest as residue.
+//! The reader: maps elements to model types by their rows; content without a member is preserved for the way back.
 
+use super::definition_data::DefinitionData;
 use super::document::{decimals, namespaces, rebound, shared_ids};
-use super::names::{Bpmn as Vocabulary, COMMENT, Group, Kind, Ns, kind, ns, row};
+use super::names::{COMMENT, Group, Kind, Ns, kind, ns, row};
 use super::order;
-use super::row::{Lexis, Row};
+use super::prefixes::{Prefixes, own_name};
+use super::row::{Leaf, Lexis, Row};
 use super::rows;
-use super::text::{escape_attribute, shortest_fraction};
+use super::text::shortest_fraction;
 use super::tree::{El, Tree, has};
-use super::write::Prefixes;
-use super::{Imported, MAX_JSON_DEPTH, MODEL_NS, XmlError, vendor};
+use super::{Imported, MAX_JSON_DEPTH, MODEL_NS, XmlError, extensions};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
-use crate::model::{Bpmn, Conversation, ImportItem, Layout, Process, Protection, WorkflowDefinition};
-use heddle_xml::Names as _;
-use serde::{Deserialize, Serialize};
+use crate::model::{Bpmn, ImportItem, Process, WorkflowDefinition};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+mod flows;
+mod preserve;
+
+use preserve::Unmapped;
 
 /// Most import items and findings of one document.
 const MAX_ITEMS: usize = 10_000;
 const MAX_DIAGNOSTICS: usize = 1_000;
-
-/// What the character data of an element is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leaf {
-    Text,
-    Expression,
-    Reference,
-}
-
-/// What is kept for one element.
-#[derive(Debug, Default)]
-struct Keep<'s> {
-    attributes: Vec<(usize, &'s str, &'s str)>,
-    declarations: Vec<(&'s str, String)>,
-    children: Vec<(usize, Cow<'s, str>)>,
-    markers: Vec<(&'static str, String)>,
-    inner: Option<&'s str>,
-}
-
-impl Keep<'_> {
-    /// Text alone is kept with the mark that says so.
-    fn is_empty(&self) -> bool {
-        self.attributes.is_empty()
-            && self.children.is_empty()
-            && self.markers.is_empty()
-            && self.declarations.is_empty()
-    }
-}
 
 #[derive(Debug)]
 struct Frame<'s> {
@@ -56,31 +32,12 @@ struct Frame<'s> {
     /// Whether the id is an address of its own.
     addressable: bool,
     /// Made when there is something to keep.
-    keep: Option<Box<Keep<'s>>>,
+    keep: Option<Box<Unmapped<'s>>>,
     flow_refs: Vec<El>,
 }
 
 /// Incoming and outgoing flows by node.
 type Flows<'s> = HashMap<Cow<'s, str>, (Vec<Cow<'s, str>>, Vec<Cow<'s, str>>)>;
-
-/// Members of a definition that BPMN has no place for; they stand in `heddle:data` of the root.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct DefinitionData {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conformance_profile: Option<String>,
-    /// Conversations outside a collaboration.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversations: Option<Vec<Conversation>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layout: Option<Layout>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub primary_process_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protection: Option<Protection>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema_version: Option<i64>,
-}
 
 /// Reads one tree.
 pub(super) struct Reader<'s> {
@@ -97,7 +54,7 @@ pub(super) struct Reader<'s> {
     shared_ids: HashSet<Cow<'s, str>>,
     /// Ranks of the children of the elements that are being read.
     ranks: Vec<u16>,
-    residues: Vec<(String, String)>,
+    preserved_content: Vec<(String, String)>,
     flows: Vec<Flows<'s>>,
     omit_flow_refs: bool,
     /// Whether whole numbers of the diagrams have a fraction.
@@ -117,7 +74,7 @@ pub(super) struct Reader<'s> {
     /// Whether the way point that is being read has the type that all share.
     same_waypoint_type: bool,
     /// What vendors keep beside the nodes.
-    pub vendors: vendor::Context,
+    pub vendors: extensions::Context,
 }
 
 /// Reads a tree as a definition.
@@ -145,10 +102,11 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
     }
     reader.mark_document(&rebound);
     reader.leave();
-    reader.residues.sort_by(|left, right| left.0.cmp(&right.0));
-    if !reader.residues.is_empty() {
+    reader.preserved_content.sort_by(|left, right| left.0.cmp(&right.0));
+    if !reader.preserved_content.is_empty() {
         let fragments = bpmn.extension_elements_xml.get_or_insert_default();
-        fragments.extend(std::mem::take(&mut reader.residues).into_iter().map(|(_, fragment)| fragment));
+        fragments
+            .extend(std::mem::take(&mut reader.preserved_content).into_iter().map(|(_, fragment)| fragment));
     }
     if reader.more > 0 {
         let message = format!("{} more items and findings are left out.", reader.more);
@@ -195,7 +153,7 @@ impl<'s> Reader<'s> {
             bound: namespaces,
             shared_ids: shared_ids(tree),
             ranks: Vec::new(),
-            residues: Vec::new(),
+            preserved_content: Vec::new(),
             flows: Vec::new(),
             omit_flow_refs: has(tree, kind("sequenceFlow"))
                 && !has(tree, kind("incoming"))
@@ -212,7 +170,7 @@ impl<'s> Reader<'s> {
             top_level: None,
             top_level_next: false,
             same_waypoint_type: false,
-            vendors: vendor::Context::read(tree),
+            vendors: extensions::Context::read(tree),
         }
     }
 
@@ -221,10 +179,10 @@ impl<'s> Reader<'s> {
         self.muted > 0
     }
 
-    /// Reads an element into a shape.
-    pub(super) fn read<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
+    /// Reads an element into a model type.
+    pub(super) fn read<T>(&mut self, row: &'static Row<T>, model: &mut T, el: El) -> Result<(), XmlError> {
         self.enter(el, has_id(row));
-        self.fill(row, shape, el)?;
+        self.fill(row, model, el)?;
         self.leave();
         Ok(())
     }
@@ -233,12 +191,12 @@ impl<'s> Reader<'s> {
     pub(super) fn read_deeper<T>(
         &mut self,
         row: &'static Row<T>,
-        shape: &mut T,
+        model: &mut T,
         el: El,
         levels: usize,
     ) -> Result<(), XmlError> {
         self.deepen(el, levels)?;
-        self.read(row, shape, el)?;
+        self.read(row, model, el)?;
         self.json_depth -= levels;
         Ok(())
     }
@@ -260,15 +218,15 @@ impl<'s> Reader<'s> {
         self.json_depth -= levels;
     }
 
-    /// Reads without keeping residue or noting anything.
+    /// Reads without keeping preserved content or noting anything.
     pub(super) fn read_muted<T>(
         &mut self,
         row: &'static Row<T>,
-        shape: &mut T,
+        model: &mut T,
         el: El,
     ) -> Result<(), XmlError> {
         self.muted += 1;
-        self.read(row, shape, el)?;
+        self.read(row, model, el)?;
         self.muted -= 1;
         Ok(())
     }
@@ -276,7 +234,7 @@ impl<'s> Reader<'s> {
     pub(super) fn enter(&mut self, el: El, has_id: bool) {
         let id = if has_id { self.tree.attribute(el, "id").filter(|id| !id.is_empty()) } else { None };
         let addressable = id.as_ref().is_some_and(|id| !id.contains('/') && !self.shared_ids.contains(id));
-        let mut keep: Option<Box<Keep<'s>>> = None;
+        let mut keep: Option<Box<Unmapped<'s>>> = None;
         if el != 0 {
             for declaration in self.tree.declarations(el) {
                 let (prefix, uri) = (declaration.prefix, self.tree.uri(declaration.ns));
@@ -316,7 +274,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    pub(super) fn fill<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
+    pub(super) fn fill<T>(&mut self, row: &'static Row<T>, model: &mut T, el: El) -> Result<(), XmlError> {
         let tree = self.tree;
         for attribute in tree.attributes(el) {
             if el == 0 && attribute.ns == ns::HEDDLE && attribute.local() == "data" {
@@ -334,36 +292,36 @@ impl<'s> Reader<'s> {
             };
             let value = attribute.value();
             let taken = match spec.lexis {
-                Lexis::Text => (spec.set)(shape, value),
+                Lexis::Text => (spec.set)(model, value),
                 Lexis::Reference => {
                     let own = self.own_name(value.clone());
                     let same = own == value;
-                    (spec.set)(shape, own) && same
+                    (spec.set)(model, own) && same
                 }
                 Lexis::Number => {
-                    let known = (spec.set)(shape, Cow::Borrowed(&value));
+                    let known = (spec.set)(model, Cow::Borrowed(&value));
                     if !known {
                         self.invalid(el, attribute.name, &value);
                     }
-                    known && self.usual_number(&value, || (spec.get)(shape))
+                    known && self.usual_number(&value, || (spec.get)(model))
                 }
                 Lexis::Typed => {
-                    let known = (spec.set)(shape, Cow::Borrowed(&value));
+                    let known = (spec.set)(model, Cow::Borrowed(&value));
                     if !known {
                         self.invalid(el, attribute.name, &value);
                     }
-                    known && (canonical(&value) || (spec.get)(shape).as_deref() == Some(&*value))
+                    known && (canonical(&value) || (spec.get)(model).as_deref() == Some(&*value))
                 }
             };
             if !taken {
                 self.keep_attribute(rank_of(row, spec.name), attribute.name, attribute.raw, Ns::NONE);
             }
         }
-        self.children(row, shape, el)
+        self.children(row, model, el)
     }
 
-    /// Reads the children of an element into a shape.
-    fn children<T>(&mut self, row: &'static Row<T>, shape: &mut T, el: El) -> Result<(), XmlError> {
+    /// Reads the children of an element into a model type.
+    fn children<T>(&mut self, row: &'static Row<T>, model: &mut T, el: El) -> Result<(), XmlError> {
         let tree = self.tree;
         let first_rank = self.ranks.len();
         let mut stray = if tree.part(el).has_text { tree.stray(el).collect::<Vec<_>>() } else { Vec::new() }
@@ -380,7 +338,7 @@ impl<'s> Reader<'s> {
             let rank = found.map_or(usize::MAX, |(rank, _)| rank);
             self.ranks.push(order::short(rank));
             let taken = match found.and_then(|(_, child)| child.read) {
-                Some(read) => read(self, shape, child)?,
+                Some(read) => read(self, model, child)?,
                 None => false,
             };
             if !taken {
@@ -395,12 +353,6 @@ impl<'s> Reader<'s> {
         }
         self.ranks.truncate(first_rank);
         Ok(())
-    }
-
-    /// Keeps character data where the standard has none.
-    fn keep_stray(&mut self, text: &str) {
-        self.ranks.push(order::short(usize::MAX));
-        self.keep_xml(usize::MAX, Cow::Owned(format!("<heddle:text>{}</heddle:text>", text.trim())));
     }
 
     /// Reads the definition's own data, which stands in an attribute of the root.
@@ -463,48 +415,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    pub(super) fn keep_attribute(&mut self, rank: usize, name: &'s str, raw: &'s str, ns: Ns) {
-        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
-        let uri = self.tree.uri(ns);
-        let bound =
-            prefix.is_empty() || prefix == "xml" || self.bound.get(prefix).is_some_and(|own| own == uri);
-        let declaration = (!bound).then(|| (prefix, uri.to_owned()));
-        if let Some(frame) = self.frames.last_mut() {
-            let keep = frame.keep.get_or_insert_default();
-            keep.attributes.push((rank, name, raw));
-            if let Some(declaration) = declaration
-                && !keep.declarations.contains(&declaration)
-            {
-                keep.declarations.push(declaration);
-            }
-        }
-        if self.muted == 0 && ns != Ns::NONE && ns != Ns::XML && !Vocabulary::knows(ns) {
-            vendor::note_attribute(self, name);
-        }
-    }
-
-    fn keep_child(&mut self, rank: usize, child: El) {
-        let fragment = self.tree.fragment(child);
-        self.keep_xml(rank, fragment);
-        if self.muted == 0 && self.tree.part(child).kind != COMMENT {
-            vendor::note_child(self, child);
-        }
-    }
-
-    /// Keeps XML text as a child of the element that is being read.
-    pub(super) fn keep_xml(&mut self, rank: usize, xml: Cow<'s, str>) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.keep.get_or_insert_default().children.push((rank, xml));
-        }
-    }
-
-    /// Leaves a note for the writer at the element that is being read.
-    pub(super) fn mark(&mut self, name: &'static str, value: String) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.keep.get_or_insert_default().markers.push((name, value));
-        }
-    }
-
     /// The element that is being read.
     pub(super) fn current(&self) -> El {
         self.frames.last().map_or(0, |frame| frame.el)
@@ -518,57 +428,6 @@ impl<'s> Reader<'s> {
     /// The id of the element that is being read, or of the nearest one around it that has one.
     pub(super) fn nearest_id(&self) -> Option<&str> {
         self.frames.iter().rev().find_map(|frame| frame.id.as_deref())
-    }
-
-    pub(super) fn leave(&mut self) {
-        let Some(frame) = self.frames.last() else { return };
-        if frame.keep.as_ref().is_none_or(|keep| keep.is_empty()) || self.muted > 0 {
-            self.frames.pop();
-            return;
-        }
-        let address = self.address();
-        if let Some(keep) = self.frames.pop().and_then(|frame| frame.keep) {
-            let fragment = fragment(&address, *keep);
-            self.residues.push((address, fragment));
-        }
-    }
-
-    /// Where residue of the element that is being read belongs.
-    fn address(&mut self) -> String {
-        let with_id = self.frames.iter().rposition(|frame| frame.addressable);
-        let mut address = match with_id {
-            Some(index) => self.frames[index].id.as_deref().unwrap_or_default().to_owned(),
-            None => "definitions".to_owned(),
-        };
-        for index in with_id.unwrap_or(0) + 1..self.frames.len() {
-            let (parent, el) = (self.frames[index - 1].el, self.frames[index].el);
-            let local = self.tree.part(el).local();
-            let ordinal = self.ordinal(parent, el, local);
-            address.push('/');
-            address.push_str(local);
-            address.push('[');
-            address.push_str(itoa::Buffer::new().format(ordinal));
-            address.push(']');
-        }
-        address
-    }
-
-    /// How many siblings of the same name that have been entered stand before the element. Elements are left in
-    /// document order, so that counting goes on from the last one asked for.
-    fn ordinal(&mut self, parent: El, el: El, local: &'s str) -> u32 {
-        let first = parent + 1;
-        let (mut at, mut count) = self.ordinals.get(&(parent, local)).copied().unwrap_or((first, 0));
-        if at > el {
-            (at, count) = (first, 0);
-        }
-        while at != el {
-            let entered = self.entered.get(at as usize).copied().unwrap_or_default();
-            count += u32::from(entered && self.tree.local(at) == local);
-            let Some(next) = self.tree.next(at) else { break };
-            at = next;
-        }
-        self.ordinals.insert((parent, local), (el, count));
-        count
     }
 
     /// A reference without a prefix that means the model's own namespace.
@@ -622,98 +481,6 @@ impl<'s> Reader<'s> {
         self.leave();
         (text, language)
     }
-
-    /// Notes the type that way points share; a way point of another type keeps its own.
-    pub(super) fn waypoint_type_of(&mut self, el: El) {
-        let name = self.prefixes.xsi_type();
-        let own = self.tree.attributes(el).iter().find(|attribute| attribute.name == name);
-        let own = own.map(|attribute| attribute.raw);
-        let shared = *self.waypoint_type.get_or_insert(own);
-        if own.is_none() && shared.is_some() {
-            self.mark("plain", "true".to_owned());
-        }
-        self.same_waypoint_type = own.is_some() && own == shared;
-    }
-
-    /// Notes which flows a node says come in or go out.
-    pub(super) fn flow_ref(&mut self, el: El) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.flow_refs.push(el);
-        }
-    }
-
-    /// Starts a graph: collects its flows by node.
-    pub(super) fn enter_graph(&mut self, el: El) {
-        let tree = self.tree;
-        let mut flows = Flows::default();
-        if !self.omit_flow_refs {
-            for child in tree.parts_of(el).filter(|&child| tree.part(child).kind == kind("sequenceFlow")) {
-                let Some(id) = tree.attribute(child, "id") else { continue };
-                if let Some(source) = tree.attribute(child, "sourceRef") {
-                    flows.entry(self.own_name(source)).or_default().1.push(id.clone());
-                }
-                if let Some(target) = tree.attribute(child, "targetRef") {
-                    flows.entry(self.own_name(target)).or_default().0.push(id);
-                }
-            }
-        }
-        self.flows.push(flows);
-    }
-
-    pub(super) fn leave_graph(&mut self) {
-        self.flows.pop();
-    }
-
-    /// Keeps a node's own list of flows where it is not the one that its graph's flows give.
-    pub(super) fn check_flow_refs(&mut self) {
-        let Some(frame) = self.frames.last_mut() else { return };
-        let refs = std::mem::take(&mut frame.flow_refs);
-        if self.omit_flow_refs {
-            return;
-        }
-        let tree = self.tree;
-        let none = (Vec::new(), Vec::new());
-        let (incoming, outgoing) =
-            frame.id.as_ref().and_then(|id| self.flows.last()?.get(id)).unwrap_or(&none);
-        let derived = incoming.iter().map(|id| (kind("incoming"), id));
-        let derived = derived.chain(outgoing.iter().map(|id| (kind("outgoing"), id)));
-        let bare = |&el: &El| {
-            tree.attributes(el).is_empty() && !tree.has_parts(el) && tree.declarations(el).is_empty()
-        };
-        let mut said = refs.iter().map(|&el| (tree.part(el).kind, tree.text(el)));
-        let same = refs.iter().all(bare) && derived.eq_by_pairs(&mut said);
-        if same {
-            return;
-        }
-        frame.keep.get_or_insert_default().markers.push(("flowRefs", "own".to_owned()));
-        for el in refs {
-            let rank = if tree.part(el).kind == kind("incoming") { FLOW_REF_RANK } else { FLOW_REF_RANK + 1 };
-            frame.keep.get_or_insert_default().children.push((rank, tree.fragment(el)));
-        }
-    }
-}
-
-/// Rank of a node's own flow references; all flow node rows have them at this place.
-pub(super) const FLOW_REF_RANK: usize = 5;
-
-/// Equality of two sequences of flow references.
-trait EqByPairs<'a> {
-    fn eq_by_pairs(self, said: &mut dyn Iterator<Item = (Kind, Cow<'a, str>)>) -> bool;
-}
-
-impl<'a, 'b, I: Iterator<Item = (Kind, &'b Cow<'a, str>)>> EqByPairs<'a> for I
-where
-    'a: 'b,
-{
-    fn eq_by_pairs(mut self, said: &mut dyn Iterator<Item = (Kind, Cow<'a, str>)>) -> bool {
-        loop {
-            match (self.next(), said.next()) {
-                (None, None) => return true,
-                (Some((derived, id)), Some((kind, text))) if derived == kind && *id == text => {}
-                _ => return false,
-            }
-        }
-    }
 }
 
 /// The group of a kind; a part when the table does not hold it.
@@ -734,58 +501,4 @@ fn has_id<T>(row: &Row<T>) -> bool {
 fn rank_of<T>(row: &Row<T>, name: &str) -> usize {
     let mut all = row.attributes.iter().flat_map(|part| part.iter());
     all.position(|attribute| attribute.name == name).unwrap_or(usize::MAX)
-}
-
-/// A name without its prefix, when the prefix is one of the model's own namespace.
-pub(super) fn own_name(value: Cow<'_, str>, own: impl Fn(&str) -> bool) -> Cow<'_, str> {
-    let Some((prefix, local)) = value.split_once(':') else { return value };
-    if local.is_empty() || !own(prefix) {
-        return value;
-    }
-    match value {
-        Cow::Borrowed(value) => Cow::Borrowed(&value[value.len() - local.len()..]),
-        Cow::Owned(_) => Cow::Owned(local.to_owned()),
-    }
-}
-
-/// The fragment of one element's residue.
-fn fragment(address: &str, mut keep: Keep<'_>) -> String {
-    keep.attributes.sort_by_key(|(rank, ..)| *rank);
-    keep.children.sort_by_key(|(rank, _)| *rank);
-    let mut out = String::with_capacity(128);
-    out.push_str("<heddle:residue for=\"");
-    escape_attribute(address, &mut out);
-    out.push('"');
-    for (prefix, uri) in &keep.declarations {
-        for part in [" xmlns:", prefix, "=\""] {
-            out.push_str(part);
-        }
-        escape_attribute(uri, &mut out);
-        out.push('"');
-    }
-    for (name, value) in &keep.markers {
-        for part in [" heddle:", name, "=\""] {
-            out.push_str(part);
-        }
-        escape_attribute(value, &mut out);
-        out.push('"');
-    }
-    for (_, name, raw) in &keep.attributes {
-        let escaped = if *name == "for" || name.starts_with("for.") { "for." } else { "" };
-        let quote = if raw.contains('"') { "'" } else { "\"" };
-        for part in [" ", escaped, name, "=", quote, raw, quote] {
-            out.push_str(part);
-        }
-    }
-    if keep.inner.is_none() && keep.children.is_empty() {
-        out.push_str("/>");
-        return out;
-    }
-    out.push('>');
-    match keep.inner {
-        Some(inner) => out.push_str(inner),
-        None => keep.children.iter().for_each(|(_, child)| out.push_str(child)),
-    }
-    out.push_str("</heddle:residue>");
-    out
 }

@@ -1,6 +1,6 @@
 //! Vendors' extensions: one table of their words, what is mapped to `configuration`, and what is reported.
 //!
-//! Everything stays in the definition as it was read (`extensionXml` and residue), so that export writes it back.
+//! Everything stays in the definition as it was read (`extensionXml` and preserved content), so that export writes it back.
 //! What has the same meaning here becomes a member of `configuration` besides; where the two disagree after an
 //! edit, `configuration` counts.
 
@@ -15,7 +15,7 @@ mod tests;
 pub(super) use node::{derived, read as read_node_settings};
 pub(super) use report::{note_attribute, note_child, note_extension};
 
-use super::residue::{Residues, surroundings};
+use super::preserved::{PreservedContent, is_preserved, surroundings};
 use super::tree::{self, El, Tree};
 use crate::model::Bpmn;
 use serde_json::Value;
@@ -242,12 +242,12 @@ fn misplaced(owner: &str) -> String {
     format!("it has no known meaning at {owner}")
 }
 
-/// The words in a fragment of extension elements or in a residue fragment of a definition; `owner` is the
+/// The words in a fragment of extension elements or in a fragment of preserved content of a definition; `owner` is the
 /// element that the fragment belongs to.
 pub fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) -> Vec<Hit> {
     let Ok(tree) = tree::parse(fragment, around) else { return Vec::new() };
     let context = Context::default();
-    if !is_residue(&tree) {
+    if !is_preserved(&tree) {
         return element_hit(&tree, (0, 0), owner, &context).into_iter().collect();
     }
     let mut found: Vec<Hit> =
@@ -273,11 +273,6 @@ pub fn is_standard(uri: &str) -> bool {
     super::names::is_known(uri)
 }
 
-fn is_residue(tree: &Tree<'_>) -> bool {
-    let root = tree.part(0);
-    root.ns == super::names::ns::HEDDLE && root.local() == "residue"
-}
-
 impl Context {
     /// What a document holds beside its nodes; nothing when it names no vendor.
     pub(super) fn read(tree: &Tree<'_>) -> Self {
@@ -300,7 +295,7 @@ impl Context {
     }
 
     /// The same of a definition that is written.
-    pub(super) fn of(bpmn: &Bpmn, residues: &Residues<'_>, around: &[(&str, &str)]) -> Self {
+    pub(super) fn of(bpmn: &Bpmn, preserved_content: &PreservedContent<'_>, around: &[(&str, &str)]) -> Self {
         let mut context = Self::default();
         if !around.iter().any(|(_, uri)| vendor_of(uri).is_some()) {
             return context;
@@ -315,7 +310,8 @@ impl Context {
             }
         }
         for id in bpmn.messages.iter().flatten().filter_map(|message| message.id.as_deref()) {
-            let kept = residues.peek(id).map(|residue| residue.children.as_slice()).unwrap_or_default();
+            let kept =
+                preserved_content.peek(id).map(|preserved| preserved.children.as_slice()).unwrap_or_default();
             for child in kept.iter().filter(|child| child.xml.contains("subscription")) {
                 if let Ok(tree) = tree::parse(&child.xml, around) {
                     tree.parts_of(0).for_each(|child| context.take(&tree, child, id));

@@ -1,4 +1,4 @@
-//! Residue fragments: what the definition's members have no place for, by element.
+//! Preserved fragments: what the definition's members have no place for, by element.
 
 use super::names::{self, Kind, Ns, TEXT, ns};
 use super::tree::{LIMITS, Tree};
@@ -8,15 +8,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Local name of the elements that hold preserved content. It stands in stored definitions, whose hashes count it, so
+/// that it is written and read for ever.
+pub(super) const ELEMENT: &str = "residue";
+
+/// Whether a fragment holds preserved content.
+pub(super) fn is_preserved(tree: &Tree<'_>) -> bool {
+    let root = tree.part(0);
+    root.ns == ns::HEDDLE && root.local() == ELEMENT
+}
+
 /// What is to be put back at one element.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Residue<'d> {
+pub(super) struct Preserved<'d> {
     /// Attributes as in the source: name, raw value.
     pub attributes: Vec<(&'d str, &'d str)>,
     /// Declarations that the attributes need: prefix, URI.
     pub declarations: Vec<(String, String)>,
     /// Children.
-    pub children: Vec<ResidueChild<'d>>,
+    pub children: Vec<PreservedChild<'d>>,
     /// Notes of the reader to the writer: name, value.
     pub markers: Vec<(&'d str, Cow<'d, str>)>,
     /// Everything between the tags.
@@ -25,7 +35,7 @@ pub(super) struct Residue<'d> {
 
 /// A child to be put back.
 #[derive(Debug, Clone)]
-pub(super) struct ResidueChild<'d> {
+pub(super) struct PreservedChild<'d> {
     pub kind: Kind,
     /// The element as in the source.
     pub xml: Cow<'d, str>,
@@ -35,7 +45,7 @@ pub(super) struct ResidueChild<'d> {
     pub id: Option<String>,
 }
 
-impl Residue<'_> {
+impl Preserved<'_> {
     pub(super) fn marker(&self, name: &str) -> Option<&str> {
         self.markers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_ref())
     }
@@ -45,26 +55,26 @@ impl Residue<'_> {
     }
 }
 
-/// Index of a place that residue is kept for.
+/// Index of a place that preserved content is kept for.
 pub(super) type Place = u32;
 
 /// A place with the places below it.
 #[derive(Debug, Default)]
-struct Held<'d> {
+struct ContentAt<'d> {
     address: String,
-    residue: Option<Rc<Residue<'d>>>,
+    preserved: Option<Rc<Preserved<'d>>>,
     below: HashMap<(String, u32), Place>,
     reached: bool,
 }
 
-/// The residues of a definition by address: an element's id, or a path below the nearest element with one.
+/// The preserved_content of a definition by address: an element's id, or a path below the nearest element with one.
 #[derive(Debug, Default)]
-pub(super) struct Residues<'d> {
-    held: Vec<Held<'d>>,
+pub(super) struct PreservedContent<'d> {
+    held: Vec<ContentAt<'d>>,
     by_id: HashMap<String, Place>,
 }
 
-impl<'d> Residues<'d> {
+impl<'d> PreservedContent<'d> {
     /// The place of an element by its id.
     pub(super) fn of_id(&self, id: &str) -> Option<Place> {
         if self.held.is_empty() { None } else { self.by_id.get(id).copied() }
@@ -81,32 +91,32 @@ impl<'d> Residues<'d> {
     }
 
     /// What is kept for a place that the writer has come to.
-    pub(super) fn take(&mut self, place: Place) -> Option<Rc<Residue<'d>>> {
+    pub(super) fn take(&mut self, place: Place) -> Option<Rc<Preserved<'d>>> {
         let held = self.held.get_mut(place as usize)?;
         held.reached = true;
-        held.residue.take()
+        held.preserved.take()
     }
 
     /// What is kept for an element with this id.
-    pub(super) fn peek(&self, id: &str) -> Option<&Residue<'d>> {
-        self.held.get(self.of_id(id)? as usize)?.residue.as_deref()
+    pub(super) fn peek(&self, id: &str) -> Option<&Preserved<'d>> {
+        self.held.get(self.of_id(id)? as usize)?.preserved.as_deref()
     }
 
     /// What is kept for a place that the writer has not come to.
-    pub(super) fn at(&self, place: Place) -> Option<&Residue<'d>> {
-        self.held.get(place as usize)?.residue.as_deref()
+    pub(super) fn at(&self, place: Place) -> Option<&Preserved<'d>> {
+        self.held.get(place as usize)?.preserved.as_deref()
     }
 
     /// The addresses that nothing was written for, sorted.
     pub(super) fn lost(&self) -> Vec<&str> {
-        let lost = self.held.iter().filter(|held| !held.reached && held.residue.is_some());
+        let lost = self.held.iter().filter(|held| !held.reached && held.preserved.is_some());
         let mut lost: Vec<&str> = lost.map(|held| held.address.as_str()).collect();
         lost.sort_unstable();
         lost
     }
 
     /// The place of an address, made when there is none.
-    fn place(&mut self, address: &str) -> Option<&mut Held<'d>> {
+    fn place(&mut self, address: &str) -> Option<&mut ContentAt<'d>> {
         let mut steps = address.split('/');
         let base = steps.next().unwrap_or_default();
         let mut place = match self.by_id.get(base) {
@@ -135,7 +145,7 @@ impl<'d> Residues<'d> {
     }
 
     fn add(&mut self, address: String) -> Place {
-        self.held.push(Held { address, ..Held::default() });
+        self.held.push(ContentAt { address, ..ContentAt::default() });
         Place::try_from(self.held.len() - 1).unwrap_or(Place::MAX)
     }
 }
@@ -151,48 +161,49 @@ pub(super) fn surroundings(namespaces: &BTreeMap<String, String>) -> Vec<(&str, 
     around
 }
 
-/// Sorts the fragments of a definition into residues by address and plain fragments.
+/// Sorts the fragments of a definition into preserved_content by address and plain fragments.
 pub(super) fn collect<'d>(
     fragments: &'d [String],
     around: &[(&'d str, &'d str)],
-) -> Result<(Residues<'d>, Vec<&'d str>), XmlError> {
-    let mut residues = Residues::default();
+) -> Result<(PreservedContent<'d>, Vec<&'d str>), XmlError> {
+    let mut preserved_content = PreservedContent::default();
     let mut plain = Vec::new();
     let mut tree = Tree::within(around, LIMITS)?;
     for fragment in fragments {
         tree.reparse(fragment)?;
-        let root = tree.part(0);
-        if root.ns != ns::HEDDLE || root.local() != "residue" {
+        if !is_preserved(&tree) {
             plain.push(fragment.as_str());
             continue;
         }
         let address = tree.attribute(0, "for");
-        let Some(held) = address.as_deref().and_then(|address| residues.place(address)) else { continue };
-        add(Rc::make_mut(held.residue.get_or_insert_default()), &tree);
+        let Some(held) = address.as_deref().and_then(|address| preserved_content.place(address)) else {
+            continue;
+        };
+        add(Rc::make_mut(held.preserved.get_or_insert_default()), &tree);
     }
-    Ok((residues, plain))
+    Ok((preserved_content, plain))
 }
 
-fn add<'d>(residue: &mut Residue<'d>, tree: &Tree<'d>) {
+fn add<'d>(preserved: &mut Preserved<'d>, tree: &Tree<'d>) {
     for own in tree.declarations(0) {
-        residue.declarations.push((own.prefix.to_owned(), tree.uri(own.ns).to_owned()));
+        preserved.declarations.push((own.prefix.to_owned(), tree.uri(own.ns).to_owned()));
     }
     for attribute in tree.attributes(0) {
         match attribute.ns {
             Ns::NONE if attribute.local() == "for" => {}
             Ns::NONE if attribute.local().starts_with("for.") => {
-                residue.attributes.push((&attribute.local()[4..], attribute.raw));
+                preserved.attributes.push((&attribute.local()[4..], attribute.raw));
             }
             ns::HEDDLE if attribute.local() != "data" => {
-                residue.markers.push((attribute.local(), attribute.value()))
+                preserved.markers.push((attribute.local(), attribute.value()))
             }
-            _ => residue.attributes.push((attribute.name, attribute.raw)),
+            _ => preserved.attributes.push((attribute.name, attribute.raw)),
         }
     }
     for child in tree.parts_of(0) {
         let element = tree.part(child);
         let text = element.ns == ns::HEDDLE && element.local() == "text";
-        residue.children.push(ResidueChild {
+        preserved.children.push(PreservedChild {
             kind: if text { TEXT } else { element.kind },
             xml: tree.fragment(child),
             inner: tree.inner(child),
@@ -200,9 +211,29 @@ fn add<'d>(residue: &mut Residue<'d>, tree: &Tree<'d>) {
         });
     }
     let inner = tree.inner(0);
-    if residue.inner.is_empty() {
-        residue.inner = Cow::Borrowed(inner);
+    if preserved.inner.is_empty() {
+        preserved.inner = Cow::Borrowed(inner);
     } else {
-        residue.inner.to_mut().push_str(inner);
+        preserved.inner.to_mut().push_str(inner);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_fragments_are_read_by_the_name_that_they_have() {
+        let fragments = [
+            r#"<heddle:residue for="a" heddle:order="n f*2 other" v:color="red"><v:note/></heddle:residue>"#
+                .to_owned(),
+            "<v:own/>".to_owned(),
+        ];
+        let (preserved, plain) = collect(&fragments, &[("heddle", HEDDLE_NS), ("v", "urn:v")]).unwrap();
+        let kept = preserved.peek("a").unwrap();
+        assert_eq!((kept.marker("order"), kept.attribute("v:color")), (Some("n f*2 other"), Some("red")));
+        assert_eq!(kept.children.iter().map(|child| &*child.xml).collect::<Vec<_>>(), ["<v:note/>"]);
+        assert_eq!(plain, ["<v:own/>"]);
+        assert_eq!(preserved.lost(), ["a"], "nothing has been written for it");
     }
 }

@@ -1,91 +1,24 @@
-//! The writer: shapes as elements along their rows, with their residue put back.
+//! The writer: model types as elements by their rows, with their preserved content put back.
 
-use super::names::{self, Group, Kind, Ns, TEXT, UNKNOWN, kind, ns, row};
+use super::definition_data::DefinitionData;
+use super::names::{self, Group, Kind, Ns, UNKNOWN, kind, ns, row};
 use super::order;
-use super::read::{DefinitionData, Leaf, own_name};
-use super::residue::{Place, Residue, ResidueChild, Residues, collect, surroundings};
-use super::row::{Attr, Lexis, Match, Row};
+use super::prefixes::{Prefixes, own_name, qualified};
+use super::preserved::{Place, Preserved, PreservedChild, PreservedContent, collect, surroundings};
+use super::row::{Attr, Leaf, Lexis, Row};
 use super::text::{attribute_value, content_text, control, escape_attribute, escape_text, expressible};
 use super::tree;
-use super::{WriteError, Written, rows, vendor};
+use super::{WriteError, Written, extensions, rows};
 use crate::diagnostic::Diagnostic;
-use crate::element::ElementKind;
 use crate::hash::{HashMap, HashSet};
-use crate::model::{Bpmn, Edge, MAIN_PROCESS_ID, Node, Process, WorkflowDefinition};
+use crate::model::{Bpmn, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Prefixes of the standard's namespaces within one definition.
-#[derive(Debug, Clone)]
-pub(super) struct Prefixes {
-    /// By namespace: prefix for elements, prefix for attributes, whether the definition lacks it.
-    known: Vec<(Ns, String, String, bool)>,
-    formal_expression: String,
-    xsi_type: String,
-}
-
-const KNOWN: [Ns; 6] = [ns::MODEL, ns::BPMN_DI, ns::DC, ns::DI, ns::XSI, ns::HEDDLE];
-
-impl Prefixes {
-    /// The prefixes that a definition binds; not those that mean something else further in.
-    pub(super) fn new(namespaces: &BTreeMap<String, String>, rebound: &[&str]) -> Self {
-        let mut known = Vec::with_capacity(KNOWN.len());
-        for ns in KNOWN {
-            let bound = namespaces.iter().filter(|(_, uri)| *uri == names::uri(ns)).map(|(prefix, _)| prefix);
-            let mut bound = bound.filter(|prefix| !rebound.contains(&prefix.as_str()));
-            let element = bound.next().cloned();
-            let attribute =
-                element.clone().filter(|prefix| !prefix.is_empty()).or_else(|| bound.next().cloned());
-            let missing = attribute.is_none() && (element.is_none() || ns == ns::XSI);
-            let free = Self::free(namespaces, ns, |prefix| rebound.contains(&prefix));
-            let element = element.unwrap_or_else(|| free.clone());
-            known.push((ns, element, attribute.unwrap_or(free), missing));
-        }
-        let mut prefixes = Self { known, formal_expression: String::new(), xsi_type: String::new() };
-        prefixes.formal_expression = qualified(prefixes.element(ns::MODEL), "tFormalExpression");
-        prefixes.xsi_type = qualified(prefixes.attribute(ns::XSI), "type");
-        prefixes
-    }
-
-    /// A prefix for a namespace that the definition does not bind.
-    pub(super) fn free(
-        namespaces: &BTreeMap<String, String>,
-        ns: Ns,
-        taken: impl Fn(&str) -> bool,
-    ) -> String {
-        let usual = names::usual_prefix(ns);
-        let mut prefix = usual.to_owned();
-        let mut number = 1;
-        while namespaces.contains_key(&prefix) || taken(&prefix) {
-            number += 1;
-            prefix = format!("{usual}{number}");
-        }
-        prefix
-    }
-
-    fn find(&self, ns: Ns) -> Option<&(Ns, String, String, bool)> {
-        self.known.iter().find(|(own, ..)| *own == ns)
-    }
-
-    fn element(&self, ns: Ns) -> &str {
-        self.find(ns).map_or("", |(_, element, ..)| element.as_str())
-    }
-
-    fn attribute(&self, ns: Ns) -> &str {
-        self.find(ns).map_or("", |(_, _, attribute, _)| attribute.as_str())
-    }
-
-    /// Name of the attribute `xsi:type`.
-    pub(super) fn xsi_type(&self) -> &str {
-        &self.xsi_type
-    }
-}
-
-fn qualified(prefix: &str, local: &str) -> String {
-    if prefix.is_empty() { local.to_owned() } else { format!("{prefix}:{local}") }
-}
+mod flows;
+mod preserve;
 
 #[derive(Debug)]
 struct Frame<'d> {
@@ -93,7 +26,7 @@ struct Frame<'d> {
     place: Option<Place>,
     /// Children by name, where anything is kept below the place.
     counts: Vec<(&'static str, u32)>,
-    residue: Option<Rc<Residue<'d>>>,
+    preserved: Option<Rc<Preserved<'d>>>,
     /// Whether the kept extension elements were written with the definition's own data.
     extensions_taken: bool,
     /// Where each child starts and what it is, where the children are to be put into another order.
@@ -111,7 +44,7 @@ pub(super) struct Writer<'d> {
     prefixes: Prefixes,
     around: Vec<(&'d str, &'d str)>,
     target_prefixes: Vec<String>,
-    residues: Residues<'d>,
+    preserved_content: PreservedContent<'d>,
     root_events: HashSet<String>,
     /// Ids that several elements have, so that they are no addresses.
     shared_ids: HashSet<String>,
@@ -132,7 +65,7 @@ pub(super) struct Writer<'d> {
     pub writes_main: bool,
     pub diagnostics: Vec<Diagnostic>,
     /// What vendors keep beside the nodes.
-    pub vendors: vendor::Context,
+    pub vendors: extensions::Context,
     /// Whether the nodes that are being written stand in an event sub-process.
     pub inner_event: bool,
     error: Option<WriteError>,
@@ -146,14 +79,14 @@ pub(super) fn definition(definition: &WorkflowDefinition, undrawn: bool) -> Resu
     let namespaces = bpmn.namespaces.as_ref().unwrap_or(&no_namespaces);
     let around = surroundings(namespaces);
     let fragments = bpmn.extension_elements_xml.as_deref().unwrap_or_default();
-    let (residues, plain) = collect(fragments, &around)
+    let (preserved_content, plain) = collect(fragments, &around)
         .map_err(|source| WriteError::Fragment { path: "bpmn.extensionElementsXml".to_owned(), source })?;
-    let mut writer = Writer::new(namespaces, around, residues, bpmn);
+    let mut writer = Writer::new(namespaces, around, preserved_content, bpmn);
     writer.plain = plain;
     writer.undrawn = undrawn;
     writer.prepare(definition, bpmn);
     writer.out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-    let root = writer.residues.peek(root_address(bpmn));
+    let root = writer.preserved_content.peek(root_address(bpmn));
     let around = |name: &str| root.and_then(|root| root.marker(name)).map(str::to_owned);
     let (prolog, epilog) = (around("prolog"), around("epilog"));
     writer.misc(prolog);
@@ -171,7 +104,7 @@ pub(super) fn definition(definition: &WorkflowDefinition, undrawn: bool) -> Resu
     writer.finish(declarations_at)
 }
 
-/// The address of the root's residue.
+/// The address of the root's preserved content.
 fn root_address(bpmn: &Bpmn) -> &str {
     bpmn.id.as_deref().filter(|id| !id.is_empty()).unwrap_or("definitions")
 }
@@ -180,18 +113,18 @@ impl<'d> Writer<'d> {
     fn new(
         namespaces: &BTreeMap<String, String>,
         around: Vec<(&'d str, &'d str)>,
-        residues: Residues<'d>,
+        preserved_content: PreservedContent<'d>,
         bpmn: &Bpmn,
     ) -> Self {
         let target = bpmn.target_namespace.as_deref().unwrap_or_default();
         let own = namespaces.iter().filter(|(prefix, uri)| !prefix.is_empty() && *uri == target);
-        let root = residues.peek(root_address(bpmn));
+        let root = preserved_content.peek(root_address(bpmn));
         let marker = |name: &str| root.and_then(|root| root.marker(name));
         let rebound: Vec<&str> = marker("rebound").unwrap_or_default().split_ascii_whitespace().collect();
         let shared_ids = marker("sharedIds").and_then(|ids| serde_json::from_str(ids).ok());
         let root_children = root.map(|root| root.children.as_slice()).unwrap_or_default();
         let root_events = root_children.iter().filter(|child| is_group(child.kind, Group::EventDefinition));
-        let vendors = vendor::Context::of(bpmn, &residues, &around);
+        let vendors = extensions::Context::of(bpmn, &preserved_content, &around);
         Self {
             out: String::with_capacity(64 * 1024),
             prefixes: Prefixes::new(namespaces, &rebound),
@@ -205,7 +138,7 @@ impl<'d> Writer<'d> {
             waypoint_type: marker("waypointType").map(str::to_owned),
             vendors,
             inner_event: false,
-            residues,
+            preserved_content,
             frames: Vec::new(),
             open: false,
             used: Vec::new(),
@@ -260,7 +193,7 @@ impl<'d> Writer<'d> {
             self.out.insert_str(declarations_at, &declarations);
         }
         // What is kept for diagrams is not lost when they are left out.
-        let lost = if self.undrawn { Vec::new() } else { self.residues.lost() };
+        let lost = if self.undrawn { Vec::new() } else { self.preserved_content.lost() };
         for address in lost {
             let message =
                 format!("Nothing is left of {address}, so that what was kept for it is not exported.");
@@ -293,11 +226,11 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Writes a shape as an element of this kind.
-    pub(super) fn element<T: Default>(&mut self, kind: Kind, row: &'static Row<T>, shape: &T) {
-        let id = row.id(shape);
+    /// Writes a model type as an element of this kind.
+    pub(super) fn element<T: Default>(&mut self, kind: Kind, row: &'static Row<T>, model: &T) {
+        let id = row.id(model);
         self.enter(kind, id.as_deref());
-        self.contents(row, shape);
+        self.contents(row, model);
         self.leave();
     }
 
@@ -308,13 +241,13 @@ impl<'d> Writer<'d> {
         self.push_name(kind);
         self.open = true;
         let place = self.place(kind, id);
-        let residue = place.and_then(|place| self.residues.take(place));
-        let children = residue.as_ref().and_then(|residue| residue.marker("order")).map(|_| Vec::new());
+        let preserved = place.and_then(|place| self.preserved_content.take(place));
+        let children = preserved.as_ref().and_then(|preserved| preserved.marker("order")).map(|_| Vec::new());
         self.frames.push(Frame {
             kind,
             place,
             counts: Vec::new(),
-            residue,
+            preserved,
             extensions_taken: false,
             children,
         });
@@ -334,11 +267,11 @@ impl<'d> Writer<'d> {
         self.out.push_str(row.name);
     }
 
-    /// Where residue of an element would be kept.
+    /// Where preserved content of an element would be kept.
     fn place(&mut self, kind: Kind, id: Option<&str>) -> Option<Place> {
         // Counted whether the element has an id or not.
         let below = match self.frames.last_mut() {
-            Some(Frame { place: Some(place), counts, .. }) if self.residues.has_below(*place) => {
+            Some(Frame { place: Some(place), counts, .. }) if self.preserved_content.has_below(*place) => {
                 let local = row(kind).map_or("", |row| row.name);
                 let ordinal = match counts.iter_mut().find(|(own, _)| *own == local) {
                     Some((_, count)) => {
@@ -350,13 +283,13 @@ impl<'d> Writer<'d> {
                         0
                     }
                 };
-                self.residues.below(*place, local, ordinal)
+                self.preserved_content.below(*place, local, ordinal)
             }
             _ => None,
         };
         match id {
             Some(id) if !id.contains('/') && (self.frames.is_empty() || !self.shared_ids.contains(id)) => {
-                self.residues.of_id(id)
+                self.preserved_content.of_id(id)
             }
             _ => below,
         }
@@ -406,8 +339,8 @@ impl<'d> Writer<'d> {
         self.out.push('>');
     }
 
-    fn residue(&self) -> Option<&Rc<Residue<'d>>> {
-        self.frames.last().and_then(|frame| frame.residue.as_ref())
+    fn preserved(&self) -> Option<&Rc<Preserved<'d>>> {
+        self.frames.last().and_then(|frame| frame.preserved.as_ref())
     }
 
     fn raw_attribute_tail(&mut self, name: &str, value: &str) {
@@ -434,24 +367,24 @@ impl<'d> Writer<'d> {
         self.out.push(quote);
     }
 
-    /// Writes the attributes and children of a shape within its element.
-    pub(super) fn contents<T: Default>(&mut self, row: &'static Row<T>, shape: &T) {
-        let Some(residue) = self.residue().cloned() else {
+    /// Writes the attributes and children of a model type within its element.
+    pub(super) fn contents<T: Default>(&mut self, row: &'static Row<T>, model: &T) {
+        let Some(preserved) = self.preserved().cloned() else {
             for spec in row.attributes.iter().flat_map(|part| part.iter()) {
-                if let Some(value) = (spec.get)(shape) {
+                if let Some(value) = (spec.get)(model) {
                     self.spec_attribute(spec, &value);
                 }
             }
             for child in row.children.iter().flat_map(|part| part.iter()) {
                 if let Some(write) = child.write {
-                    write(self, shape);
+                    write(self, model);
                 }
             }
             return;
         };
         for spec in row.attributes.iter().flat_map(|part| part.iter()) {
-            let value = (spec.get)(shape);
-            match residue.attribute(spec.name) {
+            let value = (spec.get)(model);
+            match preserved.attribute(spec.name) {
                 Some(raw) if self.same(spec, raw, value.as_deref()) => self.raw_attribute(spec.name, raw),
                 _ => {
                     if let Some(value) = value {
@@ -460,14 +393,14 @@ impl<'d> Writer<'d> {
                 }
             }
         }
-        self.residue_attributes(&residue, |name| row.attribute(name).is_some());
-        let mut ranked: Vec<(u16, &ResidueChild<'_>)> =
-            residue.children.iter().map(|child| (order::rank(row, child.kind), child)).collect();
+        self.preserved_attributes(&preserved, |name| row.attribute(name).is_some());
+        let mut ranked: Vec<(u16, &PreservedChild<'_>)> =
+            preserved.children.iter().map(|child| (order::rank(row, child.kind), child)).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
         let mut rest = ranked.as_slice();
         for (rank, child) in row.children.iter().flat_map(|part| part.iter()).enumerate() {
             if let Some(write) = child.write {
-                write(self, shape);
+                write(self, model);
             }
             while let Some((own, kept)) = rest.first()
                 && *own <= order::short(rank)
@@ -481,7 +414,7 @@ impl<'d> Writer<'d> {
         for (_, kept) in rest {
             self.kept(kept);
         }
-        if let Some(note) = residue.marker("order") {
+        if let Some(note) = preserved.marker("order") {
             self.arrange(row, note);
         }
     }
@@ -519,22 +452,6 @@ impl<'d> Writer<'d> {
         self.out.push_str(&arranged);
     }
 
-    /// Puts back a child.
-    fn kept(&mut self, child: &ResidueChild<'_>) {
-        if child.kind == TEXT {
-            self.start_child(TEXT);
-            self.out.push_str(child.inner);
-        } else {
-            self.raw(child.kind, &child.xml);
-        }
-    }
-
-    /// Whether the extension elements kept for the current element were written with its own data.
-    fn took_extensions(&self, matches: Match) -> bool {
-        matches == Match::Kind(const { kind("extensionElements") })
-            && self.frames.last().is_some_and(|frame| frame.extensions_taken)
-    }
-
     fn same<T: Default>(&self, spec: &Attr<T>, raw: &str, value: Option<&str>) -> bool {
         let text = attribute_value(raw);
         let text = if spec.lexis == Lexis::Reference { self.own_name(text) } else { text };
@@ -545,29 +462,6 @@ impl<'d> Writer<'d> {
 
     fn own_name<'v>(&self, value: Cow<'v, str>) -> Cow<'v, str> {
         own_name(value, |prefix| self.target_prefixes.iter().any(|own| own == prefix))
-    }
-
-    /// Whether the reader left a note at the current element.
-    pub(super) fn marked(&self, name: &str) -> bool {
-        self.residue().is_some_and(|residue| residue.marker(name).is_some())
-    }
-
-    /// Puts back the attributes of an element that has no attributes of its own.
-    pub(super) fn kept_attributes(&mut self) {
-        if let Some(residue) = self.residue().cloned() {
-            self.residue_attributes(&residue, |_| false);
-        }
-    }
-
-    fn residue_attributes(&mut self, residue: &Residue<'_>, own: impl Fn(&str) -> bool) {
-        for (prefix, uri) in &residue.declarations {
-            self.attribute(&format!("xmlns:{prefix}"), uri);
-        }
-        for (name, raw) in &residue.attributes {
-            if !own(name) {
-                self.raw_attribute(name, raw);
-            }
-        }
     }
 
     /// Writes XML text that is known to be well-formed on a line of its own.
@@ -589,10 +483,12 @@ impl<'d> Writer<'d> {
     /// Writes an element with character data.
     pub(super) fn leaf(&mut self, kind: Kind, style: Leaf, text: &str, language: Option<&str>) {
         self.enter(kind, None);
-        let residue = self.residue().cloned();
-        let marker = |name: &str| residue.as_ref().is_some_and(|residue| residue.marker(name).is_some());
+        let preserved = self.preserved().cloned();
+        let marker =
+            |name: &str| preserved.as_ref().is_some_and(|preserved| preserved.marker(name).is_some());
         if style == Leaf::Expression && !marker("plain") {
-            let known = residue.as_ref().and_then(|residue| residue.attribute(self.prefixes.xsi_type()));
+            let known =
+                preserved.as_ref().and_then(|preserved| preserved.attribute(self.prefixes.xsi_type()));
             if known.is_none() {
                 self.use_ns(ns::XSI);
                 self.out.push(' ');
@@ -605,11 +501,11 @@ impl<'d> Writer<'d> {
         if let Some(language) = language {
             self.attribute("language", language);
         }
-        if let Some(residue) = &residue {
-            self.residue_attributes(residue, |name| name == "language" && language.is_some());
+        if let Some(preserved) = &preserved {
+            self.preserved_attributes(preserved, |name| name == "language" && language.is_some());
         }
-        let kept = residue.as_ref().filter(|residue| residue.marker("content").is_some());
-        let kept = kept.map(|residue| residue.inner.as_ref()).filter(|inner| {
+        let kept = preserved.as_ref().filter(|preserved| preserved.marker("content").is_some());
+        let kept = kept.map(|preserved| preserved.inner.as_ref()).filter(|inner| {
             let value = content_text(inner);
             match style {
                 Leaf::Reference => self.own_name(Cow::Borrowed(value.trim())) == text,
@@ -644,7 +540,7 @@ impl<'d> Writer<'d> {
         let mut kept = String::new();
         if let Some(frame) = self.frames.last_mut() {
             let children =
-                frame.residue.as_ref().map(|residue| residue.children.as_slice()).unwrap_or_default();
+                frame.preserved.as_ref().map(|preserved| preserved.children.as_slice()).unwrap_or_default();
             let extensions = children.iter().filter(|child| child.kind == element);
             extensions.for_each(|child| kept.push_str(child.inner.trim()));
             frame.extensions_taken = true;
@@ -665,120 +561,9 @@ impl<'d> Writer<'d> {
         self.leave();
     }
 
-    /// Writes the type of a way point.
-    pub(super) fn waypoint_type(&mut self) {
-        if let Some(value) = self.waypoint_type.clone() {
-            let name = self.prefixes.xsi_type().to_owned();
-            let marked = self.residue().is_some_and(|residue| {
-                residue.marker("plain").is_some() || residue.attribute(&name).is_some()
-            });
-            if !marked {
-                self.use_ns(ns::XSI);
-                self.attribute(&name, &value);
-            }
-        }
-    }
-
     /// The prefixes around fragments.
     pub(super) fn around(&self) -> &[(&'d str, &'d str)] {
         &self.around
-    }
-
-    /// Whether an event definition of this id stands at the model's root.
-    pub(super) fn at_root(&self, id: &str) -> bool {
-        self.root_events.contains(id)
-    }
-
-    /// Starts a graph: collects its flows by node.
-    pub(super) fn enter_graph(&mut self, edges: &[Edge]) {
-        let mut flows = Flows::default();
-        if !self.omit_flow_refs {
-            for edge in edges.iter().filter(|edge| edge.kind() == Some(ElementKind::SequenceFlow)) {
-                let Some(id) = edge.id.as_ref() else { continue };
-                if let Some(source) = &edge.source {
-                    flows.entry(source.clone()).or_default().1.push(id.clone());
-                }
-                if let Some(target) = &edge.target {
-                    flows.entry(target.clone()).or_default().0.push(id.clone());
-                }
-            }
-        }
-        self.flows.push(flows);
-    }
-
-    pub(super) fn leave_graph(&mut self) {
-        self.flows.pop();
-    }
-
-    /// Takes the flows of a node out of the graph that is being written.
-    pub(super) fn node_flows(&mut self, node: &Node) -> Option<(String, NodeFlows)> {
-        self.flows.last_mut()?.remove_entry(node.element_id()?)
-    }
-
-    /// Gives a sub-process its own flows before its content is written.
-    pub(super) fn with_node_flows(&mut self, flows: Option<(String, NodeFlows)>) {
-        if let (Some((id, refs)), Some(graph)) = (flows, self.flows.last_mut()) {
-            graph.insert(id, refs);
-        }
-    }
-
-    /// Appends the attributes that are put back at the current element.
-    pub(super) fn put_attributes(&self, out: &mut String) {
-        if let Some(residue) = self.residue() {
-            put_back(residue, out);
-        }
-    }
-
-    /// Appends what is put back at the loop marker of the node that is being written, as an element `marker`.
-    pub(super) fn put_marker(&self, node: &Node, out: &mut String) {
-        let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
-        let Some(own) = activity.and_then(|activity| activity.r#loop.as_deref()) else { return };
-        let residue = match (own.id.as_deref().filter(|id| !id.is_empty()), self.frames.last()) {
-            (Some(id), _) => self.residues.peek(id),
-            (None, Some(frame)) => {
-                let below = |place| self.residues.below(place, "multiInstanceLoopCharacteristics", 0);
-                frame.place.and_then(below).and_then(|place| self.residues.at(place))
-            }
-            (None, None) => None,
-        };
-        let Some(residue) = residue else { return };
-        out.push_str("<marker");
-        put_back(residue, out);
-        out.push('>');
-        for child in residue.children.iter().filter(|child| child.kind == kind("extensionElements")) {
-            out.push_str(&child.xml);
-        }
-        out.push_str("</marker>");
-    }
-
-    /// Writes which flows go into a node and out of it.
-    pub(super) fn flow_refs(&mut self, node: &Node) {
-        let own = self.residue().is_some_and(|residue| residue.marker("flowRefs").is_some());
-        if own || self.omit_flow_refs {
-            return;
-        }
-        let Some(id) = node.element_id() else { return };
-        let Some((incoming, outgoing)) = self.flows.last_mut().and_then(|flows| flows.remove(id)) else {
-            return;
-        };
-        for flow in &incoming {
-            self.leaf(const { kind("incoming") }, Leaf::Text, flow, None);
-        }
-        for flow in &outgoing {
-            self.leaf(const { kind("outgoing") }, Leaf::Text, flow, None);
-        }
-    }
-}
-
-fn put_back(residue: &Residue, out: &mut String) {
-    for (prefix, uri) in &residue.declarations {
-        out.push_str(&format!(" xmlns:{prefix}=\""));
-        escape_attribute(uri, out);
-        out.push('"');
-    }
-    for (name, raw) in &residue.attributes {
-        let quote = if raw.contains('"') { '\'' } else { '"' };
-        out.push_str(&format!(" {name}={quote}{raw}{quote}"));
     }
 }
 

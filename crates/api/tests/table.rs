@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use heddle_api::openapi::{contract_document, contract_json, platform_document, platform_json};
 use heddle_api::operations::{Document, OperationId, OperationSpec, OutputKind, Security};
+use heddle_policy::Permission;
 use serde_json::Value;
 
 /// The contract's folder, or none where it is not at hand.
@@ -50,6 +51,10 @@ fn or_dash(text: Option<impl ToString>) -> String {
     text.map_or_else(|| "-".to_owned(), |text| text.to_string())
 }
 
+fn joined(permissions: &[Permission]) -> String {
+    permissions.iter().map(|one| one.as_str()).collect::<Vec<_>>().join("|")
+}
+
 fn statuses(list: &[u16]) -> BTreeSet<u16> {
     list.iter().copied().collect()
 }
@@ -73,7 +78,7 @@ fn hold_shared_columns(spec: &OperationSpec, row: &Row) {
         Security::Public if row["permissions_any_of"] == "-" => "-".to_owned(),
         Security::Public => "public".to_owned(),
         Security::Session => "session".to_owned(),
-        Security::Permissions(permissions) => permissions.join("|"),
+        Security::Permissions(permissions) => joined(permissions),
     };
     assert_eq!(permissions, row["permissions_any_of"], "{id}");
 }
@@ -98,8 +103,8 @@ fn the_table_is_the_contract() {
         assert_eq!(spec.document, Document::Contract);
         hold_shared_columns(spec, row);
         assert_eq!(spec.stability.as_str(), row["stability"]);
-        assert_eq!(or_dash(spec.entitlement), row["entitlement"]);
-        assert_eq!(or_dash(spec.service_role), row["service_role"]);
+        assert_eq!(or_dash(spec.entitlement.map(|one| one.as_str())), row["entitlement"]);
+        assert_eq!(or_dash(spec.service_role.map(|one| one.as_str())), row["service_role"]);
         known.insert(operation);
     }
     for row in &platform {
@@ -159,13 +164,13 @@ fn list_of_operations() {
         let who = match spec.security {
             Security::Public => "public".to_owned(),
             Security::Session => "session".to_owned(),
-            Security::Permissions(permissions) => permissions.join("|"),
+            Security::Permissions(permissions) => joined(permissions),
         };
         let columns = [
             format!("{:6} {}", spec.method.as_str(), spec.path),
             who,
             or_dash(spec.resource_action),
-            or_dash(spec.entitlement),
+            or_dash(spec.entitlement.map(|one| one.as_str())),
             or_dash(spec.audit_event),
             format!("{:?} {:?}", spec.body, spec.output),
             format!("{:?} {:?}", spec.success, spec.errors),

@@ -51,7 +51,7 @@ impl Authenticated {
     /// The context of his request.
     #[must_use]
     pub fn context(&self, request: RequestFacts) -> RequestContext {
-        self.snapshot.context(self.principal.clone(), request)
+        RequestContext::of_caller(&self.snapshot, self.principal.clone(), request)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
 use heddle_policy::capability::AuditList;
-use heddle_policy::{Authorized, RequestContext, RequestFacts};
+use heddle_policy::{AuthorizedList, RequestContext, RequestFacts};
 use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ impl Identity {
     /// `Unavailable`; `Invalid` when `from` is not before `to`.
     pub async fn audit_events(
         &self,
-        grant: &Authorized<AuditList>,
+        authorized: &AuthorizedList<AuditList>,
         context: &RequestContext,
         filter: &AuditFilter,
         page: &PageRequest,
@@ -76,7 +76,7 @@ impl Identity {
         {
             return Err(UseCaseError::invalid("to", "outOfRange", "`to` is after `from`."));
         }
-        Ok(self.ports.installation.audit_events(context.tenant(), filter, grant.reach(), page).await?)
+        Ok(self.ports.installation.audit_events(context.tenant(), filter, authorized.filter(), page).await?)
     }
 
     /// Writes an event that belongs to no change: a refusal.

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{GrantId, Page, PageRequest, Timestamp};
 use heddle_policy::capability::{GrantCreate, GrantDelete, GrantList, GrantRead};
-use heddle_policy::{Authorized, Effect, RequestContext};
+use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, Effect, RequestContext};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
@@ -38,12 +38,12 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn grants(
         &self,
-        grant: &Authorized<GrantList>,
+        authorized: &AuthorizedList<GrantList>,
         context: &RequestContext,
         filter: &GrantFilter,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, UseCaseError> {
-        Ok(self.ports.directory.grants(context.tenant(), filter, grant.reach(), page).await?)
+        Ok(self.ports.directory.grants(context.tenant(), filter, authorized.filter(), page).await?)
     }
 
     /// A grant.
@@ -52,10 +52,10 @@ impl Identity {
     /// `NotFound`.
     pub async fn grant(
         &self,
-        _: &Authorized<GrantRead>,
+        authorized: &Authorized<GrantRead>,
         context: &RequestContext,
-        id: GrantId,
     ) -> Result<GrantRow, UseCaseError> {
+        let id = authorized.id();
         Ok(self.ports.directory.grant(context.tenant(), id).await?)
     }
 
@@ -65,7 +65,7 @@ impl Identity {
     /// `Invalid`; `Forbidden` (`exceedsOwnRights`); `Conflict` (`lockOut`).
     pub async fn create_grant(
         &self,
-        _: &Authorized<GrantCreate>,
+        _: &AuthorizedKind<GrantCreate>,
         context: &RequestContext,
         new: NewGrant,
         record: &JournalFor<'_, GrantRow>,
@@ -128,11 +128,11 @@ impl Identity {
     /// `NotFound`; `Forbidden` (`exceedsOwnRights`).
     pub async fn delete_grant(
         &self,
-        _: &Authorized<GrantDelete>,
+        authorized: &Authorized<GrantDelete>,
         context: &RequestContext,
-        id: GrantId,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
+        let id = authorized.id();
         let row = match self.ports.directory.grant(context.tenant(), id).await {
             Ok(row) => row,
             Err(StoreError::NotFound) => return self.gone(context, Tombstone::Grant(id)).await,

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId, Timestamp, UserId};
 use heddle_policy::capability::{MemberDelete, MemberList, MemberUpdate};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
@@ -31,11 +31,11 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn members(
         &self,
-        grant: &Authorized<MemberList>,
+        authorized: &AuthorizedList<MemberList>,
         context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Member>, UseCaseError> {
-        Ok(self.ports.directory.members(context.tenant(), grant.reach(), page).await?)
+        Ok(self.ports.directory.members(context.tenant(), authorized.filter(), page).await?)
     }
 
     /// Roles by id or name, sorted by id, without repeats.
@@ -71,11 +71,12 @@ impl Identity {
     /// (`exceedsOwnRights`).
     pub async fn set_member(
         &self,
-        _: &Authorized<MemberUpdate>,
+        authorized: &Authorized<MemberUpdate>,
         context: &RequestContext,
-        (user, wanted): (UserId, SetMember),
+        wanted: SetMember,
         record: &JournalFor<'_, Member>,
     ) -> Result<Member, UseCaseError> {
+        let user = authorized.id();
         let mut problems = Problems::default();
         if let Patch::Value(end) = &wanted.expires_at {
             validate::future(&mut problems, "expiresAt", Some(*end), context.now());
@@ -173,11 +174,12 @@ impl Identity {
     /// `NotFound`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
     pub async fn remove_member(
         &self,
-        _: &Authorized<MemberDelete>,
+        authorized: &Authorized<MemberDelete>,
         context: &RequestContext,
-        (user, revision): (UserId, Option<Revision>),
+        revision: Option<Revision>,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
+        let user = authorized.id();
         let member = match self.ports.directory.member(context.tenant(), user).await {
             Ok(member) => member,
             Err(StoreError::NotFound) => return self.gone(context, Tombstone::Member(user)).await,

@@ -4,7 +4,7 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId};
 use heddle_policy::capability::{
     OrganizationCreate, OrganizationDelete, OrganizationList, OrganizationRead, OrganizationUpdate,
 };
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
 use crate::ports::Tombstone;
@@ -41,11 +41,11 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn organizations(
         &self,
-        grant: &Authorized<OrganizationList>,
+        authorized: &AuthorizedList<OrganizationList>,
         context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Organization>, UseCaseError> {
-        Ok(self.ports.directory.organizations(context.user_id(), grant.reach(), page).await?)
+        Ok(self.ports.directory.organizations(context.user_id(), authorized.filter(), page).await?)
     }
 
     /// The selected organisation. Rights hold in one organisation, so another one must be selected to be read.
@@ -54,10 +54,10 @@ impl Identity {
     /// `NotFound`.
     pub async fn organization(
         &self,
-        _: &Authorized<OrganizationRead>,
+        authorized: &Authorized<OrganizationRead>,
         context: &RequestContext,
-        id: TenantId,
     ) -> Result<Organization, UseCaseError> {
+        let id = authorized.id();
         self.selected(context, id).await
     }
 
@@ -75,7 +75,7 @@ impl Identity {
     /// not as strong as an owner.
     pub async fn create_organization(
         &self,
-        _: &Authorized<OrganizationCreate>,
+        _: &AuthorizedKind<OrganizationCreate>,
         context: &RequestContext,
         new: CreateOrganization,
         record: &JournalFor<'_, Organization>,
@@ -111,11 +111,12 @@ impl Identity {
     /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`).
     pub async fn update_organization(
         &self,
-        _: &Authorized<OrganizationUpdate>,
+        authorized: &Authorized<OrganizationUpdate>,
         context: &RequestContext,
-        (id, patch): (TenantId, PatchOrganization),
+        patch: PatchOrganization,
         record: &JournalFor<'_, Organization>,
     ) -> Result<Organization, UseCaseError> {
+        let id = authorized.id();
         let mut problems = Problems::default();
         if let Some(slug) = &patch.slug {
             heddle_usecase::slug(&mut problems, "slug", slug);
@@ -141,11 +142,12 @@ impl Identity {
     /// `NotFound`; `Conflict` (`inUse` while it is the home of any account, `revisionMismatch`).
     pub async fn delete_organization(
         &self,
-        _: &Authorized<OrganizationDelete>,
+        authorized: &Authorized<OrganizationDelete>,
         context: &RequestContext,
-        (id, revision): (TenantId, Option<Revision>),
+        revision: Option<Revision>,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
+        let id = authorized.id();
         let organization = match self.selected(context, id).await {
             Ok(organization) => organization,
             Err(UseCaseError::NotFound) => return self.gone(context, Tombstone::Organization(id)).await,

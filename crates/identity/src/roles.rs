@@ -3,7 +3,8 @@
 use heddle_kernel::{Page, PageRequest, Patch, Revision, RoleId};
 use heddle_policy::capability::{RoleCreate, RoleDelete, RoleList, RoleRead, RoleUpdate};
 use heddle_policy::{
-    Authorized, Effect, PermissionSet, RequestContext, ResourceRule, RoleRules, system_roles,
+    Authorized, AuthorizedKind, AuthorizedList, Effect, PermissionSet, RequestContext, ResourceRule,
+    RoleRules, system_roles,
 };
 use heddle_usecase::Journal;
 
@@ -77,11 +78,11 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn roles(
         &self,
-        grant: &Authorized<RoleList>,
+        authorized: &AuthorizedList<RoleList>,
         context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Role>, UseCaseError> {
-        Ok(self.ports.directory.roles(context.tenant(), grant.reach(), page).await?)
+        Ok(self.ports.directory.roles(context.tenant(), authorized.filter(), page).await?)
     }
 
     /// A role.
@@ -90,10 +91,10 @@ impl Identity {
     /// `NotFound`.
     pub async fn role(
         &self,
-        _: &Authorized<RoleRead>,
+        authorized: &Authorized<RoleRead>,
         context: &RequestContext,
-        id: RoleId,
     ) -> Result<Role, UseCaseError> {
+        let id = authorized.id();
         Ok(self.ports.directory.role(context.tenant(), id).await?)
     }
 
@@ -103,7 +104,7 @@ impl Identity {
     /// `Invalid`; `Conflict` (`notUnique`); `Forbidden` (`exceedsOwnRights`).
     pub async fn create_role(
         &self,
-        _: &Authorized<RoleCreate>,
+        _: &AuthorizedKind<RoleCreate>,
         context: &RequestContext,
         new: NewRole,
         record: &JournalFor<'_, Role>,
@@ -133,11 +134,12 @@ impl Identity {
     /// (`exceedsOwnRights`).
     pub async fn update_role(
         &self,
-        _: &Authorized<RoleUpdate>,
+        authorized: &Authorized<RoleUpdate>,
         context: &RequestContext,
-        (id, patch): (RoleId, PatchRole),
+        patch: PatchRole,
         record: &JournalFor<'_, Role>,
     ) -> Result<Role, UseCaseError> {
+        let id = authorized.id();
         let mut role = self.ports.directory.role(context.tenant(), id).await?;
         if role.system {
             return Err(system_role());
@@ -171,11 +173,12 @@ impl Identity {
     /// `NotFound`; `Conflict` (`systemRole`, `inUse`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
     pub async fn delete_role(
         &self,
-        _: &Authorized<RoleDelete>,
+        authorized: &Authorized<RoleDelete>,
         context: &RequestContext,
-        (id, revision): (RoleId, Option<Revision>),
+        revision: Option<Revision>,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
+        let id = authorized.id();
         let role = match self.ports.directory.role(context.tenant(), id).await {
             Ok(role) => role,
             Err(heddle_usecase::StoreError::NotFound) => {

@@ -1,8 +1,7 @@
 //! A user's own sessions and password.
 
 use heddle_kernel::SessionId;
-use heddle_policy::permission::PERMISSIONS;
-use heddle_policy::{RequestContext, SessionKind};
+use heddle_policy::{Permission, RequestContext, SessionKind};
 use heddle_usecase::Journal;
 
 use crate::ports::{Attempt, PasswordChange};
@@ -18,7 +17,7 @@ pub struct SessionInfo {
     /// The organisations to which it belongs.
     pub organizations: Vec<OwnOrganization>,
     /// The permissions held in the selected organisation.
-    pub permissions: Vec<&'static str>,
+    pub permissions: Vec<Permission>,
 }
 
 /// The own session; an API token may not do what only its owner in person may.
@@ -44,7 +43,7 @@ impl Identity {
     pub async fn session_info(&self, context: &RequestContext) -> Result<SessionInfo, UseCaseError> {
         let user = self.own_account(context).await?;
         let organizations = self.ports.sessions.organizations_of(user.id, context.now()).await?;
-        let permissions = PERMISSIONS.iter().copied().filter(|name| context.holds(name)).collect();
+        let permissions = Permission::ALL.iter().copied().filter(|name| context.holds(*name)).collect();
         Ok(SessionInfo { user, organizations, permissions })
     }
 
@@ -82,7 +81,7 @@ impl Identity {
             return Err(UseCaseError::NotFound);
         };
         if session.user_id != context.user_id() {
-            if home != context.tenant() || !context.holds("members.manage") {
+            if home != context.tenant() || !context.holds(Permission::MembersManage) {
                 return Err(UseCaseError::NotFound);
             }
             self.outranks(context, session.user_id).await?;

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{Page, PageRequest, Revision, UserId};
 use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
@@ -65,12 +65,12 @@ impl Identity {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn users(
         &self,
-        grant: &Authorized<UserList>,
+        authorized: &AuthorizedList<UserList>,
         context: &RequestContext,
         filter: &UserFilter,
         page: &PageRequest,
     ) -> Result<Page<User>, UseCaseError> {
-        Ok(self.ports.directory.users(context.tenant(), filter, grant.reach(), page).await?)
+        Ok(self.ports.directory.users(context.tenant(), filter, authorized.filter(), page).await?)
     }
 
     /// Such an account.
@@ -79,10 +79,10 @@ impl Identity {
     /// `NotFound`.
     pub async fn user(
         &self,
-        _: &Authorized<UserRead>,
+        authorized: &Authorized<UserRead>,
         context: &RequestContext,
-        id: UserId,
     ) -> Result<User, UseCaseError> {
+        let id = authorized.id();
         Ok(self.ports.directory.user(context.tenant(), id).await?)
     }
 
@@ -93,7 +93,7 @@ impl Identity {
     /// `Busy`.
     pub async fn create_user(
         &self,
-        _: &Authorized<UserCreate>,
+        _: &AuthorizedKind<UserCreate>,
         context: &RequestContext,
         new: NewAccount,
         record: &JournalFor<'_, User>,
@@ -157,11 +157,12 @@ impl Identity {
     /// (`foreignAccount`, `exceedsOwnRights`, `ownPassword`); `Busy`.
     pub async fn update_user(
         &self,
-        _: &Authorized<UserUpdate>,
+        authorized: &Authorized<UserUpdate>,
         context: &RequestContext,
-        (id, patch): (UserId, PatchUser),
+        patch: PatchUser,
         record: &JournalFor<'_, User>,
     ) -> Result<User, UseCaseError> {
+        let id = authorized.id();
         let mut user = self.changeable(context, id).await?;
         let seen = user.revision;
         check_revision(patch.revision, seen)?;
@@ -193,11 +194,12 @@ impl Identity {
     /// `exceedsOwnRights`).
     pub async fn delete_user(
         &self,
-        _: &Authorized<UserDelete>,
+        authorized: &Authorized<UserDelete>,
         context: &RequestContext,
-        (id, revision): (UserId, Option<Revision>),
+        revision: Option<Revision>,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
+        let id = authorized.id();
         let user = match self.changeable(context, id).await {
             Ok(user) => user,
             Err(UseCaseError::NotFound) => return self.gone(context, Tombstone::User(id)).await,

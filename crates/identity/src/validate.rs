@@ -2,8 +2,7 @@
 
 use heddle_kernel::Timestamp;
 use heddle_policy::facts::ANY;
-use heddle_policy::permission::{action, permission, resource_type};
-use heddle_policy::{PermissionSet, ResourceRule};
+use heddle_policy::{Action, Permission, PermissionSet, ResourceRule, ResourceType, StoredSelector};
 
 use heddle_usecase::Problems;
 
@@ -36,7 +35,7 @@ pub(crate) fn future(problems: &mut Problems, field: &str, at: Option<Timestamp>
 /// Registered permissions.
 pub(crate) fn permissions<T: AsRef<str>>(problems: &mut Problems, field: &str, names: &[T]) {
     for (at, name) in names.iter().enumerate() {
-        if permission(name.as_ref()).is_none() {
+        if Permission::from_word(name.as_ref()).is_none() {
             problems.add(&format!("{field}[{at}]"), "unknownPermission", "There is no such permission.");
         }
     }
@@ -51,14 +50,19 @@ pub(crate) fn permission_set(problems: &mut Problems, field: &str, set: &Permiss
 /// A rule about resources; `*` stands for all.
 pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
     let at = |member: &str| if field.is_empty() { member.to_owned() } else { format!("{field}.{member}") };
-    if rule.resource != ANY && resource_type(&rule.resource).is_none() {
+    let kind = ResourceType::from_word(&rule.resource);
+    if rule.resource != ANY && kind.is_none() {
         problems.add(&at("resourceType"), "unknownResourceType", "There is no such resource type.");
     }
-    if rule.actions.is_empty() || rule.actions.iter().any(|name| name != ANY && action(name).is_none()) {
+    if rule.actions.is_empty()
+        || rule.actions.iter().any(|name| name != ANY && Action::from_word(name).is_none())
+    {
         problems.add(&at("action"), "unknownAction", "There is no such action.");
     }
-    if rule.selector.is_empty() || rule.selector.len() > 200 || rule.selector.chars().any(char::is_control) {
-        problems.add(&at("resourceId"), "wrongFormat", "An id of 1 to 200 bytes, or `*`.");
+    if StoredSelector::read(kind, &rule.selector) == StoredSelector::Unreadable {
+        let message =
+            "An id of the type in its one spelling (an UUID with hyphens and small letters), or `*`.";
+        problems.add(&at("resourceId"), "wrongFormat", message);
     }
 }
 

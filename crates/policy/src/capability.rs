@@ -1,19 +1,23 @@
-//! What an operation needs, as types: a use case asks for a [`crate::Authorized`] of one of these, so that a handler bound
-//! to another operation's grant does not compile.
+//! What an operation needs, as types: a use case asks for a proof of one of these, so that a handler bound to another
+//! operation's proof does not compile.
+
+use crate::permission::{Action, Permission, ResourceType};
+use crate::resource::{self, Resource};
 
 /// What a caller must be allowed: one of the permissions, and the action on the resource.
 pub trait Capability: Send + Sync + 'static {
+    /// The kind of thing.
+    type On: Resource;
     /// The marker's name.
     const NAME: &'static str;
     /// Of these the caller needs one; none are needed when it is empty.
-    const PERMISSIONS: &'static [&'static str];
-    /// The kind of thing.
-    const RESOURCE: &'static str;
+    const PERMISSIONS: &'static [Permission];
     /// What is done to it.
-    const ACTION: &'static str;
-    /// Whether it asks for whatever of the type the caller may read, and not for one thing.
-    const LISTS: bool;
+    const ACTION: Action;
 }
+
+/// Capability that asks for whatever of the kind the caller may read, and not for one thing.
+pub trait Lists: Capability {}
 
 /// A capability as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,100 +25,93 @@ pub struct Described {
     /// The marker's name.
     pub name: &'static str,
     /// Of these the caller needs one.
-    pub permissions: &'static [&'static str],
+    pub permissions: &'static [Permission],
     /// The kind of thing.
-    pub resource: &'static str,
+    pub resource: ResourceType,
     /// What is done to it.
-    pub action: &'static str,
+    pub action: Action,
     /// Whether it asks for whatever of the type the caller may read.
     pub lists: bool,
 }
 
 macro_rules! capabilities {
-    ($($name:ident: [$($permission:literal),*] $resource:literal / $action:literal $($list:ident)?;)+) => {
+    ($($name:ident: [$($permission:ident)*] $resource:ident / $action:ident $($list:ident)?;)+) => {
         $(
-            #[doc = concat!("To ", $action, " a thing of type `", $resource, "`.")]
+            #[doc = concat!("`", stringify!($resource), " / ", stringify!($action), "`.")]
             #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-            pub struct $name;
+            pub enum $name {}
 
             impl Capability for $name {
+                type On = resource::$resource;
                 const NAME: &'static str = stringify!($name);
-                const PERMISSIONS: &'static [&'static str] = &[$($permission),*];
-                const RESOURCE: &'static str = $resource;
-                const ACTION: &'static str = $action;
-                const LISTS: bool = matches!($action.as_bytes(), b"list") $(|| stringify!($list).len() > 0)?;
+                const PERMISSIONS: &'static [Permission] = &[$(Permission::$permission),*];
+                const ACTION: Action = Action::$action;
             }
+
+            capabilities!(@lists $name $($list)?);
         )+
 
         /// Every capability.
         pub const ALL: &[Described] = &[$(Described {
             name: $name::NAME,
             permissions: $name::PERMISSIONS,
-            resource: $name::RESOURCE,
+            resource: <$name as Capability>::On::TYPE,
             action: $name::ACTION,
-            lists: $name::LISTS,
+            lists: capabilities!(@is_list $($list)?),
         }),+];
     };
-}
-
-/// For operations that need a signed-in caller and nothing else: own sessions, own password, own tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionOnly;
-
-impl Capability for SessionOnly {
-    const NAME: &'static str = "SessionOnly";
-    const PERMISSIONS: &'static [&'static str] = &[];
-    const RESOURCE: &'static str = "session";
-    const ACTION: &'static str = "-";
-    const LISTS: bool = false;
+    (@lists $name:ident) => {};
+    (@lists $name:ident lists) => { impl Lists for $name {} };
+    (@is_list) => { false };
+    (@is_list lists) => { true };
 }
 
 capabilities! {
-    WorkflowList: ["workflows.view", "workflows.manage"] "workflow" / "list";
-    WorkflowCreate: ["workflows.manage"] "workflow" / "create";
-    WorkflowRead: ["workflows.view", "workflows.manage"] "workflow" / "read";
-    WorkflowUpdate: ["workflows.manage"] "workflow" / "update";
-    WorkflowDelete: ["workflows.manage"] "workflow" / "delete";
-    WorkflowPublish: ["workflows.manage"] "workflow" / "publish";
-    WorkflowExport: ["workflows.view", "workflows.manage"] "workflow" / "export";
-    WorkflowStar: ["workflows.view", "workflows.manage"] "workflow" / "star";
-    WorkflowValidate: ["workflows.view", "workflows.manage"] "workflow" / "validate";
-    WorkflowTransform: ["workflows.view", "workflows.manage"] "workflow" / "transform";
-    WorkflowRun: ["workflows.run", "workflows.manage"] "workflow" / "run";
-    RunList: ["runs.view", "workflows.run", "workflows.manage"] "run" / "list";
-    RunRead: ["runs.view", "workflows.run", "workflows.manage"] "run" / "read";
-    RunCancel: ["runs.operate", "workflows.manage"] "run" / "cancel";
-    RunDecide: ["tasks.work", "runs.operate", "workflows.manage"] "run" / "decide";
-    RunCompleteTask: ["tasks.work"] "run" / "complete-task";
-    HumanTaskList: ["tasks.work", "runs.view"] "run" / "read" lists;
-    HumanTaskAssign: ["tasks.work"] "run" / "complete-task";
-    CaseEventCreate: ["cases.work"] "case" / "create";
-    SignalCreate: ["cases.work"] "case" / "create";
-    CaseEventRead: ["cases.work", "cases.view"] "case" / "read";
-    LicenceRead: ["licence.view", "licence.manage"] "licence" / "read";
-    LicenceInspect: ["licence.manage"] "licence" / "read";
-    LicenceInstall: ["licence.manage"] "licence" / "install";
-    OrganizationList: ["organizations.view", "organizations.manage"] "organization" / "list";
-    OrganizationCreate: ["organizations.manage"] "organization" / "create";
-    OrganizationRead: ["organizations.view", "organizations.manage"] "organization" / "read";
-    OrganizationUpdate: ["organizations.manage"] "organization" / "update";
-    OrganizationDelete: ["organizations.manage"] "organization" / "delete";
-    UserList: ["members.view", "members.manage"] "user" / "list";
-    UserCreate: ["members.manage"] "user" / "create";
-    UserRead: ["members.view", "members.manage"] "user" / "read";
-    UserUpdate: ["members.manage"] "user" / "update";
-    UserDelete: ["members.manage"] "user" / "delete";
-    MemberList: ["members.view", "members.manage"] "member" / "list";
-    MemberUpdate: ["members.manage"] "member" / "update";
-    MemberDelete: ["members.manage"] "member" / "delete";
-    RoleList: ["roles.view", "roles.manage"] "role" / "list";
-    RoleCreate: ["roles.manage"] "role" / "create";
-    RoleRead: ["roles.view", "roles.manage"] "role" / "read";
-    RoleUpdate: ["roles.manage"] "role" / "update";
-    RoleDelete: ["roles.manage"] "role" / "delete";
-    GrantList: ["grants.view", "grants.manage"] "grant" / "list";
-    GrantCreate: ["grants.manage"] "grant" / "create";
-    GrantRead: ["grants.view", "grants.manage"] "grant" / "read";
-    GrantDelete: ["grants.manage"] "grant" / "delete";
-    AuditList: ["audit.view"] "audit-event" / "list";
+    WorkflowList: [WorkflowsView WorkflowsManage] Workflow / List lists;
+    WorkflowCreate: [WorkflowsManage] Workflow / Create;
+    WorkflowRead: [WorkflowsView WorkflowsManage] Workflow / Read;
+    WorkflowUpdate: [WorkflowsManage] Workflow / Update;
+    WorkflowDelete: [WorkflowsManage] Workflow / Delete;
+    WorkflowPublish: [WorkflowsManage] Workflow / Publish;
+    WorkflowExport: [WorkflowsView WorkflowsManage] Workflow / Export;
+    WorkflowStar: [WorkflowsView WorkflowsManage] Workflow / Star;
+    WorkflowValidate: [WorkflowsView WorkflowsManage] Workflow / Validate;
+    WorkflowTransform: [WorkflowsView WorkflowsManage] Workflow / Transform;
+    WorkflowRun: [WorkflowsRun WorkflowsManage] Workflow / Run;
+    RunList: [RunsView WorkflowsRun WorkflowsManage] Run / List lists;
+    RunRead: [RunsView WorkflowsRun WorkflowsManage] Run / Read;
+    RunCancel: [RunsOperate WorkflowsManage] Run / Cancel;
+    RunDecide: [TasksWork RunsOperate WorkflowsManage] Run / Decide;
+    RunCompleteTask: [TasksWork] Run / CompleteTask;
+    HumanTaskList: [TasksWork RunsView] Run / Read lists;
+    HumanTaskAssign: [TasksWork] Run / CompleteTask;
+    CaseEventCreate: [CasesWork] Case / Create;
+    SignalCreate: [CasesWork] Case / Create;
+    CaseEventRead: [CasesWork CasesView] Case / Read;
+    LicenceRead: [LicenceView LicenceManage] Licence / Read;
+    LicenceInspect: [LicenceManage] Licence / Read;
+    LicenceInstall: [LicenceManage] Licence / Install;
+    OrganizationList: [OrganizationsView OrganizationsManage] Organization / List lists;
+    OrganizationCreate: [OrganizationsManage] Organization / Create;
+    OrganizationRead: [OrganizationsView OrganizationsManage] Organization / Read;
+    OrganizationUpdate: [OrganizationsManage] Organization / Update;
+    OrganizationDelete: [OrganizationsManage] Organization / Delete;
+    UserList: [MembersView MembersManage] User / List lists;
+    UserCreate: [MembersManage] User / Create;
+    UserRead: [MembersView MembersManage] User / Read;
+    UserUpdate: [MembersManage] User / Update;
+    UserDelete: [MembersManage] User / Delete;
+    MemberList: [MembersView MembersManage] Member / List lists;
+    MemberUpdate: [MembersManage] Member / Update;
+    MemberDelete: [MembersManage] Member / Delete;
+    RoleList: [RolesView RolesManage] Role / List lists;
+    RoleCreate: [RolesManage] Role / Create;
+    RoleRead: [RolesView RolesManage] Role / Read;
+    RoleUpdate: [RolesManage] Role / Update;
+    RoleDelete: [RolesManage] Role / Delete;
+    GrantList: [GrantsView GrantsManage] Grant / List lists;
+    GrantCreate: [GrantsManage] Grant / Create;
+    GrantRead: [GrantsView GrantsManage] Grant / Read;
+    GrantDelete: [GrantsManage] Grant / Delete;
+    AuditList: [AuditView] AuditEvent / List lists;
 }

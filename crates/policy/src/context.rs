@@ -2,9 +2,11 @@
 
 use heddle_kernel::{RequestId, SessionId, TenantId, Timestamp, TokenId, UserId};
 
-use crate::capability::Capability;
-use crate::facts::RoleRules;
-use crate::snapshot::{Authorized, DenialError, PrivilegeEscalation, Snapshot, Target};
+use crate::decision::PrivilegeEscalation;
+use crate::facts::{Facts, RoleRules};
+use crate::permission::Permission;
+use crate::snapshot::Snapshot;
+use crate::system_roles::OWNER;
 
 /// How the caller proved who he is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,26 +43,57 @@ pub struct RequestFacts {
     pub client_ip: Option<String>,
 }
 
-/// Who acts in which organisation for which request. Only [`Snapshot::context`] makes one.
+/// Why the installation acts by itself, where nobody calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnReason(pub &'static str);
+
+/// Who acts in which organisation for which request. The gate makes one from a caller's snapshot, and the installation
+/// one for itself.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
     principal: Principal,
     request: RequestFacts,
     snapshot: Snapshot,
-}
-
-impl Snapshot {
-    /// The context of a request of this snapshot's caller in this snapshot's organisation.
-    ///
-    /// The caller is whom the snapshot is about, whatever the principal's `user_id` says.
-    #[must_use]
-    pub fn context(&self, principal: Principal, request: RequestFacts) -> RequestContext {
-        let principal = Principal { user_id: self.user_id(), ..principal };
-        RequestContext { principal, request, snapshot: self.clone() }
-    }
+    own: Option<OwnReason>,
 }
 
 impl RequestContext {
+    /// The context of a request of the snapshot's caller in the snapshot's organisation.
+    ///
+    /// The caller is whom the snapshot is about, whatever the principal's `user_id` says.
+    #[must_use]
+    pub fn of_caller(snapshot: &Snapshot, principal: Principal, request: RequestFacts) -> Self {
+        let principal = Principal { user_id: snapshot.user_id(), ..principal };
+        Self { principal, request, snapshot: snapshot.clone(), own: None }
+    }
+
+    /// The context of what the installation does by itself in an organisation, with all rights, in the name of a user:
+    /// for commands of the operator and the demo. It always has a reason.
+    #[must_use]
+    pub fn of_the_installation(
+        reason: OwnReason,
+        (tenant, user_id): (TenantId, UserId),
+        session: SessionId,
+        request: RequestFacts,
+    ) -> Self {
+        let facts = Facts::member(user_id, tenant).with_system_role(OWNER);
+        let principal = Principal {
+            user_id,
+            session: SessionKind::Session(session),
+            email: "heddle".to_owned(),
+            display: "heddle".to_owned(),
+            groups: Vec::new(),
+        };
+        let snapshot = Snapshot::new(&facts, request.now);
+        Self { principal, request, snapshot, own: Some(reason) }
+    }
+
+    /// Why the installation acts by itself; none when somebody called.
+    #[must_use]
+    pub const fn own_reason(&self) -> Option<OwnReason> {
+        self.own
+    }
+
     /// The organisation.
     #[must_use]
     pub fn tenant(&self) -> TenantId {
@@ -103,17 +136,9 @@ impl RequestContext {
         self.request.client_ip.as_deref()
     }
 
-    /// Decides whether the caller may do `C` to what was loaded.
-    ///
-    /// # Errors
-    /// With the reason and the rules that counted.
-    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Authorized<C>, DenialError> {
-        self.snapshot.authorize(target)
-    }
-
     /// Whether the caller holds a permission.
     #[must_use]
-    pub fn holds(&self, permission: &str) -> bool {
+    pub fn holds(&self, permission: Permission) -> bool {
         self.snapshot.holds(permission)
     }
 

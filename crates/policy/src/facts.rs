@@ -3,7 +3,7 @@
 use heddle_kernel::{TenantId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::permission::PERMISSIONS;
+use crate::permission::Permission;
 
 /// The selector and the action that stand for everything.
 pub const ANY: &str = "*";
@@ -81,7 +81,7 @@ impl PermissionSet {
     pub fn words(&self) -> Vec<String> {
         match (self.all, self.except.is_empty()) {
             (true, true) => vec![ANY.to_owned()],
-            (true, false) => self.names().map(str::to_owned).collect(),
+            (true, false) => self.names().map(|name| name.as_str().to_owned()).collect(),
             (false, _) => self.listed.clone(),
         }
     }
@@ -94,8 +94,8 @@ impl PermissionSet {
     }
 
     /// The registered permissions that are in it.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        PERMISSIONS.iter().copied().filter(|name| self.contains(name))
+    pub fn names(&self) -> impl Iterator<Item = Permission> {
+        Permission::ALL.iter().copied().filter(|name| self.contains(name.as_str()))
     }
 }
 

@@ -1,21 +1,36 @@
-//! Who may do what: permissions, grants, scopes, decisions with reasons, licence states.
+//! Who may do what: permissions, rules, decisions with reasons, licence states.
 //!
 //! A caller needs one of an operation's permissions and the action on the resource. What a caller has is loaded as
-//! [`Facts`] and compiled to a [`Snapshot`]; the snapshot alone gives out [`Authorized`]s and [`RequestContext`]s, so that no use
-//! case can be called past a decision.
+//! [`Facts`] and compiled to a [`Snapshot`]; the snapshot alone gives out proofs ([`Authorized`] and its like), which
+//! carry the key of what was authorized, so that no use case can be called past a decision, nor about another thing.
 
+mod access;
 pub mod capability;
 mod context;
+mod decision;
 pub mod facts;
+mod filter;
 pub mod licence;
 pub mod permission;
+pub mod resource;
+mod rule_id;
 mod snapshot;
 pub mod system_roles;
+mod words;
 
-pub use capability::Capability;
-pub use context::{Principal, RequestContext, RequestFacts, SessionKind};
-pub use facts::{Effect, Facts, GrantFacts, PermissionSet, ResourceRule, RoleFacts, RoleRules, Source};
-pub use snapshot::{
-    AccessFilter, ActionFilter, Authorized, Decision, DenialError, DeterminingRule, Effective,
-    PrivilegeEscalation, Question, Reason, Snapshot, Target,
+pub use access::{
+    Access, Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, OnKind, OnList, OnListWithin,
+    OnLoaded, OnOne, OwnAccount, Public, SignedIn,
 };
+pub use capability::Capability;
+pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};
+pub use decision::{
+    ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
+    Target,
+};
+pub use facts::{Effect, Facts, GrantFacts, PermissionSet, ResourceRule, RoleFacts, RoleRules, Source};
+pub use filter::{AccessFilter, Extent};
+pub use permission::{Action, Permission, ResourceType};
+pub use resource::{Key, PlaceOf, Resource, Within};
+pub use rule_id::{RuleId, StoredSelector};
+pub use snapshot::Snapshot;

@@ -1,172 +1,206 @@
-//! The permissions that there are: stable strings, each known to the code that asks for it.
+//! Permissions, kinds of resources and actions: stable words, each known to the code that asks for it.
 
-/// Every permission.
-pub const PERMISSIONS: &[&str] = &[
-    "audit.view",
-    "authorization.check",
-    "authorization.inspect",
-    "authorization.view",
-    "case-types.manage",
-    "case-types.view",
-    "cases.view",
-    "cases.work",
-    "connections.manage",
-    "connections.test",
-    "connections.view",
-    "document.delete",
-    "documents.create",
-    "documents.delete",
-    "documents.manage",
-    "documents.update",
-    "documents.view",
-    "grants.manage",
-    "grants.view",
-    "jobs.work",
-    "licence.manage",
-    "licence.view",
-    "members.manage",
-    "members.view",
-    "metrics.view",
-    "models.manage",
-    "models.use",
-    "models.view",
-    "organizations.manage",
-    "organizations.view",
-    "roles.manage",
-    "roles.view",
-    "runs.operate",
-    "runs.view",
-    "tasks.work",
-    "vectors.manage",
-    "vectors.query",
-    "vectors.view",
-    "workflows.manage",
-    "workflows.run",
-    "workflows.view",
-];
+use crate::words::words;
 
-/// The kinds of things that a grant can be about.
-pub const RESOURCE_TYPES: &[&str] = &[
-    "api-token",
-    "audit-event",
-    "authorization",
-    "case",
-    "case-type",
-    "connection",
-    "dead-letter",
-    "deployment",
-    "document",
-    "grant",
-    "group",
-    "ingestion-job",
-    "job",
-    "licence",
-    "member",
-    "model",
-    "model-connection",
-    "model-provider",
-    "organization",
-    "role",
-    "run",
-    "session",
-    "user",
-    "vector-database",
-    "webhook",
-    "workflow",
-];
+words! {
+    /// Permission that a role gives; an operation names those of which its caller needs one.
+    Permission {
+        AuditView "audit.view",
+        AuthorizationCheck "authorization.check",
+        AuthorizationInspect "authorization.inspect",
+        AuthorizationView "authorization.view",
+        CaseTypesManage "case-types.manage",
+        CaseTypesView "case-types.view",
+        CasesView "cases.view",
+        CasesWork "cases.work",
+        ConnectionsManage "connections.manage",
+        ConnectionsTest "connections.test",
+        ConnectionsView "connections.view",
+        DocumentDelete "document.delete",
+        DocumentsCreate "documents.create",
+        DocumentsDelete "documents.delete",
+        DocumentsManage "documents.manage",
+        DocumentsUpdate "documents.update",
+        DocumentsView "documents.view",
+        GrantsManage "grants.manage",
+        GrantsView "grants.view",
+        JobsWork "jobs.work",
+        LicenceManage "licence.manage",
+        LicenceView "licence.view",
+        MembersManage "members.manage",
+        MembersView "members.view",
+        MetricsView "metrics.view",
+        ModelsManage "models.manage",
+        ModelsUse "models.use",
+        ModelsView "models.view",
+        OrganizationsManage "organizations.manage",
+        OrganizationsView "organizations.view",
+        RolesManage "roles.manage",
+        RolesView "roles.view",
+        RunsOperate "runs.operate",
+        RunsView "runs.view",
+        TasksWork "tasks.work",
+        VectorsManage "vectors.manage",
+        VectorsQuery "vectors.query",
+        VectorsView "vectors.view",
+        WorkflowsManage "workflows.manage",
+        WorkflowsRun "workflows.run",
+        WorkflowsView "workflows.view",
+    }
 
-/// What can be done to them.
-pub const ACTIONS: &[&str] = &[
-    "activate",
-    "cancel",
-    "chat",
-    "check",
-    "complete",
-    "complete-task",
-    "create",
-    "decide",
-    "delete",
-    "discover",
-    "embed",
-    "end",
-    "export",
-    "import",
-    "install",
-    "list",
-    "publish",
-    "query",
-    "read",
-    "retry",
-    "run",
-    "star",
-    "sync",
-    "test",
-    "transform",
-    "update",
-    "validate",
-    "view",
-];
+    /// Kind of thing that a rule can be about.
+    ResourceType {
+        ApiToken "api-token",
+        AuditEvent "audit-event",
+        Authorization "authorization",
+        Case "case",
+        CaseType "case-type",
+        Connection "connection",
+        DeadLetter "dead-letter",
+        Deployment "deployment",
+        Document "document",
+        Grant "grant",
+        Group "group",
+        IngestionJob "ingestion-job",
+        Job "job",
+        Licence "licence",
+        Member "member",
+        Model "model",
+        ModelConnection "model-connection",
+        ModelProvider "model-provider",
+        Organization "organization",
+        Role "role",
+        Run "run",
+        Session "session",
+        User "user",
+        VectorDatabase "vector-database",
+        Webhook "webhook",
+        Workflow "workflow",
+    }
+
+    /// Action on a resource.
+    Action {
+        Activate "activate",
+        Cancel "cancel",
+        Chat "chat",
+        Check "check",
+        Complete "complete",
+        CompleteTask "complete-task",
+        Create "create",
+        Decide "decide",
+        Delete "delete",
+        Discover "discover",
+        Embed "embed",
+        End "end",
+        Export "export",
+        Import "import",
+        Install "install",
+        List "list",
+        Publish "publish",
+        Query "query",
+        Read "read",
+        Retry "retry",
+        Run "run",
+        Star "star",
+        Sync "sync",
+        Test "test",
+        Transform "transform",
+        Update "update",
+        Validate "validate",
+        View "view",
+    }
+}
 
 /// What belongs to what: a deny on the second holds for every one of the first that belongs to it, and for what
 /// belongs to that.
-pub const PARENTS: &[(&str, &str)] = &[
-    ("case", "case-type"),
-    ("dead-letter", "workflow"),
-    ("document", "vector-database"),
-    ("ingestion-job", "vector-database"),
-    ("job", "run"),
-    ("run", "workflow"),
+pub const PARENTS: &[(ResourceType, ResourceType)] = &[
+    (ResourceType::Case, ResourceType::CaseType),
+    (ResourceType::DeadLetter, ResourceType::Workflow),
+    (ResourceType::Document, ResourceType::VectorDatabase),
+    (ResourceType::IngestionJob, ResourceType::VectorDatabase),
+    (ResourceType::Job, ResourceType::Run),
+    (ResourceType::Run, ResourceType::Workflow),
 ];
 
 /// Types that have no `read`: their `list` is decided by the action `list` as well.
-pub const WITHOUT_READ: &[&str] = &[
-    "audit-event",
-    "dead-letter",
-    "document",
-    "job",
-    "member",
-    "model",
-    "model-provider",
-    "vector-database",
+pub const WITHOUT_READ: &[ResourceType] = &[
+    ResourceType::AuditEvent,
+    ResourceType::DeadLetter,
+    ResourceType::Document,
+    ResourceType::Job,
+    ResourceType::Member,
+    ResourceType::Model,
+    ResourceType::ModelProvider,
+    ResourceType::VectorDatabase,
 ];
 
-/// The registered spelling of a resource type, if it is one.
-#[must_use]
-pub fn resource_type(name: &str) -> Option<&'static str> {
-    RESOURCE_TYPES.iter().find(|known| **known == name).copied()
-}
+impl ResourceType {
+    /// The type to which things of this type belong.
+    #[must_use]
+    pub fn parent(self) -> Option<Self> {
+        PARENTS.iter().find(|(child, _)| *child == self).map(|(_, parent)| *parent)
+    }
 
-/// The registered spelling of an action, if it is one.
-#[must_use]
-pub fn action(name: &str) -> Option<&'static str> {
-    ACTIONS.iter().find(|known| **known == name).copied()
-}
+    /// The types to which things of this type belong, the nearest first.
+    pub fn ancestors(self) -> impl Iterator<Item = Self> {
+        std::iter::successors(self.parent(), |parent| parent.parent())
+    }
 
-/// The type to which things of this type belong.
-#[must_use]
-pub fn parent_of(resource: &str) -> Option<&'static str> {
-    PARENTS.iter().find(|(child, _)| *child == resource).map(|(_, parent)| *parent)
-}
-
-/// The types to which things of this type belong, the nearest first.
-pub fn ancestors_of(resource: &str) -> impl Iterator<Item = &'static str> {
-    std::iter::successors(parent_of(resource), |parent| parent_of(parent))
-}
-
-/// The registered spelling of a permission, if it is one.
-#[must_use]
-pub fn permission(name: &str) -> Option<&'static str> {
-    PERMISSIONS.iter().find(|known| **known == name).copied()
+    /// Whether things of this type are known by names that people give, and not by ids that are made here.
+    #[must_use]
+    pub const fn is_named(self) -> bool {
+        match self {
+            Self::Authorization
+            | Self::Deployment
+            | Self::Job
+            | Self::Licence
+            | Self::Model
+            | Self::ModelConnection
+            | Self::ModelProvider
+            | Self::VectorDatabase => true,
+            Self::ApiToken
+            | Self::AuditEvent
+            | Self::Case
+            | Self::CaseType
+            | Self::Connection
+            | Self::DeadLetter
+            | Self::Document
+            | Self::Grant
+            | Self::Group
+            | Self::IngestionJob
+            | Self::Member
+            | Self::Organization
+            | Self::Role
+            | Self::Run
+            | Self::Session
+            | Self::User
+            | Self::Webhook
+            | Self::Workflow => false,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn is_sorted<T>(all: &[T], word: impl Fn(&T) -> &'static str) -> bool {
+        all.windows(2).all(|pair| word(&pair[0]) < word(&pair[1]))
+    }
+
     #[test]
     fn the_registries_are_sorted_and_without_repeats() {
-        for registry in [PERMISSIONS, RESOURCE_TYPES, ACTIONS, WITHOUT_READ] {
-            assert!(registry.windows(2).all(|pair| pair[0] < pair[1]));
-        }
+        assert!(is_sorted(Permission::ALL, |one| one.as_str()));
+        assert!(is_sorted(ResourceType::ALL, |one| one.as_str()));
+        assert!(is_sorted(Action::ALL, |one| one.as_str()));
+        assert!(is_sorted(WITHOUT_READ, |one| one.as_str()));
+    }
+
+    #[test]
+    fn a_word_and_its_variant_stand_for_each_other() {
+        assert!(Permission::ALL.iter().all(|one| Permission::from_word(one.as_str()) == Some(*one)));
+        assert!(ResourceType::ALL.iter().all(|one| ResourceType::from_word(one.as_str()) == Some(*one)));
+        assert!(Action::ALL.iter().all(|one| Action::from_word(one.as_str()) == Some(*one)));
+        assert_eq!(ResourceType::from_word("Run"), None);
     }
 }

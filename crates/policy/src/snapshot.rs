@@ -3,273 +3,30 @@
 //! With the selectors limited to `*` and an id, a decision and a list have one closed form:
 //! `(all if an allow '*' applies, else the listed ids) - (all if a deny '*' applies, else the denied ids)`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use heddle_kernel::{TenantId, Timestamp, UserId};
 
-use crate::capability::Capability;
-use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
-use crate::permission::{
-    ACTIONS, PERMISSIONS, RESOURCE_TYPES, WITHOUT_READ, action, ancestors_of, parent_of, permission,
-    resource_type,
+use crate::access::{Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, OwnAccount};
+use crate::capability::{Capability, Lists};
+use crate::decision::{
+    ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
+    Target,
 };
-
-/// Why a decision is as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// The account is not in use.
-    PrincipalInactive,
-    /// The caller does not belong to the organisation.
-    NotAMember,
-    /// The type is not a registered one.
-    UnknownResourceType,
-    /// The action is not a registered one.
-    UnknownAction,
-    /// A deny applies.
-    ExplicitDeny,
-    /// None of the accepted permissions is held.
-    PermissionMissing,
-    /// No grant gives the action on the resource.
-    ResourceActionNotGranted,
-    /// Allowed.
-    Granted,
-}
-
-impl Reason {
-    /// The code of check-access.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::PrincipalInactive => "PRINCIPAL_INACTIVE",
-            Self::NotAMember => "NOT_A_MEMBER",
-            Self::UnknownResourceType => "UNKNOWN_RESOURCE_TYPE",
-            Self::UnknownAction => "UNKNOWN_ACTION",
-            Self::ExplicitDeny => "EXPLICIT_DENY",
-            Self::PermissionMissing => "PERMISSION_MISSING",
-            Self::ResourceActionNotGranted => "RESOURCE_ACTION_NOT_GRANTED",
-            Self::Granted => "GRANTED",
-        }
-    }
-}
-
-/// A rule that led to a decision.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeterminingRule {
-    /// The grant's id; none for a rule of a role.
-    pub grant_id: Option<String>,
-    /// Gives or takes.
-    pub effect: Effect,
-    /// Through whom it applies.
-    pub source: Source,
-}
-
-/// What an operation is about.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Target {
-    /// The thing's id; none stands for all of the type.
-    pub id: Option<String>,
-    /// Whether it is enough that some thing of the type is reached: which one is known when it is loaded.
-    pub some: bool,
-    /// What it belongs to: type and id.
-    pub parents: Vec<(&'static str, String)>,
-}
-
-impl Target {
-    /// All of the type.
-    #[must_use]
-    pub fn all() -> Self {
-        Self::default()
-    }
-
-    /// Some thing of the type, which is known when it is loaded, and decided again then.
-    #[must_use]
-    pub fn some() -> Self {
-        Self { some: true, ..Self::default() }
-    }
-
-    /// One thing.
-    #[must_use]
-    pub fn one(id: impl ToString) -> Self {
-        Self { id: Some(id.to_string()), ..Self::default() }
-    }
-
-    /// Within a thing of another type.
-    #[must_use]
-    pub fn within(mut self, resource: &'static str, id: impl ToString) -> Self {
-        self.parents.push((resource, id.to_string()));
-        self
-    }
-}
-
-/// What is asked: permissions of which one is needed, and an action on a resource.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// Of these one is needed; none is needed when it is empty.
-    pub permissions: &'a [&'a str],
-    /// The type.
-    pub resource: &'a str,
-    /// The action.
-    pub action: &'a str,
-    /// Whether whatever may be read of the type is asked for, and not one thing.
-    pub lists: bool,
-    /// What it is about.
-    pub target: &'a Target,
-}
-
-/// An answer with its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// Why.
-    pub reason: Reason,
-    /// The permission that counted.
-    pub permission: Option<&'static str>,
-    /// The rules that counted.
-    pub via: Vec<DeterminingRule>,
-}
-
-impl Decision {
-    /// Whether it is allowed.
-    #[must_use]
-    pub fn allowed(&self) -> bool {
-        self.reason == Reason::Granted
-    }
-
-    const fn without_rules(reason: Reason) -> Self {
-        Self { reason, permission: None, via: Vec::new() }
-    }
-}
-
-/// A refusal.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("refused: {}", reason.code())]
-pub struct DenialError {
-    /// Why.
-    pub reason: Reason,
-    /// The rules that counted.
-    pub via: Vec<DeterminingRule>,
-}
-
-/// What an action reaches, in the closed form that SQL can filter by: a row passes when
-/// `(all or id in listed) and not deny_all and id not in denied and its parent's id not in denied_parents`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AccessFilter {
-    /// Every id is allowed.
-    pub all: bool,
-    /// These ids are allowed; empty when all are.
-    pub listed: Vec<String>,
-    /// Every id is denied, also through the type to which things of this type belong.
-    pub deny_all: bool,
-    /// These ids are denied.
-    pub denied: Vec<String>,
-    /// What belongs to these ids of the parent type (for runs: workflows) is denied.
-    pub denied_parents: Vec<String>,
-}
-
-impl AccessFilter {
-    /// Everything.
-    #[must_use]
-    pub fn everything() -> Self {
-        Self { all: true, ..Self::default() }
-    }
-
-    /// Whether a thing with this id and this parent is reached.
-    #[must_use]
-    pub fn permits(&self, id: &str, parent: Option<&str>) -> bool {
-        let named = |list: &[String], id: &str| list.iter().any(|known| known == id);
-        (self.all || named(&self.listed, id))
-            && !self.deny_all
-            && !named(&self.denied, id)
-            && !parent.is_some_and(|parent| named(&self.denied_parents, parent))
-    }
-
-    /// Whether surely nothing is reached.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.deny_all || (!self.all && self.listed.iter().all(|id| self.denied.contains(id)))
-    }
-
-    /// Whether everything is reached.
-    #[must_use]
-    pub const fn is_everything(&self) -> bool {
-        self.all && !self.deny_all && self.denied.is_empty() && self.denied_parents.is_empty()
-    }
-}
-
-/// The proof that a caller may do `C`. Only [`Snapshot::authorize`] makes one.
-pub struct Authorized<C> {
-    reach: AccessFilter,
-    via: Vec<DeterminingRule>,
-    capability: PhantomData<fn() -> C>,
-}
-
-impl<C> Authorized<C> {
-    /// What of the type is reached: for a list the rows to show, else the one target.
-    #[must_use]
-    pub const fn reach(&self) -> &AccessFilter {
-        &self.reach
-    }
-
-    /// The rules that counted.
-    #[must_use]
-    pub fn via(&self) -> &[DeterminingRule] {
-        &self.via
-    }
-}
-
-impl<C: Capability> std::fmt::Debug for Authorized<C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Authorized").field("of", &C::NAME).field("reach", &self.reach).finish_non_exhaustive()
-    }
-}
-
-/// A right that somebody wants to give away without having it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PrivilegeEscalation {
-    /// A permission.
-    #[error("the permission `{0}` is not held")]
-    Permission(&'static str),
-    /// An action on a resource.
-    #[error("`{action}` on `{resource}` `{selector}` is not held")]
-    Action {
-        /// The type.
-        resource: &'static str,
-        /// The action.
-        action: &'static str,
-        /// One id, or `*`.
-        selector: String,
-    },
-}
-
-/// The reach of one action in the listing of all rights.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActionFilter {
-    /// The type.
-    pub resource: &'static str,
-    /// The action.
-    pub action: &'static str,
-    /// What it reaches.
-    pub reach: AccessFilter,
-}
-
-/// All rights of a caller.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Effective {
-    /// The permissions held, with the roles that give them.
-    pub permissions: Vec<(&'static str, Vec<String>)>,
-    /// The permissions taken.
-    pub denied_permissions: Vec<&'static str>,
-    /// Per type and action what is reached; actions that reach nothing are left out.
-    pub resources: Vec<ActionFilter>,
-}
+use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
+use crate::filter::{AccessFilter, Extent};
+use crate::permission::{Action, Permission, ResourceType, WITHOUT_READ};
+use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
+use crate::rule_id::{RuleId, StoredSelector};
 
 #[derive(Debug, Default)]
 struct Bucket {
     allow_all: Vec<DeterminingRule>,
-    allow: BTreeMap<String, Vec<DeterminingRule>>,
+    allow: BTreeMap<RuleId, Vec<DeterminingRule>>,
     deny_all: Vec<DeterminingRule>,
-    deny: BTreeMap<String, Vec<DeterminingRule>>,
+    deny: BTreeMap<RuleId, Vec<DeterminingRule>>,
 }
 
 #[derive(Debug)]
@@ -280,10 +37,10 @@ struct Inner {
     member: bool,
     revision: i64,
     valid_until: Option<Timestamp>,
-    permissions: BTreeMap<&'static str, Vec<String>>,
-    denied_permissions: BTreeMap<&'static str, Vec<String>>,
-    // The empty text stands for `*`, so that both kinds of keys are static.
-    buckets: HashMap<(&'static str, &'static str), Bucket>,
+    permissions: BTreeMap<Permission, Vec<String>>,
+    denied_permissions: BTreeMap<Permission, Vec<String>>,
+    // None stands for `*`.
+    buckets: BTreeMap<(Option<ResourceType>, Option<Action>), Bucket>,
 }
 
 /// What a caller has in an organisation, compiled for decisions. Cheap to clone.
@@ -306,7 +63,7 @@ impl Snapshot {
             valid_until: ends.flatten().filter(|end| *end > now).min(),
             permissions: BTreeMap::new(),
             denied_permissions: BTreeMap::new(),
-            buckets: HashMap::new(),
+            buckets: BTreeMap::new(),
         };
         for role in &facts.roles {
             inner.add_role(&role.id, &role.rules);
@@ -320,7 +77,7 @@ impl Snapshot {
             inner.add_rule((&grant.resource, &grant.action, &grant.selector), &via);
         }
         if let Some(narrow) = &facts.narrow_to {
-            inner.permissions.retain(|name, _| narrow.iter().any(|kept| kept == name));
+            inner.permissions.retain(|name, _| narrow.iter().any(|kept| kept == name.as_str()));
         }
         Self(Arc::new(inner))
     }
@@ -357,83 +114,151 @@ impl Snapshot {
 
     /// Whether a permission is held.
     #[must_use]
-    pub fn holds(&self, permission: &str) -> bool {
+    pub fn holds(&self, permission: Permission) -> bool {
         self.is_member() && self.given(permission).is_some()
     }
 
-    fn given(&self, name: &str) -> Option<(&'static str, &Vec<String>)> {
-        if self.0.denied_permissions.contains_key(name) {
+    fn given(&self, permission: Permission) -> Option<&Vec<String>> {
+        if self.0.denied_permissions.contains_key(&permission) {
             return None;
         }
-        self.0.permissions.get_key_value(name).map(|(name, roles)| (*name, roles))
+        self.0.permissions.get(&permission)
     }
 
-    /// Decides whether the caller may do `C`.
+    /// Whether the caller's account is in use.
+    ///
+    /// # Errors
+    /// With the reason.
+    pub fn authorize_own(&self) -> Result<OwnAccount, DenialError> {
+        if self.0.active {
+            Ok(OwnAccount(()))
+        } else {
+            Err(DenialError { reason: Reason::PrincipalInactive, via: Vec::new() })
+        }
+    }
+
+    /// Decides whether the caller may do `C` to all of its kind.
     ///
     /// # Errors
     /// With the reason and the rules that counted.
-    pub fn authorize<C: Capability>(&self, target: &Target) -> Result<Authorized<C>, DenialError> {
-        let question = Question {
-            permissions: C::PERMISSIONS,
-            resource: C::RESOURCE,
-            action: C::ACTION,
-            lists: C::LISTS,
-            target,
-        };
-        // Own sessions, password and tokens ask for a caller, not for rights in an organisation.
-        if C::PERMISSIONS.is_empty() && C::RESOURCE == "session" {
-            return if self.0.active {
-                Ok(Authorized { reach: AccessFilter::everything(), via: Vec::new(), capability: PhantomData })
-            } else {
-                Err(DenialError { reason: Reason::PrincipalInactive, via: Vec::new() })
-            };
+    pub fn authorize_kind<C: Capability>(&self) -> Result<AuthorizedKind<C>, DenialError> {
+        let via = self.granted(&Asked::of::<C>(C::ACTION), &Target::all())?;
+        Ok(AuthorizedKind { tenant: self.tenant(), via, of: PhantomData })
+    }
+
+    /// Decides whether the caller may do `C` to one thing, in the place that is claimed for it.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_one<C: Capability>(
+        &self,
+        id: <C::On as Resource>::Id,
+        place: PlaceOf<C::On>,
+    ) -> Result<Authorized<C>, DenialError> {
+        self.authorize_key(Key::of_claimed(self.tenant(), id, place))
+    }
+
+    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_key<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+        if key.tenant() != self.tenant() {
+            return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let decision = self.decide(&question);
-        if !decision.allowed() {
-            return Err(DenialError { reason: decision.reason, via: decision.via });
-        }
-        let reach = match &target.id {
-            _ if C::LISTS => self.reach(C::RESOURCE, "list"),
-            None if target.some => self.reach(C::RESOURCE, C::ACTION),
-            Some(id) => AccessFilter { listed: vec![id.clone()], ..AccessFilter::default() },
-            None => AccessFilter::everything(),
-        };
-        Ok(Authorized { reach, via: decision.via, capability: PhantomData })
+        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
+        let via = self.granted(&Asked::of::<C>(C::ACTION), &target)?;
+        Ok(Authorized { key, via })
+    }
+
+    /// Decides whether the caller may list any of what `C` lists.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_list<C: Lists>(&self) -> Result<AuthorizedList<C>, DenialError> {
+        self.listed(&Target::all())
+    }
+
+    /// Decides whether the caller may list any of what `C` lists within a thing.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_list_within<C: Lists>(
+        &self,
+        place: PlaceOf<C::On>,
+    ) -> Result<AuthorizedListWithin<C>, DenialError> {
+        let list = self.listed(&Target { id: None, parents: place.parents() })?;
+        Ok(AuthorizedListWithin { list, place })
+    }
+
+    fn listed<C: Lists>(&self, target: &Target) -> Result<AuthorizedList<C>, DenialError> {
+        let via = self.granted(&Asked::of::<C>(Action::List), target)?;
+        let filter = AccessFilter::of(self.extent(<C::On as Resource>::TYPE, Action::List));
+        Ok(AuthorizedList { filter, via })
+    }
+
+    /// What the caller may do `C` to, where the thing itself is still to be found: never empty.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted, when there is surely nothing.
+    pub fn authorize_some<C: Capability>(&self) -> Result<AccessFilter<C::On>, DenialError> {
+        let asked = Asked { some: true, ..Asked::of::<C>(C::ACTION) };
+        self.granted(&asked, &Target::all())?;
+        Ok(AccessFilter::of(self.extent(<C::On as Resource>::TYPE, C::ACTION)))
+    }
+
+    fn granted(&self, asked: &Asked<'_>, target: &Target) -> Result<Vec<DeterminingRule>, DenialError> {
+        let Decision { reason, via, .. } = self.judge(asked, target);
+        if reason == Reason::Granted { Ok(via) } else { Err(DenialError { reason, via }) }
     }
 
     /// Decides any question, with the reason.
     #[must_use]
     pub fn decide(&self, question: &Question<'_>) -> Decision {
-        if !self.0.active {
-            return Decision::without_rules(Reason::PrincipalInactive);
+        let resource = ResourceType::from_word(question.resource);
+        let action = Action::from_word(question.action);
+        match (self.outside(), resource, action) {
+            (Some(reason), ..) => Decision::without_rules(reason),
+            (None, None, _) => Decision::without_rules(Reason::UnknownResourceType),
+            (None, Some(_), None) => Decision::without_rules(Reason::UnknownAction),
+            (None, Some(resource), Some(action)) => {
+                let action = if question.lists { Action::List } else { action };
+                let some = action == Action::List;
+                let asked = Asked { permissions: question.permissions, resource, action, some };
+                self.judge(&asked, question.target)
+            }
         }
-        if !self.0.member {
-            return Decision::without_rules(Reason::NotAMember);
+    }
+
+    /// Why the caller has nothing at all here, if so.
+    fn outside(&self) -> Option<Reason> {
+        match (self.0.active, self.0.member) {
+            (false, _) => Some(Reason::PrincipalInactive),
+            (true, false) => Some(Reason::NotAMember),
+            (true, true) => None,
         }
-        let Some(resource) = resource_type(question.resource) else {
-            return Decision::without_rules(Reason::UnknownResourceType);
-        };
-        let Some(action) = action(question.action) else {
-            return Decision::without_rules(Reason::UnknownAction);
-        };
-        let action = if question.lists { "list" } else { action };
-        let denies = self.denies(resource, action, question.target);
+    }
+
+    fn judge(&self, asked: &Asked<'_>, target: &Target) -> Decision {
+        if let Some(reason) = self.outside() {
+            return Decision::without_rules(reason);
+        }
+        let denies = self.denies(asked, target);
         if !denies.is_empty() {
             return Decision { reason: Reason::ExplicitDeny, permission: None, via: denies };
         }
-        let held = question.permissions.iter().find_map(|name| self.given(name));
-        if held.is_none() && !question.permissions.is_empty() {
-            return self.lacking(question.permissions);
+        let held = asked.permissions.iter().copied().find(|name| self.given(*name).is_some());
+        if held.is_none() && !asked.permissions.is_empty() {
+            return self.lacking(asked.permissions);
         }
-        let permission = held.map(|(name, _)| name);
-        let allows = self.allows(resource, action, question.target);
+        let allows = self.allows(asked, target);
         if allows.is_empty() {
-            return Decision { reason: Reason::ResourceActionNotGranted, permission, via: Vec::new() };
+            return Decision { reason: Reason::ResourceActionNotGranted, permission: held, via: Vec::new() };
         }
-        Decision { reason: Reason::Granted, permission, via: allows }
+        Decision { reason: Reason::Granted, permission: held, via: allows }
     }
 
-    fn lacking(&self, permissions: &[&str]) -> Decision {
+    fn lacking(&self, permissions: &[Permission]) -> Decision {
         let deniers = permissions.iter().filter_map(|name| self.0.denied_permissions.get(name)).flatten();
         let via: BTreeSet<DeterminingRule> = deniers
             .map(|role| DeterminingRule {
@@ -448,34 +273,29 @@ impl Snapshot {
 
     /// What an action of a type reaches for an active member, permissions apart.
     #[must_use]
-    pub fn reach(&self, resource: &str, action: &str) -> AccessFilter {
-        let mut reach = AccessFilter::default();
-        let (mut listed, mut denied, mut denied_parents) =
-            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for bucket in self.buckets(resource, giving(resource, action)) {
-            reach.all |= !bucket.allow_all.is_empty();
-            listed.extend(bucket.allow.keys().cloned());
+    pub fn extent(&self, resource: ResourceType, action: Action) -> Extent {
+        let mut extent = Extent::default();
+        let (mut listed, mut denied, mut denied_within) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for bucket in self.buckets(resource, giving(resource, &action)) {
+            extent.all |= !bucket.allow_all.is_empty();
+            listed.extend(bucket.allow.keys());
         }
         for bucket in self.buckets(resource, taking(&action)) {
-            reach.deny_all |= !bucket.deny_all.is_empty();
-            denied.extend(bucket.deny.keys().cloned());
+            extent.deny_all |= !bucket.deny_all.is_empty();
+            denied.extend(bucket.deny.keys());
         }
-        for parent in ancestors_of(resource) {
+        for parent in resource.ancestors() {
             for bucket in self.buckets(parent, taking(&action)) {
-                reach.deny_all |= !bucket.deny_all.is_empty();
+                extent.deny_all |= !bucket.deny_all.is_empty();
+                denied_within.extend(bucket.deny.keys().map(|id| (parent, id)));
             }
         }
-        if let Some(parent) = parent_of(resource) {
-            for bucket in self.buckets(parent, taking(&action)) {
-                denied_parents.extend(bucket.deny.keys().cloned());
-            }
+        if !extent.all {
+            extent.listed = listed.into_iter().cloned().collect();
         }
-        if !reach.all {
-            reach.listed = listed.into_iter().collect();
-        }
-        reach.denied = denied.into_iter().collect();
-        reach.denied_parents = denied_parents.into_iter().collect();
-        reach
+        extent.denied = denied.into_iter().cloned().collect();
+        extent.denied_within = denied_within.into_iter().map(|(kind, id)| (kind, id.clone())).collect();
+        extent
     }
 
     /// All rights, in the same closed form as the decisions; empty for who is not an active member.
@@ -484,9 +304,10 @@ impl Snapshot {
         if !self.is_member() {
             return Effective::default();
         }
-        let held = PERMISSIONS.iter().filter_map(|name| self.given(name));
-        let pairs =
-            RESOURCE_TYPES.iter().flat_map(|resource| ACTIONS.iter().map(move |action| (*resource, *action)));
+        let held = Permission::ALL.iter().filter_map(|name| Some((*name, self.given(*name)?)));
+        let pairs = ResourceType::ALL
+            .iter()
+            .flat_map(|resource| Action::ALL.iter().map(move |action| (*resource, *action)));
         Effective {
             permissions: held.map(|(name, roles)| (name, roles.clone())).collect(),
             denied_permissions: self.0.denied_permissions.keys().copied().collect(),
@@ -494,7 +315,7 @@ impl Snapshot {
                 .map(|(resource, action)| ActionFilter {
                     resource,
                     action,
-                    reach: self.reach(resource, action),
+                    reach: self.extent(resource, action),
                 })
                 .filter(|entry| !entry.reach.is_empty())
                 .collect(),
@@ -506,7 +327,7 @@ impl Snapshot {
     /// # Errors
     /// With the first right that the caller lacks.
     pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        if let Some(missing) = rules.permissions.names().find(|name| !self.holds(name)) {
+        if let Some(missing) = rules.permissions.names().find(|name| !self.holds(*name)) {
             return Err(PrivilegeEscalation::Permission(missing));
         }
         rules
@@ -522,8 +343,8 @@ impl Snapshot {
     /// # Errors
     /// With the first right that the caller lacks.
     pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        let mut denied = rules.denied_permissions.iter().filter_map(|name| permission(name));
-        if let Some(missing) = denied.find(|name| !self.holds(name)) {
+        let mut denied = rules.denied_permissions.iter().filter_map(|name| Permission::from_word(name));
+        if let Some(missing) = denied.find(|name| !self.holds(*name)) {
             return Err(PrivilegeEscalation::Permission(missing));
         }
         rules
@@ -534,20 +355,24 @@ impl Snapshot {
     }
 
     fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
-        for resource in RESOURCE_TYPES.iter().filter(|name| rule.resource == ANY || rule.resource == **name) {
-            let named = |name: &str| rule.actions.iter().any(|action| action == ANY || action == name);
+        let is_meant = |kind: &&ResourceType| rule.resource == ANY || rule.resource == kind.as_str();
+        let selector = StoredSelector::read(ResourceType::from_word(&rule.resource), &rule.selector);
+        for resource in ResourceType::ALL.iter().filter(is_meant) {
+            let named =
+                |action: Action| rule.actions.iter().any(|name| name == ANY || name == action.as_str());
             // What may be read may be listed, so a rule about reading is one about lists as well.
-            let wanted = |name: &&&str| named(name) || (**name == "list" && named("read"));
-            for action in ACTIONS.iter().filter(wanted) {
-                let reach = self.reach(resource, action);
-                let has = match rule.selector.as_str() {
-                    ANY => reach.is_everything(),
-                    id => reach.permits(id, None),
+            let wanted =
+                |action: &&Action| named(**action) || (**action == Action::List && named(Action::Read));
+            for action in Action::ALL.iter().filter(wanted) {
+                let extent = self.extent(*resource, *action);
+                let has = match &selector {
+                    StoredSelector::All | StoredSelector::Unreadable => extent.is_everything(),
+                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents),
                 };
                 if !has || !self.is_member() {
                     return Err(PrivilegeEscalation::Action {
-                        resource,
-                        action,
+                        resource: *resource,
+                        action: *action,
                         selector: rule.selector.clone(),
                     });
                 }
@@ -556,45 +381,51 @@ impl Snapshot {
         Ok(())
     }
 
-    fn buckets<'a>(&'a self, resource: &'a str, actions: &'a [&'a str]) -> impl Iterator<Item = &'a Bucket> {
-        let keys = [resource, ""].into_iter().flat_map(move |resource| {
-            actions.iter().copied().chain([""]).map(move |action| (resource, action))
+    fn buckets<'a>(
+        &'a self,
+        resource: ResourceType,
+        actions: &'a [Action],
+    ) -> impl Iterator<Item = &'a Bucket> {
+        let keys = [Some(resource), None].into_iter().flat_map(move |resource| {
+            actions.iter().copied().map(Some).chain([None]).map(move |action| (resource, action))
         });
         keys.filter_map(|key| self.0.buckets.get(&key))
     }
 
-    fn denies(&self, resource: &str, action: &str, target: &Target) -> Vec<DeterminingRule> {
+    fn denies(&self, asked: &Asked<'_>, target: &Target) -> Vec<DeterminingRule> {
         let mut found = BTreeSet::new();
-        for bucket in self.buckets(resource, taking(&action)) {
+        for bucket in self.buckets(asked.resource, taking(&asked.action)) {
             found.extend(&bucket.deny_all);
             found.extend(target.id.as_ref().and_then(|id| bucket.deny.get(id)).into_iter().flatten());
         }
-        for (parent, id) in &target.parents {
-            for bucket in self.buckets(parent, taking(&action)) {
+        for (kind, id) in target.parents.iter().flatten() {
+            for bucket in self.buckets(*kind, taking(&asked.action)) {
                 found.extend(bucket.deny.get(id).into_iter().flatten());
             }
         }
         // A deny on all of the parent type holds whether or not the parent is named.
-        for parent in ancestors_of(resource) {
-            for bucket in self.buckets(parent, taking(&action)) {
+        for parent in asked.resource.ancestors() {
+            for bucket in self.buckets(parent, taking(&asked.action)) {
                 found.extend(&bucket.deny_all);
             }
         }
         found.into_iter().cloned().collect()
     }
 
-    fn allows(&self, resource: &str, action: &str, target: &Target) -> Vec<DeterminingRule> {
-        // Some id is listed that no deny takes away: enough for a list.
-        let denied: BTreeSet<&String> =
-            self.buckets(resource, taking(&action)).flat_map(|bucket| bucket.deny.keys()).collect();
+    fn allows(&self, asked: &Asked<'_>, target: &Target) -> Vec<DeterminingRule> {
         let mut found = BTreeSet::new();
-        for bucket in self.buckets(resource, giving(resource, action)) {
+        for bucket in self.buckets(asked.resource, giving(asked.resource, &asked.action)) {
             found.extend(&bucket.allow_all);
             match &target.id {
                 Some(id) => found.extend(bucket.allow.get(id).into_iter().flatten()),
-                None if action == "list" || target.some => {
-                    let some = bucket.allow.iter().filter(|(id, _)| !denied.contains(id));
-                    found.extend(some.flat_map(|(_, via)| via));
+                // Some id is listed that no deny takes away: enough for a list.
+                None if asked.some => {
+                    let is_denied = |id: &RuleId| {
+                        self.buckets(asked.resource, taking(&asked.action))
+                            .any(|bucket| bucket.deny.contains_key(id))
+                    };
+                    let left = bucket.allow.iter().filter(|(id, _)| !is_denied(id));
+                    found.extend(left.flat_map(|(_, via)| via));
                 }
                 None => {}
             }
@@ -603,21 +434,36 @@ impl Snapshot {
     }
 }
 
+/// What is asked, in registered words.
+struct Asked<'a> {
+    permissions: &'a [Permission],
+    resource: ResourceType,
+    action: Action,
+    /// Whether it is enough that some thing of the type is reached.
+    some: bool,
+}
+
+impl Asked<'static> {
+    fn of<C: Capability>(action: Action) -> Self {
+        let resource = <C::On as Resource>::TYPE;
+        Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List }
+    }
+}
+
 /// The actions whose allows count for an action: what may be read may be listed.
-fn giving<'a>(resource: &str, action: &'a str) -> &'a [&'a str] {
+fn giving(resource: ResourceType, action: &Action) -> &[Action] {
     match action {
-        "list" if WITHOUT_READ.contains(&resource) => &["list", "read"],
-        "list" => &["read"],
-        "read" => &["read"],
-        other => ACTIONS.iter().position(|known| *known == other).map_or(&[], |at| &ACTIONS[at..=at]),
+        Action::List if WITHOUT_READ.contains(&resource) => &[Action::List, Action::Read],
+        Action::List => &[Action::Read],
+        other => std::slice::from_ref(other),
     }
 }
 
 /// The actions whose denies count for an action: who may not read or not list sees nothing in a list.
-fn taking<'a>(action: &'a &'a str) -> &'a [&'a str] {
-    match *action {
-        "list" => &["list", "read"],
-        _ => std::slice::from_ref(action),
+fn taking(action: &Action) -> &[Action] {
+    match action {
+        Action::List => &[Action::List, Action::Read],
+        other => std::slice::from_ref(other),
     }
 }
 
@@ -626,7 +472,7 @@ impl Inner {
         for name in rules.permissions.names() {
             self.permissions.entry(name).or_default().push(id.to_owned());
         }
-        for name in rules.denied_permissions.iter().filter_map(|name| permission(name)) {
+        for name in rules.denied_permissions.iter().filter_map(|name| Permission::from_word(name)) {
             self.denied_permissions.entry(name).or_default().push(id.to_owned());
         }
         for rule in &rules.resources {
@@ -639,16 +485,21 @@ impl Inner {
     }
 
     fn add_rule(&mut self, (resource, wanted, selector): (&str, &str, &str), via: &DeterminingRule) {
-        let resource = if resource == ANY { Some("") } else { resource_type(resource) };
-        let wanted = if wanted == ANY { Some("") } else { action(wanted) };
+        let kind = ResourceType::from_word(resource);
+        let action = Action::from_word(wanted);
         // A rule about what is not registered can't apply to anything.
-        let (Some(resource), Some(wanted)) = (resource, wanted) else { return };
-        let bucket = self.buckets.entry((resource, wanted)).or_default();
+        if (resource != ANY && kind.is_none()) || (wanted != ANY && action.is_none()) {
+            return;
+        }
+        let bucket = self.buckets.entry((kind, action)).or_default();
         let (all, some) = match via.effect {
             Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow),
             Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny),
         };
-        let place = if selector == ANY { all } else { some.entry(selector.to_owned()).or_default() };
-        place.push(via.clone());
+        match (StoredSelector::read(kind, selector), via.effect) {
+            (StoredSelector::All, _) | (StoredSelector::Unreadable, Effect::Deny) => all.push(via.clone()),
+            (StoredSelector::One(id), _) => some.entry(id).or_default().push(via.clone()),
+            (StoredSelector::Unreadable, Effect::Allow) => {}
+        }
     }
 }

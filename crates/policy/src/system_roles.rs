@@ -112,20 +112,23 @@ fn resource_rule(text: &str) -> Option<ResourceRule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::{ACTIONS, PERMISSIONS, RESOURCE_TYPES};
+    use crate::permission::{Action, Permission, ResourceType};
 
     #[test]
     fn name_only_what_is_registered() {
         for role in SYSTEM_ROLES {
             let rules = role.rules();
             for name in rules.permissions.listed.iter().chain(&rules.permissions.except) {
-                assert!(PERMISSIONS.contains(&name.as_str()), "{}: {name}", role.name);
+                assert!(Permission::from_word(name).is_some(), "{}: {name}", role.name);
             }
             for rule in &rules.resources {
-                assert!(rule.resource == ANY || RESOURCE_TYPES.contains(&rule.resource.as_str()), "{rule:?}");
+                assert!(
+                    rule.resource == ANY || ResourceType::from_word(&rule.resource).is_some(),
+                    "{rule:?}"
+                );
                 assert_eq!(rule.selector, ANY);
                 for action in &rule.actions {
-                    assert!(action == ANY || ACTIONS.contains(&action.as_str()), "{}: {action}", role.name);
+                    assert!(action == ANY || Action::from_word(action).is_some(), "{}: {action}", role.name);
                 }
             }
         }

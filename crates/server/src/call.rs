@@ -1,10 +1,10 @@
-//! A call of an operation after the gate: who, with what grant, and the decoded parts.
+//! A call of an operation after the gate: who, with what proof, and the decoded parts.
 
 use std::sync::Arc;
 
 use heddle_api::operations::{Operation, OperationSpec};
 use heddle_kernel::{EventId, IdSource as _, PageRequest, Revision};
-use heddle_policy::{Authorized, Capability, RequestContext};
+use heddle_policy::{Access, RequestContext};
 use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome as AuditOutcome};
 use serde_json::{Value, json};
 
@@ -34,16 +34,13 @@ pub struct Meta {
 }
 
 /// A call of an operation that a permission guards.
-pub struct Call<O: Operation>
-where
-    O::Capability: Capability,
-{
+pub struct Call<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// Who, where.
     pub context: RequestContext,
     /// The proof.
-    pub grant: Authorized<O::Capability>,
+    pub authorized: <O::Access as Access>::Proof,
     /// The path's parameters.
     pub path: O::Path,
     /// The query.
@@ -54,10 +51,7 @@ where
     pub meta: Meta,
 }
 
-impl<O: Operation> Call<O>
-where
-    O::Capability: Capability,
-{
+impl<O: Operation> Call<O> {
     /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
     /// an idempotency key, the answer.
     pub fn journal(&self, resource: &str, answer: impl FnOnce() -> Outcome) -> Journal {
@@ -112,7 +106,7 @@ pub fn audit(
         at: context.now(),
         actor: Actor::of(context.principal()),
         action: spec.audit_event?.to_owned(),
-        resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
+        resource_type: spec.resource_action.map_or("session", |on| on.resource.as_str()).to_owned(),
         resource_id: Some(resource.to_owned()),
         outcome: AuditOutcome::Succeeded,
         request_id: context.request_id().as_str().to_owned(),

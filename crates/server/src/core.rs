@@ -8,7 +8,7 @@ use std::time::Duration;
 use heddle_identity::Identity;
 use heddle_identity::ports::InstallationStore;
 use heddle_kernel::{Clock as _, IdSource, RequestId, TenantId, Timestamp, UserId};
-use heddle_policy::{Facts, Principal, RequestContext, RequestFacts, SessionKind, Snapshot};
+use heddle_policy::{OwnReason, RequestContext, RequestFacts};
 use heddle_runtime::{
     CommitOptions, EventNotifier, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
 };
@@ -198,21 +198,11 @@ fn compose(
     })
 }
 
-/// A context for what the installation does by itself: for the demo and the command line, where nobody calls.
+/// A context for what the installation does by itself at an instant, for a reason: for the demo and the command line,
+/// where nobody calls.
 #[must_use]
-pub fn own_context(app: &App, tenant: TenantId, user: UserId) -> RequestContext {
-    context_at(app.now(), tenant, user)
-}
-
-pub(crate) fn context_at(now: Timestamp, tenant: TenantId, user: UserId) -> RequestContext {
-    let facts = Facts::member(user, tenant).with_system_role("owner");
-    let principal = Principal {
-        user_id: user,
-        session: SessionKind::Session(heddle_kernel::SessionId(RandomIds.next(now))),
-        email: "heddle".to_owned(),
-        display: "heddle".to_owned(),
-        groups: Vec::new(),
-    };
+pub fn own_context(reason: OwnReason, now: Timestamp, (tenant, user): (TenantId, UserId)) -> RequestContext {
+    let session = heddle_kernel::SessionId(RandomIds.next(now));
     let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
-    Snapshot::new(&facts, now).context(principal, request)
+    RequestContext::of_the_installation(reason, (tenant, user), session, request)
 }

@@ -1,8 +1,8 @@
 //! The demo: three workflows of our own, made from BPMN files through the same use cases as any other.
 
 use heddle_kernel::{Patch, TenantId, UserId};
+use heddle_policy::RequestContext;
 use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
-use heddle_policy::{RequestContext, Target};
 use heddle_workflows::definitions::{
     NewWorkflow, PreviewRequest, PublishRequest, SourceFormat, TransformTarget,
 };
@@ -74,7 +74,7 @@ pub async fn fill(app: &App, tenant: TenantId, founder: UserId) -> Result<(), St
 pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<String, StartError> {
     let context = acting.context(app);
     let denied = |denial: heddle_policy::DenialError| StartError::Internal(denial.reason.code().to_owned());
-    let may = |context: &RequestContext| context.snapshot().authorize::<WorkflowTransform>(&Target::all());
+    let may = |context: &RequestContext| context.snapshot().authorize_kind::<WorkflowTransform>();
     let request = PreviewRequest {
         format: SourceFormat::Bpmn,
         file_name: Some(source.file_name.to_owned()),
@@ -100,18 +100,18 @@ pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<S
         draft: Draft::Value(json),
         definition: Some(definition),
     };
-    let create = context.snapshot().authorize::<WorkflowCreate>(&Target::all()).map_err(denied)?;
+    let create = context.snapshot().authorize_kind::<WorkflowCreate>().map_err(denied)?;
     let record = |view: &heddle_workflows::records::WorkflowView| {
         journal(app, &context, "workflow.created", ("workflow", view.workflow.id.to_string()))
     };
     let view = app.definitions.create(&create, &context, new, &record).await?;
     let id = view.workflow.id;
     if source.publish {
-        let publish = context.snapshot().authorize::<WorkflowPublish>(&Target::one(id)).map_err(denied)?;
+        let publish = context.snapshot().authorize_one::<WorkflowPublish>(id, ()).map_err(denied)?;
         let record = |_: &heddle_workflows::definitions::Published| {
             journal(app, &context, "workflow.published", ("workflow", id.to_string()))
         };
-        app.definitions.publish(&publish, &context, id, PublishRequest::default(), &record).await?;
+        app.definitions.publish(&publish, &context, PublishRequest::default(), &record).await?;
     }
     Ok(id.to_string())
 }

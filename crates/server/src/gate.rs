@@ -3,26 +3,24 @@
 //! resource action 403, decoding 400; only then the handler runs. A caller without the right gets the same answer
 //! whether the thing exists or not.
 
-use std::future::Future;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-use heddle_api::decode::{decode_body, decode_path, decode_query};
+use heddle_api::decode::decode_body;
 use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Selector};
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{EventId, IdSource as _, Revision, TenantId};
-use heddle_policy::{Authorized, Capability, DenialError, RequestContext, RequestFacts, Target};
+use heddle_policy::{DenialError, RequestContext, RequestFacts};
 use heddle_usecase::hex;
 use heddle_usecase::{Actor, AuditEntry, Outcome as AuditOutcome};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
-use crate::call::{Call, Meta};
+use crate::call::Meta;
 use crate::credentials::RequestCredentials;
 use crate::failure::Failure;
-use crate::reply::{Answer, Content, Outcome};
+use crate::reply::{Answer, Content};
 
 /// A request without its connection.
 pub struct Incoming {
@@ -89,104 +87,6 @@ pub struct PublicCall<O: Operation> {
     pub meta: Meta,
 }
 
-/// A handler with its operation's types taken away.
-pub type Handler =
-    Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, Outcome> + Send + Sync>;
-
-/// A handler of an operation that a permission guards.
-pub fn gated<O, F, R>(handler: F) -> Handler
-where
-    O: Operation,
-    O::Capability: Capability,
-    F: Fn(Call<O>) -> R + Send + Sync + Clone + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
-{
-    Arc::new(move |app, incoming, caller| {
-        let handler = handler.clone();
-        Box::pin(async move {
-            let spec = O::ID.spec();
-            let Some(caller) = caller else {
-                return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
-            };
-            let (context, grant) = permit::<O>(&app, &incoming, &caller)?;
-            let mut meta = meta(spec, &incoming)?;
-            if let Some(known) = replay(&app, spec, &context, &incoming, &mut meta).await? {
-                return Ok(known);
-            }
-            let call = Call::<O> {
-                path: decode_path::<O>(|name| parameter(&incoming, name))?,
-                query: decode_query::<O>(&incoming.query)?,
-                body: body::<O>(spec, &incoming)?,
-                app: Arc::clone(&app),
-                context: context.clone(),
-                grant,
-                meta: meta.clone(),
-            };
-            match handler(call).await {
-                // Two calls with one key met, and the slower one ran into what the faster one made: a slug that is
-                // taken, a task that is done, the key itself. It finds the faster one's answer.
-                Err(failure)
-                    if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict =>
-                {
-                    replay(&app, spec, &context, &incoming, &mut meta).await?.ok_or(failure)
-                }
-                other => other,
-            }
-        })
-    })
-}
-
-/// A handler of an operation that needs a session.
-pub fn session<O, F, R>(handler: F) -> Handler
-where
-    O: Operation,
-    F: Fn(SessionCall<O>) -> R + Send + Sync + Clone + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
-{
-    Arc::new(move |app, incoming, caller| {
-        let handler = handler.clone();
-        Box::pin(async move {
-            let spec = O::ID.spec();
-            let Some(caller) = caller else {
-                return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
-            };
-            let call = SessionCall::<O> {
-                path: decode_path::<O>(|name| parameter(&incoming, name))?,
-                query: decode_query::<O>(&incoming.query)?,
-                body: body::<O>(spec, &incoming)?,
-                facts: incoming.facts,
-                app,
-                caller,
-            };
-            handler(call).await
-        })
-    })
-}
-
-/// A handler of an operation that is open to everybody.
-pub fn public<O, F, R>(handler: F) -> Handler
-where
-    O: Operation,
-    F: Fn(PublicCall<O>) -> R + Send + Sync + Clone + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
-{
-    Arc::new(move |app, incoming, _| {
-        let handler = handler.clone();
-        Box::pin(async move {
-            let spec = O::ID.spec();
-            // No public operation has parameters; a query that is none of its own is refused nevertheless.
-            decode_query::<O>(&incoming.query)?;
-            let call = PublicCall::<O> {
-                meta: meta(spec, &incoming)?,
-                body: body::<O>(spec, &incoming)?,
-                facts: incoming.facts,
-                app,
-            };
-            handler(call).await
-        })
-    })
-}
-
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
 /// operation through.
 pub async fn enter(
@@ -223,9 +123,9 @@ fn tenant(
     headers: &Headers,
     path: &[(String, String)],
 ) -> Result<Option<TenantId>, Failure> {
-    let in_path = path.iter().find(|(name, _)| name == "organizationId").map(|(_, id)| id);
-    if let (Some(id), Some("organization")) = (in_path, spec.resource_action.map(|on| on.resource)) {
-        return id.parse().map(Some).or(Err(Failure::not_found()));
+    if let Selector::Tenant(name) = spec.selector() {
+        let id = parameter(path, name).and_then(|id| id.parse().ok());
+        return id.map(Some).ok_or_else(Failure::not_found);
     }
     match &headers.organization {
         None => Ok(None),
@@ -258,7 +158,7 @@ fn member(spec: &OperationSpec, caller: &Authenticated) -> Result<(), Failure> {
         return Ok(());
     }
     // Whoever asks for another organisation's own record learns nothing of it.
-    if spec.path.starts_with("/api/organizations/{") {
+    if matches!(spec.selector(), Selector::Tenant(_)) {
         return Err(Failure::not_found());
     }
     let message = "The caller is not a member of the organisation.";
@@ -267,6 +167,7 @@ fn member(spec: &OperationSpec, caller: &Authenticated) -> Result<(), Failure> {
 
 fn entitled(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
     let Some(entitlement) = spec.entitlement else { return Ok(()) };
+    let entitlement = entitlement.as_str();
     if app.identity.licence_state().allows(entitlement) {
         return Ok(());
     }
@@ -277,6 +178,7 @@ fn entitled(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
 
 fn on_this_node(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
     let Some(role) = spec.service_role else { return Ok(()) };
+    let role = role.as_str();
     if app.config.roles.iter().any(|own| own == role) {
         return Ok(());
     }
@@ -285,28 +187,7 @@ fn on_this_node(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
     Err(ApiError::because(ErrorCode::DependencyUnavailable, detail).into())
 }
 
-/// Permission and resource action.
-fn permit<O: Operation>(
-    app: &App,
-    incoming: &Incoming,
-    caller: &Authenticated,
-) -> Result<(RequestContext, Authorized<O::Capability>), Failure>
-where
-    O::Capability: Capability,
-{
-    let spec = O::ID.spec();
-    let context = caller.snapshot.context(caller.principal.clone(), incoming.facts.clone());
-    match caller.snapshot.authorize::<O::Capability>(&target(spec, &incoming.path)) {
-        Ok(grant) => Ok((context, grant)),
-        Err(denial) => {
-            let failure = denied(spec, &denial);
-            deny(app, spec, &incoming.facts, Some(caller), &failure);
-            Err(failure)
-        }
-    }
-}
-
-fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
+pub(crate) fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
     let message = "The caller lacks the permission or the resource action.";
     let mut detail = Detail::new("denied", message).with("decision", denial.reason.code());
     detail = detail.with("permissions", json!(spec.permissions()));
@@ -316,23 +197,8 @@ fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
     ApiError::because(ErrorCode::PermissionRequired, detail).into()
 }
 
-/// What an operation is about, from its path.
-fn target(spec: &OperationSpec, path: &[(String, String)]) -> Target {
-    let value = |name: &str| path.iter().find(|(known, _)| known == name).map(|(_, id)| id.clone());
-    let Some(on) = spec.resource_action else { return Target::all() };
-    let mut target = match on.selector {
-        Selector::Path(name) => value(name).map_or_else(Target::all, Target::one),
-        Selector::None | Selector::All => Target::all(),
-        Selector::Loaded(_) => Target::some(),
-    };
-    if let (true, Some(workflow)) = (on.resource == "run", value("workflowId")) {
-        target = target.within("workflow", workflow);
-    }
-    target
-}
-
 /// Writes a refusal to the audit log.
-fn deny(
+pub(crate) fn deny(
     app: &App,
     spec: &OperationSpec,
     facts: &RequestFacts,
@@ -351,7 +217,7 @@ fn deny(
         at: facts.now,
         actor: caller.map_or_else(anonymous, |caller| Actor::of(&caller.principal)),
         action: "access.denied".to_owned(),
-        resource_type: spec.resource_action.map_or("session", |on| on.resource).to_owned(),
+        resource_type: spec.resource_action.map_or("session", |on| on.resource.as_str()).to_owned(),
         resource_id: None,
         outcome: AuditOutcome::Denied,
         request_id: facts.request_id.as_str().to_owned(),
@@ -360,11 +226,12 @@ fn deny(
     });
 }
 
-fn parameter<'a>(incoming: &'a Incoming, name: &str) -> Option<&'a str> {
-    incoming.path.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+/// A parameter of the path, as text.
+pub(crate) fn parameter<'a>(path: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    path.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {
+pub(crate) fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {
     if spec.body == BodyMedia::None {
         return Ok(decode_body::<O>(heddle_api::operations::MediaType::Json, b"{}")?);
     }
@@ -377,7 +244,7 @@ fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Bo
     Ok(decode_body::<O>(media, &incoming.body)?)
 }
 
-fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
+pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
     let headers = &incoming.headers;
     let if_match = match (&headers.if_match, spec.if_match) {
         (Some(text), true) => revision(text)?,
@@ -409,7 +276,7 @@ fn revision(text: &str) -> Result<Option<Revision>, Failure> {
 }
 
 /// The first answer under the call's idempotency key, if there was one.
-async fn replay(
+pub(crate) async fn replay(
     app: &App,
     spec: &OperationSpec,
     context: &RequestContext,

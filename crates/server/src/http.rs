@@ -14,9 +14,10 @@ use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 
 use crate::app::App;
+use crate::bind::Handler;
 use crate::credentials::{COOKIE, RequestCredentials};
 use crate::failure::Failure;
-use crate::gate::{Handler, Headers, Incoming, enter};
+use crate::gate::{Headers, Incoming, enter};
 use crate::reply::{Answer, Content, Outcome};
 use crate::routes;
 

@@ -1,6 +1,7 @@
 //! The HTTP server: authentication, the gate, handlers, errors, event streams; and the composition of all parts.
 
 pub mod app;
+mod bind;
 mod call;
 pub mod config;
 pub mod core;

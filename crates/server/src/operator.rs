@@ -15,7 +15,7 @@ use heddle_kernel::{
     Clock as _, EventId, IdSource as _, PageRequest, TenantId, Timestamp, UserId, WorkflowId,
 };
 use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
-use heddle_policy::{DenialError, RequestContext, Target};
+use heddle_policy::{DenialError, OwnReason, RequestContext};
 use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use heddle_workflows::definitions::VersionChoice;
 use heddle_workflows::ports::WorkflowFilter;
@@ -79,7 +79,7 @@ impl Acting {
     }
 
     pub(crate) fn context(&self, app: &App) -> RequestContext {
-        own_context(app, self.tenant, self.user)
+        own_context(OwnReason("a command of the operator"), app.now(), (self.tenant, self.user))
     }
 }
 
@@ -126,9 +126,9 @@ pub async fn create_user(app: &App, acting: &Acting, new: NewUser) -> Result<Cre
         password: Some(password),
         roles: vec![new.role.clone()],
     };
-    let grant = context.snapshot().authorize::<UserCreate>(&Target::all()).map_err(denied)?;
+    let authorized = context.snapshot().authorize_kind::<UserCreate>().map_err(denied)?;
     let record = |user: &User| journal(app, &context, "user.created", ("user", user.id.to_string()));
-    let user = app.identity.create_user(&grant, &context, account, &record).await?;
+    let user = app.identity.create_user(&authorized, &context, account, &record).await?;
     let organization = acting.slug.clone();
     Ok(CreatedUser {
         id: user.id.to_string(),
@@ -221,8 +221,8 @@ pub struct LimitView {
 /// `Store`.
 pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
     let context = Acting::installation(TenantId(uuid::Uuid::nil())).context(app);
-    let grant = context.snapshot().authorize::<LicenceRead>(&Target::all()).map_err(denied)?;
-    Ok(shown(&app.identity.licence(&grant, &context).await?))
+    let authorized = context.snapshot().authorize_kind::<LicenceRead>().map_err(denied)?;
+    Ok(shown(&app.identity.licence(&authorized, &context).await?))
 }
 
 /// Starts the installation's own trial; once.
@@ -231,9 +231,9 @@ pub async fn licence_view(app: &App) -> Result<LicenceView, StartError> {
 /// `Refused` when it was started before or a licence is installed; `Store`.
 pub async fn start_trial(app: &App) -> Result<LicenceView, StartError> {
     let context = Acting::installation(TenantId(uuid::Uuid::nil())).context(app);
-    let grant = context.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
+    let authorized = context.snapshot().authorize_kind::<LicenceInstall>().map_err(denied)?;
     let record = licence_record(app, &context, "licence.trial_started");
-    Ok(shown(&app.identity.start_trial(&grant, &context, &record).await?))
+    Ok(shown(&app.identity.start_trial(&authorized, &context, &record).await?))
 }
 
 /// Installs a vendor's licence.
@@ -242,10 +242,10 @@ pub async fn start_trial(app: &App) -> Result<LicenceView, StartError> {
 /// `Refused` with what is wrong with it; `Store`.
 pub async fn install_licence(app: &App, text: String, force: bool) -> Result<LicenceView, StartError> {
     let context = Acting::installation(TenantId(uuid::Uuid::nil())).context(app);
-    let grant = context.snapshot().authorize::<LicenceInstall>(&Target::all()).map_err(denied)?;
+    let authorized = context.snapshot().authorize_kind::<LicenceInstall>().map_err(denied)?;
     let record = licence_record(app, &context, "licence.installed");
     let install = Install { text, force, revision: None };
-    Ok(shown(&app.identity.install_licence(&grant, &context, &install, &record).await?))
+    Ok(shown(&app.identity.install_licence(&authorized, &context, &install, &record).await?))
 }
 
 /// A licence belongs to the installation, so its events belong to no organisation.
@@ -289,14 +289,14 @@ fn shown(report: &LicenceReport) -> LicenceView {
 /// `NotFound`, `Store`.
 pub async fn find_workflow(app: &App, acting: &Acting, name: &str) -> Result<WorkflowId, StartError> {
     let context = acting.context(app);
-    let grant = context.snapshot().authorize::<WorkflowList>(&Target::all()).map_err(denied)?;
+    let authorized = context.snapshot().authorize_list::<WorkflowList>().map_err(denied)?;
     let id = name.parse::<uuid::Uuid>().ok();
     // The filter looks for a part of the text; only the whole slug counts.
     let q = if id.is_some() { None } else { Some(name.to_owned()) };
     let filter = WorkflowFilter { q, ..WorkflowFilter::default() };
     let mut page = PageRequest { limit: 200, cursor: None };
     loop {
-        let found = app.definitions.list(&grant, &context, &filter, &page).await?;
+        let found = app.definitions.list(&authorized, &context, &filter, &page).await?;
         let fits = |one: &heddle_workflows::records::Workflow| Some(one.id.0) == id || one.slug == name;
         if let Some(view) = found.items.iter().find(|view| fits(&view.workflow)) {
             return Ok(view.workflow.id);
@@ -341,9 +341,9 @@ pub async fn export(
     };
     let id = find_workflow(app, acting, workflow).await?;
     let context = acting.context(app);
-    let grant = context.snapshot().authorize::<WorkflowExport>(&Target::one(id)).map_err(denied)?;
+    let authorized = context.snapshot().authorize_one::<WorkflowExport>(id, ()).map_err(denied)?;
     let exported =
-        app.definitions.export_bpmn(&grant, &context, id, choice).await.map_err(|error| match error {
+        app.definitions.export_bpmn(&authorized, &context, choice).await.map_err(|error| match error {
             heddle_usecase::UseCaseError::NotFound => {
                 StartError::NotFound(format!("`{workflow}` has nothing to export in the version `{version}`"))
             }

@@ -9,9 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::operations::ops;
-use heddle_kernel::{Clock as _, RunId, WorkflowId};
+use heddle_kernel::Clock as _;
 use heddle_policy::capability::RunRead;
-use heddle_policy::{RequestContext, Target};
+use heddle_policy::resource::Run;
+use heddle_policy::{Key, RequestContext};
 use heddle_runtime::RunWatch;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -29,16 +30,15 @@ const POLL: Duration = Duration::from_secs(1);
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events/stream
 pub async fn stream(call: Call<ops::StreamRunEvents>) -> Outcome {
-    let path = &call.path;
+    let key = call.authorized.key().clone();
     // Watched before the first look: what is committed in between is told.
-    let watch = call.app.hub.watch(path.run_id);
-    call.app.runs.get(&call.grant, &call.context, path.workflow_id, path.run_id).await?;
+    let watch = call.app.hub.watch(key.id());
+    call.app.runs.get(&call.authorized).await?;
     let asked = call.query.after.and_then(|after| u64::try_from(after).ok());
     let reader = Reader {
         watch,
         stop: call.app.stop.clone(),
-        workflow: path.workflow_id,
-        run: path.run_id,
+        key,
         after: call.meta.last_event_id.or(asked).unwrap_or(0),
         token: call.meta.token.clone().unwrap_or_default(),
         context: call.context,
@@ -57,8 +57,7 @@ struct Reader {
     app: Arc<App>,
     context: RequestContext,
     token: String,
-    workflow: WorkflowId,
-    run: RunId,
+    key: Key<Run>,
     watch: RunWatch,
     stop: watch::Receiver<bool>,
     after: u64,
@@ -90,7 +89,7 @@ impl Reader {
 
     /// Takes what is there; whether there was anything.
     async fn read(&mut self) -> Result<bool, Failure> {
-        let events = self.app.runs.events_behind(&self.context, self.run, self.after).await?;
+        let events = self.app.runs.events_behind(&self.key, self.after).await?;
         for event in &events {
             self.after = event.get("sequence").and_then(Value::as_u64).unwrap_or(self.after);
             self.waiting.push_back(frame(event));
@@ -108,15 +107,11 @@ impl Reader {
     }
 
     async fn run_has_ended(&self) -> Result<bool, Failure> {
-        let Some(grant) = self.context.snapshot().authorize::<RunRead>(&self.target()).ok() else {
+        let Ok(authorized) = self.context.snapshot().authorize_key::<RunRead>(self.key.clone()) else {
             return Ok(true);
         };
-        let view = self.app.runs.get(&grant, &self.context, self.workflow, self.run).await?;
+        let view = self.app.runs.get(&authorized).await?;
         Ok(view.run.state.is_terminal() && view.run.last_sequence <= self.after)
-    }
-
-    fn target(&self) -> Target {
-        Target::one(self.run).within("workflow", self.workflow)
     }
 
     async fn wait(&mut self) {
@@ -146,7 +141,7 @@ impl Reader {
             return false;
         }
         match app.identity.authenticate(&self.token, Some(self.context.tenant()), app.clock.now()).await {
-            Ok(Some(caller)) => caller.snapshot.authorize::<RunRead>(&self.target()).is_ok(),
+            Ok(Some(caller)) => caller.snapshot.authorize_key::<RunRead>(self.key.clone()).is_ok(),
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.
             Err(error) => Failure::from(error).error.code == ErrorCode::DependencyUnavailable,

@@ -7,7 +7,7 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{ActorKind, AuditEvent, AuditFilter};
 use heddle_kernel::{Page, PageRequest, TenantId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::audit_events;
 use heddle_store::{At, Error, Id, Json, StoreError, audit, page, read, search, within};
 use heddle_usecase::Outcome;
@@ -103,17 +103,17 @@ macro_rules! filtered {
 pub(crate) async fn page(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, reach): (&AuditFilter, &AccessFilter),
+    (filter, access): (&AuditFilter, &AccessFilter<resource::AuditEvent>),
     page: &PageRequest,
 ) -> Result<Page<AuditEvent>, StoreError> {
     let last: Option<Uuid> = page::position(page)?;
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let events = read!(&store.db, |conn| {
         let query =
             audit_events::table.filter(audit_events::organization_id.eq(Id::from(tenant))).into_boxed();
-        let query = filtered!(within!(query, reach, audit_events::id), filter);
+        let query = filtered!(within!(query, access, audit_events::id), filter);
         let query = match last {
             Some(last) => query.filter(audit_events::id.lt(Id(last))),
             None => query,

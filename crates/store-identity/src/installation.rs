@@ -7,7 +7,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
     AsConn, Error, StoreError, audit, idempotency, journal, on_conn, read, revision, write_tx,
 };
@@ -108,10 +108,10 @@ impl InstallationStore for IdentityStore {
         &self,
         tenant: TenantId,
         filter: &AuditFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::AuditEvent>,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, StoreError> {
-        crate::audit::page(self, tenant, (filter, reach), page).await
+        crate::audit::page(self, tenant, (filter, access), page).await
     }
 
     async fn idempotent(

@@ -5,6 +5,7 @@ mod audit;
 mod cache;
 mod directory;
 mod installation;
+mod names;
 mod rights;
 mod rows;
 mod schema;

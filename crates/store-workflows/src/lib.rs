@@ -5,6 +5,7 @@
 
 mod commit;
 mod contents;
+mod names;
 mod rows;
 mod runs;
 mod schema;

@@ -2,6 +2,7 @@
 
 use heddle_engine::State;
 use heddle_kernel::{EventId, Patch, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::{Key, Within, resource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -305,6 +306,14 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     /// Since when it waits.
     pub waiting_since: Option<Timestamp>,
+}
+
+impl Run {
+    /// Its key.
+    #[must_use]
+    pub const fn key(&self) -> Key<resource::Run> {
+        Key::of_stored(self.tenant, self.id, Within::of(self.workflow))
+    }
 }
 
 /// A timer of a waiting run.

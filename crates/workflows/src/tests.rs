@@ -11,7 +11,7 @@ use heddle_policy::capability::{
     CaseEventCreate, RunCompleteTask, WorkflowCreate, WorkflowPublish, WorkflowRun,
 };
 use heddle_policy::{
-    Authorized, Capability, Facts, Principal, RequestContext, RequestFacts, SessionKind, Snapshot, Target,
+    AuthorizedKind, Capability, Facts, Principal, RequestContext, RequestFacts, SessionKind, Snapshot,
 };
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -45,11 +45,12 @@ fn context(role: &str) -> RequestContext {
         groups: vec!["buyers".to_owned()],
     };
     let request_id = RequestId::made(ids.next(NOW));
-    Snapshot::new(&facts, NOW).context(principal, RequestFacts { request_id, now: NOW, client_ip: None })
+    let request = RequestFacts { request_id, now: NOW, client_ip: None };
+    RequestContext::of_caller(&Snapshot::new(&facts, NOW), principal, request)
 }
 
-fn grant<C: Capability>(context: &RequestContext) -> Authorized<C> {
-    context.snapshot().authorize::<C>(&Target::all()).unwrap()
+fn kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
+    context.snapshot().authorize_kind().unwrap()
 }
 
 fn workflow_id() -> WorkflowId {
@@ -138,7 +139,7 @@ fn new_workflow(slug: &str, display_name: &str) -> NewWorkflow {
 async fn every_wrong_member_of_a_new_workflow_is_named_at_once() {
     let context = context("designer");
     let result = definitions(MockWorkflowStore::new())
-        .create(&grant::<WorkflowCreate>(&context), &context, new_workflow("A b", ""), &unit)
+        .create(&kind::<WorkflowCreate>(&context), &context, new_workflow("A b", ""), &unit)
         .await;
     let found = reasons(result.unwrap_err());
     assert_eq!(found, [(Some("slug".to_owned()), "pattern"), (Some("displayName".to_owned()), "tooShort")]);
@@ -150,7 +151,7 @@ async fn a_taken_slug_is_a_conflict_of_that_member() {
     let mut store = MockWorkflowStore::new();
     store.expect_insert().returning(|_, _| Err(StoreError::Duplicate("slug".to_owned())));
     let result = definitions(store)
-        .create(&grant::<WorkflowCreate>(&context), &context, new_workflow("a", "A"), &unit)
+        .create(&kind::<WorkflowCreate>(&context), &context, new_workflow("a", "A"), &unit)
         .await;
     assert_eq!(reasons(result.unwrap_err()), [(Some("slug".to_owned()), "notUnique")]);
 }
@@ -166,13 +167,13 @@ async fn publish_refuses_what_it_cannot_execute_and_writes_nothing() {
     store.expect_get().returning(move |_, _, _| Ok(shown.clone()));
     store.expect_draft().returning(move |_, _| Ok(Draft::Value(definition.clone())));
     let service = definitions(store);
-    let grant = grant::<WorkflowPublish>(&context);
-    let refused = service.publish(&grant, &context, workflow_id(), PublishRequest::default(), &unit).await;
+    let publish = context.snapshot().authorize_one::<WorkflowPublish>(workflow_id(), ()).unwrap();
+    let refused = service.publish(&publish, &context, PublishRequest::default(), &unit).await;
     let UseCaseError::Invalid(problems) = refused.unwrap_err() else { panic!("not invalid") };
     assert_eq!(problems[0].reason, "notExecutable");
     assert_eq!(problems[0].extra["elementId"], "review");
     let stale = PublishRequest { revision: Some(Revision(3)), ..PublishRequest::default() };
-    let stale = service.publish(&grant, &context, workflow_id(), stale, &unit).await.unwrap_err();
+    let stale = service.publish(&publish, &context, stale, &unit).await.unwrap_err();
     let UseCaseError::Conflict(problems) = stale else { panic!("not a conflict") };
     assert_eq!((problems[0].reason, &problems[0].extra["currentRevision"]), ("revisionMismatch", &json!(4)));
 }
@@ -201,8 +202,8 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
     let mut store = MockRunStore::new();
     prepare(&mut store);
     let known = Arc::clone(&committed);
-    store.expect_load().returning(move |_, id| {
-        let known = known.lock();
+    store.expect_find().returning(move |key| {
+        let (id, known) = (key.id(), known.lock());
         let latest = known.iter().rev().flat_map(|unit| &unit.runs).find(|write| write.run.id == id);
         latest.map(|write| write.run.clone()).ok_or(StoreError::NotFound)
     });
@@ -231,7 +232,8 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
 
 async fn started(world: &World, context: &RequestContext) -> Run {
     let request = StartRun { correlation_key: Some("order-1".to_owned()), ..StartRun::default() };
-    world.runs.start(&grant::<WorkflowRun>(context), context, workflow_id(), request, &unit).await.unwrap()
+    let start = context.snapshot().authorize_one::<WorkflowRun>(workflow_id(), ()).unwrap();
+    world.runs.start(&start, context, request, &unit).await.unwrap()
 }
 
 #[tokio::test]
@@ -242,17 +244,16 @@ async fn a_human_task_is_completed_by_a_candidate_with_a_valid_form_and_outcome(
     assert_eq!(run.state, RunState::Waiting);
     let opened = world.committed.lock()[0].runs[0].tasks.clone();
     assert!(matches!(&opened[..], [TaskChange::Open(task)] if task.candidate_groups == ["buyers"]));
-    let at = (workflow_id(), run.id, "review");
-    let may = grant::<RunCompleteTask>(&context);
+    let may = context.snapshot().authorize_key::<RunCompleteTask>(run.key()).unwrap();
     let wrong = Completion { outcome: Some("maybe".to_owned()), ..Completion::default() };
-    let found = reasons(world.runs.complete(&may, &context, at, wrong, &unit).await.unwrap_err());
+    let found = reasons(world.runs.complete(&may, &context, "review", wrong, &unit).await.unwrap_err());
     assert_eq!(found[0], (Some("outcome".to_owned()), "notAllowed"));
     assert_eq!(found[1].1, "schema");
     let values = json!({ "amount": 3 }).as_object().cloned().unwrap();
     let right = Completion { outcome: Some("approve".to_owned()), values, ..Completion::default() };
-    let (task, run) = world.runs.complete(&may, &context, at, right.clone(), &unit).await.unwrap();
+    let (task, run) = world.runs.complete(&may, &context, "review", right.clone(), &unit).await.unwrap();
     assert_eq!((run.state, task.completed_by), (RunState::Completed, Some(context.user_id())));
-    let again = world.runs.complete(&may, &context, at, right, &unit).await.unwrap_err();
+    let again = world.runs.complete(&may, &context, "review", right, &unit).await.unwrap_err();
     assert_eq!(reasons(again)[0].1, "nothingWaits");
     assert_eq!(world.committed.lock().len(), 2);
 }
@@ -264,11 +265,8 @@ async fn a_task_of_others_is_not_completed() {
     definition["nodes"][1]["configuration"]["candidateGroups"] = json!(["auditors"]);
     let world = world(definition, |_| {});
     let run = started(&world, &context).await;
-    let at = (workflow_id(), run.id, "review");
-    let result = world
-        .runs
-        .complete(&grant::<RunCompleteTask>(&context), &context, at, Completion::default(), &unit)
-        .await;
+    let may = context.snapshot().authorize_key::<RunCompleteTask>(run.key()).unwrap();
+    let result = world.runs.complete(&may, &context, "review", Completion::default(), &unit).await;
     assert_eq!(reasons(result.unwrap_err()), [(None, "notCandidate")]);
     assert_eq!(world.committed.lock().len(), 1);
 }
@@ -301,7 +299,7 @@ async fn an_event_advances_the_run_that_waits_for_it_in_the_same_unit() {
         .lock()
         .push(MatchedSubscription { run: run.id, subscription_id: subscription.subscription_id.clone() });
     let received =
-        world.runs.receive(&grant::<CaseEventCreate>(&context), &context, paid("k1"), &unit).await.unwrap();
+        world.runs.receive(&kind::<CaseEventCreate>(&context), &context, paid("k1"), &unit).await.unwrap();
     assert_eq!((received.event.state, &received.event.run_ids), (InboxState::Consumed, &vec![run.id]));
     let committed = world.committed.lock();
     let last = committed.last().unwrap();
@@ -321,7 +319,7 @@ async fn an_event_that_nobody_waits_for_is_kept_and_a_repeat_gets_the_first_answ
         store.expect_matching().returning(|_, _, _, _| Ok(Vec::new()));
         store.expect_matching_starts().returning(|_, _, _| Ok(Vec::new()));
     });
-    let may = grant::<CaseEventCreate>(&context);
+    let may = kind::<CaseEventCreate>(&context);
     let first = world.runs.receive(&may, &context, paid("k1"), &unit).await.unwrap();
     assert_eq!(first.event.state, InboxState::Buffered);
     assert!(first.event.expires_at.is_some_and(|until| until > NOW));

@@ -20,14 +20,40 @@ const GUARDED: &[Guarded] = &[
         by: "new",
         callers: &[
             ("crates/identity/src/access.rs", "what a caller may, from the facts that were read for them"),
-            ("crates/server/src/core.rs", "commands of the operator act for the installation"),
+            ("crates/policy/src/context.rs", "the installation acts by itself, with a reason"),
         ],
     },
     Guarded {
         of: "Facts",
         by: "member",
-        callers: &[("crates/server/src/core.rs", "commands of the operator act for the installation")],
+        callers: &[("crates/policy/src/context.rs", "the installation acts by itself, with a reason")],
     },
+    Guarded {
+        of: "RequestContext",
+        by: "of_caller",
+        callers: &[
+            ("crates/identity/src/access.rs", "a signed-in caller's own things"),
+            ("crates/server/src/bind.rs", "the gate, for whom it lets in"),
+        ],
+    },
+    Guarded {
+        of: "RequestContext",
+        by: "of_the_installation",
+        callers: &[(
+            "crates/server/src/core.rs",
+            "the demo and commands of the operator, where nobody calls",
+        )],
+    },
+    Guarded {
+        of: "Key",
+        by: "of_stored",
+        callers: &[
+            ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
+            ("crates/workflows/src/records.rs", "a run that was loaded"),
+        ],
+    },
+    Guarded { of: "AccessFilter", by: "everything", callers: &[] },
+    Guarded { of: "AccessFilter", by: "only", callers: &[] },
     Guarded {
         of: "TcpStream",
         by: "connect",

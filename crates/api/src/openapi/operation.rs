@@ -42,8 +42,8 @@ pub fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
         }
     };
     extend("x-resource-action", spec.resource_action.map(|action| action.to_string().into()));
-    extend("x-entitlement", spec.entitlement.map(Value::from));
-    extend("x-service-role", spec.service_role.map(Value::from));
+    extend("x-entitlement", spec.entitlement.map(|one| one.as_str().into()));
+    extend("x-service-role", spec.service_role.map(|one| one.as_str().into()));
     extend("x-audit-event", spec.audit_event.map(Value::from));
     extend("requestBody", request_body(spec, shapes));
     operation

@@ -5,7 +5,7 @@ macro_rules! administration_rows {
         $next! { $($others)* ; $($rows)*
             ListOrganizations Get "/api/organizations"
                 Platform Administration Preview "List organisations"
-                security(OrganizationList all) entitlement(-) role(-)
+                security(OrganizationList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(envelope::SearchQuery) body(-)
@@ -21,7 +21,7 @@ macro_rules! administration_rows {
                 success[201] errors[400 401 402 403 409 423 500 503];
             GetOrganization Get "/api/organizations/{organizationId}"
                 Platform Administration Preview "Read an organisation"
-                security(OrganizationRead path "organizationId") entitlement(-) role(-)
+                security(OrganizationRead tenant "organizationId") entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(directory::OrganizationPath) query(NoQuery) body(-)
@@ -29,7 +29,7 @@ macro_rules! administration_rows {
                 success[200] errors[400 401 403 404 423 500 503];
             UpdateOrganization Patch "/api/organizations/{organizationId}"
                 Platform Administration Preview "Change an organisation"
-                security(OrganizationUpdate path "organizationId") entitlement(-) role(-)
+                security(OrganizationUpdate tenant "organizationId") entitlement(-) role(-)
                 audit("organization.updated")
                 idempotent(no) remediation(no) ifmatch(yes)
                 path(directory::OrganizationPath) query(NoQuery) body(Json JSON_LIMIT directory::PatchOrganization)
@@ -37,7 +37,7 @@ macro_rules! administration_rows {
                 success[200] errors[400 401 403 404 409 423 500 503];
             DeleteOrganization Delete "/api/organizations/{organizationId}"
                 Platform Administration Preview "Delete an organisation"
-                security(OrganizationDelete path "organizationId") entitlement(-) role(-)
+                security(OrganizationDelete tenant "organizationId") entitlement(-) role(-)
                 audit("organization.deleted")
                 idempotent(yes) remediation(no) ifmatch(yes)
                 path(directory::OrganizationPath) query(NoQuery) body(-)
@@ -45,7 +45,7 @@ macro_rules! administration_rows {
                 success[204] errors[400 401 403 404 409 423 500 503];
             ListUsers Get "/api/users"
                 Platform Administration Preview "List users"
-                security(UserList all) entitlement(-) role(-)
+                security(UserList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(directory::UserListQuery) body(-)
@@ -85,7 +85,7 @@ macro_rules! administration_rows {
                 success[204] errors[400 401 403 404 409 423 500 503];
             ListRoles Get "/api/roles"
                 Platform Administration Preview "List roles"
-                security(RoleList all) entitlement(-) role(-)
+                security(RoleList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(envelope::SearchQuery) body(-)
@@ -125,7 +125,7 @@ macro_rules! administration_rows {
                 success[204] errors[400 401 403 404 409 423 500 503];
             ListGrants Get "/api/grants"
                 Platform Administration Preview "List grants and denies"
-                security(GrantList all) entitlement(-) role(-)
+                security(GrantList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(access::GrantListQuery) body(-)
@@ -157,7 +157,7 @@ macro_rules! administration_rows {
                 success[204] errors[400 401 403 404 409 423 500 503];
             ListMembers Get "/api/members"
                 Platform Administration Preview "List the members of the selected organisation"
-                security(MemberList all) entitlement(-) role(-)
+                security(MemberList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(envelope::SearchQuery) body(-)
@@ -181,7 +181,7 @@ macro_rules! administration_rows {
                 success[204] errors[400 401 403 404 409 423 500 503];
             ListAuditEvents Get "/api/audit-events"
                 Platform Audit Preview "List audit events, newest first"
-                security(AuditList all) entitlement(-) role(-)
+                security(AuditList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(audit::AuditListQuery) body(-)

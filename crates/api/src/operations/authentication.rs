@@ -45,7 +45,7 @@ macro_rules! authentication_rows {
                 success[200] errors[401 500 503];
             EndSession Delete "/api/auth/sessions/{sessionId}"
                 Platform Authentication Preview "End a session"
-                security(session "session" "end" "sessionId") entitlement(-) role(-)
+                security(session Session End "sessionId") entitlement(-) role(-)
                 audit("session.ended")
                 idempotent(yes) remediation(yes) ifmatch(no)
                 path(sessions::SessionPath) query(NoQuery) body(-)
@@ -77,7 +77,7 @@ macro_rules! authentication_rows {
                 success[201] errors[400 401 403 409 423 500 503];
             DeleteApiToken Delete "/api/auth/tokens/{tokenId}"
                 Platform Authentication Preview "Delete an API token"
-                security(session "api-token" "delete" "tokenId") entitlement(-) role(-)
+                security(session ApiToken Delete "tokenId") entitlement(-) role(-)
                 audit("api_token.deleted")
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(sessions::TokenPath) query(NoQuery) body(-)

@@ -1,15 +1,16 @@
 //! What an operation's types must be able to do.
 
+use heddle_policy::Access;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
 
 use super::{MediaType, OperationId};
 use crate::decode::Problems;
 
-/// An operation as a type, so that a handler is bound to its types and its capability.
+/// An operation as a type, so that a handler is bound to its types and its kind of access.
 pub trait Operation: Send + Sync + 'static {
-    /// What the caller needs: a capability of `heddle-policy`, or `()` where a session or nothing is enough.
-    type Capability;
+    /// Whom the row lets in.
+    type Access: Access;
     /// The path's parameters.
     type Path: PathParams;
     /// The query.

@@ -5,7 +5,7 @@ macro_rules! platform_rows {
         $next! { $($others)* ; $($rows)*
             ListHumanTasks Get "/api/human-tasks"
                 Platform Work Preview "The work list"
-                security(HumanTaskList all) entitlement("workflow.enabled") role("workflow")
+                security(HumanTaskList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(tasks::HumanTaskListQuery) body(-)
@@ -13,7 +13,7 @@ macro_rules! platform_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             AssignHumanTask Post "/api/human-tasks/{taskId}/assign"
                 Platform Work Preview "Claim, delegate or release a human task"
-                security(HumanTaskAssign loaded "runId") entitlement("workflow.enabled") role("workflow")
+                security(HumanTaskAssign loaded "runId") entitlement(Workflow) role(Workflow)
                 audit("human_task.assigned")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(tasks::TaskPath) query(NoQuery) body(Json JSON_LIMIT tasks::AssignTask)
@@ -21,7 +21,7 @@ macro_rules! platform_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             SendSignal Post "/api/signals"
                 Platform Work Preview "Broadcast a signal to all that listen now"
-                security(SignalCreate all) entitlement("workflow.enabled") role("workflow")
+                security(SignalCreate all) entitlement(Workflow) role(Workflow)
                 audit("signal.sent")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json JSON_LIMIT case_events::SendSignal)
@@ -29,7 +29,7 @@ macro_rules! platform_rows {
                 success[202] errors[400 401 402 403 409 423 500 503];
             GetCaseEvent Get "/api/case-events/{eventId}"
                 Platform Cases Preview "What became of a case event"
-                security(CaseEventRead all) entitlement("workflow.enabled") role("workflow")
+                security(CaseEventRead all) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(case_events::CaseEventPath) query(NoQuery) body(-)

@@ -1,5 +1,8 @@
 //! What is declared of an operation.
 
+use heddle_policy::licence::{Entitlement, ServiceRole};
+use heddle_policy::{Action, Permission, ResourceType};
+
 use super::OperationId;
 
 /// An HTTP method that operations have.
@@ -128,19 +131,51 @@ pub enum Selector {
     None,
     /// All of the type: `*`.
     All,
-    /// The path parameter of this name.
-    Path(&'static str),
+    /// Whatever of the type the caller may read.
+    List {
+        /// The path parameters with the ids of what the things stand within, the nearest first.
+        within: &'static [&'static str],
+    },
+    /// A path parameter.
+    Path {
+        /// Its name.
+        name: &'static str,
+        /// The path parameters with the ids of what the thing stands within, the nearest first.
+        within: &'static [&'static str],
+    },
+    /// The path parameter of this name, which selects the organisation as well: its own operations work in it.
+    Tenant(&'static str),
     /// The member of this name of what the path names, known when that is loaded.
     Loaded(&'static str),
+}
+
+impl Selector {
+    /// The path parameters with the ids of what the thing stands within, the nearest first.
+    #[must_use]
+    pub const fn within(self) -> &'static [&'static str] {
+        match self {
+            Self::List { within } | Self::Path { within, .. } => within,
+            Self::None | Self::All | Self::Tenant(_) | Self::Loaded(_) => &[],
+        }
+    }
+
+    /// The path parameter with the id of the thing.
+    #[must_use]
+    pub const fn parameter(self) -> Option<&'static str> {
+        match self {
+            Self::Path { name, .. } | Self::Tenant(name) => Some(name),
+            Self::None | Self::All | Self::List { .. } | Self::Loaded(_) => None,
+        }
+    }
 }
 
 /// A resource type, what is done to it, and where its id comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ResourceAction {
-    /// The type, such as `workflow`.
-    pub resource: &'static str,
-    /// The action, such as `create`.
-    pub action: &'static str,
+    /// The type.
+    pub resource: ResourceType,
+    /// The action.
+    pub action: Action,
     /// Which resource.
     pub selector: Selector,
 }
@@ -150,8 +185,10 @@ impl std::fmt::Display for ResourceAction {
         write!(f, "{} / {}", self.resource, self.action)?;
         match self.selector {
             Selector::None => Ok(()),
-            Selector::All => write!(f, " / *"),
-            Selector::Path(name) | Selector::Loaded(name) => write!(f, " / <{name}>"),
+            Selector::All | Selector::List { .. } => write!(f, " / *"),
+            Selector::Path { name, .. } | Selector::Tenant(name) | Selector::Loaded(name) => {
+                write!(f, " / <{name}>")
+            }
         }
     }
 }
@@ -164,7 +201,7 @@ pub enum Security {
     /// Whoever is signed in; the operation is about the caller's own things.
     Session,
     /// Whoever has one of the permissions and the resource action in the selected organisation.
-    Permissions(&'static [&'static str]),
+    Permissions(&'static [Permission]),
 }
 
 /// Which bodies an operation takes.
@@ -281,9 +318,9 @@ pub struct OperationSpec {
     /// What is done to which resource.
     pub resource_action: Option<ResourceAction>,
     /// The entitlement that the licence must have.
-    pub entitlement: Option<&'static str>,
+    pub entitlement: Option<Entitlement>,
     /// The role that a node must have to serve it.
-    pub service_role: Option<&'static str>,
+    pub service_role: Option<ServiceRole>,
     /// The audit event of a success.
     pub audit_event: Option<&'static str>,
     /// Whether a repeat changes nothing more.
@@ -327,6 +364,12 @@ impl OperationSpec {
         self.method == Method::Post && self.audit_event.is_some() && keeps_answers && tells_of_it
     }
 
+    /// Where the thing's id comes from, if the row is about one.
+    #[must_use]
+    pub fn selector(&self) -> Selector {
+        self.resource_action.map_or(Selector::None, |on| on.selector)
+    }
+
     /// The names of the path's parameters, in order.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
@@ -334,7 +377,7 @@ impl OperationSpec {
 
     /// The permissions of which the caller needs one.
     #[must_use]
-    pub const fn permissions(&self) -> &'static [&'static str] {
+    pub const fn permissions(&self) -> &'static [Permission] {
         match self.security {
             Security::Permissions(permissions) => permissions,
             Security::Public | Security::Session => &[],

@@ -1,5 +1,10 @@
 //! From the rows to types.
 
+use heddle_policy::capability::{self, Capability};
+use heddle_policy::licence::{Entitlement, ServiceRole};
+use heddle_policy::resource::Place as _;
+use heddle_policy::{Action, PlaceOf, Resource, ResourceType};
+
 use super::operation_id::DerivedId;
 use super::spec::{
     Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
@@ -9,43 +14,76 @@ use super::{DEFINITION_LIMIT, JSON_LIMIT, NoBody, NoPath, NoQuery, Nothing, Oper
 use crate::decode::schema::{SchemaFault, compiled};
 use crate::openapi::{Shapes, shapes_of};
 
+/// Stops the compiler at a row that does not say where its thing stands.
+const fn hold(whole: bool) {
+    assert!(whole, "the row does not say within what its thing stands");
+}
+
+/// How many things a thing of a capability's kind stands within.
+const fn depth<C: Capability>() -> usize {
+    <PlaceOf<C::On>>::DEPTH
+}
+
 macro_rules! security {
     (public) => { (Security::Public, None::<ResourceAction>) };
     (session) => { (Security::Session, None::<ResourceAction>) };
-    (session $resource:literal $action:literal $param:literal) => {
+    (session $resource:ident $action:ident $param:literal) => {
         (
             Security::Session,
-            Some(ResourceAction { resource: $resource, action: $action, selector: Selector::Path($param) }),
+            Some(ResourceAction {
+                resource: ResourceType::$resource,
+                action: Action::$action,
+                selector: Selector::Path { name: $param, within: &[] },
+            }),
         )
     };
     ($capability:ident $($selector:tt)+) => {
         (
-            Security::Permissions(
-                <heddle_policy::capability::$capability as heddle_policy::capability::Capability>::PERMISSIONS,
-            ),
+            Security::Permissions(<capability::$capability as Capability>::PERMISSIONS),
             Some(ResourceAction {
-                resource: <heddle_policy::capability::$capability as heddle_policy::capability::Capability>::RESOURCE,
-                action: <heddle_policy::capability::$capability as heddle_policy::capability::Capability>::ACTION,
+                resource: <<capability::$capability as Capability>::On as Resource>::TYPE,
+                action: <capability::$capability as Capability>::ACTION,
                 selector: security!(@selector $($selector)+),
             }),
         )
     };
-    (@selector one) => { Selector::None };
+    (@selector kind) => { Selector::None };
     (@selector all) => { Selector::All };
-    (@selector path $param:literal) => { Selector::Path($param) };
+    (@selector list) => { Selector::List { within: &[] } };
+    (@selector list within $($parent:literal)+) => { Selector::List { within: &[$($parent),+] } };
+    (@selector path $param:literal) => { Selector::Path { name: $param, within: &[] } };
+    (@selector path $param:literal within $($parent:literal)+) => {
+        Selector::Path { name: $param, within: &[$($parent),+] }
+    };
+    (@selector tenant $param:literal) => { Selector::Tenant($param) };
     (@selector loaded $member:literal) => { Selector::Loaded($member) };
 }
 
-macro_rules! capability {
-    (public) => {
-        ()
+macro_rules! access {
+    (public) => { heddle_policy::Public };
+    (session $($rest:tt)*) => { heddle_policy::SignedIn };
+    ($capability:ident kind) => { heddle_policy::OnKind<capability::$capability> };
+    ($capability:ident all) => { heddle_policy::OnKind<capability::$capability> };
+    ($capability:ident list) => { heddle_policy::OnList<capability::$capability> };
+    ($capability:ident list within $($parent:literal)+) => {
+        heddle_policy::OnListWithin<capability::$capability>
     };
-    (session $($rest:tt)*) => {
-        ()
+    ($capability:ident path $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
+    ($capability:ident tenant $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
+    ($capability:ident loaded $($rest:tt)+) => { heddle_policy::OnLoaded<capability::$capability> };
+}
+
+/// Whether a row names as many things around its own as things of its kind stand within.
+macro_rules! is_whole {
+    ($capability:ident path $param:literal within $($parent:literal)+) => {
+        depth::<capability::$capability>() == [$($parent),+].len()
     };
-    ($capability:ident $($rest:tt)+) => {
-        heddle_policy::capability::$capability
+    ($capability:ident path $param:literal) => { depth::<capability::$capability>() == 0 };
+    ($capability:ident tenant $param:literal) => { depth::<capability::$capability>() == 0 };
+    ($capability:ident list within $($parent:literal)+) => {
+        depth::<capability::$capability>() == [$($parent),+].len()
     };
+    ($($other:tt)+) => { true };
 }
 
 macro_rules! option {
@@ -54,6 +92,12 @@ macro_rules! option {
     };
     ($text:literal) => {
         Some($text)
+    };
+    ($of:ident $word:ident) => {
+        Some($of::$word)
+    };
+    ($of:ident -) => {
+        None
     };
 }
 
@@ -134,10 +178,13 @@ macro_rules! operations {
                             area: Area::$area,
                             stability: Stability::$stability,
                             summary: $summary,
-                            security: security!($($security)+).0,
+                            security: {
+                                hold(is_whole!($($security)+));
+                                security!($($security)+).0
+                            },
                             resource_action: security!($($security)+).1,
-                            entitlement: option!($entitlement),
-                            service_role: option!($role),
+                            entitlement: option!(Entitlement $entitlement),
+                            service_role: option!(ServiceRole $role),
                             audit_event: option!($audit),
                             idempotent: yes!($idempotent),
                             remediation: yes!($remediation),
@@ -179,7 +226,7 @@ macro_rules! operations {
 
         /// Every operation as a type.
         pub mod ops {
-            use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId};
+            use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
             use crate::wire::{access, audit, case_events, conformance, decisions, definition, directory, envelope, health, licence, runs, sessions, tasks, transform, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
@@ -187,7 +234,7 @@ macro_rules! operations {
                 pub struct $name;
 
                 impl Operation for $name {
-                    type Capability = capability!($($security)+);
+                    type Access = access!($($security)+);
                     type Path = $params;
                     type Query = $query;
                     type Body = body!(@type $($body)+);

@@ -5,7 +5,7 @@ macro_rules! workflow_rows {
         $next! { $($others)* ; $($rows)*
             SubmitCaseEvent Post "/api/case-events"
                 Contract CaseEvents Preview "Submit an event that is correlated to cases and runs"
-                security(CaseEventCreate all) entitlement("workflow.enabled") role("workflow")
+                security(CaseEventCreate all) entitlement(Workflow) role(Workflow)
                 audit("case.event_received")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json JSON_LIMIT case_events::CreateCaseEvent)
@@ -13,7 +13,7 @@ macro_rules! workflow_rows {
                 success[202] errors[400 401 402 403 409 423 500 503];
             ListWorkflows Get "/api/workflows"
                 Contract Workflows Preview "List workflows"
-                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(workflows::WorkflowListQuery) body(-)
@@ -21,7 +21,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             CreateWorkflow Post "/api/workflows"
                 Contract Workflows Preview "Create a workflow"
-                security(WorkflowCreate one) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowCreate kind) entitlement(Workflow) role(Workflow)
                 audit("workflow.created")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json DEFINITION_LIMIT workflows::CreateWorkflow)
@@ -29,7 +29,7 @@ macro_rules! workflow_rows {
                 success[201] errors[400 401 402 403 409 423 500 503];
             GetBpmnConformance Get "/api/workflows/bpmn/conformance"
                 Contract Workflows Preview "What is claimed of BPMN 2.0.2"
-                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
@@ -37,7 +37,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             GetBpmnConformanceReport Get "/api/workflows/bpmn/conformance/report"
                 Contract Workflows Preview "The recorded results of the BPMN suites"
-                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(conformance::ReportQuery) body(-)
@@ -45,7 +45,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             GetCommonExecutableProfile Get "/api/workflows/bpmn/profiles/common-executable"
                 Contract Workflows Preview "The Common Executable sub-class of BPMN 2.0.2"
-                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
@@ -53,7 +53,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             GetDmnConformance Get "/api/workflows/dmn/conformance"
                 Contract Workflows Preview "What is claimed of DMN 1.5"
-                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)
@@ -61,7 +61,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             GetDmnConformanceReport Get "/api/workflows/dmn/conformance/report"
                 Contract Workflows Preview "The recorded results of the DMN suites"
-                security(WorkflowList all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(conformance::ReportQuery) body(-)
@@ -69,7 +69,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             PreviewTransform Post "/api/workflows/transform/preview"
                 Contract Workflows Preview "Preview what a file becomes as a definition"
-                security(WorkflowTransform all) entitlement("workflow.enabled") role("workflow")
+                security(WorkflowTransform all) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(JsonOrXml DEFINITION_LIMIT transform::TransformBody)
@@ -77,7 +77,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             DeleteWorkflow Delete "/api/workflows/{workflowId}"
                 Contract Workflows Preview "Delete a workflow"
-                security(WorkflowDelete path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowDelete path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.deleted")
                 idempotent(yes) remediation(no) ifmatch(yes)
                 path(workflows::WorkflowPath) query(NoQuery) body(-)
@@ -85,7 +85,7 @@ macro_rules! workflow_rows {
                 success[204] errors[400 401 402 403 404 409 423 500 503];
             GetWorkflow Get "/api/workflows/{workflowId}"
                 Contract Workflows Preview "Read a workflow with its definition"
-                security(WorkflowRead path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowRead path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(definition::VersionQuery) body(-)
@@ -93,7 +93,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             UpdateWorkflow Patch "/api/workflows/{workflowId}"
                 Contract Workflows Preview "Change a workflow's name, description, slug, folder or archival"
-                security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowUpdate path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.updated")
                 idempotent(no) remediation(no) ifmatch(yes)
                 path(workflows::WorkflowPath) query(NoQuery) body(Json JSON_LIMIT workflows::PatchWorkflow)
@@ -101,7 +101,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             GetDecisionLogic Get "/api/workflows/{workflowId}/dmn/logic"
                 Contract Workflows Preview "Read the decision model as a structure"
-                security(WorkflowRead path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowRead path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(definition::VersionQuery) body(-)
@@ -109,7 +109,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             SaveDecisionLogic Put "/api/workflows/{workflowId}/dmn/logic"
                 Contract Workflows Preview "Replace the decision model of the draft"
-                security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowUpdate path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.dmn_logic_saved")
                 idempotent(yes) remediation(no) ifmatch(yes)
                 path(workflows::WorkflowPath) query(NoQuery) body(JsonOrXml DEFINITION_LIMIT decisions::DecisionLogicBody)
@@ -117,7 +117,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             SaveDraft Put "/api/workflows/{workflowId}/draft"
                 Contract Workflows Preview "Replace the draft"
-                security(WorkflowUpdate path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowUpdate path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.draft_saved")
                 idempotent(yes) remediation(no) ifmatch(yes)
                 path(workflows::WorkflowPath) query(NoQuery) body(Json DEFINITION_LIMIT workflows::SaveDraft)
@@ -125,7 +125,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             ExportBpel Get "/api/workflows/{workflowId}/export/bpel"
                 Contract Workflows Preview "Export as executable WS-BPEL 2.0"
-                security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowExport path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(definition::BpelQuery) body(-)
@@ -133,7 +133,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             ExportBpmn Get "/api/workflows/{workflowId}/export/bpmn"
                 Contract Workflows Preview "Export as BPMN 2.0 XML"
-                security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowExport path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(definition::VersionQuery) body(-)
@@ -141,7 +141,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             ExportDmn Get "/api/workflows/{workflowId}/export/dmn"
                 Contract Workflows Preview "Export the decision model as DMN 1.5 XML"
-                security(WorkflowExport path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowExport path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(definition::DmnQuery) body(-)
@@ -149,7 +149,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             GetImportSource Get "/api/workflows/{workflowId}/import-source"
                 Contract Workflows Preview "The bytes that the workflow was imported from"
-                security(WorkflowRead path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowRead path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(NoQuery) body(-)
@@ -157,7 +157,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             PublishWorkflow Post "/api/workflows/{workflowId}/publish"
                 Contract Workflows Preview "Publish the draft as a new version"
-                security(WorkflowPublish path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowPublish path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.published")
                 idempotent(no) remediation(no) ifmatch(yes)
                 path(workflows::WorkflowPath) query(NoQuery) body(OptionalJson JSON_LIMIT workflows::PublishWorkflow)
@@ -165,7 +165,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             ListRuns Get "/api/workflows/{workflowId}/runs"
                 Contract Workflows Preview "List the runs of a workflow"
-                security(RunList all) entitlement("workflow.enabled") role("workflow")
+                security(RunList list within "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(runs::RunListQuery) body(-)
@@ -173,7 +173,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             StartRun Post "/api/workflows/{workflowId}/runs"
                 Contract Workflows Preview "Start a run"
-                security(WorkflowRun path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowRun path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.run_started")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(NoQuery) body(OptionalJson JSON_LIMIT runs::StartRun)
@@ -181,7 +181,7 @@ macro_rules! workflow_rows {
                 success[201] errors[400 401 402 403 404 409 423 500 503];
             CancelRun Delete "/api/workflows/{workflowId}/runs/{runId}"
                 Contract Workflows Preview "Cancel a run, or purge an ended one"
-                security(RunCancel path "runId") entitlement("workflow.enabled") role("workflow")
+                security(RunCancel path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.run_cancelled")
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(runs::RunPath) query(runs::CancelRunQuery) body(-)
@@ -189,7 +189,7 @@ macro_rules! workflow_rows {
                 success[204] errors[400 401 402 403 404 409 423 500 503];
             GetRun Get "/api/workflows/{workflowId}/runs/{runId}"
                 Contract Workflows Preview "Read a run"
-                security(RunRead path "runId") entitlement("workflow.enabled") role("workflow")
+                security(RunRead path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(runs::RunPath) query(runs::RunQuery) body(-)
@@ -197,7 +197,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             DecideRun Post "/api/workflows/{workflowId}/runs/{runId}/decision"
                 Contract Workflows Preview "Decide what a run waits for"
-                security(RunDecide path "runId") entitlement("workflow.enabled") role("workflow")
+                security(RunDecide path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.run_decided")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(runs::RunPath) query(NoQuery) body(Json JSON_LIMIT runs::DecideRun)
@@ -205,7 +205,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             ListRunEvents Get "/api/workflows/{workflowId}/runs/{runId}/events"
                 Contract Workflows Preview "List the events of a run"
-                security(RunRead path "runId") entitlement("workflow.enabled") role("workflow")
+                security(RunRead path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(runs::RunPath) query(runs::RunEventsQuery) body(-)
@@ -213,7 +213,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             StreamRunEvents Get "/api/workflows/{workflowId}/runs/{runId}/events/stream"
                 Contract Workflows Preview "Follow the events of a run"
-                security(RunRead path "runId") entitlement("workflow.enabled") role("workflow")
+                security(RunRead path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(runs::RunPath) query(runs::RunStreamQuery) body(-)
@@ -221,7 +221,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             CompleteHumanTask Post "/api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete"
                 Contract Workflows Preview "Complete a human task"
-                security(RunCompleteTask path "runId") entitlement("workflow.enabled") role("workflow")
+                security(RunCompleteTask path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.human_task_completed")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(tasks::HumanTaskNodePath) query(NoQuery) body(OptionalJson JSON_LIMIT tasks::CompleteTask)
@@ -229,7 +229,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             UnstarWorkflow Delete "/api/workflows/{workflowId}/star"
                 Contract Workflows Preview "Take the star off"
-                security(WorkflowStar path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowStar path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.unstarred")
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(NoQuery) body(-)
@@ -237,7 +237,7 @@ macro_rules! workflow_rows {
                 success[204] errors[400 401 402 403 404 423 500 503];
             StarWorkflow Put "/api/workflows/{workflowId}/star"
                 Contract Workflows Preview "Star a workflow"
-                security(WorkflowStar path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowStar path "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.starred")
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(NoQuery) body(-)
@@ -245,7 +245,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             ValidateWorkflow Post "/api/workflows/{workflowId}/validate"
                 Contract Workflows Preview "Validate the draft or a given definition"
-                security(WorkflowValidate path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowValidate path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(NoQuery) body(OptionalJson DEFINITION_LIMIT workflows::ValidateWorkflow)
@@ -253,7 +253,7 @@ macro_rules! workflow_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             ListVersions Get "/api/workflows/{workflowId}/versions"
                 Contract Workflows Preview "List the published versions"
-                security(WorkflowRead path "workflowId") entitlement("workflow.enabled") role("workflow")
+                security(WorkflowRead path "workflowId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(workflows::WorkflowPath) query(envelope::PageQuery) body(-)

@@ -6,7 +6,7 @@ use heddle_policy::licence::{
     CLAIMS_VERSION, CLOCK_TOLERANCE_SECONDS, Claims, ClockFacts, Entitlement, Kind, Licence, LicenceState,
     Restriction, Signer, TRIAL_DAYS,
 };
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
 use heddle_usecase::{Actor, Journal, Outcome};
 use serde_json::json;
@@ -110,7 +110,7 @@ impl Identity {
     /// `Unavailable`.
     pub async fn licence(
         &self,
-        _: &Authorized<LicenceRead>,
+        _: &AuthorizedKind<LicenceRead>,
         context: &RequestContext,
     ) -> Result<LicenceReport, UseCaseError> {
         let kept = self.fresh().await?;
@@ -123,7 +123,7 @@ impl Identity {
     /// `Unavailable`.
     pub async fn licence_request(
         &self,
-        _: &Authorized<LicenceInspect>,
+        _: &AuthorizedKind<LicenceInspect>,
         context: &RequestContext,
     ) -> Result<LicenceRequest, UseCaseError> {
         Ok(LicenceRequest {
@@ -139,7 +139,7 @@ impl Identity {
     /// `Unavailable`.
     pub async fn validate_licence(
         &self,
-        _: &Authorized<LicenceInspect>,
+        _: &AuthorizedKind<LicenceInspect>,
         context: &RequestContext,
         text: &str,
     ) -> Result<Validation, UseCaseError> {
@@ -184,7 +184,7 @@ impl Identity {
     /// issued before the one installed, without `force`; `Conflict` (`revisionMismatch`).
     pub async fn install_licence(
         &self,
-        _: &Authorized<LicenceInstall>,
+        _: &AuthorizedKind<LicenceInstall>,
         context: &RequestContext,
         install: &Install,
         record: &JournalFor<'_, LicenceReport>,
@@ -285,7 +285,7 @@ impl Identity {
     /// `Conflict` (`trialUsed`, `licensed`).
     pub async fn start_trial(
         &self,
-        _: &Authorized<LicenceInstall>,
+        _: &AuthorizedKind<LicenceInstall>,
         context: &RequestContext,
         record: &JournalFor<'_, LicenceReport>,
     ) -> Result<LicenceReport, UseCaseError> {

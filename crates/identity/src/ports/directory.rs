@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
@@ -121,7 +121,7 @@ pub trait DirectoryStore: Send + Sync {
     async fn organizations(
         &self,
         user: UserId,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Organization>,
         page: &PageRequest,
     ) -> Result<Page<Organization>, StoreError>;
 
@@ -159,7 +159,7 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &UserFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::User>,
         page: &PageRequest,
     ) -> Result<Page<User>, StoreError>;
 
@@ -199,7 +199,7 @@ pub trait DirectoryStore: Send + Sync {
     async fn members(
         &self,
         tenant: TenantId,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Member>,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError>;
 
@@ -228,7 +228,7 @@ pub trait DirectoryStore: Send + Sync {
     async fn roles(
         &self,
         tenant: TenantId,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Role>,
         page: &PageRequest,
     ) -> Result<Page<Role>, StoreError>;
 
@@ -259,7 +259,7 @@ pub trait DirectoryStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &GrantFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Grant>,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError>;
 

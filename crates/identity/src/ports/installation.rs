@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, Revision, TenantId, Timestamp};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
 use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
@@ -139,7 +139,7 @@ pub trait InstallationStore: Send + Sync {
         &self,
         tenant: TenantId,
         filter: &AuditFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::AuditEvent>,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, StoreError>;
 

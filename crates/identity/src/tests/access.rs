@@ -1,5 +1,5 @@
 use heddle_kernel::TokenId;
-use heddle_policy::{PermissionSet, Reason};
+use heddle_policy::{Permission, PermissionSet, Reason};
 use heddle_usecase::StoreError;
 
 use super::*;
@@ -48,7 +48,7 @@ async fn a_session_stands_for_its_user_with_his_roles() {
     assert_eq!(caller.session_id(), Some(session(1).id));
     assert_eq!(caller.principal.groups[0], "designer");
     let context = caller.context(request_at(START));
-    assert!(context.holds("workflows.manage") && !context.holds("runs.operate"));
+    assert!(context.holds(Permission::WorkflowsManage) && !context.holds(Permission::RunsOperate));
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn an_api_token_is_narrowed_bound_and_ends() {
     let token = Token::random(API_TOKEN_PREFIX).unwrap();
     let caller = identity.authenticate(token.expose(), None, START).await.unwrap().unwrap();
     let context = caller.context(request_at(START));
-    assert!(context.holds("workflows.view") && !context.holds("workflows.manage"));
+    assert!(context.holds(Permission::WorkflowsView) && !context.holds(Permission::WorkflowsManage));
     let end = START.plus_seconds(3600);
     assert!(identity.authenticate(token.expose(), None, end).await.unwrap().is_none());
     // What only the owner in person may do.
@@ -140,12 +140,13 @@ async fn the_code_s_table_counts_for_system_roles_and_the_row_for_others() {
     let mut found = access(Credential::Session(session(1)));
     found.standing.roles = vec![Role { rules: everything.clone(), ..system_role("worker") }];
     let caller = self::caller(&knowing(found, 0), START).await.unwrap();
-    assert!(!caller.snapshot.holds("members.manage"), "a row can't make a system role stronger");
+    assert!(!caller.snapshot.holds(Permission::MembersManage), "a row can't make a system role stronger");
     let mut found = access(Credential::Session(session(1)));
     found.standing.roles = vec![role(1, "owner", everything)];
     let caller = self::caller(&knowing(found, 0), START).await.unwrap();
-    let question = Target::one("w1");
-    let denial = caller.snapshot.authorize::<heddle_policy::capability::WorkflowRead>(&question).unwrap_err();
+    let workflow = heddle_kernel::WorkflowId(Uuid::from_u128(7));
+    let read = caller.snapshot.authorize_one::<heddle_policy::capability::WorkflowRead>(workflow, ());
+    let denial = read.unwrap_err();
     assert_eq!(
         denial.reason,
         Reason::ResourceActionNotGranted,

@@ -84,7 +84,7 @@ impl Running {
     ) -> Result<LicenceState, UseCaseError> {
         let context = at(now);
         let install = Install { text, force, revision: None };
-        let grant = grant::<LicenceInstall>(&context);
+        let grant = kind::<LicenceInstall>(&context);
         let installed = self.identity.install_licence(&grant, &context, &install, &nothing).await;
         installed.map(|report| report.licence.state)
     }
@@ -103,7 +103,7 @@ async fn an_installed_licence_is_in_force_at_once() {
     assert_eq!(state, LicenceState::Active { expires_at: claims.exp });
     assert!(running.identity.licence_state().allows("workflow.enabled"));
     let context = at(START);
-    let report = running.identity.licence(&grant::<LicenceRead>(&context), &context).await.unwrap();
+    let report = running.identity.licence(&kind::<LicenceRead>(&context), &context).await.unwrap();
     assert_eq!((report.revision, report.usage.users, report.trial_available), (Revision(5), 2, true));
     assert!(key().is_sealed(&running.row.lock().unwrap()));
 }
@@ -130,7 +130,7 @@ async fn what_is_not_a_licence_for_here_and_now_is_refused_and_audited() {
         let context = at(START);
         let dry = running
             .identity
-            .validate_licence(&grant::<LicenceInspect>(&context), &context, &text)
+            .validate_licence(&kind::<LicenceInspect>(&context), &context, &text)
             .await
             .unwrap();
         assert_eq!((dry.valid, dry.reason), (false, Some(expected)));
@@ -149,7 +149,7 @@ async fn a_dry_run_changes_nothing() {
     let context = at(START);
     let text = testing::issue(&testing::claims(START));
     let dry =
-        running.identity.validate_licence(&grant::<LicenceInspect>(&context), &context, &text).await.unwrap();
+        running.identity.validate_licence(&kind::<LicenceInspect>(&context), &context, &text).await.unwrap();
     assert!(dry.valid && dry.licence.is_some_and(|licence| licence.allows("vector.enabled")));
     assert_eq!(running.identity.licence_state().restriction(), Some("missing"));
 }
@@ -174,7 +174,7 @@ async fn a_revision_that_was_overtaken_installs_nothing() {
     let install = Install { text, force: false, revision: Some(Revision(3)) };
     let installed = running
         .identity
-        .install_licence(&grant::<LicenceInstall>(&context), &context, &install, &nothing)
+        .install_licence(&kind::<LicenceInstall>(&context), &context, &install, &nothing)
         .await;
     assert_eq!(reason(&installed.unwrap_err()), "revisionMismatch");
 }
@@ -184,7 +184,7 @@ async fn the_trial_is_started_once_and_never_over_a_licence() {
     let running = running(sealed(row())).await;
     let context = at(START);
     let start =
-        async || running.identity.start_trial(&grant::<LicenceInstall>(&context), &context, &nothing).await;
+        async || running.identity.start_trial(&kind::<LicenceInstall>(&context), &context, &nothing).await;
     let report = start().await.unwrap();
     assert_eq!(report.licence.state, LicenceState::Trial { expires_at: START.plus_seconds(30 * DAY) });
     assert!(!report.trial_available);
@@ -193,7 +193,7 @@ async fn the_trial_is_started_once_and_never_over_a_licence() {
     assert_eq!(running.identity.licence_state().restriction(), Some("expired"));
     let licensed = self::running(sealed(row())).await;
     licensed.install(&testing::claims(START), START, false).await.unwrap();
-    let refused = licensed.identity.start_trial(&grant::<LicenceInstall>(&context), &context, &nothing).await;
+    let refused = licensed.identity.start_trial(&kind::<LicenceInstall>(&context), &context, &nothing).await;
     assert_eq!(reason(&refused.unwrap_err()), "licensed");
 }
 

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use heddle_kernel::{
     FixedClock, RequestId, Revision, RoleId, SequentialIds, SessionId, TenantId, Timestamp, UserId,
 };
+use heddle_policy::resource::Top;
 use heddle_policy::{
-    Authorized, Capability, Facts, Principal, RequestContext, RequestFacts, RoleRules, SessionKind, Snapshot,
-    Target, system_roles,
+    Authorized, AuthorizedKind, Capability, Facts, Principal, RequestContext, RequestFacts, Resource,
+    RoleRules, SessionKind, Snapshot, system_roles,
 };
 use heddle_usecase::Journal;
 use uuid::Uuid;
@@ -181,7 +182,7 @@ pub fn context_of(facts: &Facts, now: Timestamp) -> RequestContext {
         display: "User 0".to_owned(),
         groups: Vec::new(),
     };
-    Snapshot::new(facts, now).context(principal, request_at(now))
+    RequestContext::of_caller(&Snapshot::new(facts, now), principal, request_at(now))
 }
 
 /// The context of user 0 with a system role.
@@ -189,8 +190,18 @@ pub fn context(role: &str) -> RequestContext {
     context_of(&Facts::member(user_id(0), tenant()).with_system_role(role), START)
 }
 
-pub fn grant<C: Capability>(context: &RequestContext) -> Authorized<C> {
-    context.snapshot().authorize::<C>(&Target::all()).unwrap()
+/// The proof for all of a kind.
+pub fn kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
+    context.snapshot().authorize_kind().unwrap()
+}
+
+/// The proof for one thing.
+pub fn one<C>(context: &RequestContext, id: <C::On as Resource>::Id) -> Authorized<C>
+where
+    C: Capability,
+    C::On: Resource<Parent = Top>,
+{
+    context.snapshot().authorize_one(id, ()).unwrap()
 }
 
 pub fn nothing<T>(_: &T) -> Journal {

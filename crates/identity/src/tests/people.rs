@@ -44,20 +44,17 @@ async fn the_last_owner_stays() {
     let identity = world.identity();
     let context = context("owner");
     let journal = Journal::default();
-    let removed = identity
-        .remove_member(&grant::<MemberDelete>(&context), &context, (user_id(1), None), &journal)
-        .await;
+    let removed =
+        identity.remove_member(&one::<MemberDelete>(&context, user_id(1)), &context, None, &journal).await;
     assert_eq!(reason(&removed.unwrap_err()), "lastOwner");
     let set = SetMember { roles: vec!["viewer".to_owned()], ..SetMember::default() };
-    let set =
-        identity.set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), set), &nothing).await;
+    let set = identity.set_member(&one::<MemberUpdate>(&context, user_id(1)), &context, set, &nothing).await;
     assert_eq!(reason(&set.unwrap_err()), "lastOwner");
     let patch = PatchUser { state: Some(UserState::Disabled), ..PatchUser::default() };
-    let off =
-        identity.update_user(&grant::<UserUpdate>(&context), &context, (user_id(1), patch), &nothing).await;
+    let off = identity.update_user(&one::<UserUpdate>(&context, user_id(1)), &context, patch, &nothing).await;
     assert_eq!(reason(&off.unwrap_err()), "lastOwner");
     let deleted =
-        identity.delete_user(&grant::<UserDelete>(&context), &context, (user_id(1), None), &journal).await;
+        identity.delete_user(&one::<UserDelete>(&context, user_id(1)), &context, None, &journal).await;
     assert_eq!(reason(&deleted.unwrap_err()), "lastOwner");
 }
 
@@ -72,7 +69,7 @@ async fn an_administrator_makes_no_owner_and_touches_none() {
     // User 1 is a viewer: he can't be made an owner.
     let identity = world_with(&["viewer"]).identity();
     let made = identity
-        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), set(&["owner"])), &nothing)
+        .set_member(&one::<MemberUpdate>(&context, user_id(1)), &context, set(&["owner"]), &nothing)
         .await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     let account = NewAccount {
@@ -81,25 +78,24 @@ async fn an_administrator_makes_no_owner_and_touches_none() {
         password: None,
         roles: vec!["owner".to_owned()],
     };
-    let made = identity.create_user(&grant::<UserCreate>(&context), &context, account, &nothing).await;
+    let made = identity.create_user(&kind::<UserCreate>(&context), &context, account, &nothing).await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     // Neither is one made of oneself.
     let made = identity
-        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(0), set(&["owner"])), &nothing)
+        .set_member(&one::<MemberUpdate>(&context, user_id(0)), &context, set(&["owner"]), &nothing)
         .await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     // User 1 is an owner: his account can't be taken over, his membership not be changed.
     let identity = world_with(&["owner"]).identity();
     let patch = PatchUser { password: Some("a river under old stones".to_owned()), ..PatchUser::default() };
     let taken =
-        identity.update_user(&grant::<UserUpdate>(&context), &context, (user_id(1), patch), &nothing).await;
+        identity.update_user(&one::<UserUpdate>(&context, user_id(1)), &context, patch, &nothing).await;
     assert_eq!(reason(&taken.unwrap_err()), "exceedsOwnRights");
-    let removed = identity
-        .remove_member(&grant::<MemberDelete>(&context), &context, (user_id(1), None), &journal)
-        .await;
+    let removed =
+        identity.remove_member(&one::<MemberDelete>(&context, user_id(1)), &context, None, &journal).await;
     assert_eq!(reason(&removed.unwrap_err()), "exceedsOwnRights");
     let set = identity
-        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), set(&["viewer"])), &nothing)
+        .set_member(&one::<MemberUpdate>(&context, user_id(1)), &context, set(&["viewer"]), &nothing)
         .await;
     assert_eq!(reason(&set.unwrap_err()), "exceedsOwnRights");
 }
@@ -131,7 +127,7 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
     };
     let identity = world.identity();
     let set = identity
-        .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), wanted), &nothing)
+        .set_member(&one::<MemberUpdate>(&context, user_id(1)), &context, wanted, &nothing)
         .await
         .unwrap();
     assert_eq!(set.roles.len(), 2);
@@ -150,9 +146,8 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
             "revisionMismatch",
         ),
     ] {
-        let set = identity
-            .set_member(&grant::<MemberUpdate>(&context), &context, (user_id(1), wanted), &nothing)
-            .await;
+        let set =
+            identity.set_member(&one::<MemberUpdate>(&context, user_id(1)), &context, wanted, &nothing).await;
         assert_eq!(reason(&set.unwrap_err()), expected);
     }
 }
@@ -166,8 +161,7 @@ async fn an_account_is_changed_by_its_home_alone_and_nobody_switches_himself_off
     world.directory.expect_user().withf(|_, id| *id == user_id(0)).returning(|_, _| Ok(user(0)));
     let identity = world.identity();
     let change = async |id: UserId, patch: PatchUser| {
-        let changed =
-            identity.update_user(&grant::<UserUpdate>(&context), &context, (id, patch), &nothing).await;
+        let changed = identity.update_user(&one::<UserUpdate>(&context, id), &context, patch, &nothing).await;
         reason(&changed.unwrap_err())
     };
     let renamed = PatchUser { display_name: Some("X".to_owned()), ..PatchUser::default() };
@@ -211,11 +205,11 @@ async fn the_licence_limits_accounts_and_organisations() {
         password: None,
         roles: vec!["viewer".to_owned()],
     };
-    let refused = identity.create_user(&grant::<UserCreate>(&context), &context, account, &nothing).await;
+    let refused = identity.create_user(&kind::<UserCreate>(&context), &context, account, &nothing).await;
     assert!(matches!(refused, Err(UseCaseError::LimitReached { limit: "users", licensed: 3, used: 3 })));
     let new = CreateOrganization { slug: "second".to_owned(), display_name: "Second".to_owned() };
     let refused =
-        identity.create_organization(&grant::<OrganizationCreate>(&context), &context, new, &nothing).await;
+        identity.create_organization(&kind::<OrganizationCreate>(&context), &context, new, &nothing).await;
     assert!(matches!(
         refused,
         Err(UseCaseError::LimitReached { limit: "organizations", licensed: 1, used: 1 })
@@ -230,11 +224,11 @@ async fn system_roles_stay_as_they_are() {
     let context = context("owner");
     let id = system_role("viewer").id;
     let changed = identity
-        .update_role(&grant::<RoleUpdate>(&context), &context, (id, PatchRole::default()), &nothing)
+        .update_role(&one::<RoleUpdate>(&context, id), &context, PatchRole::default(), &nothing)
         .await;
     assert_eq!(reason(&changed.unwrap_err()), "systemRole");
     let deleted =
-        identity.delete_role(&grant::<RoleDelete>(&context), &context, (id, None), &Journal::default()).await;
+        identity.delete_role(&one::<RoleDelete>(&context, id), &context, None, &Journal::default()).await;
     assert_eq!(reason(&deleted.unwrap_err()), "systemRole");
 }
 
@@ -255,13 +249,12 @@ async fn a_repeated_deletion_is_fine_and_one_of_nothing_is_not() {
         let context = context("owner");
         let journal = Journal::default();
         let id = system_role("viewer").id;
-        let role = identity.delete_role(&grant::<RoleDelete>(&context), &context, (id, None), &journal).await;
+        let role = identity.delete_role(&one::<RoleDelete>(&context, id), &context, None, &journal).await;
         let member = identity
-            .remove_member(&grant::<MemberDelete>(&context), &context, (user_id(1), None), &journal)
+            .remove_member(&one::<MemberDelete>(&context, user_id(1)), &context, None, &journal)
             .await;
-        let user = identity
-            .delete_user(&grant::<UserDelete>(&context), &context, (user_id(1), None), &journal)
-            .await;
+        let user =
+            identity.delete_user(&one::<UserDelete>(&context, user_id(1)), &context, None, &journal).await;
         for result in [role, member, user] {
             assert!(if fine { result.is_ok() } else { matches!(result, Err(UseCaseError::NotFound)) });
         }
@@ -283,9 +276,9 @@ async fn an_organisation_that_is_a_home_stays_and_another_one_is_not_there() {
     let delete = async |id: TenantId| {
         identity
             .delete_organization(
-                &grant::<OrganizationDelete>(&context),
+                &one::<OrganizationDelete>(&context, id),
                 &context,
-                (id, None),
+                None,
                 &Journal::default(),
             )
             .await

@@ -7,6 +7,9 @@ use crate::grants::NewGrant;
 use crate::records::{GrantPrincipal, GrantRow};
 use crate::roles::{NewRole, PatchRole};
 
+const W1: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+const W2: &str = "01890a5d-ac96-774b-bcce-b302099a8058";
+
 fn new_grant(principal: GrantPrincipal, about: (&str, &str, &str), effect: Effect) -> NewGrant {
     NewGrant {
         principal,
@@ -26,7 +29,7 @@ fn held_back() -> RequestContext {
         source: Source::User,
         resource: "workflow".to_owned(),
         action: "delete".to_owned(),
-        selector: "w1".to_owned(),
+        selector: W1.to_owned(),
         effect: Effect::Deny,
         expires_at: None,
     };
@@ -50,14 +53,14 @@ async fn nobody_grants_more_than_he_has() {
     let context = held_back();
     let give = async |about: (&str, &str, &str)| {
         let new = new_grant(GrantPrincipal::User(user_id(0)), about, Effect::Allow);
-        identity.create_grant(&grant::<GrantCreate>(&context), &context, new, &nothing).await
+        identity.create_grant(&kind::<GrantCreate>(&context), &context, new, &nothing).await
     };
     for about in
-        [("workflow", "delete", "w1"), ("workflow", "delete", "*"), ("workflow", "*", "w1"), ("*", "*", "*")]
+        [("workflow", "delete", W1), ("workflow", "delete", "*"), ("workflow", "*", W1), ("*", "*", "*")]
     {
         assert_eq!(reason(&give(about).await.unwrap_err()), "exceedsOwnRights", "{about:?}");
     }
-    give(("workflow", "delete", "w2")).await.unwrap();
+    give(("workflow", "delete", W2)).await.unwrap();
 }
 
 #[tokio::test]
@@ -75,7 +78,7 @@ async fn nobody_lifts_the_deny_that_holds_him_back() {
         created_at: START,
         created_by: user_id(1),
     };
-    for (selector, expected) in [("w1", Some("exceedsOwnRights")), ("w2", None)] {
+    for (selector, expected) in [(W1, Some("exceedsOwnRights")), (W2, None)] {
         let mut world = World::new();
         let kept = row(selector);
         world.directory.expect_grant().returning(move |_, _| Ok(kept.clone()));
@@ -84,7 +87,7 @@ async fn nobody_lifts_the_deny_that_holds_him_back() {
         let id = GrantId(Uuid::from_u128(600));
         let lifted = world
             .identity()
-            .delete_grant(&grant::<GrantDelete>(&context), &context, id, &Journal::default())
+            .delete_grant(&one::<GrantDelete>(&context, id), &context, &Journal::default())
             .await;
         assert_eq!(lifted.err().map(|error| reason(&error)), expected);
     }
@@ -99,7 +102,7 @@ async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
     let identity = world.identity();
     let deny = async |context: &RequestContext, principal: GrantPrincipal, about: (&str, &str, &str)| {
         let new = new_grant(principal, about, Effect::Deny);
-        let made = identity.create_grant(&grant::<GrantCreate>(context), context, new, &nothing).await;
+        let made = identity.create_grant(&kind::<GrantCreate>(context), context, new, &nothing).await;
         made.err().map(|error| reason(&error))
     };
     let (administrator, owner) = (context("administrator"), context("owner"));
@@ -132,7 +135,7 @@ async fn grants_name_what_there_is() {
         (("workflow", "read", ""), "wrongFormat"),
     ] {
         let new = new_grant(GrantPrincipal::Everyone, about, Effect::Allow);
-        let made = identity.create_grant(&grant::<GrantCreate>(&context), &context, new, &nothing).await;
+        let made = identity.create_grant(&kind::<GrantCreate>(&context), &context, new, &nothing).await;
         assert_eq!(reason(&made.unwrap_err()), expected);
     }
 }
@@ -145,7 +148,7 @@ async fn a_role_gives_no_more_than_its_maker_has() {
     let make = async |context: &RequestContext, rules: RoleRules| {
         let new = NewRole { name: "helpers".to_owned(), description: None, rules };
         identity
-            .create_role(&grant::<RoleCreate>(context), context, new, &nothing)
+            .create_role(&kind::<RoleCreate>(context), context, new, &nothing)
             .await
             .err()
             .map(|error| reason(&error))
@@ -160,13 +163,13 @@ async fn a_role_gives_no_more_than_its_maker_has() {
 
 #[tokio::test]
 async fn a_role_s_denies_are_lifted_by_who_is_free_of_them() {
-    let kept = role(50, "restricted", RoleRules { resources: vec![denying("w1")], ..RoleRules::default() });
+    let kept = role(50, "restricted", RoleRules { resources: vec![denying(W1)], ..RoleRules::default() });
     for (context, resources, expected) in [
         (held_back(), Vec::new(), Some("exceedsOwnRights")),
         (context("administrator"), Vec::new(), None),
         // More denies are an owner's business, for an owner may have the role.
-        (context("administrator"), vec![denying("w1"), denying("w2")], Some("exceedsOwnRights")),
-        (context("owner"), vec![denying("w1"), denying("w2")], None),
+        (context("administrator"), vec![denying(W1), denying(W2)], Some("exceedsOwnRights")),
+        (context("owner"), vec![denying(W1), denying(W2)], None),
     ] {
         let mut world = World::new();
         let kept = kept.clone();
@@ -174,10 +177,8 @@ async fn a_role_s_denies_are_lifted_by_who_is_free_of_them() {
         world.directory.expect_role().returning(move |_, _| Ok(kept.clone()));
         world.directory.expect_update_role().returning(|_, _, _| Ok(()));
         let patch = PatchRole { resources: Some(resources), ..PatchRole::default() };
-        let changed = world
-            .identity()
-            .update_role(&grant::<RoleUpdate>(&context), &context, (id, patch), &nothing)
-            .await;
+        let changed =
+            world.identity().update_role(&one::<RoleUpdate>(&context, id), &context, patch, &nothing).await;
         assert_eq!(changed.err().map(|error| reason(&error)), expected);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use heddle_policy::capability::ALL;
-use heddle_policy::permission::{ACTIONS, PERMISSIONS, RESOURCE_TYPES};
+use heddle_policy::{Action, Permission, ResourceType};
 
 type Row = (Vec<String>, String, String);
 
@@ -43,8 +43,8 @@ fn every_row_of_what_is_served_has_its_capability_and_every_capability_its_row()
     let ours: BTreeSet<Row> = ALL
         .iter()
         .map(|one| {
-            let names = one.permissions.iter().map(|name| (*name).to_owned()).collect();
-            (names, one.resource.to_owned(), one.action.to_owned())
+            let names = one.permissions.iter().map(ToString::to_string).collect();
+            (names, one.resource.to_string(), one.action.to_string())
         })
         .collect();
     let served = ["workflows", "case-events", "licence", "administration", "audit", "work"];
@@ -63,9 +63,9 @@ fn every_word_of_the_rows_is_registered() {
     let Some(rows) = all_rows() else { return };
     for (area, (permissions, resource, action)) in rows {
         for name in permissions.iter().filter(|name| !name.starts_with('-')) {
-            assert!(PERMISSIONS.contains(&name.as_str()), "{area}: {name}");
+            assert!(Permission::from_word(name).is_some(), "{area}: {name}");
         }
-        assert!(RESOURCE_TYPES.contains(&resource.as_str()), "{area}: {resource}");
-        assert!(ACTIONS.contains(&action.as_str()), "{area}: {action}");
+        assert!(ResourceType::from_word(&resource).is_some(), "{area}: {resource}");
+        assert!(Action::from_word(&action).is_some(), "{area}: {action}");
     }
 }

@@ -6,7 +6,7 @@ use heddle_policy::capability::ALL;
 use heddle_policy::system_roles::SYSTEM_ROLES;
 use heddle_policy::{Question, Snapshot, Target};
 
-use crate::spec::{NOW, facts};
+use crate::spec::{NOW, facts, rule_id};
 
 #[test]
 fn the_system_roles_may_do_this() {
@@ -24,12 +24,12 @@ fn the_system_roles_may_do_this() {
         for (name, snapshot) in &roles {
             let (target, lists) = match capability.lists {
                 true => (Target::all(), true),
-                false => (Target::one("some"), false),
+                false => (Target::one(rule_id("some")), false),
             };
             let question = Question {
                 permissions: capability.permissions,
-                resource: capability.resource,
-                action: capability.action,
+                resource: capability.resource.as_str(),
+                action: capability.action.as_str(),
                 lists,
                 target: &target,
             };

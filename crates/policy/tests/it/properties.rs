@@ -1,20 +1,37 @@
 //! What holds in every world.
 
-use heddle_kernel::{RequestId, SessionId, Timestamp, UserId};
-use heddle_policy::capability::{RunList, RunRead, SessionOnly, WorkflowRead};
-use heddle_policy::permission::{ACTIONS, RESOURCE_TYPES, parent_of};
+use heddle_kernel::{RequestId, RunId, SessionId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::capability::{RunList, RunRead, WorkflowRead};
 use heddle_policy::{
-    DeterminingRule, Effect, Facts, GrantFacts, PermissionSet, Principal, Question, Reason, RequestFacts,
-    RoleRules, SessionKind, Snapshot, Source, Target, system_roles,
+    Action, DeterminingRule, Effect, Facts, GrantFacts, Key, OwnReason, Permission, PermissionSet, Principal,
+    Question, Reason, RequestContext, RequestFacts, ResourceType, RoleRules, SessionKind, Snapshot, Source,
+    Target, Within, system_roles,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use crate::spec::{NOW, answer, facts, grant};
+use crate::spec::{MISSPELT, NOBODY, NOW, R1, W1, W2, answer, facts, grant, rule_id};
+
+fn kind(word: &str) -> ResourceType {
+    ResourceType::from_word(word).unwrap()
+}
+
+fn run(text: &str) -> RunId {
+    text.parse().unwrap()
+}
+
+fn workflow(text: &str) -> WorkflowId {
+    text.parse().unwrap()
+}
 
 const TYPES: [&str; 5] = ["run", "workflow", "document", "vector-database", "member"];
 const DONE: [&str; 4] = ["read", "list", "cancel", "query"];
-const IDS: [&str; 4] = ["1", "2", "3", "4"];
+const IDS: [&str; 4] = [
+    "00000000-0000-7000-8000-000000000001",
+    "00000000-0000-7000-8000-000000000002",
+    "00000000-0000-7000-8000-000000000003",
+    "00000000-0000-7000-8000-000000000004",
+];
 
 fn any_source() -> impl Strategy<Value = Source> {
     prop_oneof![
@@ -32,7 +49,7 @@ fn any_effect() -> impl Strategy<Value = Effect> {
 fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = GrantFacts> {
     let resource = prop_oneof![4 => prop::sample::select(&TYPES[..]), 1 => Just("*")];
     let action = prop_oneof![4 => prop::sample::select(&DONE[..]), 1 => Just("*")];
-    let selector = prop_oneof![3 => prop::sample::select(&IDS[..]), 1 => Just("*")];
+    let selector = prop_oneof![6 => prop::sample::select(&IDS[..]), 2 => Just("*"), 1 => Just(MISSPELT)];
     let end = prop_oneof![6 => Just(None), 1 => Just(Some(Timestamp::from_micros(5)))];
     (any_source(), resource, action, selector, effect, end).prop_map(
         |(source, resource, action, selector, effect, end)| GrantFacts {
@@ -59,12 +76,12 @@ fn any_world() -> impl Strategy<Value = Facts> {
 }
 
 fn each_question(mut ask: impl FnMut(&Question<'_>)) {
-    let permissions: [&[&str]; 2] = [&[], &["runs.view", "workflows.run"]];
+    let permissions: [&[Permission]; 2] = [&[], &[Permission::RunsView, Permission::WorkflowsRun]];
     for resource in TYPES {
         let mut targets = vec![Target::all()];
-        targets.extend(IDS.map(Target::one));
-        if let Some(parent) = parent_of(resource) {
-            targets.extend(IDS.map(|id| Target::one("1").within(parent, id)));
+        targets.extend(IDS.map(|id| Target::one(rule_id(id))));
+        if let Some(parent) = kind(resource).parent() {
+            targets.extend(IDS.map(|id| Target::one(rule_id(IDS[0])).within(parent, rule_id(id))));
         }
         for (action, target, permissions) in DONE
             .iter()
@@ -110,21 +127,22 @@ proptest! {
         let snapshot = Snapshot::new(&world, NOW);
         for resource in TYPES {
             for action in DONE {
-                let reach = snapshot.reach(resource, action);
+                let extent = snapshot.extent(kind(resource), Action::from_word(action).unwrap());
                 for id in IDS {
-                    let parents: Vec<Option<&str>> = match parent_of(resource) {
+                    let parents: Vec<Option<&str>> = match kind(resource).parent() {
                         Some(_) => IDS.map(Some).into_iter().chain([None]).collect(),
                         None => vec![None],
                     };
                     for parent in parents {
-                        let mut target = Target::one(id);
-                        if let (Some(kind), Some(parent)) = (parent_of(resource), parent) {
-                            target = target.within(kind, parent);
+                        let mut target = Target::one(rule_id(id));
+                        if let (Some(above), Some(parent)) = (kind(resource).parent(), parent) {
+                            target = target.within(above, rule_id(parent));
                         }
                         let lists = action == "list";
                         let question = Question { permissions: &[], resource, action, lists, target: &target };
                         let decision = snapshot.decide(&question);
-                        prop_assert_eq!(reach.permits(id, parent), decision.allowed(), "{:?} {:?}", question, reach);
+                        let permitted = extent.permits(&rule_id(id), &target.parents);
+                        prop_assert_eq!(permitted, decision.allowed(), "{:?} {:?}", question, extent);
                     }
                 }
             }
@@ -135,21 +153,25 @@ proptest! {
     fn all_rights_are_those_of_the_decisions(world in any_world()) {
         let snapshot = Snapshot::new(&world, NOW);
         let effective = snapshot.effective();
-        for resource in RESOURCE_TYPES {
-            for action in ACTIONS {
+        for resource in ResourceType::ALL {
+            for action in Action::ALL {
                 let listed = effective.resources.iter().find(|one| one.resource == *resource && one.action == *action);
-                for id in IDS.iter().chain(&["an id that no rule names"]) {
-                    let target = Target::one(id);
+                for id in IDS.iter().chain(&[NOBODY]) {
+                    let target = Target::one(rule_id(id));
                     let question = Question {
-                        permissions: &[], resource, action, lists: *action == "list", target: &target,
+                        permissions: &[],
+                        resource: resource.as_str(),
+                        action: action.as_str(),
+                        lists: *action == Action::List,
+                        target: &target,
                     };
-                    let says = listed.is_some_and(|one| one.reach.permits(id, None));
+                    let says = listed.is_some_and(|one| one.reach.permits(&rule_id(id), &target.parents));
                     prop_assert_eq!(says, snapshot.decide(&question).allowed(), "{:?}", question);
                 }
             }
         }
         for (permission, roles) in &effective.permissions {
-            prop_assert!(snapshot.holds(permission) && !roles.is_empty());
+            prop_assert!(snapshot.holds(*permission) && !roles.is_empty());
         }
     }
 
@@ -184,35 +206,79 @@ fn a_scope_is_of_the_snapshot_s_caller_and_organisation() {
         now: NOW,
         client_ip: Some("192.0.2.1".to_owned()),
     };
-    let context = snapshot.context(principal(UserId(Uuid::from_u128(77))), request);
+    let context = RequestContext::of_caller(&snapshot, principal(UserId(Uuid::from_u128(77))), request);
     assert_eq!((context.user_id(), context.tenant()), (facts().user_id, facts().tenant));
-    assert!(context.holds("runs.view") && !context.holds("runs.operate"));
+    assert!(context.holds(Permission::RunsView) && !context.holds(Permission::RunsOperate));
     assert_eq!(context.client_ip(), Some("192.0.2.1"));
 }
 
 #[test]
 fn denials_and_grants_say_why() {
-    let rule = grant(Source::Everyone, ("workflow", "read", "w1"), Effect::Deny);
+    let rule = grant(Source::Everyone, ("workflow", "read", W1), Effect::Deny);
     let snapshot = Snapshot::new(&facts().with_system_role("viewer").with_grant(rule.clone()), NOW);
-    let denial = snapshot.authorize::<WorkflowRead>(&Target::one("w1")).unwrap_err();
+    let (r1, w1, w2) = (run(R1), workflow(W1), workflow(W2));
+    let denial = snapshot.authorize_one::<WorkflowRead>(w1, ()).unwrap_err();
     let via = DeterminingRule { grant_id: Some(rule.id), effect: Effect::Deny, source: Source::Everyone };
     assert_eq!((denial.reason, denial.via), (Reason::ExplicitDeny, vec![via]));
-    let denial = snapshot.authorize::<RunRead>(&Target::one("r1").within("workflow", "w1")).unwrap_err();
+    let denial = snapshot.authorize_one::<RunRead>(r1, Within::of(w1)).unwrap_err();
     assert_eq!(denial.reason.code(), "EXPLICIT_DENY");
-    let runs = snapshot.authorize::<RunList>(&Target::all()).unwrap();
-    assert_eq!(runs.reach().denied_parents, ["w1"]);
-    assert!(runs.reach().permits("r1", Some("w2")) && !runs.reach().permits("r1", Some("w1")));
-    let granted = snapshot.authorize::<WorkflowRead>(&Target::one("w2")).unwrap();
-    assert_eq!(granted.reach().listed, ["w2"]);
+    assert!(snapshot.authorize_list_within::<RunList>(Within::of(w1)).is_err());
+    let runs = snapshot.authorize_list_within::<RunList>(Within::of(w2)).unwrap();
+    assert_eq!(runs.filter().denied_within::<heddle_policy::resource::Workflow>(), [w1]);
+    assert_eq!(runs.place().id(), w2);
+    let key = |workflow| Key::of_stored(facts().tenant, r1, Within::of(workflow));
+    assert!(runs.filter().permits(&key(w2)) && !runs.filter().permits(&key(w1)));
+    let granted = snapshot.authorize_one::<WorkflowRead>(w2, ()).unwrap();
+    assert_eq!((granted.id(), granted.tenant()), (w2, facts().tenant));
     assert_eq!(granted.via()[0].source, Source::Role("viewer".to_owned()));
 }
 
 #[test]
-fn a_session_is_enough_for_what_needs_no_right() {
+fn a_found_thing_is_authorized_with_its_place_and_never_in_another_organisation() {
+    let rule = grant(Source::User, ("workflow", "read", W1), Effect::Deny);
+    let snapshot = Snapshot::new(&facts().with_system_role("viewer").with_grant(rule), NOW);
+    let stored = |tenant, within: &str| Key::of_stored(tenant, run(R1), Within::of(workflow(within)));
+    let own = facts().tenant;
+    let found = snapshot.authorize_key::<RunRead>(stored(own, W2)).unwrap();
+    assert_eq!((found.id(), found.key().within()), (run(R1), workflow(W2)));
+    assert_eq!(snapshot.authorize_key::<RunRead>(stored(own, W1)).unwrap_err().reason, Reason::ExplicitDeny);
+    let foreign = stored(TenantId(Uuid::from_u128(9)), W2);
+    assert_eq!(snapshot.authorize_key::<RunRead>(foreign).unwrap_err().reason, Reason::NotAMember);
+}
+
+#[test]
+fn what_is_found_later_asks_first_whether_anything_is_left() {
+    let allow = |id: &str| grant(Source::User, ("run", "read", id), Effect::Allow);
+    let deny = |id: &str| grant(Source::User, ("run", "read", id), Effect::Deny);
+    let with = |grants: Vec<GrantFacts>| {
+        let rules = RoleRules { permissions: PermissionSet::of(&["runs.view"]), ..RoleRules::default() };
+        let world = Facts { grants, ..facts().with_role("r", "role", rules) };
+        Snapshot::new(&world, NOW).authorize_some::<RunRead>()
+    };
+    assert!(with(vec![]).is_err() && with(vec![allow(R1), deny(R1)]).is_err());
+    assert!(with(vec![allow("*"), deny("*")]).is_err());
+    assert!(!with(vec![allow(R1)]).unwrap().is_everything());
+    assert!(!with(vec![allow("*"), deny(R1)]).unwrap().is_everything());
+    assert!(with(vec![allow("*")]).unwrap().is_everything());
+}
+
+#[test]
+fn a_live_account_is_enough_for_what_needs_no_right() {
     for (active, member, fine) in [(true, true, true), (true, false, true), (false, true, false)] {
         let snapshot = Snapshot::new(&Facts { active, member, ..facts() }, NOW);
-        assert_eq!(snapshot.authorize::<SessionOnly>(&Target::all()).is_ok(), fine);
+        assert_eq!(snapshot.authorize_own().is_ok(), fine);
     }
+}
+
+#[test]
+fn the_installation_acts_with_a_reason_and_all_rights() {
+    let request = RequestFacts { request_id: RequestId::made(Uuid::nil()), now: NOW, client_ip: None };
+    let (user, tenant) = (facts().user_id, facts().tenant);
+    let session = SessionId(Uuid::from_u128(9));
+    let reason = OwnReason("a test");
+    let context = RequestContext::of_the_installation(reason, (tenant, user), session, request);
+    assert_eq!((context.own_reason(), context.tenant(), context.user_id()), (Some(reason), tenant, user));
+    assert!(Permission::ALL.iter().all(|permission| context.holds(*permission)));
 }
 
 #[test]
@@ -225,7 +291,8 @@ fn what_has_ended_does_not_count_and_what_will_end_is_told() {
     let at = |micros| Snapshot::new(&world, Timestamp::from_micros(micros));
     assert_eq!(at(0).valid_until(), Some(Timestamp::from_micros(10)));
     assert_eq!(at(10).valid_until(), Some(Timestamp::from_micros(20)));
-    assert!(at(29).reach("workflow", "read").all && !at(30).reach("workflow", "read").all);
+    let all = |micros| at(micros).extent(ResourceType::Workflow, Action::Read).all;
+    assert!(all(29) && !all(30));
     let member = Facts { member_until: Some(Timestamp::from_micros(10)), ..facts() };
     assert!(Snapshot::new(&member, Timestamp::from_micros(9)).is_member());
     assert!(!Snapshot::new(&member, Timestamp::from_micros(10)).is_member());
@@ -256,7 +323,7 @@ fn nobody_covers_more_than_he_has() {
     }
     let held_back = facts().with_system_role("owner").with_grant(grant(
         Source::User,
-        ("workflow", "delete", "w1"),
+        ("workflow", "delete", W1),
         Effect::Deny,
     ));
     let held_back = Snapshot::new(&held_back, NOW);
@@ -266,7 +333,7 @@ fn nobody_covers_more_than_he_has() {
         resources: vec![heddle_policy::ResourceRule {
             resource: "workflow".to_owned(),
             actions: vec!["delete".to_owned()],
-            selector: "w1".to_owned(),
+            selector: W1.to_owned(),
             effect: Effect::Deny,
         }],
         ..RoleRules::default()

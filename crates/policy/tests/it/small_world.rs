@@ -1,10 +1,11 @@
 //! Every world of a small kind, exhaustively.
 
 use heddle_policy::{
-    Effect, Facts, PermissionSet, Question, ResourceRule, RoleRules, Snapshot, Source, Target,
+    Action, Effect, Facts, Permission, PermissionSet, Question, ResourceRule, ResourceType, RoleRules,
+    Snapshot, Source, Target,
 };
 
-use crate::spec::{NOW, answer, facts, grant};
+use crate::spec::{NOW, R1, W1, answer, facts, grant, rule_id};
 
 const EDGES: [Option<Effect>; 3] = [None, Some(Effect::Allow), Some(Effect::Deny)];
 
@@ -12,18 +13,18 @@ const EDGES: [Option<Effect>; 3] = [None, Some(Effect::Allow), Some(Effect::Deny
 type Slot = (fn() -> Source, (&'static str, &'static str, &'static str));
 
 const SLOTS: [Slot; 7] = [
-    (|| Source::User, ("run", "read", "r1")),
+    (|| Source::User, ("run", "read", R1)),
     (|| Source::User, ("run", "read", "*")),
-    (|| Source::Everyone, ("run", "*", "r1")),
+    (|| Source::Everyone, ("run", "*", R1)),
     (|| Source::Group("g".to_owned()), ("*", "list", "*")),
-    (|| Source::Role("r".to_owned()), ("workflow", "read", "w1")),
+    (|| Source::Role("r".to_owned()), ("workflow", "read", W1)),
     (|| Source::Everyone, ("workflow", "*", "*")),
     (|| Source::User, ("run", "cancel", "*")),
 ];
 
 fn questions(targets: &[Target]) -> Vec<Question<'_>> {
     let ask = |action, lists, target| Question {
-        permissions: &["runs.view"],
+        permissions: &[Permission::RunsView],
         resource: "run",
         action,
         lists,
@@ -78,9 +79,9 @@ fn worlds() -> impl Iterator<Item = Facts> {
 fn every_decision_is_the_specification_s() {
     let targets = [
         Target::all(),
-        Target::one("r1"),
-        Target::one("r1").within("workflow", "w1"),
-        Target::all().within("workflow", "w1"),
+        Target::one(rule_id(R1)),
+        Target::one(rule_id(R1)).within(ResourceType::Workflow, rule_id(W1)),
+        Target::all().within(ResourceType::Workflow, rule_id(W1)),
     ];
     let questions = questions(&targets);
     let mut cases = 0_u32;
@@ -101,17 +102,18 @@ fn a_role_s_own_rules_count_as_grants_do() {
         let rule = ResourceRule {
             resource: "run".to_owned(),
             actions: vec!["read".to_owned(), "cancel".to_owned()],
-            selector: "r1".to_owned(),
+            selector: R1.to_owned(),
             effect,
         };
         let rules = RoleRules { resources: vec![rule], ..RoleRules::default() };
         let with_rule = facts().with_role("r", "role", rules);
         let with_grants = ["read", "cancel"].iter().fold(facts(), |world, action| {
-            world.with_grant(grant(Source::Role("r".to_owned()), ("run", action, "r1"), effect))
+            world.with_grant(grant(Source::Role("r".to_owned()), ("run", action, R1), effect))
         });
         let (one, two) = (Snapshot::new(&with_rule, NOW), Snapshot::new(&with_grants, NOW));
-        for action in ["read", "cancel", "list", "decide"] {
-            assert_eq!(one.reach("run", action), two.reach("run", action), "{action}");
+        for action in [Action::Read, Action::Cancel, Action::List, Action::Decide] {
+            let extents = [&one, &two].map(|snapshot| snapshot.extent(ResourceType::Run, action));
+            assert_eq!(extents[0], extents[1], "{action}");
         }
     }
 }

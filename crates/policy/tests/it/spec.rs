@@ -1,10 +1,23 @@
 //! The specification: sets of rules, and what follows from them, by plain quantification.
 
 use heddle_kernel::{TenantId, Timestamp, UserId};
-use heddle_policy::{Effect, Facts, GrantFacts, Question, Reason, Source, Target};
+use heddle_policy::{Effect, Facts, GrantFacts, Question, Reason, RuleId, Source, Target};
 use uuid::Uuid;
 
 pub const NOW: Timestamp = Timestamp::from_micros(1_000_000);
+
+pub const R1: &str = "00000000-0000-7000-8000-0000000000a1";
+pub const W1: &str = "00000000-0000-7000-8000-0000000000b1";
+pub const W2: &str = "00000000-0000-7000-8000-0000000000b2";
+/// An id that no rule names.
+pub const NOBODY: &str = "00000000-0000-7000-8000-0000000000ff";
+/// An id in another spelling than its own: no rule is about it, and a deny of it denies all of its kind.
+pub const MISSPELT: &str = "00000000-0000-7000-8000-0000000000A1";
+
+/// An id as rules name it.
+pub fn rule_id(text: &str) -> RuleId {
+    RuleId::read_any(text).unwrap()
+}
 
 pub fn facts() -> Facts {
     Facts::member(UserId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)))
@@ -58,6 +71,11 @@ fn ancestor_types(resource: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether the rule's selector is no id of its kind; only vector databases have names.
+fn is_unreadable(rule: &Rule) -> bool {
+    rule.selector == MISSPELT && rule.resource != "vector-database"
+}
+
 fn is_about(rule: &Rule, effect: Effect, resource: &str, actions: &[&str]) -> bool {
     rule.effect == effect
         && (rule.resource == "*" || rule.resource == resource)
@@ -86,8 +104,10 @@ pub fn answer(facts: &Facts, question: &Question<'_>) -> Reason {
     if denied(facts, question.resource, action, question.target) {
         return Reason::ExplicitDeny;
     }
-    if !question.permissions.is_empty() && !question.permissions.iter().any(|name| holds(facts, name)) {
-        let taken = question.permissions.iter().any(|name| is_denied(facts, name));
+    if !question.permissions.is_empty()
+        && !question.permissions.iter().any(|name| holds(facts, name.as_str()))
+    {
+        let taken = question.permissions.iter().any(|name| is_denied(facts, name.as_str()));
         return if taken { Reason::ExplicitDeny } else { Reason::PermissionMissing };
     }
     if allowed(facts, question.resource, action, question.target) {
@@ -112,34 +132,38 @@ fn allow_actions<'a>(resource: &str, action: &'a str) -> Vec<&'a str> {
 
 fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool {
     let actions = deny_actions(action);
-    let hits = |rule: &Rule, kind: &str, id: Option<&str>| {
+    let hits = |rule: &Rule, kind: &str, id: Option<&RuleId>| {
         is_about(rule, Effect::Deny, kind, &actions)
-            && (rule.selector == "*" || Some(rule.selector.as_str()) == id)
+            && (rule.selector == "*"
+                || is_unreadable(rule)
+                || id.is_some_and(|id| id.to_string() == rule.selector))
     };
     rules(facts).iter().any(|rule| {
-        hits(rule, resource, target.id.as_deref())
+        hits(rule, resource, target.id.as_ref())
             || ancestor_types(resource).iter().any(|kind| hits(rule, kind, None))
-            || target.parents.iter().any(|(kind, id)| hits(rule, kind, Some(id)))
+            || target.parents.iter().flatten().any(|(kind, id)| hits(rule, kind.as_str(), Some(id)))
     })
 }
 
 fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool {
     let actions = allow_actions(resource, action);
     let rules = rules(facts);
-    let given = |id: Option<&str>| {
+    let given = |id: Option<&RuleId>| {
         rules.iter().any(|rule| {
             is_about(rule, Effect::Allow, resource, &actions)
-                && (rule.selector == "*" || Some(rule.selector.as_str()) == id)
+                && (rule.selector == "*" || id.is_some_and(|id| id.to_string() == rule.selector))
         })
     };
     match &target.id {
         Some(id) => given(Some(id)),
         // Of a list something must be left: any id that a rule names, or one that none names.
         None if action == "list" => {
-            let named = rules.iter().map(|rule| rule.selector.as_str()).chain(["an id that no rule names"]);
+            let readable = rules.iter().filter(|rule| !is_unreadable(rule));
+            let named = readable.map(|rule| rule.selector.as_str()).chain([NOBODY]);
             named
                 .filter(|id| *id != "*")
-                .any(|id| given(Some(id)) && !denied(facts, resource, action, &Target::one(id)))
+                .filter_map(|id| RuleId::read(heddle_policy::ResourceType::VectorDatabase, id))
+                .any(|id| given(Some(&id)) && !denied(facts, resource, action, &Target::one(id)))
         }
         None => given(None),
     }

@@ -14,7 +14,7 @@ use crate::reply::{Answer, Outcome};
 pub async fn list(call: Call<ops::ListUsers>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
     let filter = UserFilter { q: call.query.q, state: call.query.state.map(state_of) };
-    let found = call.app.identity.users(&call.grant, &call.context, &filter, &page).await?;
+    let found = call.app.identity.users(&call.authorized, &call.context, &filter, &page).await?;
     Answer::list(found, page.limit, |found| user(&found))
 }
 
@@ -32,13 +32,13 @@ pub async fn create(call: Call<ops::CreateUser>) -> Outcome {
         Ok(Answer::data(201, user(made))?.with("location", location).tagged(made.revision))
     };
     let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_user(&call.grant, &call.context, new, &record).await?;
+    let made = call.app.identity.create_user(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/users/{userId}
 pub async fn get(call: Call<ops::GetUser>) -> Outcome {
-    let found = call.app.identity.user(&call.grant, &call.context, call.path.user_id).await?;
+    let found = call.app.identity.user(&call.authorized, &call.context).await?;
     Ok(Answer::data(200, user(&found))?.tagged(found.revision))
 }
 
@@ -54,23 +54,22 @@ pub async fn patch(call: Call<ops::UpdateUser>) -> Outcome {
     };
     let answer = |made: &User| Ok(Answer::data(200, user(made))?.tagged(made.revision));
     let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
-    let change = (call.path.user_id, patch);
-    let made = call.app.identity.update_user(&call.grant, &call.context, change, &record).await?;
+    let made = call.app.identity.update_user(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/users/{userId}
 pub async fn delete(call: Call<ops::DeleteUser>) -> Outcome {
-    let id = call.path.user_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    call.app.identity.delete_user(&call.grant, &call.context, (id, call.meta.if_match), &journal).await?;
+    call.app.identity.delete_user(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
     Ok(Answer::none())
 }
 
 /// GET /api/members
 pub async fn members(call: Call<ops::ListMembers>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.members(&call.grant, &call.context, &page).await?;
+    let found = call.app.identity.members(&call.authorized, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| member(&found))
 }
 
@@ -85,18 +84,18 @@ pub async fn set_member(call: Call<ops::SetMember>) -> Outcome {
         expires_at: body.expires_at.clone(),
         revision: call.seen(body.revision)?,
     };
-    let id = call.path.user_id;
+    let id = call.authorized.id();
     let answer = |made: &Member| Ok(Answer::data(200, member(made))?.tagged(made.membership.revision));
     let record = |made: &Member| call.journal(&id.to_string(), || answer(made));
-    let made = call.app.identity.set_member(&call.grant, &call.context, (id, wanted), &record).await?;
+    let made = call.app.identity.set_member(&call.authorized, &call.context, wanted, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/members/{userId}
 pub async fn remove_member(call: Call<ops::RemoveMember>) -> Outcome {
-    let id = call.path.user_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    call.app.identity.remove_member(&call.grant, &call.context, (id, call.meta.if_match), &journal).await?;
+    call.app.identity.remove_member(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
     Ok(Answer::none())
 }
 

@@ -13,8 +13,7 @@ use crate::reply::{Answer, Outcome};
 /// GET /api/workflows/{workflowId}/dmn/logic
 pub async fn logic(call: Call<ops::GetDecisionLogic>) -> Outcome {
     let choice = version_choice(call.query.version.as_deref())?;
-    let id = call.path.workflow_id;
-    let found = call.app.definitions.decision_logic(&call.grant, &call.context, id, choice).await?;
+    let found = call.app.definitions.decision_logic(&call.authorized, &call.context, choice).await?;
     answer(&found)
 }
 
@@ -40,10 +39,10 @@ pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> Outcome {
         }
     };
     let saved = SavedLogic { source, revision: call.seen(revision)? };
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let record = |result: &(WorkflowView, DecisionLogic)| call.journal(&id.to_string(), || answer(result));
     let result =
-        call.app.definitions.save_decision_logic(&call.grant, &call.context, id, saved, &record).await?;
+        call.app.definitions.save_decision_logic(&call.authorized, &call.context, saved, &record).await?;
     answer(&result)
 }
 

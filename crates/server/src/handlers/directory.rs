@@ -13,7 +13,7 @@ use crate::reply::{Answer, Content, Outcome};
 /// GET /api/organizations
 pub async fn list(call: Call<ops::ListOrganizations>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.organizations(&call.grant, &call.context, &page).await?;
+    let found = call.app.identity.organizations(&call.authorized, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| organization(&found))
 }
 
@@ -26,13 +26,13 @@ pub async fn create(call: Call<ops::CreateOrganization>) -> Outcome {
         Ok(Answer::data(201, organization(made))?.with("location", location).tagged(made.revision))
     };
     let record = |made: &Organization| call.journal(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_organization(&call.grant, &call.context, new, &record).await?;
+    let made = call.app.identity.create_organization(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/organizations/{organizationId}
 pub async fn get(call: Call<ops::GetOrganization>) -> Outcome {
-    let found = call.app.identity.organization(&call.grant, &call.context, call.path.organization_id).await?;
+    let found = call.app.identity.organization(&call.authorized, &call.context).await?;
     Ok(Answer::data(200, organization(&found))?.tagged(found.revision))
 }
 
@@ -46,17 +46,18 @@ pub async fn patch(call: Call<ops::UpdateOrganization>) -> Outcome {
     };
     let answer = |made: &Organization| Ok(Answer::data(200, organization(made))?.tagged(made.revision));
     let record = |made: &Organization| call.journal(&made.id.to_string(), || answer(made));
-    let change = (call.path.organization_id, patch);
-    let made = call.app.identity.update_organization(&call.grant, &call.context, change, &record).await?;
+    let made = call.app.identity.update_organization(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/organizations/{organizationId}
 pub async fn delete(call: Call<ops::DeleteOrganization>) -> Outcome {
-    let id = call.path.organization_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    let change = (id, call.meta.if_match);
-    call.app.identity.delete_organization(&call.grant, &call.context, change, &journal).await?;
+    call.app
+        .identity
+        .delete_organization(&call.authorized, &call.context, call.meta.if_match, &journal)
+        .await?;
     Ok(Answer::none())
 }
 
@@ -95,7 +96,7 @@ pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> Outcome {
         from: query.from,
         to: query.to,
     };
-    let found = call.app.identity.audit_events(&call.grant, &call.context, &filter, &page).await?;
+    let found = call.app.identity.audit_events(&call.authorized, &call.context, &filter, &page).await?;
     if !call.meta.wants_lines {
         return Answer::list(found, page.limit, audit_event);
     }

@@ -14,7 +14,7 @@ use crate::reply::{Answer, Outcome};
 
 /// GET /api/licence
 pub async fn get(call: Call<ops::GetLicence>) -> Outcome {
-    let report = call.app.identity.licence(&call.grant, &call.context).await?;
+    let report = call.app.identity.licence(&call.authorized, &call.context).await?;
     shown(200, &report)
 }
 
@@ -26,14 +26,16 @@ pub async fn install(call: Call<ops::InstallLicence>) -> Outcome {
         revision: call.meta.if_match,
     };
     let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(200, report));
-    let report = call.app.identity.install_licence(&call.grant, &call.context, &install, &record).await?;
+    let report =
+        call.app.identity.install_licence(&call.authorized, &call.context, &install, &record).await?;
     shown(200, &report)
 }
 
 /// POST /api/licence/validate
 pub async fn validate(call: Call<ops::ValidateLicence>) -> Outcome {
-    let found = call.app.identity.validate_licence(&call.grant, &call.context, &call.body.licence).await?;
-    let present = call.app.identity.licence_request(&call.grant, &call.context).await?;
+    let found =
+        call.app.identity.validate_licence(&call.authorized, &call.context, &call.body.licence).await?;
+    let present = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     Answer::data(
         200,
         wire::licence::LicenceValidation {
@@ -49,7 +51,7 @@ pub async fn validate(call: Call<ops::ValidateLicence>) -> Outcome {
 
 /// GET /api/licence/request
 pub async fn request(call: Call<ops::GetLicenceRequest>) -> Outcome {
-    let request = call.app.identity.licence_request(&call.grant, &call.context).await?;
+    let request = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let usage = BTreeMap::from([
         ("organizations".to_owned(), count(request.usage.organizations)),
@@ -69,7 +71,7 @@ pub async fn request(call: Call<ops::GetLicenceRequest>) -> Outcome {
 /// POST /api/licence/trial
 pub async fn start_trial(call: Call<ops::StartTrial>) -> Outcome {
     let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(201, report));
-    let report = call.app.identity.start_trial(&call.grant, &call.context, &record).await?;
+    let report = call.app.identity.start_trial(&call.authorized, &call.context, &record).await?;
     shown(201, &report)
 }
 

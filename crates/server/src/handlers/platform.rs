@@ -85,7 +85,8 @@ pub async fn health(call: PublicCall<ops::GetHealth>) -> Outcome {
         Some(token) => call.app.identity.authenticate(token, None, call.facts.now).await.ok().flatten(),
         None => None,
     };
-    let informed = caller.is_some_and(|caller| caller.snapshot.holds("organizations.view"));
+    let informed =
+        caller.is_some_and(|caller| caller.snapshot.holds(heddle_policy::Permission::OrganizationsView));
     Answer::data(
         200,
         wire::health::Health {

@@ -15,7 +15,7 @@ use crate::reply::{Answer, Outcome};
 /// GET /api/roles
 pub async fn list(call: Call<ops::ListRoles>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.roles(&call.grant, &call.context, &page).await?;
+    let found = call.app.identity.roles(&call.authorized, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| role(&found))
 }
 
@@ -36,13 +36,13 @@ pub async fn create(call: Call<ops::CreateRole>) -> Outcome {
         Ok(Answer::data(201, role(made))?.with("location", location).tagged(made.revision))
     };
     let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_role(&call.grant, &call.context, new, &record).await?;
+    let made = call.app.identity.create_role(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/roles/{roleId}
 pub async fn get(call: Call<ops::GetRole>) -> Outcome {
-    let found = call.app.identity.role(&call.grant, &call.context, call.path.role_id).await?;
+    let found = call.app.identity.role(&call.authorized, &call.context).await?;
     Ok(Answer::data(200, role(&found))?.tagged(found.revision))
 }
 
@@ -59,16 +59,15 @@ pub async fn patch(call: Call<ops::UpdateRole>) -> Outcome {
     };
     let answer = |made: &Role| Ok(Answer::data(200, role(made))?.tagged(made.revision));
     let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
-    let change = (call.path.role_id, patch);
-    let made = call.app.identity.update_role(&call.grant, &call.context, change, &record).await?;
+    let made = call.app.identity.update_role(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/roles/{roleId}
 pub async fn delete(call: Call<ops::DeleteRole>) -> Outcome {
-    let id = call.path.role_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    call.app.identity.delete_role(&call.grant, &call.context, (id, call.meta.if_match), &journal).await?;
+    call.app.identity.delete_role(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
     Ok(Answer::none())
 }
 
@@ -143,7 +142,7 @@ pub async fn grants(call: Call<ops::ListGrants>) -> Outcome {
     };
     let mut found = heddle_kernel::Page { items: Vec::new(), next: None };
     for principal in wanted {
-        found = call.app.identity.grants(&call.grant, &call.context, &filter(principal), &page).await?;
+        found = call.app.identity.grants(&call.authorized, &call.context, &filter(principal), &page).await?;
         if !found.items.is_empty() {
             break;
         }
@@ -170,21 +169,21 @@ pub async fn create_grant(call: Call<ops::CreateGrant>) -> Outcome {
         Ok(Answer::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
     };
     let record = |made: &GrantRow| call.journal(&made.id.to_string(), || answer(made));
-    let made = call.app.identity.create_grant(&call.grant, &call.context, new, &record).await?;
+    let made = call.app.identity.create_grant(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }
 
 /// GET /api/grants/{grantId}
 pub async fn get_grant(call: Call<ops::GetGrant>) -> Outcome {
-    let found = call.app.identity.grant(&call.grant, &call.context, call.path.grant_id).await?;
+    let found = call.app.identity.grant(&call.authorized, &call.context).await?;
     Answer::data(200, grant(&found))
 }
 
 /// DELETE /api/grants/{grantId}
 pub async fn delete_grant(call: Call<ops::DeleteGrant>) -> Outcome {
-    let id = call.path.grant_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    call.app.identity.delete_grant(&call.grant, &call.context, id, &journal).await?;
+    call.app.identity.delete_grant(&call.authorized, &call.context, &journal).await?;
     Ok(Answer::none())
 }
 

@@ -32,8 +32,7 @@ pub async fn list(call: Call<ops::ListRuns>) -> Outcome {
         waiting_before: waiting.map(|millis| call.context.now().plus_millis(-millis)),
         ..RunFilter::default()
     };
-    let id = call.path.workflow_id;
-    let found = call.app.runs.list(&call.grant, &call.context, id, &filter, &page).await?;
+    let found = call.app.runs.list(&call.authorized, &call.context, &filter, &page).await?;
     Answer::list(found, page.limit, |view| run_view::run(&view, false))
 }
 
@@ -48,9 +47,8 @@ pub async fn start(call: Call<ops::StartRun>) -> Outcome {
         correlation_key: body.correlation_key.clone(),
         start_node_id: body.start_node_id.clone(),
     };
-    let id = call.path.workflow_id;
     let record = |run: &Run| call.journal(&run.id.to_string(), || started(&call.app, run));
-    let run = call.app.runs.start(&call.grant, &call.context, id, request, &record).await?;
+    let run = call.app.runs.start(&call.authorized, &call.context, request, &record).await?;
     let waits = matches!(call.body.wait, Some(wire::runs::WaitFor::Completion)) && !run.state.is_terminal();
     if !waits {
         return started(&call.app, &run);
@@ -90,8 +88,7 @@ fn started(app: &App, run: &Run) -> Outcome {
 
 /// GET /api/workflows/{workflowId}/runs/{runId}
 pub async fn get(call: Call<ops::GetRun>) -> Outcome {
-    let path = call.path;
-    let view = call.app.runs.get(&call.grant, &call.context, path.workflow_id, path.run_id).await?;
+    let view = call.app.runs.get(&call.authorized).await?;
     let include = call.query.include.unwrap_or_default();
     let mut shown = run_view::run(&view, include.contains(&wire::runs::RunInclude::Variables));
     if include.contains(&wire::runs::RunInclude::Children) {
@@ -103,20 +100,19 @@ pub async fn get(call: Call<ops::GetRun>) -> Outcome {
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
 pub async fn cancel(call: Call<ops::CancelRun>) -> Outcome {
-    let at = (call.path.workflow_id, call.path.run_id);
-    let id = at.1.to_string();
+    let id = call.authorized.id().to_string();
     if call.query.purge == Some(true) {
         let mut journal = call.audited(&id);
         if let Some(audit) = &mut journal.audit {
             audit.action = "workflow.run_deleted".to_owned();
         }
-        call.app.runs.purge(&call.grant, &call.context, at, &journal).await?;
+        call.app.runs.purge(&call.authorized, &journal).await?;
         return Ok(Answer::none());
     }
     let reason = call.query.reason.clone();
     let details = json!({ "reason": reason });
     let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Answer::none()));
-    call.app.runs.cancel(&call.grant, &call.context, at, reason, &record).await?;
+    call.app.runs.cancel(&call.authorized, &call.context, reason, &record).await?;
     Ok(Answer::none())
 }
 
@@ -132,11 +128,10 @@ pub async fn decide(call: Call<ops::DecideRun>) -> Outcome {
         variables: body.variables.clone().unwrap_or_default(),
         target: body.target.clone(),
     };
-    let at = (call.path.workflow_id, call.path.run_id);
+    let id = call.authorized.id().to_string();
     let details = json!({ "decision": body.decision, "nodeId": body.node_id });
-    let record =
-        |run: &Run| call.journal_with(&at.1.to_string(), details.clone(), || decided(&call.app, run));
-    let run = call.app.runs.decide(&call.grant, &call.context, at, decision, &record).await?;
+    let record = |run: &Run| call.journal_with(&id, details.clone(), || decided(&call.app, run));
+    let run = call.app.runs.decide(&call.authorized, &call.context, decision, &record).await?;
     decided(&call.app, &run)
 }
 
@@ -154,8 +149,7 @@ pub async fn events(call: Call<ops::ListRunEvents>) -> Outcome {
         types: query.types.unwrap_or_default(),
         node_id: query.node_id,
     };
-    let at = (call.path.workflow_id, call.path.run_id);
-    let found = call.app.runs.events(&call.grant, &call.context, at, &filter, &page).await?;
+    let found = call.app.runs.events(&call.authorized, &filter, &page).await?;
     Answer::list(found, page.limit, |event: Value| event)
 }
 
@@ -173,12 +167,11 @@ pub async fn complete(call: Call<ops::CompleteHumanTask>) -> Outcome {
         comment: body.comment.clone(),
         task,
     };
-    let at = (call.path.workflow_id, call.path.run_id, call.path.node_id.as_str());
-    let details = json!({ "nodeId": at.2, "outcome": body.outcome });
-    let record = |done: &(HumanTask, Run)| {
-        call.journal_with(&at.1.to_string(), details.clone(), || completed(&call.app, done))
-    };
-    let done = call.app.runs.complete(&call.grant, &call.context, at, completion, &record).await?;
+    let (id, node) = (call.authorized.id().to_string(), call.path.node_id.as_str());
+    let details = json!({ "nodeId": node, "outcome": body.outcome });
+    let record =
+        |done: &(HumanTask, Run)| call.journal_with(&id, details.clone(), || completed(&call.app, done));
+    let done = call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
     completed(&call.app, &done)
 }
 
@@ -221,7 +214,7 @@ pub async fn tasks(call: Call<ops::ListHumanTasks>) -> Outcome {
         run: id_of(query.run_id.as_deref(), "runId")?,
         ..TaskFilter::default()
     };
-    let found = call.app.runs.tasks(&call.grant, &call.context, (whose, filter), &page).await?;
+    let found = call.app.runs.tasks(&call.authorized, &call.context, (whose, filter), &page).await?;
     Answer::list(found, page.limit, |task| run_view::task(&task))
 }
 
@@ -237,8 +230,11 @@ pub async fn assign(call: Call<ops::AssignHumanTask>) -> Outcome {
         json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), _ => None } });
     let answer = |task: &HumanTask| Answer::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
-    let task =
-        call.app.runs.assign(&call.grant, &call.context, call.path.task_id, assignment, &record).await?;
+    let task = call
+        .app
+        .runs
+        .assign(&call.authorized, &call.context, (call.path.task_id, assignment), &record)
+        .await?;
     answer(&task)
 }
 
@@ -260,7 +256,7 @@ pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> Outcome {
         Answer::data(202, data)
     };
     let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
-    let received = call.app.runs.receive(&call.grant, &call.context, sent, &record).await?;
+    let received = call.app.runs.receive(&call.authorized, &call.context, sent, &record).await?;
     let answered =
         answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
     Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
@@ -268,7 +264,7 @@ pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> Outcome {
 
 /// GET /api/case-events/{eventId}
 pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> Outcome {
-    let event = call.app.runs.event(&call.grant, &call.context, call.path.event_id).await?;
+    let event = call.app.runs.event(&call.authorized, &call.context, call.path.event_id).await?;
     let state = match event.state {
         InboxState::Consumed => wire::case_events::CaseEventState::Consumed,
         InboxState::Buffered => wire::case_events::CaseEventState::Buffered,
@@ -309,7 +305,7 @@ pub async fn signal(call: Call<ops::SendSignal>) -> Outcome {
         Answer::data(202, data)
     };
     let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
-    let received = call.app.runs.signal(&call.grant, &call.context, sent, &record).await?;
+    let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;
     let answered = answer(&received.event)?;
     Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
 }

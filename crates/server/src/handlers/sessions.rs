@@ -93,7 +93,7 @@ pub async fn current(call: SessionCall<ops::GetSession>) -> Outcome {
             user: user(&info.user),
             organization_id: call.caller.tenant().map(|tenant| tenant.to_string()),
             organizations: info.organizations.iter().map(membership).collect(),
-            permissions: info.permissions.into_iter().map(str::to_owned).collect(),
+            permissions: info.permissions.into_iter().map(|one| one.as_str().to_owned()).collect(),
             licence_state: licence_state(call.app.identity.licence_state().state),
         },
     )

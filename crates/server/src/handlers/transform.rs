@@ -24,7 +24,7 @@ pub async fn preview(call: Call<ops::PreviewTransform>) -> Outcome {
         wire::transform::TransformBody::Json(request) => from_json(request)?,
     };
     let (file_name, target) = (request.file_name.clone(), request.target);
-    let previewed = call.app.definitions.preview(&call.grant, &call.context, request).await?;
+    let previewed = call.app.definitions.preview(&call.authorized, &call.context, request).await?;
     Answer::data(200, shown(previewed, (format, target), file_name)?)
 }
 
@@ -109,8 +109,7 @@ fn shown(
 /// GET /api/workflows/{workflowId}/export/bpmn
 pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> Outcome {
     let choice = version_choice(call.query.version.as_deref())?;
-    let exported =
-        call.app.definitions.export_bpmn(&call.grant, &call.context, call.path.workflow_id, choice).await?;
+    let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
     let file_name = format!("{}.bpmn", exported.workflow.slug);
     if call.meta.wants_json {
         return Answer::data(
@@ -135,8 +134,7 @@ pub async fn export_bpel(call: Call<ops::ExportBpel>) -> Outcome {
         process: call.query.process,
         archive: matches!(call.query.format, Some(wire::definition::BpelFormat::Zip)),
     };
-    let exported =
-        call.app.definitions.export_bpel(&call.grant, &call.context, call.path.workflow_id, request).await?;
+    let exported = call.app.definitions.export_bpel(&call.authorized, &call.context, request).await?;
     let (extension, media) =
         if exported.archive { ("zip", "application/zip") } else { ("bpel", "application/xml") };
     let file_name = format!("{}.{extension}", exported.workflow.slug);
@@ -152,8 +150,7 @@ pub async fn export_dmn(call: Call<ops::ExportDmn>) -> Outcome {
         document: call.query.document,
         archive,
     };
-    let exported =
-        call.app.definitions.export_dmn(&call.grant, &call.context, call.path.workflow_id, request).await?;
+    let exported = call.app.definitions.export_dmn(&call.authorized, &call.context, request).await?;
     let media = if archive { "application/zip" } else { "application/xml" };
     let shown = (exported.bytes, exported.sha256, exported.diagnostics);
     file(call.meta.wants_json, shown, (media, exported.file_name))
@@ -188,8 +185,7 @@ fn file(
 
 /// GET /api/workflows/{workflowId}/import-source
 pub async fn import_source(call: Call<ops::GetImportSource>) -> Outcome {
-    let source =
-        call.app.definitions.import_source(&call.grant, &call.context, call.path.workflow_id).await?;
+    let source = call.app.definitions.import_source(&call.authorized, &call.context).await?;
     if call.meta.wants_json {
         return Answer::data(
             200,

@@ -25,7 +25,7 @@ pub async fn list(call: Call<ops::ListWorkflows>) -> Outcome {
         folder_id: query.folder_id,
         sort: query.sort.map(sort_of).unwrap_or_default(),
     };
-    let found = call.app.definitions.list(&call.grant, &call.context, &filter, &page).await?;
+    let found = call.app.definitions.list(&call.authorized, &call.context, &filter, &page).await?;
     Answer::list(found, page.limit, |view| workflow(&view, &Draft::Absent))
 }
 
@@ -43,7 +43,7 @@ pub async fn create(call: Call<ops::CreateWorkflow>) -> Outcome {
     };
     let answer = |view: &WorkflowView| created(view, &draft);
     let record = |view: &WorkflowView| call.journal(&view.workflow.id.to_string(), || answer(view));
-    let view = call.app.definitions.create(&call.grant, &call.context, new, &record).await?;
+    let view = call.app.definitions.create(&call.authorized, &call.context, new, &record).await?;
     answer(&view)
 }
 
@@ -55,8 +55,7 @@ fn created(view: &WorkflowView, draft: &Draft) -> Outcome {
 /// GET /api/workflows/{workflowId}
 pub async fn get(call: Call<ops::GetWorkflow>) -> Outcome {
     let choice = version_choice(call.query.version.as_deref())?;
-    let (view, draft) =
-        call.app.definitions.get(&call.grant, &call.context, call.path.workflow_id, choice).await?;
+    let (view, draft) = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
     Ok(Answer::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
 }
 
@@ -71,18 +70,18 @@ pub async fn patch(call: Call<ops::UpdateWorkflow>) -> Outcome {
         archived: body.archived,
         revision: call.seen(body.revision)?,
     };
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let answer = |view: &WorkflowView| plain(view);
     let record = |view: &WorkflowView| call.journal(&id.to_string(), || answer(view));
-    let view = call.app.definitions.patch(&call.grant, &call.context, id, patch, &record).await?;
+    let view = call.app.definitions.patch(&call.authorized, &call.context, patch, &record).await?;
     answer(&view)
 }
 
 /// DELETE /api/workflows/{workflowId}
 pub async fn delete(call: Call<ops::DeleteWorkflow>) -> Outcome {
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    call.app.definitions.delete(&call.grant, &call.context, id, call.meta.if_match, &journal).await?;
+    call.app.definitions.delete(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
     Ok(Answer::none())
 }
 
@@ -93,7 +92,7 @@ pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
     }
     let (draft, definition) = draft_of(call.body.definition.clone());
     let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let answer = |(view, diagnostics): &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
         let data = wire::workflows::SavedDraft {
             workflow: workflow(view, &draft),
@@ -104,7 +103,7 @@ pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
     let record = |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
         call.journal(&id.to_string(), || answer(result))
     };
-    let result = call.app.definitions.save_draft(&call.grant, &call.context, id, saved, &record).await?;
+    let result = call.app.definitions.save_draft(&call.authorized, &call.context, saved, &record).await?;
     answer(&result)
 }
 
@@ -118,8 +117,7 @@ pub async fn validate(call: Call<ops::ValidateWorkflow>) -> Outcome {
         Some(wire::workflows::Profile::CommonExecutable) => ValidationProfile::CommonExecutable,
     };
     let definition = call.body.definition.map(|definition| definition.typed);
-    let id = call.path.workflow_id;
-    let report = call.app.definitions.validate(&call.grant, &call.context, id, definition, profile).await?;
+    let report = call.app.definitions.validate(&call.authorized, &call.context, definition, profile).await?;
     Answer::data(
         200,
         wire::workflows::Validation {
@@ -137,7 +135,7 @@ pub async fn publish(call: Call<ops::PublishWorkflow>) -> Outcome {
         change_note: call.body.change_note.clone(),
         revision: call.seen(call.body.revision)?,
     };
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let answer = |published: &heddle_workflows::definitions::Published| {
         let revision = published.view.workflow.revision;
         Ok(Answer::data(200, version(&published.version))?.tagged(revision))
@@ -145,31 +143,30 @@ pub async fn publish(call: Call<ops::PublishWorkflow>) -> Outcome {
     let record = |published: &heddle_workflows::definitions::Published| {
         call.journal(&id.to_string(), || answer(published))
     };
-    let published = call.app.definitions.publish(&call.grant, &call.context, id, request, &record).await?;
+    let published = call.app.definitions.publish(&call.authorized, &call.context, request, &record).await?;
     answer(&published)
 }
 
 /// GET /api/workflows/{workflowId}/versions
 pub async fn versions(call: Call<ops::ListVersions>) -> Outcome {
     let page = page(call.query.limit, call.query.cursor);
-    let found =
-        call.app.definitions.versions(&call.grant, &call.context, call.path.workflow_id, &page).await?;
+    let found = call.app.definitions.versions(&call.authorized, &call.context, &page).await?;
     Answer::list(found, page.limit, |found| version(&found))
 }
 
 /// PUT /api/workflows/{workflowId}/star
 pub async fn star(call: Call<ops::StarWorkflow>) -> Outcome {
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    let view = call.app.definitions.star(&call.grant, &call.context, id, true, &journal).await?;
+    let view = call.app.definitions.star(&call.authorized, &call.context, true, &journal).await?;
     Answer::data(200, wire::workflows::Star { workflow_id: id.to_string(), starred: view.starred })
 }
 
 /// DELETE /api/workflows/{workflowId}/star
 pub async fn unstar(call: Call<ops::UnstarWorkflow>) -> Outcome {
-    let id = call.path.workflow_id;
+    let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
-    call.app.definitions.star(&call.grant, &call.context, id, false, &journal).await?;
+    call.app.definitions.star(&call.authorized, &call.context, false, &journal).await?;
     Ok(Answer::none())
 }
 

@@ -10,7 +10,7 @@ use heddle_identity::InstallationKey;
 use heddle_identity::ports::InstallationStore as _;
 use heddle_identity::records::InstallationState;
 use heddle_kernel::{Clock as _, TenantId, Timestamp, UserId};
-use heddle_policy::Target;
+use heddle_policy::OwnReason;
 use heddle_policy::capability::LicenceRead;
 use heddle_policy::licence::{CLOCK_TOLERANCE_SECONDS, Licence, LicenceState};
 use heddle_runtime::ServerClock;
@@ -18,7 +18,7 @@ use heddle_store::Db;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::core::{context_at, open_database};
+use crate::core::{open_database, own_context};
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
 use crate::stores;
 
@@ -238,11 +238,12 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
         Err(error) => return failed(error.to_string()),
     };
     let nobody = uuid::Uuid::nil();
-    let context = context_at(clock.now(), TenantId(nobody), UserId(nobody));
-    let Ok(grant) = context.snapshot().authorize::<LicenceRead>(&Target::all()) else {
+    let context =
+        own_context(OwnReason("a check of the licence"), clock.now(), (TenantId(nobody), UserId(nobody)));
+    let Ok(authorized) = context.snapshot().authorize_kind::<LicenceRead>() else {
         return failed("the licence may not be read".to_owned());
     };
-    match identity.licence(&grant, &context).await {
+    match identity.licence(&authorized, &context).await {
         Ok(report) => judged(&report.licence),
         Err(error) => failed(error.to_string()),
     }

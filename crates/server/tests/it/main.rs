@@ -14,5 +14,6 @@ mod models;
 mod outage;
 mod runs;
 mod samples;
+mod single_rules;
 mod transforms;
 mod workflows;

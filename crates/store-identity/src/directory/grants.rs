@@ -6,7 +6,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
 use heddle_identity::records::{GrantPrincipal, GrantRow};
 use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::revision::found;
 use heddle_store::{AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, tombstone, within};
 use heddle_usecase::Journal;
@@ -20,11 +20,11 @@ use crate::tombstones::{deleted_at, of};
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, reach): (&GrantFilter, &AccessFilter),
+    (filter, access): (&GrantFilter, &AccessFilter<resource::Grant>),
     page: &PageRequest,
 ) -> Result<Page<GrantRow>, StoreError> {
     let last = page::position_in_time(page)?;
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
@@ -42,7 +42,7 @@ pub(super) async fn list(
         if let Some(selector) = &filter.selector {
             query = query.filter(grants::selector.eq(selector));
         }
-        let query = within!(query, reach, grants::id);
+        let query = within!(query, access, grants::id);
         let rows: Vec<GrantDbRow> = keyset!(query, (grants::created_at, grants::id), last, descending)
             .limit(page::surplus(page))
             .select(GrantDbRow::as_select())

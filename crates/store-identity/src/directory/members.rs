@@ -10,7 +10,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Member, Membership};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
 };
@@ -60,16 +60,16 @@ fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Member>,
     page: &PageRequest,
 ) -> Result<Page<Member>, StoreError> {
     let last = page::position_in_time(page)?;
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
         let query = shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
-        let query = within!(query, reach, members::user_id);
+        let query = within!(query, access, members::user_id);
         let rows: Vec<Shown> = keyset!(query, (members::created_at, members::user_id), last, ascending)
             .limit(page::surplus(page))
             .load(conn)

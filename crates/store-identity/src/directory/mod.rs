@@ -13,7 +13,7 @@ use heddle_identity::ports::{
 };
 use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{StoreError, read, tombstone};
 use heddle_usecase::Journal;
 
@@ -32,10 +32,10 @@ impl DirectoryStore for IdentityStore {
     async fn organizations(
         &self,
         user: UserId,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Organization>,
         page: &PageRequest,
     ) -> Result<Page<Organization>, StoreError> {
-        organizations::list(self, user, reach, page).await
+        organizations::list(self, user, access, page).await
     }
 
     async fn organization(&self, user: UserId, id: TenantId) -> Result<Organization, StoreError> {
@@ -73,10 +73,10 @@ impl DirectoryStore for IdentityStore {
         &self,
         tenant: TenantId,
         filter: &UserFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::User>,
         page: &PageRequest,
     ) -> Result<Page<User>, StoreError> {
-        users::list(self, tenant, (filter, reach), page).await
+        users::list(self, tenant, (filter, access), page).await
     }
 
     async fn user(&self, tenant: TenantId, id: UserId) -> Result<User, StoreError> {
@@ -114,10 +114,10 @@ impl DirectoryStore for IdentityStore {
     async fn members(
         &self,
         tenant: TenantId,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Member>,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError> {
-        members::list(self, tenant, reach, page).await
+        members::list(self, tenant, access, page).await
     }
 
     async fn member(&self, tenant: TenantId, user: UserId) -> Result<Member, StoreError> {
@@ -146,10 +146,10 @@ impl DirectoryStore for IdentityStore {
     async fn roles(
         &self,
         tenant: TenantId,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Role>,
         page: &PageRequest,
     ) -> Result<Page<Role>, StoreError> {
-        roles::list(self, tenant, reach, page).await
+        roles::list(self, tenant, access, page).await
     }
 
     async fn all_roles(&self, tenant: TenantId) -> Result<Vec<Role>, StoreError> {
@@ -187,10 +187,10 @@ impl DirectoryStore for IdentityStore {
         &self,
         tenant: TenantId,
         filter: &GrantFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Grant>,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError> {
-        grants::list(self, tenant, (filter, reach), page).await
+        grants::list(self, tenant, (filter, access), page).await
     }
 
     async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError> {

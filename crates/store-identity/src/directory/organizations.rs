@@ -8,7 +8,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Dependents, LimitOutcome, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::tenant::{self, InUse};
 use heddle_store::{
     AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
@@ -25,17 +25,17 @@ use crate::tombstones::{deleted_at, of};
 pub(super) async fn list(
     store: &IdentityStore,
     user: UserId,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Organization>,
     page: &PageRequest,
 ) -> Result<Page<Organization>, StoreError> {
     let last = page::position_in_time(page)?;
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let rows: Vec<OrganizationRow> = read!(&store.db, |conn| {
         let own = members::table.filter(members::user_id.eq(Id::from(user))).select(members::organization_id);
         let query = organizations::table.filter(organizations::id.eq_any(own)).into_boxed();
-        let query = within!(query, reach, organizations::id);
+        let query = within!(query, access, organizations::id);
         Ok(keyset!(query, (organizations::created_at, organizations::id), last, ascending)
             .limit(page::surplus(page))
             .select(OrganizationRow::as_select())

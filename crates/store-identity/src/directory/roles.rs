@@ -6,7 +6,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Dependents, Tombstone};
 use heddle_identity::records::{GrantPrincipal, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, on_conn, page, read, revision, tombstone, within,
 };
@@ -21,11 +21,11 @@ use crate::tombstones::{deleted_at, of};
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Role>,
     page: &PageRequest,
 ) -> Result<Page<Role>, StoreError> {
     let last: Option<String> = page::position(page)?;
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
@@ -33,7 +33,7 @@ pub(super) async fn list(
         if let Some(name) = &last {
             query = query.filter(roles::name.gt(name));
         }
-        let rows: Vec<RoleRow> = within!(query, reach, roles::id)
+        let rows: Vec<RoleRow> = within!(query, access, roles::id)
             .order(roles::name)
             .limit(page::surplus(page))
             .select(RoleRow::as_select())

@@ -9,7 +9,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, LimitOutcome, NewUser, Tombstone, UserFilter};
 use heddle_identity::records::{GrantPrincipal, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
 };
@@ -34,11 +34,11 @@ macro_rules! belonging {
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, reach): (&UserFilter, &AccessFilter),
+    (filter, access): (&UserFilter, &AccessFilter<resource::User>),
     page: &PageRequest,
 ) -> Result<Page<User>, StoreError> {
     let last = page::position_in_time(page)?;
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
@@ -49,7 +49,7 @@ pub(super) async fn list(
         if let Some(state) = filter.state {
             query = query.filter(users::state.eq(state.as_str()));
         }
-        let query = within!(query, reach, users::id);
+        let query = within!(query, access, users::id);
         let rows: Vec<UserRow> = keyset!(query, (users::created_at, users::id), last, ascending)
             .limit(page::surplus(page))
             .select(UserRow::as_select())

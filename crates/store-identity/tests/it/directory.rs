@@ -72,7 +72,7 @@ async fn organisations_come_change_and_go() {
         let everything = AccessFilter::everything();
         let listed = all_of!(|page| store.organizations(ADA, &everything, page));
         assert_eq!(listed, [organization(ACME, "acme"), organization(OTHER, "other")]);
-        let only = AccessFilter { listed: vec![OTHER.to_string()], ..AccessFilter::default() };
+        let only = AccessFilter::only([OTHER]);
         assert_eq!(all_of!(|page| store.organizations(ADA, &only, page)), [organization(OTHER, "other")]);
         assert!(all_of!(|page| store.organizations(BOB, &everything, page)).is_empty());
         assert_eq!(store.organization(ADA, OTHER).await, Ok(organization(OTHER, "other")));
@@ -115,8 +115,7 @@ async fn users_are_listed_by_creation_and_filtered() {
         let off = User { state: UserState::Disabled, revision: Revision(2), ..user(BOB, ACME, "Bob") };
         store.update_user(&off, Revision::FIRST, &Journal::default()).await.unwrap();
         let everything = AccessFilter::everything();
-        let mut but_ada = AccessFilter::everything();
-        but_ada.denied = vec![ADA.to_string()];
+        let but_ada = AccessFilter::everything().but([ADA]);
         let q = |q: &str| UserFilter { q: Some(q.to_owned()), state: None };
         for (tenant, filter, reach, wanted) in [
             (ACME, UserFilter::default(), &everything, vec![1, 2, 3, 4]),
@@ -268,7 +267,7 @@ async fn members_are_listed_set_and_removed() {
         assert_eq!(listed[1].membership, membership(ACME, BOB, &[OWNER, WORKER]));
         assert_eq!(listed[1].roles, [(OWNER, "owner".to_owned()), (WORKER, "worker".to_owned())]);
         assert_eq!((listed[1].email.as_str(), listed[1].state), ("bob@example.org", UserState::Active));
-        let only = AccessFilter { listed: vec![ADA.to_string()], ..AccessFilter::default() };
+        let only = AccessFilter::only([ADA]);
         assert_eq!(all_of!(|page| store.members(ACME, &only, page)), listed[..1]);
         assert!(all_of!(|page| store.members(OTHER, &everything, page)).is_empty());
 
@@ -318,7 +317,7 @@ async fn roles_are_listed_added_changed_and_deleted() {
             ["designer", "owner", "worker"]
         );
         assert_eq!(names(store.all_roles(ACME).await.unwrap()), ["designer", "owner", "worker"]);
-        let only = AccessFilter { listed: vec![id.to_string()], ..AccessFilter::default() };
+        let only = AccessFilter::only([id]);
         assert_eq!(all_of!(|page| store.roles(ACME, &only, page)), std::slice::from_ref(&designer));
         assert!(all_of!(|page| store.roles(ACME, &AccessFilter::default(), page)).is_empty());
         assert_eq!(store.role(ACME, id).await, Ok(designer.clone()));
@@ -376,8 +375,7 @@ async fn grants_are_listed_added_and_deleted() {
             );
         }
         let everything = AccessFilter::everything();
-        let mut but_last = AccessFilter::everything();
-        but_last.denied = vec![rows[2].id.to_string()];
+        let but_last = AccessFilter::everything().but([rows[2].id]);
         let filter = GrantFilter::default;
         for (filter, reach, wanted) in [
             (filter(), &everything, vec![63, 62, 61]),

@@ -90,12 +90,9 @@ async fn audit_events_are_filtered_and_paged() {
         store.audit(&audit(9, None, "run.started")).await.unwrap();
 
         let everything = AccessFilter::everything();
-        let some = |list: &[u128]| AccessFilter {
-            listed: list.iter().map(|n| Uuid::from_u128(*n).to_string()).collect(),
-            ..AccessFilter::default()
-        };
-        let mut but_three = AccessFilter::everything();
-        but_three.denied = vec![Uuid::from_u128(3).to_string(), "no id".to_owned()];
+        let event = |n: &u128| heddle_kernel::EventId(Uuid::from_u128(*n));
+        let some = |list: &[u128]| AccessFilter::only(list.iter().map(event));
+        let but_three = AccessFilter::everything().but([event(&3)]);
         let text = |text: &str| Some(text.to_owned());
         let none = AuditFilter::default;
         for (filter, reach, wanted) in [

@@ -4,7 +4,7 @@ use crate::schema::{runs, workflows};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{At, Db, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
@@ -24,7 +24,7 @@ pub async fn list(
     db: &Db,
     (tenant, workflow): (TenantId, WorkflowId),
     filter: &RunFilter,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Run>,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
     let mut from: Option<Key> = page::position(page)?;
@@ -35,14 +35,14 @@ pub async fn list(
             .first::<Id>(conn)
             .await?)
     })?;
-    let nothing = reach.is_empty() || reach.denied_parents.contains(&workflow.to_string());
+    let nothing = access.is_empty() || access.denied_within::<resource::Workflow>().contains(&workflow);
     let wanted = page.limit as usize + 1;
     // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
     // its page is full.
     let chunk = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { page::surplus(page) };
     let mut found = Vec::new();
     while !nothing && found.len() < wanted {
-        let read = chunk_of(db, (tenant, workflow), filter, reach, (from, chunk)).await?;
+        let read = chunk_of(db, (tenant, workflow), filter, access, (from, chunk)).await?;
         let last = i64::try_from(read.len()).unwrap_or(i64::MAX) < chunk;
         from = read.last().map(key).or(from);
         found.extend(read.into_iter().filter(|run| stands_at(run, filter.node_id.as_deref())));
@@ -62,7 +62,7 @@ async fn chunk_of(
     db: &Db,
     (tenant, workflow): (TenantId, WorkflowId),
     filter: &RunFilter,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Run>,
     (from, limit): (Option<Key>, i64),
 ) -> Result<Vec<Run>, StoreError> {
     read!(db, |conn| {
@@ -90,7 +90,7 @@ async fn chunk_of(
         if filter.node_id.is_some() {
             query = query.filter(runs::ended_at.is_null());
         }
-        let query = within!(query, reach, runs::id);
+        let query = within!(query, access, runs::id);
         let from = from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
         let query = match filter.sort {
             RunSort::Newest => keyset!(query, (runs::created_at, runs::id), from, descending),

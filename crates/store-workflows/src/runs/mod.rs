@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, Key, resource};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
 use heddle_usecase::Journal;
@@ -46,6 +46,18 @@ impl RunStore for SqlRunStore {
         commit::commit(&self.db, units).await
     }
 
+    async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
+        read!(&self.db, |conn| {
+            let row: RunDbRow = runs::table
+                .find((Id::from(key.tenant()), Id::from(key.id())))
+                .filter(runs::workflow_id.eq(Id::from(key.within())))
+                .select(RunDbRow::as_select())
+                .first(conn)
+                .await?;
+            row.record()
+        })
+    }
+
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
         read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
@@ -62,10 +74,10 @@ impl RunStore for SqlRunStore {
         tenant: TenantId,
         workflow: WorkflowId,
         filter: &RunFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
-        list::list(&self.db, (tenant, workflow), filter, reach, page).await
+        list::list(&self.db, (tenant, workflow), filter, access, page).await
     }
 
     async fn events(
@@ -137,10 +149,14 @@ impl RunStore for SqlRunStore {
         &self,
         tenant: TenantId,
         filter: &TaskFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, StoreError> {
-        tasks::list(&self.db, tenant, filter, reach, page).await
+        tasks::list(&self.db, tenant, filter, access, page).await
+    }
+
+    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError> {
+        tasks::run_of(&self.db, tenant, task).await
     }
 
     async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError> {

@@ -7,7 +7,7 @@ use diesel::dsl::{exists, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TaskId, TenantId, Timestamp};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, Key, Within, resource};
 use heddle_store::{At, Db, Id, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
@@ -17,9 +17,9 @@ use crate::schema::TaskDbRow;
 use crate::words::{CandidateKind, CandidateWord};
 
 /// The place of a task in the list: when it is due and when it was created, in microseconds, then its id.
-type Key = (Option<i64>, i64, TaskId);
+type Position = (Option<i64>, i64, TaskId);
 
-fn key(task: &HumanTask) -> Key {
+fn key(task: &HumanTask) -> Position {
     (task.due_at.map(Timestamp::micros), task.created_at.micros(), task.id)
 }
 
@@ -33,6 +33,15 @@ pub async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<HumanTask, S
             .await?;
         row.record()
     })
+}
+
+/// The run of a task.
+pub async fn run_of(db: &Db, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError> {
+    let (run, workflow): (Id, Id) = read!(db, |conn| {
+        let found = tasks::table.find((Id::from(tenant), Id::from(task)));
+        Ok(found.select((tasks::run_id, tasks::workflow_id)).first(conn).await?)
+    })?;
+    Ok(Key::of_stored(tenant, run.into(), Within::of(workflow.into())))
 }
 
 /// The candidates of a task that the query is at.
@@ -49,11 +58,11 @@ pub async fn list(
     db: &Db,
     tenant: TenantId,
     filter: &TaskFilter,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Run>,
     page: &PageRequest,
 ) -> Result<Page<HumanTask>, StoreError> {
-    let from: Option<Key> = page::position(page)?;
-    if reach.is_empty() {
+    let from: Option<Position> = page::position(page)?;
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let found = read!(db, |conn| {
@@ -91,7 +100,7 @@ pub async fn list(
             query = query.filter(tasks::run_id.eq(Id::from(run)));
         }
         // The work list shows what belongs to the runs that are reached.
-        let mut query = within!(query, reach, tasks::run_id, tasks::workflow_id);
+        let mut query = within!(query, access, tasks::run_id, tasks::workflow_id);
         if let Some((due, created, id)) = from {
             let (created, id) = (At(Timestamp::from_micros(created)), Id::from(id));
             let later = || {

@@ -9,7 +9,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{At, Db, Id, keyset, page, read, search, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
@@ -75,14 +75,14 @@ pub async fn list(
     db: &Db,
     (tenant, user): (TenantId, UserId),
     filter: &WorkflowFilter,
-    reach: &AccessFilter,
+    access: &AccessFilter<resource::Workflow>,
     page: &PageRequest,
 ) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
     let from: Option<Key> = page::position(page)?;
     if from.as_ref().is_some_and(|key| !key.fits(filter.sort)) {
         return Err(StoreError::InvalidCursor);
     }
-    if reach.is_empty() {
+    if access.is_empty() {
         return Ok(page::empty());
     }
     let (by_time, by_name) = places(db, tenant, from).await?;
@@ -108,7 +108,7 @@ pub async fn list(
                 .filter(workflow_stars::user_id.eq(Id::from(user)));
             query = if starred { query.filter(exists(stars)) } else { query.filter(not(exists(stars))) };
         }
-        let query = within!(query, reach, workflows::id);
+        let query = within!(query, access, workflows::id);
         let query = match filter.sort {
             WorkflowSort::CreatedDescending => {
                 keyset!(query, (workflows::created_at, workflows::id), by_time, descending)

@@ -7,7 +7,7 @@ mod write;
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -62,10 +62,10 @@ impl WorkflowStore for SqlWorkflowStore {
         tenant: TenantId,
         user: UserId,
         filter: &WorkflowFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Workflow>,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, StoreError> {
-        list::list(&self.db, (tenant, user), filter, reach, page).await
+        list::list(&self.db, (tenant, user), filter, access, page).await
     }
 
     async fn delete(

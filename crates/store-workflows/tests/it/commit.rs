@@ -1,6 +1,6 @@
 //! The batch of run commits.
 
-use heddle_kernel::{EventId, Revision, UserId};
+use heddle_kernel::{EventId, Revision, UserId, WorkflowId};
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -346,6 +346,11 @@ async fn nothing_is_written_for_another_organisation() {
         let taken_over = step(&Run { tenant: other, ..present.clone() });
         assert_eq!(commit(&runs, unit_of(taken_over)).await, Err(StoreError::Stale));
         assert_eq!(runs.load(other, present.id).await.unwrap_err(), StoreError::NotFound);
+        let found = runs.find(&present.key()).await.unwrap();
+        assert_eq!(found.id, present.id);
+        // The workflow of a key is only claimed.
+        let elsewhere = Run { workflow: id(WorkflowId), ..present.clone() }.key();
+        assert_eq!(runs.find(&elsewhere).await.unwrap_err(), StoreError::NotFound);
         assert!(runs.events(other, present.id, 0, 9).await.unwrap().is_empty());
         assert_eq!(count(&db, "runs").await, 1);
     });

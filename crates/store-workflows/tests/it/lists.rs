@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use heddle_kernel::{Cursor, PageRequest, Patch, UserId, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -146,10 +146,9 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
         let none = WorkflowFilter::default;
         let q = |q: &str| WorkflowFilter { q: Some(q.to_owned()), ..none() };
         let everything = AccessFilter::everything();
-        let words = |of: &[usize]| of.iter().map(|n| made[*n].to_string()).collect::<Vec<_>>();
-        let listed = AccessFilter { listed: words(&[0, 2]), denied: words(&[2]), ..AccessFilter::default() };
-        let denied = AccessFilter { denied: words(&[0]), ..everything.clone() };
-        let nothing = AccessFilter { deny_all: true, ..everything.clone() };
+        let listed = AccessFilter::only([made[0], made[2]]).but([made[2]]);
+        let denied = everything.clone().but([made[0]]);
+        let nothing = everything.clone().but_all();
         for (filter, reach, expected) in [
             (none(), &everything, &[0, 1, 2][..]),
             (q("alpha"), &everything, &[0, 1]),
@@ -278,10 +277,9 @@ async fn runs_are_filtered_and_held_to_the_reach() {
         let none = RunFilter::default;
         let node = |node: &str| RunFilter { node_id: Some(node.to_owned()), ..none() };
         let everything = AccessFilter::everything();
-        let word = |run: &Run| vec![run.id.to_string()];
-        let listed = AccessFilter { listed: word(&a), ..AccessFilter::default() };
-        let denied = AccessFilter { denied: word(&a), ..everything.clone() };
-        let parent = AccessFilter { denied_parents: vec![flow.id.to_string()], ..everything.clone() };
+        let listed = AccessFilter::only([a.id]);
+        let denied = everything.clone().but([a.id]);
+        let parent = everything.clone().but_within::<resource::Workflow>([flow.id]);
         for (filter, reach, expected) in [
             (none(), &everything, vec![a.id, b.id, c.id, late.id]),
             (RunFilter { state: Some(RunState::Completed), ..none() }, &everything, vec![c.id]),

@@ -1,7 +1,7 @@
 //! Human tasks.
 
 use heddle_kernel::{PageRequest, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, TaskFilter};
@@ -116,11 +116,10 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
         commit(&runs, unit_of(RunWrite { tasks, ..begin(other.clone()) })).await.unwrap();
 
         let none = TaskFilter::default;
-        let words = |run: &Run| vec![run.id.to_string()];
         let everything = AccessFilter::everything();
-        let listed = AccessFilter { listed: words(&other), ..AccessFilter::default() };
-        let denied = AccessFilter { denied: words(&other), ..everything.clone() };
-        let no_parent = AccessFilter { denied_parents: vec![flow.id.to_string()], ..everything.clone() };
+        let listed = AccessFilter::only([other.id]);
+        let denied = everything.clone().but([other.id]);
+        let no_parent = everything.clone().but_within::<resource::Workflow>([flow.id]);
         for (filter, reach, expected) in [
             (none(), &everything, vec![due.id, plain.id, done.id]),
             (TaskFilter { state: Some(TaskState::Open), ..none() }, &everything, vec![due.id, plain.id]),
@@ -143,5 +142,7 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
         }
         assert_eq!(runs.task(flow.tenant, due.id).await.unwrap(), due);
         assert_eq!(runs.task(tenant(), due.id).await, Err(StoreError::NotFound));
+        assert_eq!(runs.task_run(flow.tenant, due.id).await.unwrap(), of.key());
+        assert_eq!(runs.task_run(tenant(), due.id).await, Err(StoreError::NotFound));
     });
 }

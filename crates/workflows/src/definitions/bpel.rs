@@ -3,7 +3,6 @@
 use heddle_bpel::{self as bpel, ProcessFile, Region};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::{Diagnostic, Severity};
-use heddle_kernel::WorkflowId;
 use heddle_policy::capability::WorkflowExport;
 use heddle_policy::{Authorized, RequestContext};
 use std::io::Write as _;
@@ -49,11 +48,11 @@ impl Definitions {
     /// there are several; `Conflict` with every region that has no mapping.
     pub async fn export_bpel(
         &self,
-        _grant: &Authorized<WorkflowExport>,
+        authorized: &Authorized<WorkflowExport>,
         context: &RequestContext,
-        id: WorkflowId,
         request: BpelRequest,
     ) -> Result<BpelExport, UseCaseError> {
+        let id = authorized.id();
         let view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let draft = self.chosen(context, &view, request.version).await?;
         let definition = typed(draft.value().ok_or(UseCaseError::NotFound)?)?;

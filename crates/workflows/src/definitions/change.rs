@@ -5,7 +5,7 @@ use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_validate as validate;
 use heddle_kernel::{Patch, Revision, WorkflowId};
 use heddle_policy::capability::{WorkflowCreate, WorkflowDelete, WorkflowUpdate};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedKind, RequestContext};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_usecase::{Problems, length, slug};
@@ -57,7 +57,7 @@ impl Definitions {
     /// `Invalid` with every member that breaks a rule, `Conflict` (`notUnique`) when the slug is taken.
     pub async fn create(
         &self,
-        _grant: &Authorized<WorkflowCreate>,
+        _: &AuthorizedKind<WorkflowCreate>,
         context: &RequestContext,
         new: NewWorkflow,
         record: &JournalFor<'_, WorkflowView>,
@@ -108,12 +108,12 @@ impl Definitions {
     /// `NotFound`, `Invalid`, `Conflict` (`revisionMismatch`, `notUnique`).
     pub async fn patch(
         &self,
-        _grant: &Authorized<WorkflowUpdate>,
+        authorized: &Authorized<WorkflowUpdate>,
         context: &RequestContext,
-        id: WorkflowId,
         patch: WorkflowPatch,
         record: &JournalFor<'_, WorkflowView>,
     ) -> Result<WorkflowView, UseCaseError> {
+        let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.clone();
         check_revision(patch.revision, before.revision)?;
@@ -143,12 +143,12 @@ impl Definitions {
     /// `NotFound`, `Conflict` (`inUse`) while runs are active, `Conflict` (`revisionMismatch`).
     pub async fn delete(
         &self,
-        _grant: &Authorized<WorkflowDelete>,
+        authorized: &Authorized<WorkflowDelete>,
         context: &RequestContext,
-        id: WorkflowId,
         expected: Option<Revision>,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
+        let id = authorized.id();
         match self.store.delete(context.tenant(), id, expected, journal).await? {
             Deleted::Now | Deleted::Before => Ok(()),
             Deleted::InUse(runs) => Err(UseCaseError::Conflict(vec![
@@ -164,12 +164,12 @@ impl Definitions {
     /// `NotFound`, `Conflict` (`revisionMismatch`).
     pub async fn save_draft(
         &self,
-        _grant: &Authorized<WorkflowUpdate>,
+        authorized: &Authorized<WorkflowUpdate>,
         context: &RequestContext,
-        id: WorkflowId,
         saved: SavedDraft,
         record: &JournalFor<'_, (WorkflowView, Vec<Diagnostic>)>,
     ) -> Result<(WorkflowView, Vec<Diagnostic>), UseCaseError> {
+        let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.revision;
         check_revision(saved.revision, before)?;

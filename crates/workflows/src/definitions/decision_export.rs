@@ -6,7 +6,6 @@ use std::io::Write as _;
 use heddle_bpmn::Diagnostic;
 use heddle_bpmn::model::{Dmn, DmnImportedDocument};
 use heddle_dmn::{diagram, xml};
-use heddle_kernel::WorkflowId;
 use heddle_policy::capability::WorkflowExport;
 use heddle_policy::{Authorized, RequestContext};
 use zip::write::SimpleFileOptions;
@@ -58,11 +57,11 @@ impl Definitions {
     /// file name; `Conflict` when a document can't be written, with its place.
     pub async fn export_dmn(
         &self,
-        _grant: &Authorized<WorkflowExport>,
+        authorized: &Authorized<WorkflowExport>,
         context: &RequestContext,
-        id: WorkflowId,
         request: DmnRequest,
     ) -> Result<DmnExport, UseCaseError> {
+        let id = authorized.id();
         let view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let draft = self.chosen(context, &view, request.version).await?;
         let definition = typed(draft.value().ok_or(UseCaseError::NotFound)?)?;

@@ -7,7 +7,7 @@ use heddle_bpmn::model::{Dmn, DmnElement, Point, WorkflowDefinition};
 use heddle_dmn::diagram;
 use heddle_dmn::model::DecisionModel;
 use heddle_dmn::xml::{self, Imported, WriteError};
-use heddle_kernel::{Revision, WorkflowId};
+use heddle_kernel::Revision;
 use heddle_policy::capability::{WorkflowRead, WorkflowUpdate};
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
@@ -61,11 +61,11 @@ impl Definitions {
     /// `NotFound` also when the chosen version is not there, `Unavailable`.
     pub async fn decision_logic(
         &self,
-        _grant: &Authorized<WorkflowRead>,
+        authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
-        id: WorkflowId,
         choice: VersionChoice,
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
+        let id = authorized.id();
         let view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let definition = match self.chosen(context, &view, choice).await?.value() {
             Some(document) => typed(document)?,
@@ -83,12 +83,12 @@ impl Definitions {
     /// the structure can't be written.
     pub async fn save_decision_logic(
         &self,
-        _grant: &Authorized<WorkflowUpdate>,
+        authorized: &Authorized<WorkflowUpdate>,
         context: &RequestContext,
-        id: WorkflowId,
         saved: SavedLogic,
         record: &JournalFor<'_, (WorkflowView, DecisionLogic)>,
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
+        let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.revision;
         check_revision(saved.revision, before)?;

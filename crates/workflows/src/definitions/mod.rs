@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_kernel::{IdSource, Page, PageRequest, WorkflowId};
+use heddle_kernel::{IdSource, Page, PageRequest};
 use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
@@ -62,12 +62,12 @@ impl Definitions {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn list(
         &self,
-        grant: &Authorized<WorkflowList>,
+        authorized: &AuthorizedList<WorkflowList>,
         context: &RequestContext,
         filter: &WorkflowFilter,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, UseCaseError> {
-        Ok(self.store.list(context.tenant(), context.user_id(), filter, grant.reach(), page).await?)
+        Ok(self.store.list(context.tenant(), context.user_id(), filter, authorized.filter(), page).await?)
     }
 
     /// One workflow with the chosen definition.
@@ -76,11 +76,11 @@ impl Definitions {
     /// `NotFound` also when the chosen version is not there, `Unavailable`.
     pub async fn get(
         &self,
-        _grant: &Authorized<WorkflowRead>,
+        authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
-        id: WorkflowId,
         choice: VersionChoice,
     ) -> Result<(WorkflowView, Draft), UseCaseError> {
+        let id = authorized.id();
         let view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let definition = self.chosen(context, &view, choice).await?;
         Ok((view, definition))
@@ -92,11 +92,11 @@ impl Definitions {
     /// `NotFound`, `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn versions(
         &self,
-        _grant: &Authorized<WorkflowRead>,
+        authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
-        id: WorkflowId,
         page: &PageRequest,
     ) -> Result<Page<Version>, UseCaseError> {
+        let id = authorized.id();
         self.store.get(context.tenant(), id, context.user_id()).await?;
         Ok(self.store.versions(context.tenant(), id, page).await?)
     }
@@ -107,12 +107,12 @@ impl Definitions {
     /// `NotFound`, `Unavailable`.
     pub async fn star(
         &self,
-        _grant: &Authorized<WorkflowStar>,
+        authorized: &Authorized<WorkflowStar>,
         context: &RequestContext,
-        id: WorkflowId,
         starred: bool,
         journal: &Journal,
     ) -> Result<WorkflowView, UseCaseError> {
+        let id = authorized.id();
         self.store.star(context.tenant(), id, context.user_id(), starred, journal).await?;
         Ok(self.store.get(context.tenant(), id, context.user_id()).await?)
     }

@@ -8,7 +8,7 @@ use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Graph};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
-use heddle_kernel::{Revision, Timestamp, WorkflowId};
+use heddle_kernel::{Revision, Timestamp};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Authorized, RequestContext};
 
@@ -67,12 +67,12 @@ impl Definitions {
     /// `NotFound`, `Unavailable`. What is wrong with the definition stands in the report.
     pub async fn validate(
         &self,
-        _grant: &Authorized<WorkflowValidate>,
+        authorized: &Authorized<WorkflowValidate>,
         context: &RequestContext,
-        id: WorkflowId,
         definition: Option<WorkflowDefinition>,
         profile: ValidationProfile,
     ) -> Result<ValidationReport, UseCaseError> {
+        let id = authorized.id();
         self.store.get(context.tenant(), id, context.user_id()).await?;
         let definition = match definition {
             Some(definition) => Some(definition),
@@ -113,12 +113,12 @@ impl Definitions {
     /// `archived`).
     pub async fn publish(
         &self,
-        _grant: &Authorized<WorkflowPublish>,
+        authorized: &Authorized<WorkflowPublish>,
         context: &RequestContext,
-        id: WorkflowId,
         request: PublishRequest,
         record: &JournalFor<'_, Published>,
     ) -> Result<Published, UseCaseError> {
+        let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let before = view.workflow.revision;
         check_revision(request.revision, before)?;

@@ -4,9 +4,8 @@ use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::xml;
 use heddle_bpmn_graph::expression_items;
-use heddle_kernel::WorkflowId;
 use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedKind, RequestContext};
 use serde_json::Value;
 
 use super::{Definitions, VersionChoice, decision};
@@ -114,7 +113,7 @@ impl Definitions {
     /// `Invalid` when the file can't be read, with line and column.
     pub async fn preview(
         &self,
-        _grant: &Authorized<WorkflowTransform>,
+        _: &AuthorizedKind<WorkflowTransform>,
         context: &RequestContext,
         request: PreviewRequest,
     ) -> Result<Previewed, UseCaseError> {
@@ -181,11 +180,11 @@ impl Definitions {
     /// `NotFound` also when there is no definition; `Conflict` when it can't be written as BPMN.
     pub async fn export_bpmn(
         &self,
-        _grant: &Authorized<WorkflowExport>,
+        authorized: &Authorized<WorkflowExport>,
         context: &RequestContext,
-        id: WorkflowId,
         choice: VersionChoice,
     ) -> Result<Exported, UseCaseError> {
+        let id = authorized.id();
         let view = self.store.get(context.tenant(), id, context.user_id()).await?;
         let draft = self.chosen(context, &view, choice).await?;
         let document: &Value = draft.value().ok_or(UseCaseError::NotFound)?;
@@ -201,10 +200,10 @@ impl Definitions {
     /// `NotFound` also when it was not imported.
     pub async fn import_source(
         &self,
-        _grant: &Authorized<WorkflowRead>,
+        authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
-        id: WorkflowId,
     ) -> Result<ImportSource, UseCaseError> {
+        let id = authorized.id();
         self.store.get(context.tenant(), id, context.user_id()).await?;
         Ok(self.store.source(context.tenant(), id).await?)
     }

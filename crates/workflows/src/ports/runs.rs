@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use heddle_kernel::{
     EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, Key, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use serde_json::Value;
@@ -188,15 +188,17 @@ pub trait RunStore: Send + Sync {
     /// Writes units in one transaction, each in a savepoint of its own: one that fails spares the others. The answers
     /// stand in the order of the units. When the transaction itself fails, every answer is `Unavailable`.
     async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>>;
-    /// A run with its state.
+    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims.
+    async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError>;
+    /// A run with its state, for work that nobody asked for.
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError>;
-    /// A page of a workflow's runs that `reach` allows; `NotFound` when there is no such workflow.
+    /// A page of a workflow's runs that `access` lets through; `NotFound` when there is no such workflow.
     async fn list(
         &self,
         tenant: TenantId,
         workflow: WorkflowId,
         filter: &RunFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError>;
     /// The stored slices with events behind `after`, in order, at most `limit` slices.
@@ -232,14 +234,16 @@ pub trait RunStore: Send + Sync {
         kind: BindingKind,
         name: &str,
     ) -> Result<Vec<StartBinding>, StoreError>;
-    /// A page of human tasks, the earliest due first, then the oldest.
+    /// A page of human tasks of the runs that `access` lets through, the earliest due first, then the oldest.
     async fn tasks(
         &self,
         tenant: TenantId,
         filter: &TaskFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, StoreError>;
+    /// The run of a human task.
+    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError>;
     /// One human task.
     async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError>;
     /// An event of the inbox.

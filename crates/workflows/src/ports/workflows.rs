@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use serde_json::Value;
@@ -101,13 +101,13 @@ pub trait WorkflowStore: Send + Sync {
     ) -> Result<(WorkflowState, Option<i32>), StoreError>;
     /// Its draft.
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError>;
-    /// A page of workflows that `reach` allows.
+    /// A page of workflows that `access` lets through.
     async fn list(
         &self,
         tenant: TenantId,
         user: UserId,
         filter: &WorkflowFilter,
-        reach: &AccessFilter,
+        access: &AccessFilter<resource::Workflow>,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, StoreError>;
     /// Deletes a workflow with its versions and ended runs; leaves a tombstone. `Stale` when `expected` is another.

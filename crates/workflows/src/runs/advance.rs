@@ -1,7 +1,8 @@
 //! One step of one run: load, decide, write, tell.
 
 use heddle_engine::{Actor, Command, Refusal, RunContext, step};
-use heddle_kernel::{RunId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{RunId, TenantId, Timestamp, UserId};
+use heddle_policy::{Key, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
@@ -25,15 +26,9 @@ pub(super) struct Initiator {
 }
 
 impl Runs {
-    /// Loads a run of the given workflow; another workflow's run is not there.
-    pub(super) async fn load(
-        &self,
-        tenant: TenantId,
-        workflow: WorkflowId,
-        run: RunId,
-    ) -> Result<Run, UseCaseError> {
-        let run = self.ports.runs.load(tenant, run).await?;
-        if run.workflow == workflow { Ok(run) } else { Err(UseCaseError::NotFound) }
+    /// Loads a run of the workflow that its key claims; another workflow's run is not there.
+    pub(super) async fn load(&self, key: &Key<resource::Run>) -> Result<Run, UseCaseError> {
+        Ok(self.ports.runs.find(key).await?)
     }
 
     /// The rows of one command on a loaded run.
@@ -60,7 +55,7 @@ impl Runs {
     /// nothing is left to do, and the run is the answer as it is.
     pub(super) async fn advance<C>(
         &self,
-        (tenant, workflow, id): (TenantId, WorkflowId, RunId),
+        key: &Key<resource::Run>,
         by: Initiator,
         choose: C,
         record: &JournalFor<'_, Run>,
@@ -68,16 +63,16 @@ impl Runs {
     where
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
     {
-        let held = self.locks.hold(id).await;
+        let held = self.locks.hold(key.id()).await;
         let mut attempt = 0;
         let run = loop {
             attempt += 1;
-            let run = self.load(tenant, workflow, id).await?;
+            let run = self.load(key).await?;
             let Some(command) = choose(&run)? else { return Ok(run) };
             let write = self.step_of(run, command, by).await?;
             let run = write.run.clone();
             let unit = record(&run);
-            match self.commit_runs(tenant, vec![write], unit).await {
+            match self.commit_runs(key.tenant(), vec![write], unit).await {
                 Err(StoreError::Stale) if attempt < ATTEMPTS => {}
                 other => {
                     other?;

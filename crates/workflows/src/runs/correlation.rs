@@ -4,7 +4,7 @@
 use heddle_engine::{Command, Trigger};
 use heddle_kernel::{EventId, RunId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
@@ -69,7 +69,7 @@ impl Runs {
     /// `Conflict` (`idempotencyKeyReused`) when the key stands for another body; `Unavailable`.
     pub async fn receive(
         &self,
-        _grant: &Authorized<CaseEventCreate>,
+        _: &AuthorizedKind<CaseEventCreate>,
         context: &RequestContext,
         sent: CaseEvent,
         record: &JournalFor<'_, InboxEvent>,
@@ -92,7 +92,7 @@ impl Runs {
     /// As [`Self::receive`].
     pub async fn signal(
         &self,
-        _grant: &Authorized<SignalCreate>,
+        _: &AuthorizedKind<SignalCreate>,
         context: &RequestContext,
         sent: SignalCall,
         record: &JournalFor<'_, InboxEvent>,
@@ -117,7 +117,7 @@ impl Runs {
     /// `NotFound`.
     pub async fn event(
         &self,
-        _grant: &Authorized<CaseEventRead>,
+        _: &AuthorizedKind<CaseEventRead>,
         context: &RequestContext,
         id: EventId,
     ) -> Result<InboxEvent, UseCaseError> {

@@ -1,9 +1,8 @@
 //! Decisions on waiting runs, and their cancellation.
 
 use heddle_engine::{Command, LocalId, SkipTarget};
-use heddle_kernel::{RunId, WorkflowId};
 use heddle_policy::capability::{RunCancel, RunDecide};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, Permission, RequestContext};
 use heddle_usecase::Journal;
 use serde_json::{Map, Value};
 
@@ -48,10 +47,10 @@ impl DecisionKind {
     }
 
     /// The permissions of which the caller needs one.
-    const fn permissions(self) -> &'static [&'static str] {
+    const fn permissions(self) -> &'static [Permission] {
         match self.outcome() {
-            Some(_) => &["tasks.work"],
-            None => &["runs.operate", "workflows.manage"],
+            Some(_) => &[Permission::TasksWork],
+            None => &[Permission::RunsOperate, Permission::WorkflowsManage],
         }
     }
 }
@@ -82,19 +81,20 @@ impl Runs {
     /// `NotFound`; `Conflict` (`nothingWaits`, `ambiguous`, `ended`); `Forbidden`; `Invalid`.
     pub async fn decide(
         &self,
-        _grant: &Authorized<RunDecide>,
+        authorized: &Authorized<RunDecide>,
         context: &RequestContext,
-        (workflow, run): (WorkflowId, RunId),
         decision: Decision,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
-        if !decision.kind.permissions().iter().any(|permission| context.holds(permission)) {
-            let message = format!("This decision needs {}.", decision.kind.permissions().join(" or "));
+        let permissions = decision.kind.permissions();
+        if !permissions.iter().any(|permission| context.holds(*permission)) {
+            let names: Vec<&str> = permissions.iter().map(|permission| permission.as_str()).collect();
+            let message = format!("This decision needs {}.", names.join(" or "));
             return Err(UseCaseError::Forbidden(Problem::at("decision", "permissionMissing", message)));
         }
         let by = Initiator { now: context.now(), user: Some(context.user_id()) };
         let choose = |run: &Run| command(context, run, &decision).map(Some);
-        self.advance((context.tenant(), workflow, run), by, choose, record).await
+        self.advance(authorized.key(), by, choose, record).await
     }
 
     /// Cancels an active run; an ended one stays as it is.
@@ -103,9 +103,8 @@ impl Runs {
     /// `NotFound`.
     pub async fn cancel(
         &self,
-        _grant: &Authorized<RunCancel>,
+        authorized: &Authorized<RunCancel>,
         context: &RequestContext,
-        (workflow, run): (WorkflowId, RunId),
         reason: Option<String>,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
@@ -114,7 +113,7 @@ impl Runs {
             let active = !run.state.is_terminal();
             Ok(active.then(|| Command::Cancel { reason: reason.clone() }))
         };
-        self.advance((context.tenant(), workflow, run), by, choose, record).await
+        self.advance(authorized.key(), by, choose, record).await
     }
 
     /// Removes an ended run with its history; done again it is done.
@@ -123,18 +122,15 @@ impl Runs {
     /// `NotFound`; `Conflict` (`active`).
     pub async fn purge(
         &self,
-        _grant: &Authorized<RunCancel>,
-        context: &RequestContext,
-        (workflow, id): (WorkflowId, RunId),
+        authorized: &Authorized<RunCancel>,
         unit: &Journal,
     ) -> Result<(), UseCaseError> {
+        let (tenant, id) = (authorized.tenant(), authorized.id());
         let _held = self.locks.hold(id).await;
-        match self.load(context.tenant(), workflow, id).await {
-            Ok(run) if run.state.is_terminal() => {
-                Ok(self.ports.runs.purge(context.tenant(), id, unit).await?)
-            }
+        match self.load(authorized.key()).await {
+            Ok(run) if run.state.is_terminal() => Ok(self.ports.runs.purge(tenant, id, unit).await?),
             Ok(_) => Err(UseCaseError::conflict("active", "The run is active; cancel it first.")),
-            Err(UseCaseError::NotFound) if self.ports.runs.was_purged(context.tenant(), id).await? => Ok(()),
+            Err(UseCaseError::NotFound) if self.ports.runs.was_purged(tenant, id).await? => Ok(()),
             Err(error) => Err(error),
         }
     }

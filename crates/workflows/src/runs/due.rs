@@ -19,8 +19,8 @@ impl Runs {
     /// `Unavailable`; `Internal`.
     pub async fn fire(&self, due: &DueTimer) -> Result<(), UseCaseError> {
         let by = Initiator { now: self.ports.clock.now().max(due.due_at), user: None };
-        let workflow = match self.ports.runs.load(due.tenant, due.run).await {
-            Ok(run) => run.workflow,
+        let key = match self.ports.runs.load(due.tenant, due.run).await {
+            Ok(run) => run.key(),
             Err(StoreError::NotFound) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
@@ -31,7 +31,7 @@ impl Runs {
                 _ => Ok(None),
             }
         };
-        self.advance((due.tenant, workflow, due.run), by, choose, &|_: &Run| Journal::default()).await?;
+        self.advance(&key, by, choose, &|_: &Run| Journal::default()).await?;
         Ok(())
     }
 

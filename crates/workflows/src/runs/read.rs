@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use heddle_bpmn_graph::Graph;
-use heddle_kernel::{Cursor, Page, PageRequest, RunId, WorkflowId};
+use heddle_kernel::{Cursor, Page, PageRequest};
 use heddle_policy::capability::{RunList, RunRead};
-use heddle_policy::{Authorized, RequestContext};
+use heddle_policy::{Authorized, AuthorizedListWithin, Key, RequestContext, resource};
 use serde_json::Value;
 
 use super::Runs;
@@ -56,13 +56,13 @@ impl Runs {
     /// `NotFound` for the workflow, `Invalid` for a foreign cursor.
     pub async fn list(
         &self,
-        grant: &Authorized<RunList>,
+        authorized: &AuthorizedListWithin<RunList>,
         context: &RequestContext,
-        workflow: WorkflowId,
         filter: &RunFilter,
         page: &PageRequest,
     ) -> Result<Page<RunView>, UseCaseError> {
-        let found = self.ports.runs.list(context.tenant(), workflow, filter, grant.reach(), page).await?;
+        let (workflow, access) = (authorized.place().id(), authorized.filter());
+        let found = self.ports.runs.list(context.tenant(), workflow, filter, access, page).await?;
         let mut items = Vec::with_capacity(found.items.len());
         for run in found.items {
             items.push(self.view(run).await?);
@@ -74,15 +74,8 @@ impl Runs {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get(
-        &self,
-        _grant: &Authorized<RunRead>,
-        context: &RequestContext,
-        workflow: WorkflowId,
-        run: RunId,
-    ) -> Result<RunView, UseCaseError> {
-        let run = self.load(context.tenant(), workflow, run).await?;
-        self.view(run).await
+    pub async fn get(&self, authorized: &Authorized<RunRead>) -> Result<RunView, UseCaseError> {
+        self.view(self.load(authorized.key()).await?).await
     }
 
     /// A run with the model it follows.
@@ -114,13 +107,11 @@ impl Runs {
     /// `NotFound`, `Invalid` for a foreign cursor.
     pub async fn events(
         &self,
-        _grant: &Authorized<RunRead>,
-        context: &RequestContext,
-        (workflow, run): (WorkflowId, RunId),
+        authorized: &Authorized<RunRead>,
         filter: &EventFilter,
         page: &PageRequest,
     ) -> Result<Page<Value>, UseCaseError> {
-        self.load(context.tenant(), workflow, run).await?;
+        self.load(authorized.key()).await?;
         let mut after = filter.after;
         if let Some(cursor) = &page.cursor {
             let foreign =
@@ -131,7 +122,7 @@ impl Runs {
         let limit = page.limit as usize;
         let mut items: Vec<Value> = Vec::new();
         loop {
-            let events = self.events_behind(context, run, after).await?;
+            let events = self.events_behind(authorized.key(), after).await?;
             let Some(last) = events.last() else { return Ok(Page { items, next: None }) };
             after = sequence(last);
             items.extend(events.into_iter().filter(|event| wanted.wants(event)));
@@ -149,11 +140,11 @@ impl Runs {
     /// `Unavailable`; `Internal` when a slice does not read.
     pub async fn events_behind(
         &self,
-        context: &RequestContext,
-        run: RunId,
+        key: &Key<resource::Run>,
         after: u64,
     ) -> Result<Vec<Value>, UseCaseError> {
-        let slices = self.ports.runs.events(context.tenant(), run, after, SLICES).await?;
+        let run = key.id();
+        let slices = self.ports.runs.events(key.tenant(), run, after, SLICES).await?;
         let mut events = Vec::new();
         for slice in slices {
             let read: Vec<Value> = serde_json::from_slice(&slice.events)

@@ -51,12 +51,12 @@ impl Runs {
     /// not allow, an unknown version, process or start event.
     pub async fn start(
         &self,
-        _grant: &Authorized<WorkflowRun>,
+        authorized: &Authorized<WorkflowRun>,
         context: &RequestContext,
-        workflow: WorkflowId,
         request: StartRun,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
+        let workflow = authorized.id();
         let (state, published) = self.ports.workflows.standing(context.tenant(), workflow).await?;
         let version = match (state, request.version, published) {
             (WorkflowState::Archived, ..) => {

@@ -1,10 +1,9 @@
 //! Human tasks: the work list, completion and assignment.
 
 use heddle_engine::Command;
-use heddle_kernel::{Page, PageRequest, RunId, TaskId, WorkflowId};
+use heddle_kernel::{Page, PageRequest, TaskId, TenantId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
-use heddle_policy::{Authorized, RequestContext, Target};
-use heddle_usecase::StoreError;
+use heddle_policy::{Authorized, AuthorizedList, Key, Permission, RequestContext, resource};
 use serde_json::{Map, Value};
 
 use super::Runs;
@@ -59,7 +58,7 @@ impl Runs {
     /// `Invalid` for a foreign cursor, `Unavailable`.
     pub async fn tasks(
         &self,
-        grant: &Authorized<HumanTaskList>,
+        authorized: &AuthorizedList<HumanTaskList>,
         context: &RequestContext,
         (whose, mut filter): (MyTasks, TaskFilter),
         page: &PageRequest,
@@ -71,10 +70,10 @@ impl Runs {
             MyTasks::Of(name) => filter.assignee = Some(vec![name]),
         }
         // Who only works on tasks sees those that are his or could be.
-        if !context.holds("runs.view") && filter.candidate.is_none() {
+        if !context.holds(Permission::RunsView) && filter.candidate.is_none() {
             filter.candidate = Some((names(context), groups(context)));
         }
-        Ok(self.ports.runs.tasks(context.tenant(), &filter, grant.reach(), page).await?)
+        Ok(self.ports.runs.tasks(context.tenant(), &filter, authorized.filter(), page).await?)
     }
 
     /// Completes a human task; the run goes on to its next wait state.
@@ -84,9 +83,9 @@ impl Runs {
     /// an outcome or values that the task does not allow.
     pub async fn complete(
         &self,
-        _grant: &Authorized<RunCompleteTask>,
+        authorized: &Authorized<RunCompleteTask>,
         context: &RequestContext,
-        (workflow, run, node): (WorkflowId, RunId, &str),
+        node: &str,
         completion: Completion,
         record: &JournalFor<'_, (HumanTask, Run)>,
     ) -> Result<(HumanTask, Run), UseCaseError> {
@@ -114,32 +113,32 @@ impl Runs {
             Some(task) => record(&(task, run.clone())),
             None => heddle_usecase::Journal::default(),
         };
-        let run = self.advance((context.tenant(), workflow, run), by, choose, &paired).await?;
+        let run = self.advance(authorized.key(), by, choose, &paired).await?;
         let task = chosen.lock().take().ok_or_else(missing)?;
         Ok((task, run))
+    }
+
+    /// The run of a task: what is asked for before anything is done to the task.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, UseCaseError> {
+        Ok(self.ports.runs.task_run(tenant, task).await?)
     }
 
     /// Claims, releases or delegates an open task.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`denied` for the task's run, `notCandidate`).
+    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`notCandidate`).
     pub async fn assign(
         &self,
-        grant: &Authorized<HumanTaskAssign>,
+        authorized: &Authorized<HumanTaskAssign>,
         context: &RequestContext,
-        task: TaskId,
-        assignment: Assignment,
+        (task, assignment): (TaskId, Assignment),
         record: &JournalFor<'_, HumanTask>,
     ) -> Result<HumanTask, UseCaseError> {
-        let found = match self.ports.runs.task(context.tenant(), task).await {
-            // Who may not do it to every run does not learn whether there is such a task.
-            Err(StoreError::NotFound) if !grant.reach().is_everything() => return Err(denied()),
-            found => found?,
-        };
-        let target = Target::one(found.run).within("workflow", found.workflow);
-        context.authorize::<HumanTaskAssign>(&target).or(Err(denied()))?;
         let by = Initiator { now: context.now(), user: Some(context.user_id()) };
-        let chosen = parking_lot::Mutex::new(found.clone());
+        let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
             let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task);
             let Some(open) = open else {
@@ -149,17 +148,13 @@ impl Runs {
             let assignee = assignee(context, &open, &assignment)?;
             let same = assignee == open.assignee;
             open.assignee.clone_from(&assignee);
-            *chosen.lock() = open;
+            *chosen.lock() = Some(open);
             Ok((!same).then_some(Command::AssignTask { task_id: task, assignee }))
         };
-        let paired = |_: &Run| record(&chosen.lock());
-        self.advance((context.tenant(), found.workflow, found.run), by, choose, &paired).await?;
-        Ok(chosen.into_inner())
+        let paired = |_: &Run| chosen.lock().as_ref().map(record).unwrap_or_default();
+        self.advance(authorized.key(), by, choose, &paired).await?;
+        chosen.into_inner().ok_or_else(|| UseCaseError::Internal("an assignment without a task".to_owned()))
     }
-}
-
-fn denied() -> UseCaseError {
-    UseCaseError::Forbidden(Problem::new("denied", "The caller lacks the permission or the resource action."))
 }
 
 /// The names by which a task may mean the caller.
@@ -204,7 +199,7 @@ fn assignee(
     task: &HumanTask,
     assignment: &Assignment,
 ) -> Result<Option<String>, UseCaseError> {
-    let operator = context.holds("runs.operate");
+    let operator = context.holds(Permission::RunsOperate);
     let mine = task.assignee.as_deref().is_some_and(|name| is_me(context, name));
     let taken = task.assignee.is_some() && !mine;
     let not_candidate = || {

@@ -1,0 +1,177 @@
+//! Questions and their answers, with reasons.
+
+use crate::facts::{Effect, Source};
+use crate::filter::Extent;
+use crate::permission::{Action, Permission, ResourceType};
+use crate::resource::Parents;
+use crate::rule_id::RuleId;
+
+/// Why a decision is as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The account is not in use.
+    PrincipalInactive,
+    /// The caller does not belong to the organisation.
+    NotAMember,
+    /// The type is not a registered one.
+    UnknownResourceType,
+    /// The action is not a registered one.
+    UnknownAction,
+    /// A deny applies.
+    ExplicitDeny,
+    /// None of the accepted permissions is held.
+    PermissionMissing,
+    /// No grant gives the action on the resource.
+    ResourceActionNotGranted,
+    /// Allowed.
+    Granted,
+}
+
+impl Reason {
+    /// The code of check-access.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::PrincipalInactive => "PRINCIPAL_INACTIVE",
+            Self::NotAMember => "NOT_A_MEMBER",
+            Self::UnknownResourceType => "UNKNOWN_RESOURCE_TYPE",
+            Self::UnknownAction => "UNKNOWN_ACTION",
+            Self::ExplicitDeny => "EXPLICIT_DENY",
+            Self::PermissionMissing => "PERMISSION_MISSING",
+            Self::ResourceActionNotGranted => "RESOURCE_ACTION_NOT_GRANTED",
+            Self::Granted => "GRANTED",
+        }
+    }
+}
+
+/// A rule that led to a decision.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeterminingRule {
+    /// The grant's id; none for a rule of a role.
+    pub grant_id: Option<String>,
+    /// Gives or takes.
+    pub effect: Effect,
+    /// Through whom it applies.
+    pub source: Source,
+}
+
+/// What a question is about: one thing, some thing, or all of a kind; and what it stands within.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Target {
+    /// The thing's id; none stands for all of the kind.
+    pub id: Option<RuleId>,
+    /// What it stands within, the nearest first.
+    pub parents: Parents,
+}
+
+impl Target {
+    /// All of the kind.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// One thing.
+    #[must_use]
+    pub fn one(id: RuleId) -> Self {
+        Self { id: Some(id), ..Self::default() }
+    }
+
+    /// Within a thing of another kind.
+    #[must_use]
+    pub fn within(mut self, kind: ResourceType, id: RuleId) -> Self {
+        if let Some(free) = self.parents.iter_mut().find(|parent| parent.is_none()) {
+            *free = Some((kind, id));
+        }
+        self
+    }
+}
+
+/// What is asked: permissions of which one is needed, and an action on a resource. Type and action are the words of
+/// whoever asks, and may be none that are registered.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Of these one is needed; none is needed when it is empty.
+    pub permissions: &'a [Permission],
+    /// The type.
+    pub resource: &'a str,
+    /// The action.
+    pub action: &'a str,
+    /// Whether whatever may be read of the type is asked for, and not one thing.
+    pub lists: bool,
+    /// What it is about.
+    pub target: &'a Target,
+}
+
+/// An answer with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Why.
+    pub reason: Reason,
+    /// The permission that counted.
+    pub permission: Option<Permission>,
+    /// The rules that counted.
+    pub via: Vec<DeterminingRule>,
+}
+
+impl Decision {
+    /// Whether it is allowed.
+    #[must_use]
+    pub fn allowed(&self) -> bool {
+        self.reason == Reason::Granted
+    }
+
+    pub(crate) const fn without_rules(reason: Reason) -> Self {
+        Self { reason, permission: None, via: Vec::new() }
+    }
+}
+
+/// A refusal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("refused: {}", reason.code())]
+pub struct DenialError {
+    /// Why.
+    pub reason: Reason,
+    /// The rules that counted.
+    pub via: Vec<DeterminingRule>,
+}
+
+/// A right that somebody wants to give away without having it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PrivilegeEscalation {
+    /// A permission.
+    #[error("the permission `{0}` is not held")]
+    Permission(Permission),
+    /// An action on a resource.
+    #[error("`{action}` on `{resource}` `{selector}` is not held")]
+    Action {
+        /// The type.
+        resource: ResourceType,
+        /// The action.
+        action: Action,
+        /// One id, or `*`.
+        selector: String,
+    },
+}
+
+/// The reach of one action in the listing of all rights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionFilter {
+    /// The type.
+    pub resource: ResourceType,
+    /// The action.
+    pub action: Action,
+    /// What it reaches.
+    pub reach: Extent,
+}
+
+/// All rights of a caller.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Effective {
+    /// The permissions held, with the roles that give them.
+    pub permissions: Vec<(Permission, Vec<String>)>,
+    /// The permissions taken.
+    pub denied_permissions: Vec<Permission>,
+    /// Per type and action what is reached; actions that reach nothing are left out.
+    pub resources: Vec<ActionFilter>,
+}

@@ -1,0 +1,167 @@
+//! What an action reaches, in the closed form that a query can filter by.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::permission::ResourceType;
+use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _};
+use crate::rule_id::RuleId;
+
+/// What an action on a kind of things reaches: a thing is reached when
+/// `(all or its id in listed) and not deny_all and its id not in denied and nothing that it stands within in denied_within`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extent {
+    /// Every id is allowed.
+    pub all: bool,
+    /// These ids are allowed; empty when all are.
+    pub listed: Vec<RuleId>,
+    /// Every id is denied, also through a kind to which things of this kind belong.
+    pub deny_all: bool,
+    /// These ids are denied.
+    pub denied: Vec<RuleId>,
+    /// What stands within these things (for runs: workflows) is denied.
+    pub denied_within: Vec<(ResourceType, RuleId)>,
+}
+
+impl Extent {
+    /// Whether a thing with this id in this place is reached.
+    #[must_use]
+    pub fn permits(&self, id: &RuleId, parents: &Parents) -> bool {
+        (self.all || self.listed.contains(id))
+            && !self.deny_all
+            && !self.denied.contains(id)
+            && !parents.iter().flatten().any(|parent| self.denied_within.contains(parent))
+    }
+
+    /// Whether surely nothing is reached.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.deny_all || (!self.all && self.listed.iter().all(|id| self.denied.contains(id)))
+    }
+
+    /// Whether everything is reached.
+    #[must_use]
+    pub const fn is_everything(&self) -> bool {
+        self.all && !self.deny_all && self.denied.is_empty() && self.denied_within.is_empty()
+    }
+}
+
+/// The things of the kind `R` that a caller may act on. A list's query takes it by a column that names an `R`; a filter
+/// of another kind does not compile there.
+pub struct AccessFilter<R: Resource> {
+    extent: Extent,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> AccessFilter<R> {
+    pub(crate) const fn of(extent: Extent) -> Self {
+        Self { extent, of: PhantomData }
+    }
+
+    /// Everything of the kind: for tests of stores, as the other makers are.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self::of(Extent { all: true, ..Extent::default() })
+    }
+
+    /// These things alone.
+    #[must_use]
+    pub fn only(ids: impl IntoIterator<Item = R::Id>) -> Self {
+        Self::of(Extent { listed: ids.into_iter().map(|id| id.rule_id()).collect(), ..Extent::default() })
+    }
+
+    /// Without these things.
+    #[must_use]
+    pub fn but(mut self, ids: impl IntoIterator<Item = R::Id>) -> Self {
+        self.extent.denied.extend(ids.into_iter().map(|id| id.rule_id()));
+        self
+    }
+
+    /// With a deny of all.
+    #[must_use]
+    pub const fn but_all(mut self) -> Self {
+        self.extent.deny_all = true;
+        self
+    }
+
+    /// Without what stands within these things.
+    #[must_use]
+    pub fn but_within<P: Resource>(mut self, ids: impl IntoIterator<Item = P::Id>) -> Self
+    where
+        R: In<P>,
+    {
+        self.extent.denied_within.extend(ids.into_iter().map(|id| (P::TYPE, id.rule_id())));
+        self
+    }
+
+    /// Whether every thing is allowed that is not denied.
+    #[must_use]
+    pub const fn all(&self) -> bool {
+        self.extent.all
+    }
+
+    /// The things that are allowed, unless all are.
+    #[must_use]
+    pub fn listed(&self) -> Vec<R::Id> {
+        self.extent.listed.iter().filter_map(R::Id::of_rule).collect()
+    }
+
+    /// The things that are denied.
+    #[must_use]
+    pub fn denied(&self) -> Vec<R::Id> {
+        self.extent.denied.iter().filter_map(R::Id::of_rule).collect()
+    }
+
+    /// The things of the kind `P` within which all is denied.
+    #[must_use]
+    pub fn denied_within<P: Resource>(&self) -> Vec<P::Id>
+    where
+        R: In<P>,
+    {
+        let denied = self.extent.denied_within.iter().filter(|(kind, _)| *kind == P::TYPE);
+        denied.filter_map(|(_, id)| P::Id::of_rule(id)).collect()
+    }
+
+    /// Whether a thing is let through.
+    #[must_use]
+    pub fn permits(&self, key: &Key<R>) -> bool {
+        self.extent.permits(&key.id().rule_id(), &key.place().parents())
+    }
+
+    /// Whether surely nothing is let through.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.extent.is_empty()
+    }
+
+    /// Whether everything is let through.
+    #[must_use]
+    pub const fn is_everything(&self) -> bool {
+        self.extent.is_everything()
+    }
+}
+
+/// Nothing.
+impl<R: Resource> Default for AccessFilter<R> {
+    fn default() -> Self {
+        Self::of(Extent::default())
+    }
+}
+
+impl<R: Resource> Clone for AccessFilter<R> {
+    fn clone(&self) -> Self {
+        Self::of(self.extent.clone())
+    }
+}
+
+impl<R: Resource> PartialEq for AccessFilter<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.extent == other.extent
+    }
+}
+
+impl<R: Resource> fmt::Debug for AccessFilter<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "of {}: {:?}", R::TYPE, self.extent)
+    }
+}

@@ -1,0 +1,326 @@
+//! Kinds of things as types, so that the key of one can't stand where another's is meant.
+
+use std::fmt;
+
+use heddle_kernel::{
+    EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId, WorkflowId,
+};
+
+use crate::permission::ResourceType;
+use crate::rule_id::RuleId;
+
+/// The most kinds of things that one thing stands within: a job in a run, and that in a workflow.
+pub const DEPTH: usize = 2;
+
+/// The things that a thing stands within, the nearest first.
+pub type Parents = [Option<(ResourceType, RuleId)>; DEPTH];
+
+/// Id of one kind of thing.
+pub trait ResourceId: Clone + fmt::Debug + fmt::Display + Eq + Send + Sync + 'static {
+    /// Reads it; none when it is not spelled as its kind is.
+    fn read(text: &str) -> Option<Self>;
+    /// As rules name it.
+    fn rule_id(&self) -> RuleId;
+    /// From how rules name it.
+    fn of_rule(id: &RuleId) -> Option<Self>;
+}
+
+macro_rules! uuid_ids {
+    ($($id:ident)+) => {$(
+        impl ResourceId for $id {
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn rule_id(&self) -> RuleId {
+                RuleId::Uuid(self.0)
+            }
+
+            fn of_rule(id: &RuleId) -> Option<Self> {
+                match id {
+                    RuleId::Uuid(id) => Some(Self(*id)),
+                    RuleId::Name(_) => None,
+                }
+            }
+        }
+    )+};
+}
+
+uuid_ids! { EventId GrantId LicenceId RoleId RunId SessionId TenantId TokenId UserId WorkflowId }
+
+/// For kinds whose things have no use case yet.
+impl ResourceId for RuleId {
+    fn read(text: &str) -> Option<Self> {
+        Self::read_any(text)
+    }
+
+    fn rule_id(&self) -> RuleId {
+        self.clone()
+    }
+
+    fn of_rule(id: &RuleId) -> Option<Self> {
+        Some(id.clone())
+    }
+}
+
+/// Kind of thing that a rule can be about.
+pub trait Resource: Sized + Send + Sync + 'static {
+    /// The kind's word.
+    const TYPE: ResourceType;
+    /// What its things are known by.
+    type Id: ResourceId;
+    /// What its things belong to.
+    type Parent: Ancestor;
+}
+
+/// What things belong to: a kind, or [`Top`].
+pub trait Ancestor {
+    /// Where a thing stands.
+    type Place: Place;
+}
+
+/// Where a thing of the kind `R` stands: nowhere, or within a thing of its parent's kind.
+pub type PlaceOf<R> = <<R as Resource>::Parent as Ancestor>::Place;
+
+/// Parent of the kinds that belong to none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Top {}
+
+impl Ancestor for Top {
+    type Place = ();
+}
+
+impl<P: Resource> Ancestor for P {
+    type Place = Within<P>;
+}
+
+/// Where a thing stands.
+pub trait Place: Clone + fmt::Debug + PartialEq + Send + Sync + 'static {
+    /// How many things it is within.
+    const DEPTH: usize;
+
+    /// Reads it from the ids of the things, the nearest first.
+    fn read<'a>(ids: impl Iterator<Item = &'a str>) -> Option<Self>;
+    /// The things, the nearest first.
+    fn parents(&self) -> Parents;
+}
+
+impl Place for () {
+    const DEPTH: usize = 0;
+
+    fn read<'a>(_: impl Iterator<Item = &'a str>) -> Option<Self> {
+        Some(())
+    }
+
+    fn parents(&self) -> Parents {
+        [const { None }; DEPTH]
+    }
+}
+
+/// Place within a thing of the kind `P`.
+pub struct Within<P: Resource> {
+    id: P::Id,
+    place: PlaceOf<P>,
+}
+
+impl<P: Resource<Parent = Top>> Within<P> {
+    /// Within a thing that stands nowhere itself.
+    #[must_use]
+    pub const fn of(id: P::Id) -> Self {
+        Self { id, place: () }
+    }
+}
+
+impl<P: Resource> Within<P> {
+    /// Within a thing with its own place.
+    #[must_use]
+    pub const fn at(id: P::Id, place: PlaceOf<P>) -> Self {
+        Self { id, place }
+    }
+
+    /// The nearest thing.
+    #[must_use]
+    pub fn id(&self) -> P::Id {
+        self.id.clone()
+    }
+
+    /// Where that thing stands.
+    #[must_use]
+    pub const fn place(&self) -> &PlaceOf<P> {
+        &self.place
+    }
+}
+
+impl<P: Resource> Clone for Within<P> {
+    fn clone(&self) -> Self {
+        Self { id: self.id.clone(), place: self.place.clone() }
+    }
+}
+
+impl<P: Resource> PartialEq for Within<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.place == other.place
+    }
+}
+
+impl<P: Resource> fmt::Debug for Within<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in {} {} {:?}", P::TYPE, self.id, self.place)
+    }
+}
+
+impl<P: Resource> Place for Within<P> {
+    const DEPTH: usize = 1 + <PlaceOf<P> as Place>::DEPTH;
+
+    fn read<'a>(mut ids: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let id = P::Id::read(ids.next()?)?;
+        Some(Self { id, place: PlaceOf::<P>::read(ids)? })
+    }
+
+    fn parents(&self) -> Parents {
+        let [above, _] = self.place.parents();
+        [Some((P::TYPE, self.id.rule_id())), above]
+    }
+}
+
+/// Kind whose things stand, near or far, within things of the kind `P`.
+pub trait In<P: Resource>: Resource {}
+
+macro_rules! resources {
+    ($($name:ident $id:ident $(in $parent:ident $($far:ident)*)?;)+) => {$(
+        #[doc = concat!("The kind `", stringify!($name), "`.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {}
+
+        impl Resource for $name {
+            const TYPE: ResourceType = ResourceType::$name;
+            type Id = $id;
+            type Parent = resources!(@parent $($parent)?);
+        }
+
+        $(
+            impl In<$parent> for $name {}
+            $(impl In<$far> for $name {})*
+        )?
+    )+
+
+        /// Every kind that is a type: its word, and the words of what it belongs to, the nearest first.
+        pub const KINDS: &[(ResourceType, &[ResourceType])] = &[
+            $((ResourceType::$name, &[$(ResourceType::$parent $(, ResourceType::$far)*)?])),+
+        ];
+    };
+    (@parent) => { Top };
+    (@parent $parent:ident) => { $parent };
+}
+
+resources! {
+    ApiToken TokenId;
+    AuditEvent EventId;
+    Case RuleId in CaseType;
+    CaseType RuleId;
+    DeadLetter EventId in Workflow;
+    Grant GrantId;
+    Job RuleId in Run Workflow;
+    Licence LicenceId;
+    Member UserId;
+    Organization TenantId;
+    Role RoleId;
+    Run RunId in Workflow;
+    Session SessionId;
+    User UserId;
+    Workflow WorkflowId;
+}
+
+/// Key of one thing: its organisation, its id, and where it stands. It comes from a proof, or from a row.
+///
+/// Where a thing stands is only claimed by whoever asks for it, so what loads by a key filters by all of it.
+pub struct Key<R: Resource> {
+    tenant: TenantId,
+    id: R::Id,
+    place: PlaceOf<R>,
+}
+
+impl<R: Resource> Key<R> {
+    /// The key of a thing that was loaded: for stores, and for work that nobody asked for.
+    #[must_use]
+    pub const fn of_stored(tenant: TenantId, id: R::Id, place: PlaceOf<R>) -> Self {
+        Self { tenant, id, place }
+    }
+
+    pub(crate) const fn of_claimed(tenant: TenantId, id: R::Id, place: PlaceOf<R>) -> Self {
+        Self { tenant, id, place }
+    }
+
+    /// The organisation.
+    #[must_use]
+    pub const fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> R::Id {
+        self.id.clone()
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub const fn place(&self) -> &PlaceOf<R> {
+        &self.place
+    }
+}
+
+impl<R: Resource<Parent = P>, P: Resource> Key<R> {
+    /// The id of the thing that it stands within.
+    #[must_use]
+    pub fn within(&self) -> P::Id {
+        self.place.id()
+    }
+}
+
+impl<R: Resource> Clone for Key<R> {
+    fn clone(&self) -> Self {
+        Self { tenant: self.tenant, id: self.id.clone(), place: self.place.clone() }
+    }
+}
+
+impl<R: Resource> PartialEq for Key<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.tenant == other.tenant && self.id == other.id && self.place == other.place
+    }
+}
+
+impl<R: Resource> fmt::Debug for Key<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {:?} of {}", R::TYPE, self.id, self.place, self.tenant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_types_belong_to_what_the_table_says() {
+        for (kind, parents) in KINDS {
+            assert!(kind.ancestors().eq(parents.iter().copied()), "{kind}");
+            assert!(parents.len() <= DEPTH, "{kind}");
+        }
+        let deepest = ResourceType::ALL.iter().map(|kind| kind.ancestors().count()).max();
+        assert_eq!(deepest, Some(DEPTH));
+    }
+
+    #[test]
+    fn a_place_is_read_from_its_ids_the_nearest_first() {
+        let (run, workflow) =
+            ("01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-774b-bcce-b302099a8058");
+        let place = PlaceOf::<Job>::read([run, workflow].into_iter()).unwrap();
+        assert_eq!(place.id().to_string(), run);
+        assert_eq!(place.place().id().to_string(), workflow);
+        let [near, far] = place.parents();
+        assert_eq!(near.unwrap().0, ResourceType::Run);
+        assert_eq!(far.unwrap().0, ResourceType::Workflow);
+        assert_eq!(PlaceOf::<Job>::read([run].into_iter()), None);
+        assert_eq!(PlaceOf::<Run>::read([workflow.to_uppercase().as_str()].into_iter()), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! Ids as rules name them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::facts::ANY;
+use crate::permission::ResourceType;
+
+/// The longest name of a thing, in bytes.
+const NAME_MAX: usize = 200;
+
+/// Id of a thing of any kind, as rules name it: one that was made here, or a name that people gave.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RuleId {
+    /// Made here.
+    Uuid(Uuid),
+    /// Given by people.
+    Name(Arc<str>),
+}
+
+impl RuleId {
+    /// Reads an id of a kind of thing; none when it is not spelled as ids of that kind are.
+    #[must_use]
+    pub fn read(kind: ResourceType, text: &str) -> Option<Self> {
+        match Self::of_uuid(text) {
+            Some(id) => Some(id),
+            None if kind.is_named() => Self::of_name(text),
+            None => None,
+        }
+    }
+
+    /// Reads an id of a thing whose kind is open. An id in another spelling than its own is no name.
+    #[must_use]
+    pub fn read_any(text: &str) -> Option<Self> {
+        match Self::of_uuid(text) {
+            Some(id) => Some(id),
+            None if Uuid::try_parse(text.trim()).is_ok() => None,
+            None => Self::of_name(text),
+        }
+    }
+
+    // One id has one spelling, hyphenated and in small letters.
+    fn of_uuid(text: &str) -> Option<Self> {
+        let canonical = text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        if canonical { Uuid::try_parse(text).ok().map(Self::Uuid) } else { None }
+    }
+
+    fn of_name(text: &str) -> Option<Self> {
+        let fits = !text.is_empty() && text.len() <= NAME_MAX && text.trim() == text && text != ANY;
+        (fits && !text.chars().any(char::is_control)).then(|| Self::Name(text.into()))
+    }
+}
+
+impl fmt::Display for RuleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uuid(id) => id.hyphenated().fmt(f),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// What a stored rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredSelector {
+    /// All of its kind: `*`.
+    All,
+    /// One thing.
+    One(RuleId),
+    /// A text that is no id of its kind: an allow of it is nothing, a deny of it denies all of its kind.
+    Unreadable,
+}
+
+impl StoredSelector {
+    /// Reads the selector of a rule about a kind of thing, or about things of every kind.
+    #[must_use]
+    pub fn read(kind: Option<ResourceType>, text: &str) -> Self {
+        if text == ANY {
+            return Self::All;
+        }
+        let id = match kind {
+            Some(kind) => RuleId::read(kind, text),
+            None => RuleId::read_any(text),
+        };
+        id.map_or(Self::Unreadable, Self::One)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+    #[test]
+    fn an_id_has_one_spelling_and_a_name_is_one_of_a_named_kind() {
+        assert_eq!(RuleId::read(ResourceType::Run, ID).unwrap().to_string(), ID);
+        assert_eq!(RuleId::read(ResourceType::VectorDatabase, ID), RuleId::read(ResourceType::Run, ID));
+        let others =
+            [&ID.to_uppercase(), &ID.replace('-', ""), &format!("{{{ID}}}"), &format!(" {ID}"), "r1"];
+        for other in others {
+            assert_eq!(RuleId::read(ResourceType::Run, other), None, "{other}");
+            assert_eq!(StoredSelector::read(Some(ResourceType::Run), other), StoredSelector::Unreadable);
+            assert_eq!(RuleId::read_any(other).is_some(), other == "r1", "{other}");
+        }
+        for no_name in ["", " a", "a\u{7}", "*", &"a".repeat(201)] {
+            assert_eq!(RuleId::read(ResourceType::VectorDatabase, no_name), None, "{no_name}");
+        }
+        let name = RuleId::read(ResourceType::VectorDatabase, "manuals").unwrap();
+        assert_eq!(StoredSelector::read(None, "manuals"), StoredSelector::One(name));
+    }
+}

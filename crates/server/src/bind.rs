@@ -1,0 +1,281 @@
+//! From a row's kind of access to the call of its handler. What is authorized becomes part of the call as a proof that
+//! carries its key; a handler of another kind of access does not compile.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use heddle_api::decode::{decode_path, decode_query};
+use heddle_api::operations::{Operation, ops};
+use heddle_api::{ApiError, ErrorCode};
+use heddle_identity::Authenticated;
+use heddle_kernel::TenantId;
+use heddle_policy::capability::Lists;
+use heddle_policy::resource::{Place as _, ResourceId as _, Run};
+use heddle_policy::{
+    Access, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne, PlaceOf, Public,
+    Reason, RequestContext, Resource, SignedIn,
+};
+use heddle_usecase::UseCaseError;
+
+use crate::app::App;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::{self, Incoming, PublicCall, SessionCall, parameter};
+use crate::reply::Outcome;
+
+/// A handler with its operation's types taken away.
+pub type Handler =
+    Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+
+/// Binds an operation to its handler.
+pub fn bind<O: Operation>(handler: impl Handles<CallOf<O>>) -> Handler
+where
+    O::Access: Admit<O>,
+{
+    Arc::new(move |app, incoming, caller| {
+        let request = Request { app, incoming, caller, operation: PhantomData };
+        Box::pin(<O::Access as Admit<O>>::admit(handler.clone(), request))
+    })
+}
+
+/// What the handler of an operation takes.
+pub type CallOf<O> = <<O as Operation>::Access as Admit<O>>::Call;
+
+/// A function that handles calls.
+pub trait Handles<Call>: Clone + Send + Sync + 'static {
+    /// Handles one.
+    fn handle(&self, call: Call) -> impl Future<Output = Outcome> + Send;
+}
+
+impl<Call, F, R> Handles<Call> for F
+where
+    F: Fn(Call) -> R + Clone + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send,
+{
+    fn handle(&self, call: Call) -> impl Future<Output = Outcome> + Send {
+        self(call)
+    }
+}
+
+/// How an operation of one kind of access lets callers in.
+pub trait Admit<O: Operation>: Access {
+    /// What its handler takes.
+    type Call: Send + 'static;
+
+    /// Lets a caller in, and has the handler answer.
+    fn admit<H: Handles<Self::Call>>(
+        handler: H,
+        request: Request<O>,
+    ) -> impl Future<Output = Outcome> + Send + 'static;
+}
+
+/// Finds what a call is about where only a row tells it.
+pub trait Locate: Operation {
+    /// The kind of thing.
+    type Thing: Resource;
+
+    /// The key of the thing; `NotFound` when there is none.
+    fn locate(
+        app: &App,
+        tenant: TenantId,
+        path: &Self::Path,
+    ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
+}
+
+impl Locate for ops::AssignHumanTask {
+    type Thing = Run;
+
+    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
+        app.runs.task_run(tenant, path.task_id).await
+    }
+}
+
+/// A request of an operation, before it is let in.
+pub struct Request<O> {
+    app: Arc<App>,
+    incoming: Incoming,
+    caller: Option<Authenticated>,
+    operation: PhantomData<fn() -> O>,
+}
+
+impl<O: Operation> Request<O> {
+    fn caller(&self) -> Result<&Authenticated, Failure> {
+        let unknown = || ApiError::new(ErrorCode::AuthenticationRequired).into();
+        self.caller.as_ref().ok_or_else(unknown)
+    }
+
+    /// A refusal, written to the audit log.
+    fn refused(&self, denial: &DenialError) -> Failure {
+        let failure = gate::denied(O::ID.spec(), denial);
+        gate::deny(&self.app, O::ID.spec(), &self.incoming.facts, self.caller.as_ref(), &failure);
+        failure
+    }
+
+    /// Where the path claims that the row's thing, or list, stands.
+    fn place<R: Resource>(&self) -> Option<PlaceOf<R>> {
+        let within = O::ID.spec().selector().within().iter();
+        PlaceOf::<R>::read(within.map(|name| parameter(&self.incoming.path, name).unwrap_or_default()))
+    }
+
+    /// The id that the path names.
+    fn id<R: Resource>(&self) -> Option<R::Id> {
+        R::Id::read(parameter(&self.incoming.path, O::ID.spec().selector().parameter()?)?)
+    }
+
+    fn path(&self) -> Result<O::Path, Failure> {
+        Ok(decode_path::<O>(|name| parameter(&self.incoming.path, name))?)
+    }
+
+    /// An id that can't be one: who may not do it to all of the kind learns nothing from it.
+    fn misspelt<C: Capability>(&self) -> Result<Failure, Failure> {
+        let may = self.caller()?.snapshot.authorize_kind::<C>();
+        may.map(|_| Failure::not_found()).map_err(|denial| self.refused(&denial))
+    }
+
+    /// What follows the proof: the kept answer of a repeat, decoding, the handler.
+    async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> Outcome
+    where
+        H: Handles<Call<O>>,
+    {
+        let (spec, caller) = (O::ID.spec(), self.caller()?);
+        let facts = self.incoming.facts.clone();
+        let context = RequestContext::of_caller(&caller.snapshot, caller.principal.clone(), facts);
+        let mut meta = gate::meta(spec, &self.incoming)?;
+        if let Some(known) = gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await? {
+            return Ok(known);
+        }
+        let call = Call::<O> {
+            path: self.path()?,
+            query: decode_query::<O>(&self.incoming.query)?,
+            body: gate::body::<O>(spec, &self.incoming)?,
+            app: Arc::clone(&self.app),
+            context: context.clone(),
+            authorized,
+            meta: meta.clone(),
+        };
+        match handler.handle(call).await {
+            // Two calls with one key met, and the slower one ran into what the faster one made: a slug that is
+            // taken, a task that is done, the key itself. It finds the faster one's answer.
+            Err(failure) if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict => {
+                gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await?.ok_or(failure)
+            }
+            other => other,
+        }
+    }
+}
+
+impl<O: Operation<Access = Self>> Admit<O> for Public {
+    type Call = PublicCall<O>;
+
+    async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let (spec, incoming) = (O::ID.spec(), request.incoming);
+        // No public operation has parameters; a query that is none of its own is refused nevertheless.
+        decode_query::<O>(&incoming.query)?;
+        let call = PublicCall::<O> {
+            meta: gate::meta(spec, &incoming)?,
+            body: gate::body::<O>(spec, &incoming)?,
+            facts: incoming.facts,
+            app: request.app,
+        };
+        handler.handle(call).await
+    }
+}
+
+impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
+    type Call = SessionCall<O>;
+
+    async fn admit<H: Handles<SessionCall<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let own = request.caller()?.snapshot.authorize_own();
+        own.map_err(|denial| request.refused(&denial))?;
+        let path = request.path()?;
+        let Request { app, incoming, caller: Some(caller), .. } = request else {
+            return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
+        };
+        let call = SessionCall::<O> {
+            path,
+            query: decode_query::<O>(&incoming.query)?,
+            body: gate::body::<O>(O::ID.spec(), &incoming)?,
+            facts: incoming.facts,
+            app,
+            caller,
+        };
+        handler.handle(call).await
+    }
+}
+
+impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let may = request.caller()?.snapshot.authorize_kind::<C>();
+        let proof = may.map_err(|denial| request.refused(&denial))?;
+        request.run(handler, proof).await
+    }
+}
+
+impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnOne<C> {
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let (Some(id), Some(place)) = (request.id::<C::On>(), request.place::<C::On>()) else {
+            return Err(request.misspelt::<C>()?);
+        };
+        let may = request.caller()?.snapshot.authorize_one::<C>(id, place);
+        let proof = may.map_err(|denial| request.refused(&denial))?;
+        request.run(handler, proof).await
+    }
+}
+
+impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnList<C> {
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let may = request.caller()?.snapshot.authorize_list::<C>();
+        let proof = may.map_err(|denial| request.refused(&denial))?;
+        request.run(handler, proof).await
+    }
+}
+
+impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnListWithin<C> {
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let Some(place) = request.place::<C::On>() else {
+            let may = request.caller()?.snapshot.authorize_list::<C>();
+            return Err(may.map_or_else(|denial| request.refused(&denial), |_| Failure::not_found()));
+        };
+        let may = request.caller()?.snapshot.authorize_list_within::<C>(place);
+        let proof = may.map_err(|denial| request.refused(&denial))?;
+        request.run(handler, proof).await
+    }
+}
+
+impl<C, O> Admit<O> for OnLoaded<C>
+where
+    C: Capability,
+    O: Operation<Access = Self> + Locate<Thing = C::On>,
+{
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+        let some = request.caller()?.snapshot.authorize_some::<C>();
+        let access = some.map_err(|denial| request.refused(&denial))?;
+        let tenant = request.caller()?.snapshot.tenant();
+        let found = match request.path() {
+            Ok(path) => O::locate(&request.app, tenant, &path).await,
+            Err(_) => Err(UseCaseError::NotFound),
+        };
+        // Who may not do it to everything does not learn whether there is such a thing.
+        let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
+        let may = match found {
+            Ok(key) => request.caller()?.snapshot.authorize_key::<C>(key),
+            Err(UseCaseError::NotFound) if access.is_everything() => return Err(Failure::not_found()),
+            Err(UseCaseError::NotFound) => Err(denied()),
+            Err(error) => return Err(error.into()),
+        };
+        let proof = may.or_else(|_| Err(request.refused(&denied())))?;
+        request.run(handler, proof).await
+    }
+}

@@ -134,6 +134,13 @@ impl<O: Operation> Request<O> {
         may.map(|_| Failure::not_found()).map_err(|denial| self.refused(&denial))
     }
 
+    /// There is no such thing, which is told after what is wrong with the query or the body.
+    fn absent(&self) -> Failure {
+        let query = decode_query::<O>(&self.incoming.query).map(|_| ()).map_err(Failure::from);
+        let sent = query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()));
+        sent.err().unwrap_or_else(Failure::not_found)
+    }
+
     /// What follows the proof: the kept answer of a repeat, decoding, the handler.
     async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> Outcome
     where
@@ -271,7 +278,7 @@ where
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
         let may = match found {
             Ok(key) => request.caller()?.snapshot.authorize_key::<C>(key),
-            Err(UseCaseError::NotFound) if access.is_everything() => return Err(Failure::not_found()),
+            Err(UseCaseError::NotFound) if access.is_everything() => return Err(request.absent()),
             Err(UseCaseError::NotFound) => Err(denied()),
             Err(error) => return Err(error.into()),
         };

@@ -16,7 +16,10 @@ async fn things(app: &TestApp) -> Things {
     let workflow = app.admin.publish_bpmn("single", &models::task()).await;
     let run = app.admin.run(&workflow, json!({})).await;
     let role = app.admin.post("/api/roles", json!({ "name": "single" })).await.expect(201).id();
-    let grant = app.admin.post("/api/grants", samples::body(OperationId::CreateGrant)).await.expect(201).id();
+    // About a kind of which no operation here is.
+    let rule = json!({ "principal": { "kind": "everyone" }, "resourceType": "vector-database",
+        "action": "query", "resourceId": "*", "effect": "allow" });
+    let grant = app.admin.post("/api/grants", rule).await.expect(201).id();
     let _ = app.role("powerless", &[]).await;
     let (user, _) = app.user("subject", &["powerless"]).await;
     BTreeMap::from([

@@ -282,7 +282,8 @@ where
             Err(UseCaseError::NotFound) => Err(denied()),
             Err(error) => return Err(error.into()),
         };
-        let proof = may.or_else(|_| Err(request.refused(&denied())))?;
+        // A deny and a thing that is not there are told alike.
+        let Ok(proof) = may else { return Err(request.refused(&denied())) };
         request.run(handler, proof).await
     }
 }

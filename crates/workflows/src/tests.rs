@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_kernel::{
-    FixedClock, IdSource as _, Patch, RequestId, Revision, SequentialIds, SessionId, TenantId, Timestamp,
-    UserId, WorkflowId,
+    FixedClock, IdSource as _, Patch, RequestId, Revision, RunId, SequentialIds, SessionId, TenantId,
+    Timestamp, UserId, WorkflowId,
 };
 use heddle_policy::capability::{
     CaseEventCreate, RunCompleteTask, WorkflowCreate, WorkflowPublish, WorkflowRun,
@@ -201,11 +201,17 @@ fn world(definition: Value, prepare: impl FnOnce(&mut MockRunStore)) -> World {
     let committed: Arc<Mutex<Vec<Transaction>>> = Arc::default();
     let mut store = MockRunStore::new();
     prepare(&mut store);
-    let known = Arc::clone(&committed);
-    store.expect_find().returning(move |key| {
-        let (id, known) = (key.id(), known.lock());
+    let latest = |committed: &Mutex<Vec<Transaction>>, id: RunId| {
+        let known = committed.lock();
         let latest = known.iter().rev().flat_map(|unit| &unit.runs).find(|write| write.run.id == id);
         latest.map(|write| write.run.clone()).ok_or(StoreError::NotFound)
+    };
+    let known = Arc::clone(&committed);
+    store.expect_load().returning(move |_, id| latest(&known, id));
+    let known = Arc::clone(&committed);
+    store.expect_find().returning(move |key| {
+        latest(&known, key.id())
+            .and_then(|run| if run.key() == *key { Ok(run) } else { Err(StoreError::NotFound) })
     });
     let mut committer = MockCommitter::new();
     let log = Arc::clone(&committed);

@@ -118,7 +118,7 @@ async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
             "{principal:?}"
         );
     }
-    for about in [("*", "*", "*"), ("grant", "delete", "g1"), ("*", "delete", "*")] {
+    for about in [("*", "*", "*"), ("grant", "delete", W1), ("*", "delete", "*")] {
         assert_eq!(deny(&owner, GrantPrincipal::Everyone, about).await, Some("lockOut"), "{about:?}");
         assert_eq!(deny(&owner, GrantPrincipal::Role(system_role("owner").id), about).await, Some("lockOut"));
     }
@@ -133,6 +133,8 @@ async fn grants_name_what_there_is() {
         (("spaceship", "read", "*"), "unknownResourceType"),
         (("workflow", "fly", "*"), "unknownAction"),
         (("workflow", "read", ""), "wrongFormat"),
+        (("workflow", "read", "w1"), "wrongFormat"),
+        (("workflow", "read", "01890A5D-AC96-774B-BCCE-B302099A8057"), "wrongFormat"),
     ] {
         let new = new_grant(GrantPrincipal::Everyone, about, Effect::Allow);
         let made = identity.create_grant(&kind::<GrantCreate>(&context), &context, new, &nothing).await;

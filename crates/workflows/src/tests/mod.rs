@@ -1,0 +1,6 @@
+//! The use cases against what the design promises of each operation: what is answered, and what is handed to be
+//! written.
+
+mod definitions;
+mod runs;
+mod support;

@@ -1,0 +1,13 @@
+//! Runs: their start and end, decisions, human tasks, messages, signals, timers and history.
+
+mod assignment;
+mod completion;
+mod decisions;
+mod delivery;
+mod endings;
+mod history;
+mod messages;
+mod signals;
+mod start;
+mod timers;
+mod work_list;

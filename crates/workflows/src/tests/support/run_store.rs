@@ -1,0 +1,233 @@
+//! The port of runs in memory.
+
+use async_trait::async_trait;
+use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
+use heddle_policy::{AccessFilter, Key, resource};
+use heddle_usecase::{Journal, StoreError};
+
+use super::memory::{Memory, Tables};
+use crate::ports::{DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction};
+use crate::records::{
+    BindingKind, HumanTask, InboxEvent, InboxState, Outgoing, Run, StartBinding, WorkflowState,
+};
+
+impl Tables {
+    fn run_of(&self, tenant: TenantId, id: RunId) -> Result<&Run, StoreError> {
+        self.runs.get(&id).filter(|run| run.tenant == tenant).ok_or(StoreError::NotFound)
+    }
+
+    fn task_of(&self, tenant: TenantId, id: TaskId) -> Result<&HumanTask, StoreError> {
+        self.tasks.iter().find(|task| task.id == id && task.tenant == tenant).ok_or(StoreError::NotFound)
+    }
+
+    fn listening(&self, kind: BindingKind, name: &str, key: Option<&str>) -> Vec<MatchedSubscription> {
+        let matches = self.subscriptions.iter().filter(|(_, row)| {
+            let same_key =
+                kind == BindingKind::Signal || (key.is_some() && row.correlation_key.as_deref() == key);
+            row.kind == kind && row.name == name && same_key
+        });
+        let found = |(run, row): &(RunId, crate::records::SubscriptionRow)| MatchedSubscription {
+            run: *run,
+            subscription_id: row.subscription_id.clone(),
+        };
+        matches.map(found).collect()
+    }
+}
+
+#[async_trait]
+impl RunStore for Memory {
+    async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>> {
+        let mut answers = Vec::new();
+        for unit in units {
+            answers.push(crate::ports::Committer::commit(self, unit).await);
+        }
+        answers
+    }
+
+    async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
+        let tables = self.0.lock();
+        let run = tables.run_of(key.tenant(), key.id())?;
+        if run.key() == *key { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+    }
+
+    async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
+        self.0.lock().run_of(tenant, run).cloned()
+    }
+
+    async fn list(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        filter: &RunFilter,
+        access: &AccessFilter<resource::Run>,
+        page: &PageRequest,
+    ) -> Result<Page<Run>, StoreError> {
+        let mut tables = self.0.lock();
+        tables.run_filters.push(filter.clone());
+        tables.kept(tenant, workflow)?;
+        let rows = tables.runs.values().rev();
+        let rows = rows.filter(|run| run.workflow == workflow && access.permits(&run.key()));
+        Ok(Page::from_surplus(rows.cloned().collect(), page.limit, |run: &Run| run.id))
+    }
+
+    async fn events(
+        &self,
+        _: TenantId,
+        run: RunId,
+        after: u64,
+        limit: i64,
+    ) -> Result<Vec<EventSlice>, StoreError> {
+        let tables = self.0.lock();
+        let slices = tables.slices.get(&run).into_iter().flatten();
+        let behind = slices.filter(|slice| slice.last_sequence > after);
+        Ok(behind.take(usize::try_from(limit).unwrap()).cloned().collect())
+    }
+
+    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
+        let mut tables = self.0.lock();
+        tables.run_of(tenant, run)?;
+        tables.runs.remove(&run);
+        tables.slices.remove(&run);
+        tables.purged.push(run);
+        tables.journals.push(unit.clone());
+        Ok(())
+    }
+
+    async fn was_purged(&self, _: TenantId, run: RunId) -> Result<bool, StoreError> {
+        Ok(self.0.lock().purged.contains(&run))
+    }
+
+    async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
+        let tables = self.0.lock();
+        let due = tables.timers.iter().filter(|(_, row)| row.due_at <= now);
+        let due = due.map(|(run, row)| DueTimer {
+            tenant: tables.runs[run].tenant,
+            run: *run,
+            timer_id: row.timer_id.clone(),
+            due_at: row.due_at,
+        });
+        let mut due: Vec<DueTimer> = due.collect();
+        due.sort_by_key(|timer| timer.due_at);
+        due.truncate(usize::try_from(limit).unwrap());
+        Ok(due)
+    }
+
+    async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError> {
+        let tables = self.0.lock();
+        let due = tables.bindings.iter().filter(|binding| binding.next_due_at.is_some_and(|due| due <= now));
+        Ok(due.take(usize::try_from(limit).unwrap()).cloned().collect())
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        let tables = self.0.lock();
+        let timers = tables.timers.iter().map(|(_, row)| row.due_at);
+        Ok(timers.chain(tables.bindings.iter().filter_map(|binding| binding.next_due_at)).min())
+    }
+
+    async fn matching<'a>(
+        &self,
+        tenant: TenantId,
+        kind: BindingKind,
+        name: &'a str,
+        correlation_key: Option<&'a str>,
+    ) -> Result<Vec<MatchedSubscription>, StoreError> {
+        let tables = self.0.lock();
+        let mut found = tables.listening(kind, name, correlation_key);
+        found.retain(|one| tables.runs[&one.run].tenant == tenant);
+        Ok(found)
+    }
+
+    async fn matching_starts(
+        &self,
+        tenant: TenantId,
+        kind: BindingKind,
+        name: &str,
+    ) -> Result<Vec<StartBinding>, StoreError> {
+        let tables = self.0.lock();
+        let published = |id: &WorkflowId| tables.workflows[id].workflow.state == WorkflowState::Published;
+        let found = tables.bindings.iter().filter(|binding| {
+            (binding.tenant, binding.kind, binding.name.as_str()) == (tenant, kind, name)
+                && published(&binding.workflow)
+        });
+        Ok(found.cloned().collect())
+    }
+
+    async fn tasks(
+        &self,
+        tenant: TenantId,
+        filter: &TaskFilter,
+        access: &AccessFilter<resource::Run>,
+        page: &PageRequest,
+    ) -> Result<Page<HumanTask>, StoreError> {
+        let mut tables = self.0.lock();
+        tables.task_filters.push(filter.clone());
+        let shown = tables
+            .tasks
+            .iter()
+            .filter(|task| task.tenant == tenant && access.permits(&tables.runs[&task.run].key()));
+        Ok(Page::from_surplus(shown.cloned().collect(), page.limit, |task: &HumanTask| task.id))
+    }
+
+    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError> {
+        let tables = self.0.lock();
+        Ok(tables.runs[&tables.task_of(tenant, task)?.run].key())
+    }
+
+    async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError> {
+        self.0.lock().task_of(tenant, task).cloned()
+    }
+
+    async fn inbox_event(&self, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {
+        let tables = self.0.lock();
+        let found = tables.inbox.iter().find(|event| event.id == id && event.tenant == tenant);
+        found.cloned().ok_or(StoreError::NotFound)
+    }
+
+    async fn inbox_by_key(&self, tenant: TenantId, key: &str) -> Result<Option<InboxEvent>, StoreError> {
+        let tables = self.0.lock();
+        let same = |event: &&InboxEvent| event.tenant == tenant && event.idempotency_key == key;
+        Ok(tables.inbox.iter().find(same).cloned())
+    }
+
+    async fn buffered<'a>(
+        &self,
+        tenant: TenantId,
+        event_type: &'a str,
+        correlation_key: Option<&'a str>,
+        now: Timestamp,
+    ) -> Result<Vec<InboxEvent>, StoreError> {
+        let tables = self.0.lock();
+        let kept = tables.inbox.iter().filter(|event| {
+            event.tenant == tenant
+                && event.state == InboxState::Buffered
+                && event.event_type == event_type
+                && event.correlation_key.as_deref() == correlation_key
+                && event.expires_at.is_some_and(|end| end > now)
+        });
+        Ok(kept.cloned().collect())
+    }
+
+    async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
+        let tables = self.0.lock();
+        Ok(tables.outgoing.iter().take(usize::try_from(limit).unwrap()).cloned().collect())
+    }
+
+    async fn undelivered(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
+        let tables = self.0.lock();
+        let wanted = tables.inbox.iter().filter(|event| {
+            let listeners =
+                tables.listening(BindingKind::Message, &event.event_type, event.correlation_key.as_deref());
+            event.state == InboxState::Buffered
+                && event.expires_at.is_some_and(|end| end > now)
+                && !listeners.is_empty()
+        });
+        Ok(wanted.take(usize::try_from(limit).unwrap()).cloned().collect())
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut tables = self.0.lock();
+        let before = tables.sources.len();
+        tables.sources.retain(|(_, expires_at)| *expires_at > now);
+        Ok(u64::try_from(before - tables.sources.len()).unwrap())
+    }
+}

@@ -1,0 +1,253 @@
+//! A world in memory: the use cases over one double of all ports.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use heddle_kernel::{
+    FixedClock, IdSource as _, Patch, RequestId, RunId, SequentialIds, SessionId, TenantId, Timestamp,
+    UserId, WorkflowId,
+};
+use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowRun};
+use heddle_policy::facts::GrantFacts;
+use heddle_policy::{
+    Authorized, AuthorizedKind, Capability, Facts, Principal, RequestContext, RequestFacts, SessionKind,
+    Snapshot, resource,
+};
+use heddle_usecase::{IdempotencyRecord, Journal};
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+
+use super::memory::Memory;
+use super::{Told, uuid};
+use crate::UseCaseError;
+use crate::definitions::{Definitions, NewWorkflow, PublishRequest};
+use crate::models::CompiledVersions;
+use crate::ports::Notifier;
+use crate::records::{Draft, Run};
+use crate::runs::{RunPorts, Runs, StartRun};
+
+/// When everything happens, unless the clock is moved.
+pub const NOW: Timestamp = Timestamp::from_micros(1_750_000_000_000_000);
+
+/// What others were told after a commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Notice {
+    Run(RunId, u64),
+    Timer(Timestamp),
+    Thrown,
+}
+
+/// Keeps what it is told.
+#[derive(Debug, Default)]
+pub struct Notices(Mutex<BTreeSet<Notice>>);
+
+impl Notices {
+    pub fn take(&self) -> Vec<Notice> {
+        std::mem::take(&mut *self.0.lock()).into_iter().collect()
+    }
+}
+
+impl Notifier for Notices {
+    fn run_changed(&self, _: TenantId, run: RunId, last_sequence: u64) {
+        self.0.lock().insert(Notice::Run(run, last_sequence));
+    }
+
+    fn timer_set(&self, due_at: Timestamp) {
+        self.0.lock().insert(Notice::Timer(due_at));
+    }
+
+    fn thrown(&self) {
+        self.0.lock().insert(Notice::Thrown);
+    }
+}
+
+/// Who calls, with which rights.
+pub struct Caller {
+    name: &'static str,
+    role: &'static str,
+    tenant: u128,
+    groups: Vec<String>,
+    grants: Vec<GrantFacts>,
+    narrow_to: Option<Vec<String>>,
+}
+
+/// A member of the first organisation with a system role, in the group `buyers`.
+pub fn caller(name: &'static str, role: &'static str) -> Caller {
+    Caller { name, role, tenant: 1, groups: vec!["buyers".to_owned()], grants: Vec::new(), narrow_to: None }
+}
+
+impl Caller {
+    /// In these groups alone.
+    pub fn groups(mut self, groups: &[&str]) -> Self {
+        self.groups = groups.iter().map(|&group| group.to_owned()).collect();
+        self
+    }
+
+    /// In another organisation.
+    pub const fn elsewhere(mut self) -> Self {
+        self.tenant = 2;
+        self
+    }
+
+    /// With these permissions of the role alone.
+    pub fn narrowed_to(mut self, permissions: &[&str]) -> Self {
+        self.narrow_to = Some(permissions.iter().map(|&one| one.to_owned()).collect());
+        self
+    }
+
+    /// With one more grant or deny.
+    pub fn grant(mut self, grant: GrantFacts) -> Self {
+        self.grants.push(grant);
+        self
+    }
+
+    /// The id of a user of this name.
+    pub fn id(name: &str) -> UserId {
+        UserId(uuid(name.bytes().fold(7, |id, byte| id * 256 + u128::from(byte))))
+    }
+
+    pub fn context(self) -> RequestContext {
+        let mut facts =
+            Facts::member(Self::id(self.name), TenantId(uuid(self.tenant))).with_system_role(self.role);
+        facts.grants = self.grants;
+        facts.narrow_to = self.narrow_to;
+        let ids = SequentialIds::default();
+        let principal = Principal {
+            user_id: Self::id(self.name),
+            session: SessionKind::Session(SessionId(ids.next(NOW))),
+            email: format!("{}@example.test", self.name),
+            display: self.name.to_owned(),
+            groups: self.groups,
+        };
+        let request = RequestFacts { request_id: RequestId::made(ids.next(NOW)), now: NOW, client_ip: None };
+        RequestContext::of_caller(&Snapshot::new(&facts, NOW), principal, request)
+    }
+}
+
+/// Leave to do `C` to all of its kind.
+pub fn of_kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
+    context.snapshot().authorize_kind().unwrap()
+}
+
+/// Leave to do `C` to a workflow.
+pub fn on_workflow<C>(context: &RequestContext, id: WorkflowId) -> Authorized<C>
+where
+    C: Capability<On = resource::Workflow>,
+{
+    context.snapshot().authorize_one(id, ()).unwrap()
+}
+
+/// Leave to do `C` to a run.
+pub fn on_run<C: Capability<On = resource::Run>>(context: &RequestContext, run: &Run) -> Authorized<C> {
+    context.snapshot().authorize_key(run.key()).unwrap()
+}
+
+/// A journal that says nothing.
+pub fn unrecorded<T>(_: &T) -> Journal {
+    Journal::default()
+}
+
+/// A journal that can be told from others by its key.
+pub fn journal(key: &str) -> Journal {
+    let record = IdempotencyRecord {
+        tenant: TenantId(uuid(1)),
+        operation: "operation".to_owned(),
+        key: key.to_owned(),
+        body_sha256: String::new(),
+        status: 200,
+        body: Vec::new(),
+        etag: None,
+        created_at: NOW,
+    };
+    Journal { audit: None, idempotency: Some(record) }
+}
+
+/// What a refusal tells: the member and the reason of each problem.
+pub fn reasons<T: std::fmt::Debug>(result: Result<T, UseCaseError>) -> Vec<Told> {
+    match result {
+        Err(UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems)) => {
+            problems.into_iter().map(|problem| (problem.field, problem.reason)).collect()
+        }
+        Err(UseCaseError::Forbidden(problem)) => vec![(problem.field, problem.reason)],
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The members of a JSON object.
+pub fn input(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+/// The use cases over one memory.
+pub struct World {
+    pub memory: Arc<Memory>,
+    pub notices: Arc<Notices>,
+    pub clock: Arc<FixedClock>,
+    pub definitions: Definitions,
+    pub runs: Runs,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let (memory, notices) = (Arc::new(Memory::default()), Arc::new(Notices::default()));
+        let (clock, ids) = (Arc::new(FixedClock::at(NOW)), Arc::new(SequentialIds::default()));
+        let models = Arc::new(CompiledVersions::new(memory.clone()));
+        let ports = RunPorts {
+            runs: memory.clone(),
+            committer: memory.clone(),
+            hub: notices.clone(),
+            workflows: memory.clone(),
+            models: Arc::clone(&models),
+            ids: ids.clone(),
+            clock: clock.clone(),
+        };
+        let definitions = Definitions::new(memory.clone(), ids, models);
+        Self { memory, notices, clock, definitions, runs: Runs::new(ports) }
+    }
+
+    /// A new workflow with this draft.
+    pub async fn draft(&self, slug: &str, definition: &Value) -> WorkflowId {
+        let context = caller("olga", "owner").context();
+        let new = NewWorkflow {
+            slug: slug.to_owned(),
+            display_name: slug.to_owned(),
+            description: String::new(),
+            folder_id: Patch::Absent,
+            draft: Draft::Value(definition.clone()),
+            definition: Some(serde_json::from_value(definition.clone()).unwrap()),
+        };
+        let may = of_kind::<WorkflowCreate>(&context);
+        self.definitions.create(&may, &context, new, &unrecorded).await.unwrap().workflow.id
+    }
+
+    /// Publishes the draft.
+    pub async fn publish(&self, id: WorkflowId) {
+        let context = caller("olga", "owner").context();
+        let may = on_workflow::<WorkflowPublish>(&context, id);
+        let request = PublishRequest::default();
+        self.definitions.publish(&may, &context, request, &unrecorded).await.unwrap();
+    }
+
+    /// A published workflow.
+    pub async fn published(&self, slug: &str, definition: &Value) -> WorkflowId {
+        let id = self.draft(slug, definition).await;
+        self.publish(id).await;
+        id
+    }
+
+    /// Starts a run as the owner.
+    pub async fn start(&self, workflow: WorkflowId, request: StartRun) -> Run {
+        let context = caller("olga", "owner").context();
+        let may = on_workflow::<WorkflowRun>(&context, workflow);
+        self.runs.start(&may, &context, request, &unrecorded).await.unwrap()
+    }
+
+    /// A world with one published workflow and one run of it, which messages find by `order-1`.
+    pub async fn running(definition: &Value) -> (Self, Run) {
+        let world = Self::new();
+        let workflow = world.published("w", definition).await;
+        let request = StartRun { correlation_key: Some("order-1".to_owned()), ..StartRun::default() };
+        let run = world.start(workflow, request).await;
+        (world, run)
+    }
+}

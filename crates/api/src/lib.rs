@@ -4,6 +4,7 @@
 //! OpenAPI documents ([`openapi`]) are made from it. The types that go over the wire stand in [`wire`], the
 //! strict reading of them in [`decode`], failures in [`error`].
 
+pub mod contract;
 pub mod decode;
 pub mod error;
 pub mod openapi;

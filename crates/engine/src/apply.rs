@@ -3,7 +3,7 @@
 use crate::LocalId;
 use crate::event::{Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
-    Active, IncidentState, Life, ScopeState, State, SubscriptionState, TaskState, TimerState, Token,
+    IncidentState, Life, NodeInstance, ScopeState, State, SubscriptionState, TaskState, TimerState, Token,
 };
 use serde_json::{Map, Value};
 
@@ -113,7 +113,7 @@ fn node(state: &mut State, event: &Event, scope: LocalId) {
         EventKind::NodeActivated { element, via, .. } => {
             count(state, id);
             withdraw(state, via, scope);
-            state.active.push(Active {
+            state.active.push(NodeInstance {
                 id,
                 node: node.clone(),
                 element: *element,

@@ -128,9 +128,9 @@ pub enum SkipTarget {
     Node(LocalId),
 }
 
-/// How a refusal is answered.
+/// How a rejection is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RefusalKind {
+pub enum RejectionKind {
     /// There is no such thing.
     NotFound,
     /// It does not fit the run's state.
@@ -141,7 +141,7 @@ pub enum RefusalKind {
 
 /// Why a command was refused. The run is as it was before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum Rejection {
     /// The run has not begun.
     #[error("the run has not been started")]
     NotStarted,
@@ -201,21 +201,21 @@ pub enum Refusal {
     WrongGraph(String),
 }
 
-impl Refusal {
+impl Rejection {
     /// How it is answered.
     #[must_use]
-    pub const fn kind(&self) -> RefusalKind {
+    pub const fn kind(&self) -> RejectionKind {
         match self {
             Self::UnknownTask(_)
             | Self::UnknownTimer(_)
             | Self::UnknownSubscription(_)
             | Self::UnknownIncident(_)
-            | Self::UnknownInstance(_) => RefusalKind::NotFound,
+            | Self::UnknownInstance(_) => RejectionKind::NotFound,
             Self::StartNotDetermined(_)
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }
-            | Self::InvalidTarget(_) => RefusalKind::Invalid,
-            _ => RefusalKind::Conflict,
+            | Self::InvalidTarget(_) => RejectionKind::Invalid,
+            _ => RejectionKind::Conflict,
         }
     }
 }

@@ -13,7 +13,7 @@ mod step;
 mod view;
 
 pub use apply::apply;
-pub use command::{Actor, Command, Refusal, RefusalKind, RunContext, SkipTarget};
+pub use command::{Actor, Command, Rejection, RejectionKind, RunContext, SkipTarget};
 pub use event::{
     CancelReason, Event, EventKind, IncidentCode, Phase, Resolution, RunError, RunStarted, SubscriptionKind,
     TaskCreated, Trigger,

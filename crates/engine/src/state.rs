@@ -32,7 +32,7 @@ pub struct State {
     #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tokens: Vec<Token>,
     #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) active: Vec<Active>,
+    pub(crate) active: Vec<NodeInstance>,
     #[serde(rename = "tm", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) timers: Vec<TimerState>,
     #[serde(rename = "sb", default, skip_serializing_if = "Vec::is_empty")]
@@ -142,7 +142,7 @@ pub(crate) struct Token {
 
 /// A node instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Active {
+pub(crate) struct NodeInstance {
     #[serde(rename = "i")]
     pub id: LocalId,
     #[serde(rename = "n")]
@@ -283,7 +283,7 @@ impl State {
         self.active.binary_search_by_key(&id, |active| active.id).ok()
     }
 
-    pub(crate) fn instance(&self, id: LocalId) -> Option<&Active> {
+    pub(crate) fn instance(&self, id: LocalId) -> Option<&NodeInstance> {
         self.place(id).map(|place| &self.active[place])
     }
 

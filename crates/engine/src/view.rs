@@ -2,7 +2,7 @@
 
 use crate::LocalId;
 use crate::event::{IncidentCode, RunError, SubscriptionKind};
-use crate::state::{Active, IncidentState, Life, State, Status, Token};
+use crate::state::{IncidentState, Life, NodeInstance, State, Status, Token};
 use heddle_bpmn_graph::{Element, Graph};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -248,7 +248,7 @@ impl State {
     /// The open human tasks.
     #[must_use]
     pub fn tasks(&self) -> Vec<OpenTask> {
-        let open = |active: &Active| {
+        let open = |active: &NodeInstance| {
             let task = active.task.as_deref()?.clone();
             Some(OpenTask {
                 task_id: task.id,
@@ -362,7 +362,7 @@ impl State {
     }
 
     /// One entry per event that a gateway waits for.
-    fn awaited(&self, gateway: &Active, found: &mut Vec<ActiveNode>) {
+    fn awaited(&self, gateway: &NodeInstance, found: &mut Vec<ActiveNode>) {
         let before = found.len();
         let entry_for = |node: &Arc<str>, wait: WaitingFor| ActiveNode {
             node_id: node.clone(),
@@ -381,7 +381,7 @@ impl State {
         }
     }
 
-    fn wait_of(&self, active: &Active) -> Option<WaitingFor> {
+    fn wait_of(&self, active: &NodeInstance) -> Option<WaitingFor> {
         if let Some(task) = &active.task {
             let mut wait = waiting(WaitKind::HumanTask, task.name.as_deref(), active.attempt);
             let outcomes = task.outcomes.iter().map(|outcome| outcome.to_string());
@@ -449,7 +449,7 @@ fn of_incident(own: &IncidentState) -> WaitingFor {
     }
 }
 
-fn entry(active: &Active, state: NodeState, waiting_for: Option<WaitingFor>) -> ActiveNode {
+fn entry(active: &NodeInstance, state: NodeState, waiting_for: Option<WaitingFor>) -> ActiveNode {
     ActiveNode {
         node_id: active.node.clone(),
         node_instance_id: Some(active.id),

@@ -15,7 +15,7 @@ type Watched = HashMap<RunId, watch::Sender<u64>>;
 pub struct EventNotifier {
     runs: Arc<Mutex<Watched>>,
     pub(crate) timers: Notify,
-    pub(crate) thrown: Notify,
+    pub(crate) outbox: Notify,
 }
 
 /// A reader's view of a run; ends its entry when the last reader goes.
@@ -65,8 +65,8 @@ impl Notifier for EventNotifier {
         self.timers.notify_one();
     }
 
-    fn thrown(&self) {
-        self.thrown.notify_one();
+    fn outbox_changed(&self) {
+        self.outbox.notify_one();
     }
 }
 

@@ -158,7 +158,7 @@ impl Worker {
             match self.runs.deliver_pending(self.clock.now(), PAGE).await {
                 Ok(0) => {
                     let slept = tokio::time::sleep(self.options.poll);
-                    tokio::select! { () = slept => {}, () = self.hub.thrown.notified() => {} }
+                    tokio::select! { () = slept => {}, () = self.hub.outbox.notified() => {} }
                 }
                 Ok(_) => {}
                 Err(error) => rest("deliveries", &error).await,

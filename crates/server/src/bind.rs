@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use heddle_api::decode::{decode_path, decode_query};
 use heddle_api::operations::{Operation, ops};
+use heddle_api::operations::{decode_path, decode_query};
 use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::TenantId;
@@ -20,14 +20,15 @@ use heddle_policy::{
 use heddle_usecase::UseCaseError;
 
 use crate::app::App;
-use crate::call::Call;
+use crate::call::{Call, PublicCall, SessionCall};
 use crate::failure::Failure;
-use crate::gate::{self, Incoming, PublicCall, SessionCall, parameter};
-use crate::reply::Outcome;
+use crate::gate::{self, parameter};
+use crate::incoming::Incoming;
+use crate::reply::HandlerResult;
 
 /// A handler with its operation's types taken away.
 pub type Handler =
-    Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+    Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, HandlerResult> + Send + Sync>;
 
 /// Binds an operation to its handler.
 pub fn bind<O: Operation>(handler: impl Handles<CallOf<O>>) -> Handler
@@ -46,15 +47,15 @@ pub type CallOf<O> = <<O as Operation>::Access as Admit<O>>::Call;
 /// A function that handles calls.
 pub trait Handles<Call>: Clone + Send + Sync + 'static {
     /// Handles one.
-    fn handle(&self, call: Call) -> impl Future<Output = Outcome> + Send;
+    fn handle(&self, call: Call) -> impl Future<Output = HandlerResult> + Send;
 }
 
 impl<Call, F, R> Handles<Call> for F
 where
     F: Fn(Call) -> R + Clone + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send,
+    R: Future<Output = HandlerResult> + Send,
 {
-    fn handle(&self, call: Call) -> impl Future<Output = Outcome> + Send {
+    fn handle(&self, call: Call) -> impl Future<Output = HandlerResult> + Send {
         self(call)
     }
 }
@@ -68,7 +69,7 @@ pub trait Admit<O: Operation>: Access {
     fn admit<H: Handles<Self::Call>>(
         handler: H,
         request: Request<O>,
-    ) -> impl Future<Output = Outcome> + Send + 'static;
+    ) -> impl Future<Output = HandlerResult> + Send + 'static;
 }
 
 /// Finds what a call is about where only a row tells it.
@@ -142,7 +143,7 @@ impl<O: Operation> Request<O> {
     }
 
     /// What follows the proof: the kept answer of a repeat, decoding, the handler.
-    async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> Outcome
+    async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
     where
         H: Handles<Call<O>>,
     {
@@ -176,7 +177,7 @@ impl<O: Operation> Request<O> {
 impl<O: Operation<Access = Self>> Admit<O> for Public {
     type Call = PublicCall<O>;
 
-    async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let (spec, incoming) = (O::ID.spec(), request.incoming);
         // No public operation has parameters; a query that is none of its own is refused nevertheless.
         decode_query::<O>(&incoming.query)?;
@@ -193,7 +194,7 @@ impl<O: Operation<Access = Self>> Admit<O> for Public {
 impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
     type Call = SessionCall<O>;
 
-    async fn admit<H: Handles<SessionCall<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<SessionCall<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let own = request.caller()?.snapshot.authorize_own();
         own.map_err(|denial| request.refused(&denial))?;
         let path = request.path()?;
@@ -215,7 +216,7 @@ impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
 impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_kind::<C>();
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
@@ -225,7 +226,7 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
 impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnOne<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let (Some(id), Some(place)) = (request.id::<C::On>(), request.place::<C::On>()) else {
             return Err(request.misspelt::<C>()?);
         };
@@ -238,7 +239,7 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnOne<C> {
 impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnList<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_list::<C>();
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
@@ -248,7 +249,7 @@ impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnList<C> {
 impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnListWithin<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let Some(place) = request.place::<C::On>() else {
             let may = request.caller()?.snapshot.authorize_list::<C>();
             return Err(may.map_or_else(|denial| request.refused(&denial), |_| Failure::not_found()));
@@ -266,7 +267,7 @@ where
 {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> Outcome {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let some = request.caller()?.snapshot.authorize_some::<C>();
         let access = some.map_err(|denial| request.refused(&denial))?;
         let tenant = request.caller()?.snapshot.tenant();

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use heddle_api::operations::{Operation, OperationSpec};
+use heddle_identity::Authenticated;
 use heddle_kernel::{EventId, IdSource as _, PageRequest, Revision};
-use heddle_policy::{Access, RequestContext};
+use heddle_policy::{Access, RequestContext, RequestFacts};
 use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome as AuditOutcome};
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::reply::{Answer, Content, Outcome};
+use crate::reply::{Content, HandlerResult, Response};
 
 /// The headers and other facts that a handler may need.
 #[derive(Debug, Clone, Default)]
@@ -54,12 +55,17 @@ pub struct Call<O: Operation> {
 impl<O: Operation> Call<O> {
     /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
     /// an idempotency key, the answer.
-    pub fn journal(&self, resource: &str, answer: impl FnOnce() -> Outcome) -> Journal {
+    pub fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
         self.journal_with(resource, json!({}), answer)
     }
 
     /// The same with details for the audit.
-    pub fn journal_with(&self, resource: &str, details: Value, answer: impl FnOnce() -> Outcome) -> Journal {
+    pub fn journal_with(
+        &self,
+        resource: &str,
+        details: Value,
+        answer: impl FnOnce() -> HandlerResult,
+    ) -> Journal {
         let spec = O::ID.spec();
         Journal {
             audit: audit(&self.app, spec, &self.context, (resource, details)),
@@ -119,7 +125,7 @@ fn remembered(
     spec: &OperationSpec,
     context: &RequestContext,
     (key, body_sha256): &(String, String),
-    answer: Answer,
+    answer: Response,
 ) -> Option<IdempotencyRecord> {
     let body = match answer.content {
         Content::Bytes(bytes, _) => bytes,
@@ -147,4 +153,32 @@ pub fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
         limit: limit.unwrap_or(fallback.limit),
         cursor: cursor.map(heddle_kernel::Cursor::from_text),
     }
+}
+
+/// A call that needs a session and nothing else.
+pub struct SessionCall<O: Operation> {
+    /// The service.
+    pub app: Arc<App>,
+    /// Who.
+    pub caller: Authenticated,
+    /// The request.
+    pub facts: RequestFacts,
+    /// The path's parameters.
+    pub path: O::Path,
+    /// The query.
+    pub query: O::Query,
+    /// The body.
+    pub body: O::Body,
+}
+
+/// A call that needs nothing.
+pub struct PublicCall<O: Operation> {
+    /// The service.
+    pub app: Arc<App>,
+    /// The request.
+    pub facts: RequestFacts,
+    /// The body.
+    pub body: O::Body,
+    /// The rest.
+    pub meta: Meta,
 }

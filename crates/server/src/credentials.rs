@@ -8,33 +8,10 @@ use heddle_policy::RequestFacts;
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::gate::Headers;
+use crate::incoming::{Headers, RequestCredentials};
 
 /// The session cookie's name.
 pub const COOKIE: &str = "__Host-heddle-session";
-
-/// What a request presents.
-#[derive(Debug, Clone, Default)]
-pub struct RequestCredentials {
-    /// The token of `Authorization: Bearer`.
-    pub bearer: Option<String>,
-    /// The token of the cookie.
-    pub cookie: Option<String>,
-    /// `Sec-Fetch-Site`.
-    pub fetch_site: Option<String>,
-    /// `Origin`.
-    pub origin: Option<String>,
-    /// `Host`.
-    pub host: Option<String>,
-}
-
-impl RequestCredentials {
-    /// The token, whichever way it came.
-    #[must_use]
-    pub fn token(&self) -> Option<&str> {
-        self.bearer.as_deref().or(self.cookie.as_deref())
-    }
-}
 
 /// Resolves the credential.
 ///

@@ -8,9 +8,9 @@ use heddle_workflows::definitions::{
 };
 use heddle_workflows::records::Draft;
 
+use crate::acting::{Acting, journal};
 use crate::app::App;
 use crate::error::StartError;
-use crate::operator::{Acting, journal};
 
 /// A BPMN file that becomes a workflow.
 pub struct Source<'a> {
@@ -47,7 +47,7 @@ const DEMOS: [Source<'static>; 3] = [
     },
     Source {
         slug: "answer-deadline",
-        display_name: "Answer with a deadline",
+        display_name: "Response with a deadline",
         description: "A request that nobody answers within two days is escalated.",
         file_name: "reminder.bpmn",
         bytes: include_bytes!("../demo/reminder.bpmn"),

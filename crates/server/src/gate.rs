@@ -3,9 +3,7 @@
 //! resource action 403, decoding 400; only then the handler runs. A caller without the right gets the same answer
 //! whether the thing exists or not.
 
-use std::sync::Arc;
-
-use heddle_api::decode::decode_body;
+use heddle_api::operations::decode_body;
 use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Selector};
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
@@ -18,74 +16,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
 use crate::call::Meta;
-use crate::credentials::RequestCredentials;
 use crate::failure::Failure;
-use crate::reply::{Answer, Content};
-
-/// A request without its connection.
-pub struct Incoming {
-    /// Its facts: id, time, address.
-    pub facts: RequestFacts,
-    /// The path's parameters as text.
-    pub path: Vec<(String, String)>,
-    /// The path as sent.
-    pub raw_path: String,
-    /// The query as text.
-    pub query: String,
-    /// The body.
-    pub body: bytes::Bytes,
-    /// The headers that matter.
-    pub headers: Headers,
-}
-
-/// The headers that matter.
-#[derive(Debug, Default, Clone)]
-pub struct Headers {
-    /// The credentials.
-    pub presented: RequestCredentials,
-    /// `x-organization-id`.
-    pub organization: Option<String>,
-    /// `Content-Type`.
-    pub content_type: Option<String>,
-    /// `Accept`.
-    pub accept: Option<String>,
-    /// `If-Match`.
-    pub if_match: Option<String>,
-    /// `Idempotency-Key`.
-    pub idempotency_key: Option<String>,
-    /// `Last-Event-ID`.
-    pub last_event_id: Option<String>,
-    /// `User-Agent`.
-    pub user_agent: Option<String>,
-}
-
-/// A call that needs a session and nothing else.
-pub struct SessionCall<O: Operation> {
-    /// The service.
-    pub app: Arc<App>,
-    /// Who.
-    pub caller: Authenticated,
-    /// The request.
-    pub facts: RequestFacts,
-    /// The path's parameters.
-    pub path: O::Path,
-    /// The query.
-    pub query: O::Query,
-    /// The body.
-    pub body: O::Body,
-}
-
-/// A call that needs nothing.
-pub struct PublicCall<O: Operation> {
-    /// The service.
-    pub app: Arc<App>,
-    /// The request.
-    pub facts: RequestFacts,
-    /// The body.
-    pub body: O::Body,
-    /// The rest.
-    pub meta: Meta,
-}
+use crate::incoming::{Headers, Incoming};
+use crate::reply::{Content, Response};
 
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
 /// operation through.
@@ -233,7 +166,7 @@ pub(crate) fn parameter<'a>(path: &'a [(String, String)], name: &str) -> Option<
 
 pub(crate) fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {
     if spec.body == BodyMedia::None {
-        return Ok(decode_body::<O>(heddle_api::operations::MediaType::Json, b"{}")?);
+        return Ok(decode_body::<O>(heddle_api::contract::MediaType::Json, b"{}")?);
     }
     let content_type = incoming.headers.content_type.as_deref();
     let Some(media) = spec.body.accepts(content_type) else {
@@ -282,7 +215,7 @@ pub(crate) async fn replay(
     context: &RequestContext,
     incoming: &Incoming,
     meta: &mut Meta,
-) -> Result<Option<Answer>, Failure> {
+) -> Result<Option<Response>, Failure> {
     let (Some(key), true) = (&incoming.headers.idempotency_key, spec.accepts_idempotency_key()) else {
         return Ok(None);
     };
@@ -301,7 +234,7 @@ pub(crate) async fn replay(
             };
             let mut headers = vec![("idempotent-replayed", "true".to_owned())];
             headers.extend(record.etag.map(|etag| ("etag", etag)));
-            Ok(Some(Answer { status: record.status, headers, content }))
+            Ok(Some(Response { status: record.status, headers, content }))
         }
         Some(_) => {
             let message = "The key was used for another call.";

@@ -15,10 +15,11 @@ use heddle_policy::RequestFacts;
 
 use crate::app::App;
 use crate::bind::Handler;
-use crate::credentials::{COOKIE, RequestCredentials};
+use crate::credentials::COOKIE;
 use crate::failure::Failure;
-use crate::gate::{Headers, Incoming, enter};
-use crate::reply::{Answer, Content, Outcome};
+use crate::gate::enter;
+use crate::incoming::{Headers, Incoming, RequestCredentials};
+use crate::reply::{Content, HandlerResult, Response};
 use crate::routes;
 
 /// Puts every row of the operations table on its path.
@@ -93,7 +94,7 @@ async fn run(
     handler: Handler,
     request: &HttpRequest,
     (id, payload): (RequestId, Payload),
-) -> Outcome {
+) -> HandlerResult {
     announced_length(spec, request)?;
     let facts = RequestFacts { request_id: id, now: app.clock.now(), client_ip: client_ip(app, request) };
     let headers = headers(request)?;
@@ -198,7 +199,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
     })
 }
 
-fn respond(app: &App, request: &HttpRequest, id: RequestId, outcome: Outcome) -> HttpResponse {
+fn respond(app: &App, request: &HttpRequest, id: RequestId, outcome: HandlerResult) -> HttpResponse {
     let answer = outcome.unwrap_or_else(|failure| failed(request, &id, failure));
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
@@ -226,7 +227,7 @@ fn common_headers(app: &App, response: &mut HttpResponseBuilder, id: &RequestId)
 }
 
 /// The error body, in the form that the caller accepts; the cause goes to the log once.
-fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Answer {
+fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
     if let Some(cause) = &failure.cause {
         tracing::error!(request_id = %id, code = %failure.error.code, cause, "a request failed");
     }
@@ -246,5 +247,5 @@ fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Answer {
     }
     // The body is made of texts: it always encodes.
     let content = Content::Bytes(encoded.unwrap_or_default(), media.to_owned());
-    Answer { status: failure.error.status(), headers, content }
+    Response { status: failure.error.status(), headers, content }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_identity::{FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools};
+use heddle_kernel::{TenantId, UserId};
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store_identity::IdentityStore;
 use heddle_usecase::UseCaseError;
@@ -11,9 +12,21 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::core::FirstStart;
 use crate::data_dir::KEY_LENGTH;
 use crate::error::StartError;
+
+/// What the first start of an installation made, to be shown once.
+#[derive(Debug, Clone, Default)]
+pub struct FirstStart {
+    /// The demo organisation.
+    pub organization: Option<TenantId>,
+    /// The demo administrator's account.
+    pub founder: Option<UserId>,
+    /// Its address and password.
+    pub administrator: Option<(String, String)>,
+    /// The one-time set-up token, while set-up is open.
+    pub setup_token: Option<String>,
+}
 
 /// The demo's organisation.
 const DEMO_SLUG: &str = "demo";

@@ -1,10 +1,11 @@
 //! The HTTP server: authentication, the gate, handlers, errors, event streams; and the composition of all parts.
 
+pub mod acting;
 pub mod app;
 mod bind;
 mod call;
+pub mod composition;
 pub mod config;
-pub mod core;
 mod credentials;
 mod data_dir;
 pub mod demo;
@@ -16,6 +17,7 @@ mod gate;
 mod handlers;
 mod http;
 mod identity;
+mod incoming;
 pub mod operator;
 mod reply;
 mod routes;
@@ -24,8 +26,9 @@ mod stores;
 mod stream;
 mod swagger;
 
+pub use composition::Composition;
 pub use config::{Config, Durability};
-pub use core::{Core, FirstStart};
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE};
 pub use error::StartError;
+pub use identity::FirstStart;
 pub use serve::Server;

@@ -7,81 +7,23 @@ pub use doctor::{Check, Finding, checks};
 
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_identity::licence::{Install, LicenceReport};
-use heddle_identity::ports::SessionStore as _;
 use heddle_identity::records::User;
 use heddle_identity::token::Token;
 use heddle_identity::{NewAccount, SetUpRequest};
-use heddle_kernel::{
-    Clock as _, EventId, IdSource as _, PageRequest, TenantId, Timestamp, UserId, WorkflowId,
-};
+use heddle_kernel::{Clock as _, PageRequest, TenantId, Timestamp, WorkflowId};
 use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
-use heddle_policy::{DenialError, OwnReason, RequestContext};
-use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
+use heddle_policy::{DenialError, RequestContext};
+use heddle_usecase::Journal;
 use heddle_workflows::definitions::VersionChoice;
 use heddle_workflows::ports::WorkflowFilter;
 use serde::Serialize;
-use serde_json::json;
 
+use crate::acting::{Acting, journal};
 use crate::app::App;
 use crate::config::Config;
-use crate::core::{Core, own_context};
 use crate::data_dir::DataDir;
 use crate::error::StartError;
 use crate::stores;
-
-/// In which organisation something is done, and in whose name.
-#[derive(Debug, Clone)]
-pub struct Acting {
-    user: UserId,
-    tenant: TenantId,
-    slug: String,
-}
-
-impl Acting {
-    /// The installation itself, in one organisation.
-    #[must_use]
-    pub const fn installation(tenant: TenantId) -> Self {
-        Self { user: UserId(uuid::Uuid::nil()), tenant, slug: String::new() }
-    }
-
-    /// The account that founded an organisation, in it.
-    #[must_use]
-    pub const fn founder(tenant: TenantId, user: UserId) -> Self {
-        Self { user, tenant, slug: String::new() }
-    }
-
-    /// An account in one of its organisations: the one with this slug, or its only one.
-    ///
-    /// # Errors
-    /// `NotFound` for the account or the organisation; `Refused` when it has several and none is named.
-    pub async fn find(app: &App, email: &str, organization: Option<&str>) -> Result<Self, StartError> {
-        let store = stores::identity(app.db.clone());
-        let email = email.trim().to_lowercase();
-        let user = store.user_by_email(&email).await?;
-        let user = user.ok_or_else(|| StartError::NotFound(format!("there is no account `{email}`")))?;
-        let mut own = store.organizations_of(user.id, app.now()).await?;
-        if let Some(slug) = organization {
-            own.retain(|one| one.organization.slug == slug);
-        }
-        if own.len() > 1 {
-            let slugs: Vec<_> = own.iter().map(|one| one.organization.slug.as_str()).collect();
-            let slugs = slugs.join(", ");
-            return Err(StartError::Refused(format!(
-                "`{email}` belongs to {slugs}: name one with --organization"
-            )));
-        }
-        let Some(found) = own.pop() else {
-            let which =
-                organization.map_or_else(|| "any organisation".to_owned(), |slug| format!("`{slug}`"));
-            return Err(StartError::NotFound(format!("`{email}` does not belong to {which}")));
-        };
-        Ok(Self { user: user.id, tenant: found.organization.id, slug: found.organization.slug })
-    }
-
-    pub(crate) fn context(&self, app: &App) -> RequestContext {
-        own_context(OwnReason("a command of the operator"), app.now(), (self.tenant, self.user))
-    }
-}
 
 /// A user to create.
 #[derive(Clone)]
@@ -363,41 +305,12 @@ pub async fn migrate(config: &Config) -> Result<Vec<&'static str>, StartError> {
         Some(_) => DataDir::beside(&config.data_dir)?,
         None => DataDir::open(&config.data_dir)?,
     };
-    let db = crate::core::open_database(config, &data.database()).await?;
+    let db = stores::open(config, &data.database()).await?;
     Ok(db.migrate(&stores::migrations(), heddle_runtime::ServerClock::default().now()).await?)
-}
-
-/// Whether set-up is still to be done.
-#[must_use]
-pub const fn is_new(core: &Core) -> bool {
-    core.first.setup_token.is_some()
 }
 
 fn denied(denial: DenialError) -> StartError {
     StartError::Internal(denial.reason.code().to_owned())
-}
-
-/// What is written beside a change that nobody called for over HTTP.
-pub(crate) fn journal(
-    app: &App,
-    context: &RequestContext,
-    action: &str,
-    (kind, id): (&str, String),
-) -> Journal {
-    let audit = AuditEntry {
-        id: EventId(app.ids.next(context.now())),
-        tenant: Some(context.tenant()),
-        at: context.now(),
-        actor: Actor { kind: "system", id: None, display: "heddle".to_owned() },
-        action: action.to_owned(),
-        resource_type: kind.to_owned(),
-        resource_id: Some(id),
-        outcome: Outcome::Succeeded,
-        request_id: context.request_id().as_str().to_owned(),
-        client_ip: None,
-        details: json!({}),
-    };
-    Journal { audit: Some(audit), idempotency: None }
 }
 
 #[cfg(test)]

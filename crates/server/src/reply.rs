@@ -24,7 +24,7 @@ pub enum Content {
 }
 
 /// An answer.
-pub struct Answer {
+pub struct Response {
     /// The HTTP status.
     pub status: u16,
     /// Headers beside those of every answer.
@@ -34,14 +34,14 @@ pub struct Answer {
 }
 
 /// What a handler gives.
-pub type Outcome = Result<Answer, Failure>;
+pub type HandlerResult = Result<Response, Failure>;
 
-impl Answer {
+impl Response {
     /// JSON.
     ///
     /// # Errors
     /// A fault of ours when the value has no JSON form.
-    pub fn json<T: Serialize + ?Sized>(status: u16, value: &T) -> Outcome {
+    pub fn json<T: Serialize + ?Sized>(status: u16, value: &T) -> HandlerResult {
         let bytes = serde_json::to_vec(value).map_err(|error| Failure::internal(error.to_string()))?;
         let content = Content::Bytes(bytes, "application/json".to_owned());
         Ok(Self { status, headers: Vec::new(), content })
@@ -51,7 +51,7 @@ impl Answer {
     ///
     /// # Errors
     /// As [`Self::json`].
-    pub fn data<T: Serialize>(status: u16, data: T) -> Outcome {
+    pub fn data<T: Serialize>(status: u16, data: T) -> HandlerResult {
         Self::json(status, &Data::of(data))
     }
 
@@ -59,7 +59,7 @@ impl Answer {
     ///
     /// # Errors
     /// As [`Self::json`].
-    pub fn list<T: Serialize, U>(page: Page<U>, limit: u32, change: impl FnMut(U) -> T) -> Outcome {
+    pub fn list<T: Serialize, U>(page: Page<U>, limit: u32, change: impl FnMut(U) -> T) -> HandlerResult {
         Self::json(200, &List::of(page, limit, change))
     }
 

@@ -7,17 +7,18 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::{App as ActixApp, HttpServer};
 
+use crate::composition::Composition;
 use crate::config::Config;
-use crate::core::{Core, FirstStart};
 use crate::error::StartError;
 use crate::http;
+use crate::identity::FirstStart;
 
 /// How long open requests may take to end when the server stops, in seconds.
 const SHUTDOWN_SECONDS: u64 = 3;
 
 /// A server that takes connections.
 pub struct Server {
-    core: Core,
+    core: Composition,
     address: SocketAddr,
     handle: ServerHandle,
     running: tokio::task::JoinHandle<std::io::Result<()>>,
@@ -38,7 +39,7 @@ impl Server {
         let listener = std::net::TcpListener::bind(wanted).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let workers = config.workers;
-        let core = Core::open(config).await?;
+        let core = Composition::open(config).await?;
         core.announce(&format!("http://{address}"))?;
         let app = Arc::clone(&core.app);
         let server =
@@ -69,7 +70,7 @@ impl Server {
 
     /// The composed service.
     #[must_use]
-    pub const fn core(&self) -> &Core {
+    pub const fn core(&self) -> &Composition {
         &self.core
     }
 

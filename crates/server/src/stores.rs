@@ -1,11 +1,15 @@
 //! The stores of all areas: which migrations there are, and who is asked before an organisation goes. A further area
 //! is named here.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use heddle_store::{Db, Migrations};
+use heddle_store::{Db, Migrations, Options};
 use heddle_store_identity::IdentityStore;
 use heddle_store_workflows::WorkflowContents;
+
+use crate::config::{Config, Durability};
+use crate::error::StartError;
 
 /// The migrations of this program.
 pub(crate) fn migrations() -> Migrations {
@@ -15,6 +19,23 @@ pub(crate) fn migrations() -> Migrations {
 /// The store of identity, which asks the other areas before it deletes an organisation.
 pub(crate) fn identity(db: Db) -> IdentityStore {
     IdentityStore::new(db, vec![Arc::new(WorkflowContents)])
+}
+
+/// Opens the configured database, or the one file of the data directory.
+///
+/// # Errors
+/// `Database`.
+pub(crate) async fn open(config: &Config, file: &Path) -> Result<Db, StartError> {
+    let address = match &config.database_url {
+        Some(url) => url.clone(),
+        None => format!("sqlite:{}", file.display()),
+    };
+    let durability = match config.durability {
+        Durability::Full => heddle_store::Durability::Full,
+        Durability::Process => heddle_store::Durability::Process,
+    };
+    let options = Options { durability, ..Options::default() };
+    Ok(Db::open(&address, &options).await?)
 }
 
 #[cfg(test)]

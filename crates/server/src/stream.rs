@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::reply::{Answer, Content, Outcome};
+use crate::reply::{Content, HandlerResult, Response};
 
 /// The time between signs of life; the right to read is checked again at each.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -29,7 +29,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_secs(1);
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events/stream
-pub async fn stream(call: Call<ops::StreamRunEvents>) -> Outcome {
+pub async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
     let key = call.authorized.key().clone();
     // Watched before the first look: what is committed in between is told.
     let watch = call.app.hub.watch(key.id());
@@ -50,7 +50,7 @@ pub async fn stream(call: Call<ops::StreamRunEvents>) -> Outcome {
     let content =
         Content::Stream(Box::pin(futures::stream::unfold(reader, Reader::next)), "text/event-stream");
     let headers = vec![("x-accel-buffering", "no".to_owned())];
-    Ok(Answer { status: 200, headers, content })
+    Ok(Response { status: 200, headers, content })
 }
 
 struct Reader {

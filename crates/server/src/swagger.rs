@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use utoipa_swagger_ui::{Config, Url};
 
-use crate::reply::{Answer, Content};
+use crate::reply::{Content, Response};
 
 /// What the pages may load and show: only what comes from here.
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-
 
 /// A file of the pages.
 #[must_use]
-pub fn page(name: &str) -> Option<Answer> {
+pub fn page(name: &str) -> Option<Response> {
     let config = Config::new([
         Url::with_primary("Contract", "/openapi.json", true),
         Url::new("Platform", "/openapi-platform.json"),
@@ -30,7 +30,7 @@ pub fn page(name: &str) -> Option<Answer> {
     }
     let content = Content::Bytes(bytes, file.content_type.clone());
     let headers = vec![("content-security-policy", POLICY.to_owned())];
-    Some(Answer { status: 200, headers, content })
+    Some(Response { status: 200, headers, content })
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_page_loads_nothing_from_elsewhere() {
-        let Some(Answer { content: Content::Bytes(bytes, _), .. }) = page("index.html") else {
+        let Some(Response { content: Content::Bytes(bytes, _), .. }) = page("index.html") else {
             panic!("no page")
         };
         let text = String::from_utf8(bytes).unwrap();

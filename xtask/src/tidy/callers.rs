@@ -40,7 +40,7 @@ const GUARDED: &[Guarded] = &[
         of: "RequestContext",
         by: "of_the_installation",
         callers: &[(
-            "crates/server/src/core.rs",
+            "crates/server/src/acting.rs",
             "the demo and commands of the operator, where nobody calls",
         )],
     },

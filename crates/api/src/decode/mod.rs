@@ -14,7 +14,6 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, Detail};
-use crate::operations::{MediaType, Operation, PathParams, RequestBody};
 
 pub use json::read as read_json;
 
@@ -70,34 +69,12 @@ fn fill<T: DeserializeOwned>(value: Value) -> Result<T, Problems> {
     })
 }
 
-/// Reads an operation's body. An empty body of an operation that may be called without one reads as `{}`.
-///
-/// # Errors
-/// Every problem with its place. The media type has been judged before ([`crate::operations::BodyMedia::accepts`]).
-pub fn decode_body<O: Operation>(media: MediaType, bytes: &[u8]) -> Result<O::Body, Problems> {
-    let optional = O::ID.spec().body.is_optional();
-    if optional && media == MediaType::Json && bytes.is_empty() {
-        return O::Body::read(MediaType::Json, b"{}");
-    }
-    O::Body::read(media, bytes)
-}
-
-/// Reads an operation's query string, without the `?`. An operation that documents no 400 ignores what it
-/// doesn't know.
+/// Reads a query string, without the `?`.
 ///
 /// # Errors
 /// Unknown (`unknownField`) and repeated (`duplicateKey`) parameters, and values that aren't allowed.
-pub fn decode_query<O: Operation>(raw: &str) -> Result<O::Query, Problems> {
-    if O::ID.spec().errors.contains(&400) { query::read(raw) } else { query::read("") }
-}
-
-/// Reads the path parameters. A text that can't be an id names nothing.
-///
-/// # Errors
-/// [`crate::ErrorCode::NotFound`].
-pub fn decode_path<'a, O: Operation>(get: impl Fn(&str) -> Option<&'a str>) -> Result<O::Path, ApiError> {
-    <O::Path as PathParams>::read(&|name| get(name).map(str::to_owned))
-        .ok_or_else(|| ApiError::new(crate::ErrorCode::NotFound))
+pub fn from_query<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Result<T, Problems> {
+    query::read(raw)
 }
 
 #[cfg(test)]

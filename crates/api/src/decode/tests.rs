@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::operations::ops;
+use crate::contract::MediaType;
+use crate::operations::{decode_body, decode_path, decode_query, ops};
 use crate::wire::definition::Definition;
 use crate::wire::runs::RunInclude;
 use crate::wire::transform::TransformBody;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::operation::LIFECYCLE;
-use super::{components, operation, operations_of};
+use super::{Shape, components, operation, operations_of};
 use crate::decode::schema::Components;
 use crate::operations::{Document, OperationId, source_digest};
 
@@ -32,7 +32,7 @@ pub fn build(document: Document) -> Value {
     let mut areas = BTreeSet::new();
     for id in operations_of(document) {
         let spec = id.spec();
-        let shapes = id.shapes();
+        let shapes = id.visit(Shape);
         let operation = operation::build(spec, &shapes);
         schemas.extend(shapes.components);
         areas.insert(spec.area);

@@ -10,8 +10,9 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
+use crate::contract::{PathParams, RequestBody};
 use crate::decode::schema::{Components, reference, resolve};
-use crate::operations::{BodyMedia, Document, Operation, OperationId, OutputKind, PathParams, RequestBody};
+use crate::operations::{BodyMedia, Document, Operation, OperationId, OutputKind, Visitor};
 
 /// The schemas of an operation's types.
 pub(crate) struct Shapes {
@@ -27,25 +28,31 @@ pub(crate) struct Shapes {
     pub components: Components,
 }
 
-/// The schemas of an operation's types.
-pub(crate) fn shapes_of<O: Operation>() -> Shapes {
-    let spec = O::ID.spec();
-    let mut components = Components::new();
-    let mut query_components = Components::new();
-    let query = resolve(&reference::<O::Query>(&mut query_components), &query_components);
-    let members = query["properties"].as_object().cloned().unwrap_or_default();
-    query_components.remove(<O::Query as utoipa::ToSchema>::name().as_ref());
-    components.extend(query_components);
-    let body =
-        (spec.body != BodyMedia::None).then(|| reference::<<O::Body as RequestBody>::Json>(&mut components));
-    let has_output = !matches!(spec.output, OutputKind::None | OutputKind::Raw(_));
-    let output = has_output.then(|| reference::<O::Output>(&mut components));
-    Shapes {
-        path: <O::Path as PathParams>::NAMES,
-        query: members.into_iter().collect(),
-        body,
-        output,
-        components,
+/// Collector of the schemas of an operation's types.
+pub(crate) struct Shape;
+
+impl Visitor for Shape {
+    type Output = Shapes;
+
+    fn visit<O: Operation>(self) -> Shapes {
+        let spec = O::ID.spec();
+        let mut components = Components::new();
+        let mut query_components = Components::new();
+        let query = resolve(&reference::<O::Query>(&mut query_components), &query_components);
+        let members = query["properties"].as_object().cloned().unwrap_or_default();
+        query_components.remove(<O::Query as utoipa::ToSchema>::name().as_ref());
+        components.extend(query_components);
+        let body = (spec.body != BodyMedia::None)
+            .then(|| reference::<<O::Body as RequestBody>::Json>(&mut components));
+        let has_output = !matches!(spec.output, OutputKind::None | OutputKind::Raw(_));
+        let output = has_output.then(|| reference::<O::Output>(&mut components));
+        Shapes {
+            path: <O::Path as PathParams>::NAMES,
+            query: members.into_iter().collect(),
+            body,
+            output,
+            components,
+        }
     }
 }
 

@@ -13,20 +13,17 @@ mod health;
 mod platform;
 #[macro_use]
 mod workflows;
-mod contract;
+mod operation;
 mod operation_id;
 mod spec;
 mod table;
 
-pub use contract::{NoBody, NoPath, NoQuery, Nothing, Operation, PathParams, RequestBody};
+pub use operation::{Operation, Visitor, decode_body, decode_path, decode_query};
 pub use spec::{
-    Area, BodyMedia, Document, MediaType, Method, OperationSpec, OutputKind, ResourceAction, Security,
-    Selector, Stability, TRANSPORT_STATUSES,
+    Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
+    Stability, TRANSPORT_STATUSES,
 };
 pub use table::{OperationId, ops};
-
-pub(crate) use contract::json_bodies;
-pub(crate) use contract::path_params;
 
 /// The most bytes of a JSON body, unless a row says otherwise: 1 MiB.
 pub const JSON_LIMIT: usize = 1024 * 1024;

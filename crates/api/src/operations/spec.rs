@@ -1,5 +1,6 @@
 //! What is declared of an operation.
 
+use crate::contract::MediaType;
 use heddle_policy::licence::{Entitlement, ServiceRole};
 use heddle_policy::{Action, Permission, ResourceType};
 
@@ -217,17 +218,6 @@ pub enum BodyMedia {
     JsonOrXml,
     /// `application/json` or `text/plain`.
     JsonOrText,
-}
-
-/// A media type of a request's body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MediaType {
-    /// `application/json`.
-    Json,
-    /// `application/xml` or `text/xml`.
-    Xml,
-    /// `text/plain`.
-    Text,
 }
 
 impl BodyMedia {

@@ -10,9 +10,8 @@ use super::spec::{
     Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
     Stability,
 };
-use super::{DEFINITION_LIMIT, JSON_LIMIT, NoBody, NoPath, NoQuery, Nothing, Operation, RequestBody};
-use crate::decode::schema::{SchemaFault, compiled};
-use crate::openapi::{Shapes, shapes_of};
+use super::{DEFINITION_LIMIT, JSON_LIMIT, Operation, Visitor};
+use crate::contract::{NoBody, NoPath, NoQuery, Nothing};
 
 /// Stops the compiler at a row that does not say where its thing stands.
 const fn hold(whole: bool) {
@@ -200,26 +199,10 @@ macro_rules! operations {
                 }
             }
 
-            /// Compiles the schemas that the row's query and body are checked against.
-            ///
-            /// # Errors
-            /// When one does not compile: a fault of this crate.
-            pub fn prepare(self) -> Result<(), SchemaFault> {
+            /// Visits the operation as a type.
+            pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
                 match self {
-                    $(Self::$name => {
-                        compiled::<<ops::$name as Operation>::Query>()?;
-                        if self.spec().body != BodyMedia::None {
-                            compiled::<<<ops::$name as Operation>::Body as RequestBody>::Json>()?;
-                        }
-                        Ok(())
-                    })+
-                }
-            }
-
-            /// The schemas of the row's types.
-            pub(crate) fn shapes(self) -> Shapes {
-                match self {
-                    $(Self::$name => shapes_of::<ops::$name>(),)+
+                    $(Self::$name => visitor.visit::<ops::$name>(),)+
                 }
             }
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::Instant;
-use crate::operations::{json_bodies, path_params};
+use crate::contract::{json_bodies, path_params};
 
 words! {
     /// Whether something is allowed or denied; a deny wins.

@@ -4,7 +4,7 @@ use heddle_kernel::{EventId, Timestamp};
 use serde_json::Value;
 
 use super::envelope::{AnyJson, Instant};
-use crate::operations::{json_bodies, path_params};
+use crate::contract::{json_bodies, path_params};
 
 words! {
     /// What became of a case event.

@@ -15,8 +15,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::definition::Diagnostic;
 use super::definition::collect;
+use crate::contract::{MediaType, RequestBody};
 use crate::decode::Problems;
-use crate::operations::{MediaType, RequestBody};
 
 /// The schema of a decision with those of all boxed expressions, which stand in each other.
 struct DecisionShape;

@@ -3,7 +3,7 @@
 use heddle_kernel::{Patch, TenantId, Timestamp, UserId};
 
 use super::envelope::Instant;
-use crate::operations::{json_bodies, path_params};
+use crate::contract::{json_bodies, path_params};
 
 words! {
     /// Whether a user can sign in.

@@ -3,7 +3,7 @@
 use heddle_kernel::Timestamp;
 
 use super::envelope::Instant;
-use crate::operations::json_bodies;
+use crate::contract::json_bodies;
 
 words! {
     /// How something is.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use heddle_kernel::Timestamp;
 
 use super::envelope::Instant;
+use crate::contract::{MediaType, RequestBody};
 use crate::decode::Problems;
-use crate::operations::{MediaType, RequestBody};
 
 words! {
     /// Where the licence stands.

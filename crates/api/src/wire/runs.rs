@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::envelope::{AnyJson, Instant, JsonObject};
 use super::tasks::HumanTask;
-use crate::operations::{json_bodies, path_params};
+use crate::contract::{json_bodies, path_params};
 
 words! {
     /// Where a run stands.

@@ -5,7 +5,7 @@ use heddle_kernel::{SessionId, Timestamp, TokenId};
 use super::directory::{Organization, User};
 use super::envelope::Instant;
 use super::licence::LicenceState;
-use crate::operations::{json_bodies, path_params};
+use crate::contract::{json_bodies, path_params};
 
 path_params! {
     /// Path of a session.

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::definition::Diagnostic;
 use super::envelope::AnyJson;
+use crate::contract::{MediaType, RequestBody};
 use crate::decode::Problems;
-use crate::operations::{MediaType, RequestBody};
 
 words! {
     /// What a source is written in.

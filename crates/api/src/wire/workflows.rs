@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::definition::{Definition, Diagnostic};
 use super::envelope::{AnyJson, Instant};
-use crate::operations::{json_bodies, path_params};
+use crate::contract::{json_bodies, path_params};
 
 words! {
     /// Where a workflow stands.

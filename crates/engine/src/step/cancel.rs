@@ -2,12 +2,12 @@
 
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Resolution};
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use std::sync::Arc;
 
 impl Machine<'_> {
     /// Withdraws a node instance with everything in it.
-    pub(super) fn cancel(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Refusal> {
+    pub(super) fn cancel(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
         self.empty_scope(id, reason)?;
         self.close_waits(id, false);
@@ -19,7 +19,7 @@ impl Machine<'_> {
     }
 
     /// Withdraws the content of a sub-process that is open, and closes its scope.
-    pub(super) fn empty_scope(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Refusal> {
+    pub(super) fn empty_scope(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
         if self.state.scope(id).is_none() {
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl Machine<'_> {
         scope: LocalId,
         reason: CancelReason,
         keep: Option<LocalId>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let inside = self.state.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
         let inside: Vec<LocalId> = inside.map(|own| own.id).collect();
         for id in inside.into_iter().rev() {
@@ -57,7 +57,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub(super) fn cancel_run(&mut self, reason: Option<String>) -> Result<(), Refusal> {
+    pub(super) fn cancel_run(&mut self, reason: Option<String>) -> Result<(), Rejection> {
         self.cancel_contents(LocalId::ROOT, CancelReason::RunCancelled, None)?;
         self.close_waits(LocalId::ROOT, true);
         let by = self.actor();

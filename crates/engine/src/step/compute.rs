@@ -1,6 +1,6 @@
 //! Tasks that compute: decisions and scripts, with what goes in and comes out (clause 10.3.3.1).
 
-use super::{Machine, Trouble, expression};
+use super::{Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
 use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
@@ -14,32 +14,32 @@ const MAX_TOLD: usize = 200;
 /// Bytes of JSON in which it does.
 const MAX_BYTES: usize = 256 * 1024;
 
-fn trouble(message: impl Into<String>) -> Trouble {
-    Trouble::Incident(IncidentCode::DecisionError, message.into())
+fn decision_error(message: impl Into<String>) -> StepFault {
+    StepFault::Incident(IncidentCode::DecisionError, message.into())
 }
 
 impl Machine<'_> {
     /// Evaluates the decision of a business rule task and goes on.
-    pub(super) fn decision(&mut self, task: &DecisionTask, id: LocalId) -> Result<(), Trouble> {
+    pub(super) fn decision(&mut self, task: &DecisionTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         let inputs = self.inputs(&task.data, scope)?;
         let Some(model) = self.cx.decisions.clone() else {
-            return Err(trouble("the definition has no decision model"));
+            return Err(decision_error("the definition has no decision model"));
         };
         let element = self.decided(task, &model, &inputs, scope)?;
         let options = EvalOptions { now: self.now, limits: Limits::default(), explain: true };
         let variables = self.variables(scope);
         let outcome = model
             .evaluate_element(element, &Layers(&[&inputs, &variables]), &options)
-            .map_err(|limit| trouble(format!("the decision `{}`: {limit}", model.name(element))))?;
+            .map_err(|limit| decision_error(format!("the decision `{}`: {limit}", model.name(element))))?;
         let told = told(&model, element, outcome);
         let shaped = match shaped(task.mapping, &told.output, model.output_name(element)) {
             Ok(shaped) => shaped,
             Err(reason) => {
                 // What was decided is told all the same: it is what one needs to know now.
                 self.emit(at, EventKind::DecisionEvaluated(Box::new(told)));
-                return Err(trouble(format!("the decision `{}` {reason}", model.name(element))));
+                return Err(decision_error(format!("the decision `{}` {reason}", model.name(element))));
             }
         };
         let variable: Arc<str> =
@@ -53,7 +53,7 @@ impl Machine<'_> {
     }
 
     /// Evaluates the script of a script task and goes on.
-    pub(super) fn script(&mut self, task: &ScriptTask, id: LocalId) -> Result<(), Trouble> {
+    pub(super) fn script(&mut self, task: &ScriptTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         let inputs = self.inputs(&task.data, scope)?;
@@ -73,7 +73,7 @@ impl Machine<'_> {
         model: &Model,
         inputs: &Context,
         scope: LocalId,
-    ) -> Result<ElementRef, Trouble> {
+    ) -> Result<ElementRef, StepFault> {
         let named = to_json(&self.setting_over(&task.decision, inputs, scope)?);
         let Some(name) = named.as_str() else {
             return Err(expression(format!("decisionRef: {named} is not a text")));
@@ -83,11 +83,16 @@ impl Machine<'_> {
             .filter(|element| {
                 matches!(model.kind(*element), Some(ElementKind::Decision | ElementKind::DecisionService))
             })
-            .ok_or_else(|| trouble(format!("the definition has no decision `{name}`")))
+            .ok_or_else(|| decision_error(format!("the definition has no decision `{name}`")))
     }
 
     /// A setting evaluated over the task's own variables. A date or duration stays one, which JSON has no types for.
-    fn setting_over(&self, setting: &Setting, own: &Context, scope: LocalId) -> Result<feel::Value, Trouble> {
+    fn setting_over(
+        &self,
+        setting: &Setting,
+        own: &Context,
+        scope: LocalId,
+    ) -> Result<feel::Value, StepFault> {
         match setting {
             Setting::Literal(value) => Ok(Ref::Json(value).into_value()),
             Setting::Expression(source) => {
@@ -98,7 +103,7 @@ impl Machine<'_> {
     }
 
     /// The variables of the task alone.
-    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Context, Trouble> {
+    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Context, StepFault> {
         let mut own = Context::new();
         for (target, setting) in &data.inputs {
             let value = self.setting_over(setting, &own, scope)?;
@@ -122,7 +127,7 @@ impl Machine<'_> {
         result: &Value,
         mut own: Context,
         scope: LocalId,
-    ) -> Result<Map<String, Value>, Trouble> {
+    ) -> Result<Map<String, Value>, StepFault> {
         let mut values = Map::new();
         if data.outputs.is_empty() {
             values.extend(variable.map(|name| (name.to_string(), result.clone())));

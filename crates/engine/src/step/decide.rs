@@ -1,17 +1,18 @@
 //! Human tasks, and receive tasks that wait to be told to go on.
 
-use super::leave::Ending;
+use super::leave::Completion;
 use super::{At, Machine};
 use crate::event::EventKind;
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::Work;
 use heddle_kernel::TaskId;
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
-    fn open_task(&self, task_id: TaskId) -> Result<(LocalId, At), Refusal> {
-        let is_it = |own: &&crate::state::Active| own.task.as_ref().is_some_and(|task| task.id == task_id);
-        let id = self.state.active.iter().find(is_it).ok_or(Refusal::UnknownTask(task_id))?.id;
+    fn open_task(&self, task_id: TaskId) -> Result<(LocalId, At), Rejection> {
+        let is_it =
+            |own: &&crate::state::NodeInstance| own.task.as_ref().is_some_and(|task| task.id == task_id);
+        let id = self.state.active.iter().find(is_it).ok_or(Rejection::UnknownTask(task_id))?.id;
         Ok((id, self.at(id)?.1))
     }
 
@@ -20,13 +21,13 @@ impl Machine<'_> {
         task_id: TaskId,
         (outcome, comment): (Option<String>, Option<String>),
         values: Map<String, Value>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let (id, at) = self.open_task(task_id)?;
         let allowed = self.state.instance(id).and_then(|own| own.task.as_ref()).map(|task| &task.outcomes);
         let allowed = allowed.map(Vec::as_slice).unwrap_or_default();
         if !allowed.is_empty() && !allowed.iter().any(|own| outcome.as_deref() == Some(own)) {
             let allowed = allowed.iter().map(|own| own.to_string()).collect();
-            return Err(Refusal::UnknownOutcome { allowed });
+            return Err(Rejection::UnknownOutcome { allowed });
         }
         let by = self.actor();
         self.emit(at, EventKind::TaskCompleted { task_id, outcome, values: values.clone(), comment, by });
@@ -34,21 +35,21 @@ impl Machine<'_> {
         self.leave(id)
     }
 
-    pub(super) fn assign_task(&mut self, task_id: TaskId, assignee: Option<String>) -> Result<(), Refusal> {
+    pub(super) fn assign_task(&mut self, task_id: TaskId, assignee: Option<String>) -> Result<(), Rejection> {
         let (_, at) = self.open_task(task_id)?;
         let by = self.actor();
         self.emit(at, EventKind::TaskAssigned { task_id, assignee, by });
         Ok(())
     }
 
-    pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Refusal> {
+    pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
         let failed = self.state.incidents.iter().any(|own| own.instance == Some(id));
         if failed || !matches!(self.graph.node(ix).work, Work::Receive(None)) {
-            return Err(Refusal::NotWaiting(id));
+            return Err(Rejection::NotWaiting(id));
         }
         let output = (!payload.is_null()).then(|| payload.clone());
         self.merge(at.scope.unwrap_or(LocalId::ROOT), Some(payload));
-        self.leave_with(id, Ending { skipped: false, output })
+        self.leave_with(id, Completion { skipped: false, output })
     }
 }

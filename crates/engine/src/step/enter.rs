@@ -1,27 +1,27 @@
 //! What a node does when it is activated (clause 13.3 to 13.5).
 
 use super::wait::Wait;
-use super::{At, Machine, Trouble, expression};
+use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, SplitRule, Throw, UserTask, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
 impl Machine<'_> {
     /// Does the node's work, or raises an incident.
-    pub(super) fn enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Refusal> {
+    pub(super) fn enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Rejection> {
         match self.try_enter(ix, id) {
             Ok(()) => Ok(()),
-            Err(trouble) => self.trouble(id, trouble, Phase::Enter),
+            Err(fault) => self.fault(id, fault, Phase::Enter),
         }
     }
 
     /// Turns what stopped a node into an incident.
-    pub(super) fn trouble(&mut self, id: LocalId, trouble: Trouble, phase: Phase) -> Result<(), Refusal> {
-        match trouble {
-            Trouble::Refused(refusal) => Err(refusal),
-            Trouble::Incident(code, message) => {
+    pub(super) fn fault(&mut self, id: LocalId, fault: StepFault, phase: Phase) -> Result<(), Rejection> {
+        match fault {
+            StepFault::Rejected(rejection) => Err(rejection),
+            StepFault::Incident(code, message) => {
                 let (_, at) = self.at(id)?;
                 self.raise(at, code, message, phase);
                 Ok(())
@@ -34,7 +34,7 @@ impl Machine<'_> {
         self.emit(at, EventKind::IncidentRaised { incident_id, code, message, phase });
     }
 
-    fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Trouble> {
+    fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
         let graph = self.graph;
         let scope = self.instance(id)?.scope;
         match &graph.node(ix).work {
@@ -87,7 +87,7 @@ impl Machine<'_> {
     }
 
     /// Waits for what the targets of an event-based gateway wait for.
-    fn wait_for_first(&mut self, ix: NodeIx, id: LocalId, scope: LocalId) -> Result<(), Trouble> {
+    fn wait_for_first(&mut self, ix: NodeIx, id: LocalId, scope: LocalId) -> Result<(), StepFault> {
         let graph = self.graph;
         let mut waits = Vec::new();
         for &flow in graph.outgoing(ix) {
@@ -102,7 +102,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn open_sub_process(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) -> Result<(), Trouble> {
+    fn open_sub_process(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) -> Result<(), StepFault> {
         let graph = self.graph;
         let scope = self.instance(id)?.scope;
         let outer = self.boundary(ix, scope)?;
@@ -123,7 +123,7 @@ impl Machine<'_> {
         throw: &Throw,
         (ix, id): (NodeIx, LocalId),
         scope: LocalId,
-    ) -> Result<Option<(Arc<str>, Value)>, Trouble> {
+    ) -> Result<Option<(Arc<str>, Value)>, StepFault> {
         let at = At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None };
         match throw {
             Throw::None | Throw::Terminate | Throw::Error(_) => {}
@@ -144,7 +144,7 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    fn payload(&self, message: &MessageSettings, scope: LocalId) -> Result<Value, Trouble> {
+    fn payload(&self, message: &MessageSettings, scope: LocalId) -> Result<Value, StepFault> {
         message.payload.as_ref().map_or(Ok(Value::Null), |payload| self.setting(payload, scope))
     }
 
@@ -153,7 +153,7 @@ impl Machine<'_> {
         &self,
         message: &MessageSettings,
         scope: LocalId,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, StepFault> {
         match &message.correlation_key {
             None => Ok(self.state.correlation_key.clone()),
             Some(setting) => match self.text(Some(setting), scope)? {
@@ -165,7 +165,7 @@ impl Machine<'_> {
         }
     }
 
-    fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, Trouble> {
+    fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, StepFault> {
         let scope = self.instance(id)?.scope;
         let due_at = match &task.due {
             None => None,
@@ -190,7 +190,7 @@ impl Machine<'_> {
         })
     }
 
-    fn priority(&self, setting: &heddle_bpmn_graph::Setting, scope: LocalId) -> Result<u8, Trouble> {
+    fn priority(&self, setting: &heddle_bpmn_graph::Setting, scope: LocalId) -> Result<u8, StepFault> {
         let value = self.setting(setting, scope)?;
         let number = value.as_f64().filter(|number| (0.0..=100.0).contains(number) && number.fract() == 0.0);
         #[expect(
@@ -204,7 +204,7 @@ impl Machine<'_> {
     }
 
     /// What the boundary events of an activity wait for.
-    fn boundary(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<Wait>, Trouble> {
+    fn boundary(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<Wait>, StepFault> {
         let mut waits = Vec::new();
         for &event in &self.graph.node(ix).boundary {
             if let Work::Boundary { trigger, .. } = &self.graph.node(event).work {

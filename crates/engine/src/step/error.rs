@@ -1,17 +1,17 @@
 //! Errors: thrown by an end event, caught by the innermost scope that can (clause 13.5.4).
 
-use super::leave::Ending;
+use super::leave::Completion;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, RunError};
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{ErrorReference, NodeIx, Start, Trigger, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
     /// Ends the throwing event and goes outwards until an event sub-process or a boundary event catches.
-    pub(super) fn throw_error(&mut self, id: LocalId, error: &ErrorReference) -> Result<(), Refusal> {
+    pub(super) fn throw_error(&mut self, id: LocalId, error: &ErrorReference) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
-        self.finish(id, Ending::default())?;
+        self.finish(id, Completion::default())?;
         let mut scope = at.scope.unwrap_or(LocalId::ROOT);
         let mut from = None;
         loop {
@@ -39,7 +39,7 @@ impl Machine<'_> {
         self.fail(ix, error)
     }
 
-    fn fail(&mut self, ix: NodeIx, error: &ErrorReference) -> Result<(), Refusal> {
+    fn fail(&mut self, ix: NodeIx, error: &ErrorReference) -> Result<(), Rejection> {
         self.cancel_contents(LocalId::ROOT, CancelReason::Error, None)?;
         self.close_waits(LocalId::ROOT, true);
         let node_id = self.graph.node(ix).id.clone();
@@ -56,7 +56,7 @@ impl Machine<'_> {
         scope: LocalId,
         from: Option<NodeIx>,
         error: &ErrorReference,
-    ) -> Result<Option<NodeIx>, Refusal> {
+    ) -> Result<Option<NodeIx>, Rejection> {
         let listeners = &self.graph.scope(self.content(scope)?).listeners;
         if listeners.is_empty() || self.is_interrupted(scope) {
             return Ok(None);

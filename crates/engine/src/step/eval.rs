@@ -1,6 +1,6 @@
 //! Evaluation of conditions and settings against the variables that a scope sees.
 
-use super::{Machine, Trouble, expression};
+use super::{Machine, StepFault, expression};
 use crate::LocalId;
 use crate::state::State;
 use heddle_bpmn_graph::{Comparison, FlowIx, Setting, Side, Test, follow};
@@ -54,7 +54,7 @@ impl Machine<'_> {
         &self,
         source: &Expression,
         variables: &dyn Scope,
-    ) -> Result<(heddle_feel::Value, Vec<String>), Trouble> {
+    ) -> Result<(heddle_feel::Value, Vec<String>), StepFault> {
         match source.evaluate(variables, &EvalContext { now: self.now }) {
             Ok(evaluated) => {
                 let notes = evaluated.notes.into_iter().map(|note| note.message).collect();
@@ -64,7 +64,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, Trouble> {
+    pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, StepFault> {
         match setting {
             Setting::Literal(value) => Ok(value.clone()),
             Setting::Expression(source) => {
@@ -74,7 +74,11 @@ impl Machine<'_> {
     }
 
     /// A setting as a text; null is none.
-    pub(super) fn text(&self, setting: Option<&Setting>, scope: LocalId) -> Result<Option<String>, Trouble> {
+    pub(super) fn text(
+        &self,
+        setting: Option<&Setting>,
+        scope: LocalId,
+    ) -> Result<Option<String>, StepFault> {
         let Some(setting) = setting else { return Ok(None) };
         match self.setting(setting, scope)? {
             Value::Null => Ok(None),
@@ -85,7 +89,7 @@ impl Machine<'_> {
     }
 
     /// A setting as texts: a list, or one text with commas.
-    pub(super) fn texts(&self, setting: Option<&Setting>, scope: LocalId) -> Result<Vec<String>, Trouble> {
+    pub(super) fn texts(&self, setting: Option<&Setting>, scope: LocalId) -> Result<Vec<String>, StepFault> {
         let Some(setting) = setting else { return Ok(Vec::new()) };
         let wrong = |value: &Value| expression(format!("{value} is not a list of texts"));
         match self.setting(setting, scope)? {
@@ -109,7 +113,7 @@ impl Machine<'_> {
         flow: FlowIx,
         scope: LocalId,
         reasons: &mut Vec<String>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, StepFault> {
         let flow = self.graph.flow(flow);
         let Some(condition) = &flow.condition else { return Ok(true) };
         let side = match &condition.side {

@@ -1,9 +1,9 @@
 //! Events from outside: a timer is due, a message or signal has come.
 
-use super::leave::Ending;
+use super::leave::Completion;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{NodeIx, Schedule, Start, Work};
 use serde_json::Value;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ pub(super) enum Arrival {
 }
 
 impl Machine<'_> {
-    pub(super) fn fire_timer(&mut self, timer_id: LocalId) -> Result<(), Refusal> {
+    pub(super) fn fire_timer(&mut self, timer_id: LocalId) -> Result<(), Rejection> {
         let found = self.state.timers.iter().find(|timer| timer.id == timer_id);
-        let timer = found.ok_or(Refusal::UnknownTimer(timer_id))?.clone();
+        let timer = found.ok_or(Rejection::UnknownTimer(timer_id))?.clone();
         if self.now < timer.due_at {
-            return Err(Refusal::NotDue(timer.due_at));
+            return Err(Rejection::NotDue(timer.due_at));
         }
         let node = self.node(&timer.node)?;
         let at = self.wait_at(node, timer.host);
@@ -47,7 +47,7 @@ impl Machine<'_> {
     }
 
     /// A token leaves a node instance that stays.
-    fn let_go(&mut self, node: NodeIx, host: LocalId) -> Result<(), Refusal> {
+    fn let_go(&mut self, node: NodeIx, host: LocalId) -> Result<(), Rejection> {
         let scope = self.instance(host)?.scope;
         match self.choose(node, scope) {
             Ok(flows) => {
@@ -56,7 +56,7 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            Err(trouble) => self.trouble(host, trouble, Phase::Leave),
+            Err(fault) => self.fault(host, fault, Phase::Leave),
         }
     }
 
@@ -65,9 +65,9 @@ impl Machine<'_> {
         id: LocalId,
         kind: SubscriptionKind,
         payload: Value,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let found = self.state.subscriptions.iter().find(|own| own.id == id && own.kind == kind);
-        let own = found.ok_or(Refusal::UnknownSubscription(id))?.clone();
+        let own = found.ok_or(Rejection::UnknownSubscription(id))?.clone();
         let node = self.node(&own.node)?;
         let arrival = match kind {
             SubscriptionKind::Message => Arrival::Message { name: own.name, key: own.key, payload },
@@ -77,7 +77,7 @@ impl Machine<'_> {
     }
 
     /// A signal reaches what listens for it in the run at the moment of the throw.
-    pub(super) fn signal_own(&mut self, name: &str, payload: &Value) -> Result<(), Refusal> {
+    pub(super) fn signal_own(&mut self, name: &str, payload: &Value) -> Result<(), Rejection> {
         let is_it = |own: &&crate::state::SubscriptionState| {
             own.kind == SubscriptionKind::Signal && *own.name == *name
         };
@@ -93,7 +93,7 @@ impl Machine<'_> {
     }
 
     /// An event occurs for the host that waits for it.
-    fn occur(&mut self, node: NodeIx, host: LocalId, arrival: Arrival) -> Result<(), Refusal> {
+    fn occur(&mut self, node: NodeIx, host: LocalId, arrival: Arrival) -> Result<(), Rejection> {
         match &self.graph.node(node).work {
             Work::Boundary { interrupting, .. } => {
                 let interrupting = *interrupting;
@@ -120,12 +120,12 @@ impl Machine<'_> {
     }
 
     /// The first event of an event-based gateway wins and withdraws the others.
-    fn choose_event(&mut self, node: NodeIx, gateway: LocalId, arrival: Arrival) -> Result<(), Refusal> {
+    fn choose_event(&mut self, node: NodeIx, gateway: LocalId, arrival: Arrival) -> Result<(), Rejection> {
         let (ix, at) = self.at(gateway)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         let flow = self.graph.outgoing(ix).iter().copied().find(|flow| self.graph.flow(*flow).target == node);
-        let flow = flow.ok_or_else(|| Refusal::WrongGraph(self.graph.node(node).id.to_string()))?;
-        self.finish(gateway, Ending::default())?;
+        let flow = flow.ok_or_else(|| Rejection::WrongGraph(self.graph.node(node).id.to_string()))?;
+        self.finish(gateway, Completion::default())?;
         self.put(flow, scope);
         let event = self.create(node, scope, &[flow]);
         let values = self.receive(node, event, arrival)?;
@@ -140,11 +140,11 @@ impl Machine<'_> {
         start: NodeIx,
         scope: LocalId,
         receive: impl FnOnce(&mut Self, LocalId, LocalId) -> Option<Value>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let graph = self.graph;
         let Work::Start(Start { interrupting, event_sub_process: Some(owner), .. }) = graph.node(start).work
         else {
-            return Err(Refusal::WrongGraph(graph.node(start).id.to_string()));
+            return Err(Rejection::WrongGraph(graph.node(start).id.to_string()));
         };
         if interrupting {
             self.cancel_contents(scope, CancelReason::Interrupted, None)?;
@@ -156,7 +156,7 @@ impl Machine<'_> {
         let content = self.content(id)?;
         match self.listeners(content, id) {
             Ok(waits) => self.open(waits, id),
-            Err(trouble) => self.trouble(id, trouble, Phase::Enter)?,
+            Err(fault) => self.fault(id, fault, Phase::Enter)?,
         }
         let event = self.create(start, id, &[]);
         let values = receive(self, event, id);
@@ -165,7 +165,7 @@ impl Machine<'_> {
     }
 
     /// Notes what has come at the instance of its event; gives the payload.
-    fn receive(&mut self, node: NodeIx, id: LocalId, arrival: Arrival) -> Result<Option<Value>, Refusal> {
+    fn receive(&mut self, node: NodeIx, id: LocalId, arrival: Arrival) -> Result<Option<Value>, Rejection> {
         let (_, at) = self.at(id)?;
         let at = At { node: Some(node), ..at };
         Ok(match arrival {

@@ -1,20 +1,20 @@
 //! Decisions about incidents and waiting nodes: retry, skip, move.
 
-use super::leave::Ending;
+use super::leave::Completion;
 use super::{At, Machine};
 use crate::command::SkipTarget;
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::state::IncidentState;
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{FlowIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
-    fn incident(&self, id: LocalId) -> Result<IncidentState, Refusal> {
-        self.state.incidents.iter().find(|own| own.id == id).cloned().ok_or(Refusal::UnknownIncident(id))
+    fn incident(&self, id: LocalId) -> Result<IncidentState, Rejection> {
+        self.state.incidents.iter().find(|own| own.id == id).cloned().ok_or(Rejection::UnknownIncident(id))
     }
 
-    fn resolve(&mut self, own: &IncidentState, resolution: Resolution) -> Result<(), Refusal> {
+    fn resolve(&mut self, own: &IncidentState, resolution: Resolution) -> Result<(), Rejection> {
         let at = match own.instance {
             Some(id) => self.at(id)?.1,
             None => {
@@ -27,7 +27,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub(super) fn retry(&mut self, id: LocalId, variables: Map<String, Value>) -> Result<(), Refusal> {
+    pub(super) fn retry(&mut self, id: LocalId, variables: Map<String, Value>) -> Result<(), Rejection> {
         let own = self.incident(id)?;
         self.set_values(own.scope, variables);
         self.resolve(&own, Resolution::Retry)?;
@@ -54,7 +54,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn skip(&mut self, target: SkipTarget, output: Map<String, Value>) -> Result<(), Refusal> {
+    pub(super) fn skip(&mut self, target: SkipTarget, output: Map<String, Value>) -> Result<(), Rejection> {
         match target {
             SkipTarget::Incident(id) => {
                 let own = self.incident(id)?;
@@ -67,7 +67,7 @@ impl Machine<'_> {
                         self.touched.push(own.scope);
                         Ok(())
                     }
-                    None => Err(Refusal::CannotSkip(id)),
+                    None => Err(Rejection::CannotSkip(id)),
                 }
             }
             SkipTarget::Node(instance) => {
@@ -82,12 +82,12 @@ impl Machine<'_> {
         id: LocalId,
         incident: Option<&IncidentState>,
         output: Map<String, Value>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
         // Which event would have come nobody can say.
         let node = self.graph.node(ix);
         if node.split == SplitRule::Events || matches!(node.work, Work::EventSubProcess { .. }) {
-            return Err(incident.map_or(Refusal::NotWaiting(id), |own| Refusal::CannotSkip(own.id)));
+            return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));
         }
         if let Some(own) = incident {
             self.resolve(own, Resolution::Skip)?;
@@ -95,11 +95,11 @@ impl Machine<'_> {
         self.empty_scope(id, CancelReason::Moved)?;
         let value = (!output.is_empty()).then(|| Value::Object(output.clone()));
         self.set_values(at.scope.unwrap_or(LocalId::ROOT), output);
-        self.leave_with(id, Ending { skipped: true, output: value })
+        self.leave_with(id, Completion { skipped: true, output: value })
     }
 
     /// A join goes on with the tokens that it has.
-    fn skip_deadlock(&mut self, own: &IncidentState, output: Map<String, Value>) -> Result<(), Refusal> {
+    fn skip_deadlock(&mut self, own: &IncidentState, output: Map<String, Value>) -> Result<(), Rejection> {
         let join = self.node(own.node.as_deref().unwrap_or_default())?;
         let incoming = self.graph.incoming(join).iter().copied();
         let via: Vec<FlowIx> = incoming.filter(|&flow| self.has_token(flow, own.scope)).collect();
@@ -108,9 +108,9 @@ impl Machine<'_> {
         self.activate(join, own.scope, &via)
     }
 
-    pub(super) fn move_token(&mut self, id: LocalId, target: &str) -> Result<(), Refusal> {
+    pub(super) fn move_token(&mut self, id: LocalId, target: &str) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
-        let invalid = || Refusal::InvalidTarget(target.to_owned());
+        let invalid = || Rejection::InvalidTarget(target.to_owned());
         let to = self.graph.find(target).ok_or_else(invalid)?;
         let node = self.graph.node(to);
         let never =

@@ -2,7 +2,7 @@
 
 use super::{At, MAX_ACTIVATIONS, Machine};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Machine<'_> {
     }
 
     /// Activates one inclusive join that no other token can reach; answers whether there was one.
-    pub(super) fn fire_inclusive(&mut self) -> Result<bool, Refusal> {
+    pub(super) fn fire_inclusive(&mut self) -> Result<bool, Rejection> {
         if self.state.tokens.is_empty() || self.is_stopped() {
             return Ok(false);
         }
@@ -123,7 +123,7 @@ impl Machine<'_> {
 
     /// The step has activated too many nodes: its tokens stand still until the incident is retried.
     /// The incident is the process's own, because tokens of any scope may stand still behind it.
-    pub(super) fn stop_at_limit(&mut self, next: NodeIx) -> Result<(), Refusal> {
+    pub(super) fn stop_at_limit(&mut self, next: NodeIx) -> Result<(), Rejection> {
         self.ready.clear();
         if !self.is_stopped() {
             let message = format!(

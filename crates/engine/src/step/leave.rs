@@ -1,25 +1,25 @@
 //! How a node instance ends: its outgoing flows, and the end of scopes.
 
-use super::{At, Machine, Trouble};
+use super::{At, Machine, StepFault};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
-use crate::{LocalId, Refusal};
+use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{FlowIx, NodeIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 /// How a node instance came to its end.
 #[derive(Default)]
-pub(super) struct Ending {
+pub(super) struct Completion {
     pub skipped: bool,
     pub output: Option<Value>,
 }
 
 impl Machine<'_> {
     /// Completes a node instance and takes its outgoing flows, or raises an incident.
-    pub(super) fn leave(&mut self, id: LocalId) -> Result<(), Refusal> {
-        self.leave_with(id, Ending::default())
+    pub(super) fn leave(&mut self, id: LocalId) -> Result<(), Rejection> {
+        self.leave_with(id, Completion::default())
     }
 
-    pub(super) fn leave_with(&mut self, id: LocalId, ending: Ending) -> Result<(), Refusal> {
+    pub(super) fn leave_with(&mut self, id: LocalId, ending: Completion) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         match self.choose(ix, scope) {
@@ -33,7 +33,7 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            Err(trouble) => self.trouble(id, trouble, Phase::Leave),
+            Err(fault) => self.fault(id, fault, Phase::Leave),
         }
     }
 
@@ -53,7 +53,7 @@ impl Machine<'_> {
     /// The flows that a node takes at its end, by its split rule. The default flow is taken when no condition holds
     /// (clause 8.4.13): of a gateway, where a flow without a condition counts as one that holds, when no other flow
     /// is taken.
-    pub(super) fn choose(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<FlowIx>, Trouble> {
+    pub(super) fn choose(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<FlowIx>, StepFault> {
         let graph = self.graph;
         let outgoing = graph.outgoing(ix);
         let node = graph.node(ix);
@@ -92,18 +92,18 @@ impl Machine<'_> {
                 message.push_str("; ");
                 message.push_str(&reason);
             }
-            return Err(Trouble::Incident(IncidentCode::NoMatchingFlow, message));
+            return Err(StepFault::Incident(IncidentCode::NoMatchingFlow, message));
         }
         Ok(taken)
     }
 
     /// Ends a node instance: what was waited for on its behalf is withdrawn.
-    pub(super) fn finish(&mut self, id: LocalId, ending: Ending) -> Result<(), Refusal> {
+    pub(super) fn finish(&mut self, id: LocalId, ending: Completion) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
         self.close_waits(id, false);
         self.withdraw_task(id, at);
         self.settle_incidents(Some(id), at);
-        let Ending { skipped, output } = ending;
+        let Completion { skipped, output } = ending;
         let element = self.graph.node(ix).element;
         self.emit(at, EventKind::NodeCompleted { element, skipped, output });
         Ok(())
@@ -127,7 +127,7 @@ impl Machine<'_> {
     }
 
     /// Ends scopes in which nothing is left; answers whether one ended.
-    pub(super) fn close_scopes(&mut self) -> Result<bool, Refusal> {
+    pub(super) fn close_scopes(&mut self) -> Result<bool, Rejection> {
         while let Some(scope) = self.touched.pop() {
             if self.state.scope(scope).is_none() || self.state.is_busy(scope) {
                 continue;
@@ -145,7 +145,7 @@ impl Machine<'_> {
             let (ix, at) = self.at(scope)?;
             self.emit(At { node: Some(ix), ..At::scope(scope) }, EventKind::ScopeClosed {});
             if matches!(self.graph.node(ix).work, Work::EventSubProcess { .. }) {
-                self.finish(scope, Ending::default())?;
+                self.finish(scope, Completion::default())?;
                 self.touched.push(at.scope.unwrap_or(LocalId::ROOT));
             } else {
                 self.leave(scope)?;

@@ -13,8 +13,8 @@ mod leave;
 mod wait;
 
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
-use crate::state::{Active, Life, State};
-use crate::{Command, LocalId, Refusal, RunContext, apply};
+use crate::state::{Life, NodeInstance, State};
+use crate::{Command, LocalId, Rejection, RunContext, apply};
 use heddle_bpmn_graph::{self as graph, FlowIx, Graph, JoinRule, NodeIx, ROOT, ScopeIx, Start, Work};
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
@@ -36,44 +36,44 @@ pub struct Step {
 /// Runs a command until no token can move.
 ///
 /// # Errors
-/// A refusal: nothing happened.
-pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> Result<Step, Refusal> {
+/// A rejection: nothing happened.
+pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> Result<Step, Rejection> {
     admit(state, &command)?;
     let state = if state.life == Life::New { State::new() } else { state.clone() };
     let mut machine = Machine::new(graph, state, cx);
     machine.execute(command)?;
-    machine.settle()?;
+    machine.run_to_quiescence()?;
     Ok(Step { events: machine.events, state: machine.state })
 }
 
 /// Whether the run's life allows the command.
-const fn admit(state: &State, command: &Command) -> Result<(), Refusal> {
+const fn admit(state: &State, command: &Command) -> Result<(), Rejection> {
     match (state.life, command) {
         (Life::New, Command::Start { .. }) => Ok(()),
-        (Life::New, _) => Err(Refusal::NotStarted),
-        (Life::Completed | Life::Failed | Life::Cancelled, _) => Err(Refusal::AlreadyEnded),
-        (_, Command::Start { .. }) => Err(Refusal::AlreadyStarted),
+        (Life::New, _) => Err(Rejection::NotStarted),
+        (Life::Completed | Life::Failed | Life::Cancelled, _) => Err(Rejection::AlreadyEnded),
+        (_, Command::Start { .. }) => Err(Rejection::AlreadyStarted),
         (Life::Suspended, Command::Resume | Command::Cancel { .. }) => Ok(()),
-        (Life::Suspended, _) => Err(Refusal::Suspended),
-        (Life::Active, Command::Resume) => Err(Refusal::NotSuspended),
+        (Life::Suspended, _) => Err(Rejection::Suspended),
+        (Life::Active, Command::Resume) => Err(Rejection::NotSuspended),
         (Life::Active, _) => Ok(()),
     }
 }
 
-/// What stops a node: an incident of the run, or a refusal of the whole command.
-enum Trouble {
-    Refused(Refusal),
+/// What stops a node: an incident of the run, or a rejection of the whole command.
+enum StepFault {
+    Rejected(Rejection),
     Incident(IncidentCode, String),
 }
 
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl From<Rejection> for StepFault {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
     }
 }
 
-fn expression(message: impl Into<String>) -> Trouble {
-    Trouble::Incident(IncidentCode::ExpressionError, message.into())
+fn expression(message: impl Into<String>) -> StepFault {
+    StepFault::Incident(IncidentCode::ExpressionError, message.into())
 }
 
 /// Where an event happens.
@@ -137,16 +137,16 @@ impl<'g> Machine<'g> {
         LocalId(self.state.counter + 1)
     }
 
-    fn node(&self, id: &str) -> Result<NodeIx, Refusal> {
-        self.graph.find(id).ok_or_else(|| Refusal::WrongGraph(id.to_owned()))
+    fn node(&self, id: &str) -> Result<NodeIx, Rejection> {
+        self.graph.find(id).ok_or_else(|| Rejection::WrongGraph(id.to_owned()))
     }
 
-    fn instance(&self, id: LocalId) -> Result<&Active, Refusal> {
-        self.state.instance(id).ok_or(Refusal::UnknownInstance(id))
+    fn instance(&self, id: LocalId) -> Result<&NodeInstance, Rejection> {
+        self.state.instance(id).ok_or(Rejection::UnknownInstance(id))
     }
 
     /// The place of a node instance in the history.
-    fn at(&self, id: LocalId) -> Result<(NodeIx, At), Refusal> {
+    fn at(&self, id: LocalId) -> Result<(NodeIx, At), Rejection> {
         let active = self.instance(id)?;
         let ix = self.node(&active.node)?;
         let at = At {
@@ -159,18 +159,18 @@ impl<'g> Machine<'g> {
     }
 
     /// The graph's scope of an open scope.
-    fn content(&self, scope: LocalId) -> Result<ScopeIx, Refusal> {
+    fn content(&self, scope: LocalId) -> Result<ScopeIx, Rejection> {
         if scope == LocalId::ROOT {
             return Ok(ROOT);
         }
         let active = self.instance(scope)?;
         match self.graph.node(self.node(&active.node)?).work {
             Work::SubProcess(scope) | Work::EventSubProcess { scope, .. } => Ok(scope),
-            _ => Err(Refusal::UnknownInstance(scope)),
+            _ => Err(Rejection::UnknownInstance(scope)),
         }
     }
 
-    fn execute(&mut self, command: Command) -> Result<(), Refusal> {
+    fn execute(&mut self, command: Command) -> Result<(), Rejection> {
         match command {
             Command::Start { trigger, input } => self.start(trigger, input),
             Command::CompleteTask { task_id, outcome, values, comment } => {
@@ -204,7 +204,7 @@ impl<'g> Machine<'g> {
             Command::SetVariables { scope, values } => {
                 let scope = scope.unwrap_or(LocalId::ROOT);
                 if self.state.scope(scope).is_none() {
-                    return Err(Refusal::UnknownInstance(scope));
+                    return Err(Rejection::UnknownInstance(scope));
                 }
                 self.emit(At::scope(scope), EventKind::VariablesSet { values });
                 Ok(())
@@ -212,7 +212,7 @@ impl<'g> Machine<'g> {
         }
     }
 
-    fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Refusal> {
+    fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Rejection> {
         let starts = self.starts(&trigger)?;
         let started = RunStarted {
             process_id: self.graph.id.clone(),
@@ -231,14 +231,14 @@ impl<'g> Machine<'g> {
     }
 
     /// Opens what the process's event sub-processes wait for.
-    fn open_root_listeners(&mut self) -> Result<(), Refusal> {
+    fn open_root_listeners(&mut self) -> Result<(), Rejection> {
         match self.listeners(ROOT, LocalId::ROOT) {
             Ok(waits) => {
                 self.open(waits, LocalId::ROOT);
                 Ok(())
             }
-            Err(Trouble::Refused(refusal)) => Err(refusal),
-            Err(Trouble::Incident(code, message)) => {
+            Err(StepFault::Rejected(rejection)) => Err(rejection),
+            Err(StepFault::Incident(code, message)) => {
                 self.raise(At::scope(LocalId::ROOT), code, message, Phase::Enter);
                 Ok(())
             }
@@ -246,14 +246,14 @@ impl<'g> Machine<'g> {
     }
 
     /// The nodes that a trigger activates.
-    fn starts(&self, trigger: &Trigger) -> Result<Vec<NodeIx>, Refusal> {
+    fn starts(&self, trigger: &Trigger) -> Result<Vec<NodeIx>, Rejection> {
         let root = self.graph.scope(ROOT);
         let (wanted, fits): (&str, fn(&graph::Trigger, &str) -> bool) = match trigger {
             Trigger::Manual { start_node: None } => {
                 let several = root.starts.len() != 1 && !root.start_events.is_empty();
                 if several || root.starts.is_empty() {
                     let names = root.start_events.iter().map(|ix| self.graph.node(*ix).id.to_string());
-                    return Err(Refusal::StartNotDetermined(names.collect()));
+                    return Err(Rejection::StartNotDetermined(names.collect()));
                 }
                 return Ok(root.starts.clone());
             }
@@ -280,11 +280,11 @@ impl<'g> Machine<'g> {
                     _ => manual,
                 }
         });
-        found.map(|ix| vec![ix]).ok_or_else(|| Refusal::UnknownStart(wanted.to_owned()))
+        found.map(|ix| vec![ix]).ok_or_else(|| Rejection::UnknownStart(wanted.to_owned()))
     }
 
     /// Lets tokens move until none can.
-    fn settle(&mut self) -> Result<(), Refusal> {
+    fn run_to_quiescence(&mut self) -> Result<(), Rejection> {
         while self.state.life == Life::Active {
             if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;
@@ -299,7 +299,7 @@ impl<'g> Machine<'g> {
     }
 
     /// A token has come to the end of its flow.
-    fn arrive(&mut self, flow: FlowIx, scope: LocalId) -> Result<(), Refusal> {
+    fn arrive(&mut self, flow: FlowIx, scope: LocalId) -> Result<(), Rejection> {
         if !self.has_token(flow, scope) {
             return Ok(());
         }
@@ -327,7 +327,7 @@ impl<'g> Machine<'g> {
     }
 
     /// A node instance comes to be and does its work as far as it can.
-    fn activate(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx]) -> Result<(), Refusal> {
+    fn activate(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx]) -> Result<(), Rejection> {
         let id = self.create(ix, scope, via);
         self.enter(ix, id)
     }

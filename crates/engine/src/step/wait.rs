@@ -1,6 +1,6 @@
 //! Timers and subscriptions: what is waited for.
 
-use super::{At, Machine, Trouble, expression};
+use super::{At, Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{EventKind, SubscriptionKind};
 use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScopeIx, Start, Trigger, Work};
@@ -25,7 +25,7 @@ impl Machine<'_> {
         node: NodeIx,
         trigger: &Trigger,
         scope: LocalId,
-    ) -> Result<Option<Wait>, Trouble> {
+    ) -> Result<Option<Wait>, StepFault> {
         Ok(match trigger {
             Trigger::Message(message) => Some(self.message(node, message, scope)?),
             Trigger::Signal(name) => {
@@ -46,14 +46,14 @@ impl Machine<'_> {
         node: NodeIx,
         message: &MessageSettings,
         scope: LocalId,
-    ) -> Result<Wait, Trouble> {
+    ) -> Result<Wait, StepFault> {
         let key = self.correlation_key(message, scope)?;
         let what = What::Subscription { kind: SubscriptionKind::Message, name: message.name.clone(), key };
         Ok(Wait { node, what })
     }
 
     /// What the event sub-processes of a scope wait for.
-    pub(super) fn listeners(&self, content: ScopeIx, scope: LocalId) -> Result<Vec<Wait>, Trouble> {
+    pub(super) fn listeners(&self, content: ScopeIx, scope: LocalId) -> Result<Vec<Wait>, StepFault> {
         let mut waits = Vec::new();
         for &start in &self.graph.scope(content).listeners {
             if let Work::Start(Start { trigger: Some(trigger), .. }) = &self.graph.node(start).work {

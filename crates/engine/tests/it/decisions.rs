@@ -1,7 +1,7 @@
 //! Cancel, move, skip and retry.
 
 use crate::support::{Model, boundary, event, map};
-use heddle_engine::{Command, IncidentCode, Refusal, SkipTarget, Status};
+use heddle_engine::{Command, IncidentCode, Rejection, SkipTarget, Status};
 use serde_json::{Value, json};
 
 fn waiting() -> Model {
@@ -38,7 +38,7 @@ fn a_token_moves_within_its_scope_only() {
     let node_instance_id = run.instance("u");
     for target in ["nowhere", "after", "b", "s"] {
         let moved = run.give(Command::Move { node_instance_id, target_node: target.to_owned() });
-        assert_eq!(moved, Err(Refusal::InvalidTarget(target.to_owned())));
+        assert_eq!(moved, Err(Rejection::InvalidTarget(target.to_owned())));
     }
     run.give(Command::Move { node_instance_id, target_node: "end".to_owned() }).unwrap();
     assert_eq!(run.done(), ["end"]);
@@ -94,5 +94,5 @@ fn only_what_waits_can_be_continued() {
     let mut run = waiting().run(json!({}));
     let node_instance_id = run.instance("u");
     let refused = run.give(Command::Continue { node_instance_id, payload: Value::Null });
-    assert_eq!(refused, Err(Refusal::NotWaiting(node_instance_id)));
+    assert_eq!(refused, Err(Rejection::NotWaiting(node_instance_id)));
 }

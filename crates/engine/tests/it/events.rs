@@ -1,7 +1,7 @@
 //! Timers, messages, signals and errors: catch, throw, boundary, event-based gateway, event sub-process.
 
 use crate::support::{Model, Run, boundary, event};
-use heddle_engine::{Command, EventKind, Refusal, Status, WaitKind};
+use heddle_engine::{Command, EventKind, Rejection, Status, WaitKind};
 use serde_json::{Value, json};
 
 fn simple() -> Model {
@@ -125,9 +125,9 @@ fn slots_missed_together_fire_once() {
     run.give(Command::FireTimer { timer_id: first.id }).unwrap();
     assert_eq!(run.done(), ["r"]);
     assert_eq!(run.state.timers()[0].due_at, first.due_at.plus_seconds(30));
-    assert_eq!(run.give(Command::FireTimer { timer_id: first.id }), Err(Refusal::UnknownTimer(first.id)));
+    assert_eq!(run.give(Command::FireTimer { timer_id: first.id }), Err(Rejection::UnknownTimer(first.id)));
     let next = run.state.timers()[0].clone();
-    assert_eq!(run.give(Command::FireTimer { timer_id: next.id }), Err(Refusal::NotDue(next.due_at)));
+    assert_eq!(run.give(Command::FireTimer { timer_id: next.id }), Err(Rejection::NotDue(next.due_at)));
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn timers_and_subscriptions_rest_while_suspended() {
     run.give(Command::Suspend).unwrap();
     run.now = run.now.plus_seconds(60);
     assert!(run.state.timers().is_empty() && run.state.subscriptions().is_empty());
-    assert_eq!(run.give(Command::FireTimer { timer_id: timer.id }), Err(Refusal::Suspended));
+    assert_eq!(run.give(Command::FireTimer { timer_id: timer.id }), Err(Rejection::Suspended));
     run.give(Command::Resume).unwrap();
     assert_eq!(run.state.timers(), [timer]);
     run.advance(0);

@@ -3,7 +3,7 @@
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{Compiled, Graph, compile};
 use heddle_engine::{
-    Command, Event, EventKind, IncidentCode, LocalId, Refusal, RunContext, State, Status, SubscriptionKind,
+    Command, Event, EventKind, IncidentCode, LocalId, Rejection, RunContext, State, Status, SubscriptionKind,
     Trigger, apply, step,
 };
 use heddle_kernel::{RunId, TaskId, Timestamp};
@@ -145,13 +145,13 @@ impl Run {
         Self { graph, state: State::new(), now, log: Vec::new(), key: None, decisions: None }
     }
 
-    pub fn start(&mut self, input: Value) -> Result<(), Refusal> {
+    pub fn start(&mut self, input: Value) -> Result<(), Rejection> {
         let input = input.as_object().cloned().unwrap_or_default();
         self.give(Command::Start { trigger: Trigger::Manual { start_node: None }, input })
     }
 
     /// Gives a command, and checks that replay and JSON lead to the same state.
-    pub fn give(&mut self, command: Command) -> Result<(), Refusal> {
+    pub fn give(&mut self, command: Command) -> Result<(), Rejection> {
         let cx = RunContext {
             run_id: RUN,
             now: self.now,
@@ -199,7 +199,12 @@ impl Run {
         self.complete_with(node, None, json!({})).unwrap();
     }
 
-    pub fn complete_with(&mut self, node: &str, outcome: Option<&str>, values: Value) -> Result<(), Refusal> {
+    pub fn complete_with(
+        &mut self,
+        node: &str,
+        outcome: Option<&str>,
+        values: Value,
+    ) -> Result<(), Rejection> {
         let task_id = self.task_id(node);
         let values = values.as_object().cloned().unwrap_or_default();
         self.give(Command::CompleteTask {

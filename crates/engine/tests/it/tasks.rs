@@ -1,7 +1,7 @@
 //! Human tasks: settings, assignment, completion, outcomes, variables.
 
 use crate::support::{Model, Run, map};
-use heddle_engine::{Command, EventKind, Refusal, Status, WaitKind};
+use heddle_engine::{Command, EventKind, Rejection, Status, WaitKind};
 use serde_json::{Value, json};
 
 fn review(configuration: Value) -> Model {
@@ -66,12 +66,12 @@ fn wrong_completions_are_refused() {
     let allowed = vec!["approve".to_owned(), "reject".to_owned()];
     for outcome in [None, Some("maybe")] {
         let refused = run.complete_with("review", outcome, json!({}));
-        assert_eq!(refused, Err(Refusal::UnknownOutcome { allowed: allowed.clone() }));
+        assert_eq!(refused, Err(Rejection::UnknownOutcome { allowed: allowed.clone() }));
     }
     let task_id = run.task_id("review");
     run.complete_with("review", Some("approve"), json!({})).unwrap();
     let again = Command::CompleteTask { task_id, outcome: None, values: map(json!({})), comment: None };
-    assert_eq!(run.give(again), Err(Refusal::AlreadyEnded));
+    assert_eq!(run.give(again), Err(Rejection::AlreadyEnded));
 }
 
 #[test]

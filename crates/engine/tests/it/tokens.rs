@@ -1,7 +1,7 @@
 //! Flows, gateways, scopes: how tokens move.
 
 use crate::support::{Model, event, map};
-use heddle_engine::{Command, IncidentCode, Refusal, SkipTarget, State, Status, Trigger};
+use heddle_engine::{Command, IncidentCode, Rejection, SkipTarget, State, Status, Trigger};
 use serde_json::{Value, json};
 
 /// What a model should have done when nothing moves any more.
@@ -137,7 +137,7 @@ fn no_matching_flow_waits_for_a_decision() {
     assert_eq!(run.incidents().len(), 1, "the condition still does not hold");
     assert_eq!(
         run.give(Command::Retry { incident_id, variables: map(json!({})) }),
-        Err(Refusal::UnknownIncident(incident_id))
+        Err(Rejection::UnknownIncident(incident_id))
     );
     let incident_id = run.incident_id();
     run.give(Command::Retry { incident_id, variables: map(json!({"x": 1})) }).unwrap();
@@ -189,7 +189,7 @@ fn a_loop_without_a_wait_stops_at_the_limit() {
     let incident_id = run.incident_id();
     let refused =
         run.give(Command::Skip { target: SkipTarget::Incident(incident_id), output: map(json!({})) });
-    assert_eq!(refused, Err(Refusal::CannotSkip(incident_id)));
+    assert_eq!(refused, Err(Rejection::CannotSkip(incident_id)));
     run.give(Command::Retry { incident_id, variables: map(json!({"stop": true})) }).unwrap();
     assert_eq!(run.status(), Status::Completed);
 }
@@ -226,11 +226,11 @@ fn a_start_is_chosen_by_its_trigger() {
     assert_eq!(start(Trigger::Manual { start_node: Some("ms".to_owned()) }), Ok(vec!["b".to_owned()]));
     assert_eq!(start(message("m1", "ms")), Ok(vec!["b".to_owned()]));
     assert_eq!(start(Trigger::Timer { node_id: "ts".to_owned() }), Ok(vec!["c".to_owned()]));
-    assert_eq!(start(message("m2", "ms")), Err(Refusal::UnknownStart("ms".to_owned())));
-    assert_eq!(start(message("m1", "s")), Err(Refusal::UnknownStart("s".to_owned())));
+    assert_eq!(start(message("m2", "ms")), Err(Rejection::UnknownStart("ms".to_owned())));
+    assert_eq!(start(message("m1", "s")), Err(Rejection::UnknownStart("s".to_owned())));
     assert_eq!(
         start(Trigger::Manual { start_node: Some("a".to_owned()) }),
-        Err(Refusal::UnknownStart("a".to_owned()))
+        Err(Rejection::UnknownStart("a".to_owned()))
     );
 }
 
@@ -239,7 +239,7 @@ fn a_process_with_triggers_only_needs_one_of_them() {
     let model =
         Model::default().nodes("a:task").node("ms", "startEvent", event("message m1")).flows("ms > a");
     let mut run = crate::support::Run::new(model.graph());
-    assert_eq!(run.start(json!({})), Err(Refusal::StartNotDetermined(vec!["ms".to_owned()])));
+    assert_eq!(run.start(json!({})), Err(Rejection::StartNotDetermined(vec!["ms".to_owned()])));
     assert_eq!(run.state, State::new());
 }
 
@@ -247,14 +247,14 @@ fn a_process_with_triggers_only_needs_one_of_them() {
 fn commands_are_refused_by_the_life_of_the_run() {
     let model = simple().nodes("a:userTask").flows("s > a > e");
     let mut run = crate::support::Run::new(model.graph());
-    assert_eq!(run.give(Command::Suspend), Err(Refusal::NotStarted));
+    assert_eq!(run.give(Command::Suspend), Err(Rejection::NotStarted));
     run.start(json!({})).unwrap();
-    assert_eq!(run.start(json!({})), Err(Refusal::AlreadyStarted));
-    assert_eq!(run.give(Command::Resume), Err(Refusal::NotSuspended));
+    assert_eq!(run.start(json!({})), Err(Rejection::AlreadyStarted));
+    assert_eq!(run.give(Command::Resume), Err(Rejection::NotSuspended));
     run.give(Command::Suspend).unwrap();
     assert_eq!(run.status(), Status::Suspended);
-    assert_eq!(run.complete_with("a", None, json!({})), Err(Refusal::Suspended));
+    assert_eq!(run.complete_with("a", None, json!({})), Err(Rejection::Suspended));
     run.give(Command::Resume).unwrap();
     run.complete("a");
-    assert_eq!(run.give(Command::Cancel { reason: None }), Err(Refusal::AlreadyEnded));
+    assert_eq!(run.give(Command::Cancel { reason: None }), Err(Rejection::AlreadyEnded));
 }

@@ -13,8 +13,8 @@ use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result};
 use clap::CommandFactory as _;
-use heddle_server::operator::Acting;
-use heddle_server::{Config, Core};
+use heddle_server::acting::Acting;
+use heddle_server::{Composition, Config};
 use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
@@ -117,12 +117,12 @@ fn show(effective: &Effective, as_json: bool) {
 }
 
 /// Opens the service for one command, beside which no server uses the same SQLite database.
-async fn operate(config: Config) -> Result<Core> {
-    Ok(Core::operate(config).await?)
+async fn operate(config: Config) -> Result<Composition> {
+    Ok(Composition::operate(config).await?)
 }
 
 /// In which organisation, and in whose name.
-async fn acting(core: &Core, place: &Place) -> Result<Acting> {
+async fn acting(core: &Composition, place: &Place) -> Result<Acting> {
     let Some(email) = place.account.as_deref() else {
         let message = "`--as EMAIL` is needed: an account of the organisation, in whose name it is done";
         return Err(Failure::Configuration(message.to_owned()).into());

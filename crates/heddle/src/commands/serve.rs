@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use heddle_server::operator::{self, Acting};
+use heddle_server::acting::Acting;
+use heddle_server::operator;
 use heddle_server::{Config, Server};
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};

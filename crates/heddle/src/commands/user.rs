@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use heddle_server::operator::{self, CreatedUser, NewUser};
-use heddle_server::{Config, Core};
+use heddle_server::{Composition, Config};
 use serde_json::to_value;
 
 use super::{acting, operate};
@@ -34,14 +34,14 @@ pub async fn create(config: Config, options: CreateUser, as_json: bool) -> Resul
     Ok(())
 }
 
-async fn create_in(core: &Core, options: CreateUser, password: Option<String>) -> Result<CreatedUser> {
+async fn create_in(core: &Composition, options: CreateUser, password: Option<String>) -> Result<CreatedUser> {
     let new = NewUser {
         display_name: options.name.unwrap_or_else(|| options.email.clone()),
         email: options.email,
         role: options.role,
         password,
     };
-    if !operator::is_new(core) {
+    if !core.is_new() {
         let acting = acting(core, &options.place).await?;
         return Ok(operator::create_user(&core.app, &acting, new).await?);
     }

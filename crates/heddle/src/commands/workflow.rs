@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use heddle_server::acting::Acting;
 use heddle_server::demo::{self, Source};
-use heddle_server::operator::{self, Acting, Exported};
-use heddle_server::{Config, Core};
+use heddle_server::operator::{self, Exported};
+use heddle_server::{Composition, Config};
 use serde_json::{Value, json};
 
 use super::{acting, operate};
@@ -39,7 +40,7 @@ pub async fn export(config: Config, options: ExportWorkflow, as_json: bool) -> R
     Ok(())
 }
 
-async fn export_from(core: &Core, options: &ExportWorkflow) -> Result<Exported> {
+async fn export_from(core: &Composition, options: &ExportWorkflow) -> Result<Exported> {
     let acting = acting(core, &options.place).await?;
     Ok(operator::export(&core.app, &acting, &options.workflow, &options.of).await?)
 }
@@ -72,7 +73,7 @@ pub async fn import(config: Config, options: ImportWorkflows, as_json: bool) -> 
     done
 }
 
-async fn import_one(core: &Core, acting: &Acting, file: &Path, publish: bool) -> Result<Value> {
+async fn import_one(core: &Composition, acting: &Acting, file: &Path, publish: bool) -> Result<Value> {
     let bytes = std::fs::read(file).context("cannot be read")?;
     let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, name) = (text(file.file_stem()), text(file.file_name()));

@@ -217,7 +217,7 @@ async fn a_thrown_message_wakes_the_deliveries_and_a_failed_one_is_tried_again()
     let background = Background::new(store);
     let _loops = background.start();
     sleep(Duration::from_millis(5_500)).await;
-    background.hub.thrown();
+    background.hub.outbox_changed();
     sleep(Duration::from_secs(70)).await;
     // At the start; told; a second after the failure; after the longest time without a look.
     assert_eq!(*deliveries.lock(), [0, 5, 6, 66]);

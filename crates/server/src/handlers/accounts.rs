@@ -8,18 +8,18 @@ use heddle_identity::{NewAccount, PatchUser, SetMember};
 
 use crate::call::{Call, page};
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/users
-pub async fn list(call: Call<ops::ListUsers>) -> Outcome {
+pub async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let filter = UserFilter { q: call.query.q, state: call.query.state.map(state_of) };
     let found = call.app.identity.users(&call.authorized, &call.context, &filter, &page).await?;
-    Answer::list(found, page.limit, |found| user(&found))
+    Response::list(found, page.limit, |found| user(&found))
 }
 
 /// POST /api/users
-pub async fn create(call: Call<ops::CreateUser>) -> Outcome {
+pub async fn create(call: Call<ops::CreateUser>) -> HandlerResult {
     let body = &call.body;
     let new = NewAccount {
         email: body.email.clone(),
@@ -29,7 +29,7 @@ pub async fn create(call: Call<ops::CreateUser>) -> Outcome {
     };
     let answer = |made: &User| {
         let location = format!("/api/users/{}", made.id);
-        Ok(Answer::data(201, user(made))?.with("location", location).tagged(made.revision))
+        Ok(Response::data(201, user(made))?.with("location", location).tagged(made.revision))
     };
     let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.create_user(&call.authorized, &call.context, new, &record).await?;
@@ -37,13 +37,13 @@ pub async fn create(call: Call<ops::CreateUser>) -> Outcome {
 }
 
 /// GET /api/users/{userId}
-pub async fn get(call: Call<ops::GetUser>) -> Outcome {
+pub async fn get(call: Call<ops::GetUser>) -> HandlerResult {
     let found = call.app.identity.user(&call.authorized, &call.context).await?;
-    Ok(Answer::data(200, user(&found))?.tagged(found.revision))
+    Ok(Response::data(200, user(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/users/{userId}
-pub async fn patch(call: Call<ops::UpdateUser>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
     let body = &call.body;
     let patch = PatchUser {
         email: body.email.clone(),
@@ -52,29 +52,29 @@ pub async fn patch(call: Call<ops::UpdateUser>) -> Outcome {
         state: body.state.map(state_of),
         revision: call.seen(body.revision)?,
     };
-    let answer = |made: &User| Ok(Answer::data(200, user(made))?.tagged(made.revision));
+    let answer = |made: &User| Ok(Response::data(200, user(made))?.tagged(made.revision));
     let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.update_user(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/users/{userId}
-pub async fn delete(call: Call<ops::DeleteUser>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_user(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// GET /api/members
-pub async fn members(call: Call<ops::ListMembers>) -> Outcome {
+pub async fn members(call: Call<ops::ListMembers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.members(&call.authorized, &call.context, &page).await?;
-    Answer::list(found, page.limit, |found| member(&found))
+    Response::list(found, page.limit, |found| member(&found))
 }
 
 /// PUT /api/members/{userId}
-pub async fn set_member(call: Call<ops::SetMember>) -> Outcome {
+pub async fn set_member(call: Call<ops::SetMember>) -> HandlerResult {
     let body = &call.body;
     if body.groups.as_ref().is_some_and(|groups| !groups.is_empty()) {
         return Err(Failure::at("groups", "notAllowed", "This version has no groups; give roles."));
@@ -85,18 +85,18 @@ pub async fn set_member(call: Call<ops::SetMember>) -> Outcome {
         revision: call.seen(body.revision)?,
     };
     let id = call.authorized.id();
-    let answer = |made: &Member| Ok(Answer::data(200, member(made))?.tagged(made.membership.revision));
+    let answer = |made: &Member| Ok(Response::data(200, member(made))?.tagged(made.membership.revision));
     let record = |made: &Member| call.journal(&id.to_string(), || answer(made));
     let made = call.app.identity.set_member(&call.authorized, &call.context, wanted, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/members/{userId}
-pub async fn remove_member(call: Call<ops::RemoveMember>) -> Outcome {
+pub async fn remove_member(call: Call<ops::RemoveMember>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.remove_member(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 const fn state_of(word: wire::directory::UserState) -> UserState {

@@ -12,16 +12,16 @@ use heddle_conformance::recorded;
 use crate::call::{Call, Meta};
 use crate::evidence;
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/bpmn/conformance
-pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> Outcome {
+pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> HandlerResult {
     let claims = claims();
     let claimed = |claim: &ElementClaim| {
         Ok(ClaimedElement { claim: claim.clone(), tests: evidence::tests(claim.element)? })
     };
     let elements: Result<Vec<_>, &'static str> = claims.elements.iter().map(claimed).collect();
-    Answer::data(
+    Response::data(
         200,
         BpmnConformance {
             specification: claims.specification.to_owned(),
@@ -37,12 +37,12 @@ pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> Outcome {
 }
 
 /// GET /api/workflows/bpmn/profiles/common-executable
-pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> Outcome {
+pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> HandlerResult {
     let claims = claims();
     let class = claims.classes.iter().find(|class| class.id == "processModeling.commonExecutable");
     let execution = class.ok_or_else(|| Failure::internal("the claims lack the sub-class"))?.clone();
     let own = |rule: &&Rule| rule.profile == RuleProfile::CommonExecutable;
-    Answer::data(
+    Response::data(
         200,
         CommonExecutableProfile {
             specification: claims.specification.to_owned(),
@@ -56,12 +56,12 @@ pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> Outc
 }
 
 /// GET /api/workflows/dmn/conformance
-pub async fn dmn(_: Call<ops::GetDmnConformance>) -> Outcome {
+pub async fn dmn(_: Call<ops::GetDmnConformance>) -> HandlerResult {
     let claims = heddle_conformance::dmn::claims();
     let report = evidence::dmn().map_err(Failure::internal)?;
     let tests = report.suites.iter();
     let tests = tests.map(|suite| ElementTests { suite: suite.name.clone(), counts: suite.counts.clone() });
-    Answer::data(
+    Response::data(
         200,
         DmnConformance {
             specification: claims.specification.to_owned(),
@@ -84,12 +84,12 @@ pub async fn dmn(_: Call<ops::GetDmnConformance>) -> Outcome {
 }
 
 /// GET /api/workflows/bpmn/conformance/report
-pub async fn bpmn_report(call: Call<ops::GetBpmnConformanceReport>) -> Outcome {
+pub async fn bpmn_report(call: Call<ops::GetBpmnConformanceReport>) -> HandlerResult {
     report(evidence::bpmn(), call.query.format, &call.meta)
 }
 
 /// GET /api/workflows/dmn/conformance/report
-pub async fn dmn_report(call: Call<ops::GetDmnConformanceReport>) -> Outcome {
+pub async fn dmn_report(call: Call<ops::GetDmnConformanceReport>) -> HandlerResult {
     report(evidence::dmn(), call.query.format, &call.meta)
 }
 
@@ -97,8 +97,8 @@ fn report(
     report: Result<&'static ConformanceReport, &'static str>,
     format: Option<ReportFormat>,
     meta: &Meta,
-) -> Outcome {
+) -> HandlerResult {
     let report = report.map_err(Failure::internal)?;
     let for_people = format.map_or(meta.wants_html, |format| format == ReportFormat::Html);
-    if for_people { Ok(Answer::page(evidence::page(report))) } else { Answer::data(200, report) }
+    if for_people { Ok(Response::page(evidence::page(report))) } else { Response::data(200, report) }
 }

@@ -8,17 +8,17 @@ use heddle_workflows::records::WorkflowView;
 use super::workflows::version_choice;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/{workflowId}/dmn/logic
-pub async fn logic(call: Call<ops::GetDecisionLogic>) -> Outcome {
+pub async fn logic(call: Call<ops::GetDecisionLogic>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let found = call.app.definitions.decision_logic(&call.authorized, &call.context, choice).await?;
     answer(&found)
 }
 
 /// PUT /api/workflows/{workflowId}/dmn/logic
-pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> Outcome {
+pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> HandlerResult {
     let (source, revision) = match &call.body {
         wire::decisions::DecisionLogicBody::Xml(bytes) => (LogicSource::Document(bytes.clone()), None),
         wire::decisions::DecisionLogicBody::Json(request) => {
@@ -46,7 +46,7 @@ pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> Outcome {
     answer(&result)
 }
 
-fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> Outcome {
+fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> HandlerResult {
     let model = logic.model.clone();
     let imported = logic.imported.iter().cloned();
     let imported =
@@ -82,5 +82,5 @@ fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> Outcome {
         revision: revision.0,
         draft_revision: view.workflow.draft_revision.0,
     };
-    Ok(Answer::data(200, data)?.tagged(revision))
+    Ok(Response::data(200, data)?.tagged(revision))
 }

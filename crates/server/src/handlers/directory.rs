@@ -8,22 +8,22 @@ use heddle_identity::{CreateOrganization, PatchOrganization};
 
 use crate::call::{Call, page};
 use crate::failure::Failure;
-use crate::reply::{Answer, Content, Outcome};
+use crate::reply::{Content, HandlerResult, Response};
 
 /// GET /api/organizations
-pub async fn list(call: Call<ops::ListOrganizations>) -> Outcome {
+pub async fn list(call: Call<ops::ListOrganizations>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.organizations(&call.authorized, &call.context, &page).await?;
-    Answer::list(found, page.limit, |found| organization(&found))
+    Response::list(found, page.limit, |found| organization(&found))
 }
 
 /// POST /api/organizations
-pub async fn create(call: Call<ops::CreateOrganization>) -> Outcome {
+pub async fn create(call: Call<ops::CreateOrganization>) -> HandlerResult {
     let new =
         CreateOrganization { slug: call.body.slug.clone(), display_name: call.body.display_name.clone() };
     let answer = |made: &Organization| {
         let location = format!("/api/organizations/{}", made.id);
-        Ok(Answer::data(201, organization(made))?.with("location", location).tagged(made.revision))
+        Ok(Response::data(201, organization(made))?.with("location", location).tagged(made.revision))
     };
     let record = |made: &Organization| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.create_organization(&call.authorized, &call.context, new, &record).await?;
@@ -31,34 +31,34 @@ pub async fn create(call: Call<ops::CreateOrganization>) -> Outcome {
 }
 
 /// GET /api/organizations/{organizationId}
-pub async fn get(call: Call<ops::GetOrganization>) -> Outcome {
+pub async fn get(call: Call<ops::GetOrganization>) -> HandlerResult {
     let found = call.app.identity.organization(&call.authorized, &call.context).await?;
-    Ok(Answer::data(200, organization(&found))?.tagged(found.revision))
+    Ok(Response::data(200, organization(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/organizations/{organizationId}
-pub async fn patch(call: Call<ops::UpdateOrganization>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateOrganization>) -> HandlerResult {
     let body = &call.body;
     let patch = PatchOrganization {
         slug: body.slug.clone(),
         display_name: body.display_name.clone(),
         revision: call.seen(body.revision)?,
     };
-    let answer = |made: &Organization| Ok(Answer::data(200, organization(made))?.tagged(made.revision));
+    let answer = |made: &Organization| Ok(Response::data(200, organization(made))?.tagged(made.revision));
     let record = |made: &Organization| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.update_organization(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/organizations/{organizationId}
-pub async fn delete(call: Call<ops::DeleteOrganization>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteOrganization>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app
         .identity
         .delete_organization(&call.authorized, &call.context, call.meta.if_match, &journal)
         .await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// An organisation.
@@ -74,7 +74,7 @@ pub(super) fn organization(organization: &Organization) -> wire::directory::Orga
 }
 
 /// GET /api/audit-events
-pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> Outcome {
+pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> HandlerResult {
     // What was refused a moment ago is on its way; the reader of the trail shall see it.
     call.app.denials.flush().await;
     let query = call.query;
@@ -98,7 +98,7 @@ pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> Outcome {
     };
     let found = call.app.identity.audit_events(&call.authorized, &call.context, &filter, &page).await?;
     if !call.meta.wants_lines {
-        return Answer::list(found, page.limit, audit_event);
+        return Response::list(found, page.limit, audit_event);
     }
     let mut lines = Vec::new();
     for event in found.items {
@@ -107,7 +107,7 @@ pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> Outcome {
         lines.push(b'\n');
     }
     let content = Content::Bytes(lines, "application/x-ndjson".to_owned());
-    let answer = Answer { status: 200, headers: Vec::new(), content };
+    let answer = Response { status: 200, headers: Vec::new(), content };
     // The lines have no place for the cursor.
     Ok(match found.next {
         Some(cursor) => answer.with("x-next-cursor", cursor.as_str()),

@@ -10,16 +10,16 @@ use heddle_policy::licence::{Licence, LicenceState};
 
 use super::sessions::licence_state;
 use crate::call::Call;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/licence
-pub async fn get(call: Call<ops::GetLicence>) -> Outcome {
+pub async fn get(call: Call<ops::GetLicence>) -> HandlerResult {
     let report = call.app.identity.licence(&call.authorized, &call.context).await?;
     shown(200, &report)
 }
 
 /// PUT /api/licence
-pub async fn install(call: Call<ops::InstallLicence>) -> Outcome {
+pub async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
     let install = Install {
         text: call.body.licence.clone(),
         force: call.body.force.unwrap_or(false),
@@ -32,11 +32,11 @@ pub async fn install(call: Call<ops::InstallLicence>) -> Outcome {
 }
 
 /// POST /api/licence/validate
-pub async fn validate(call: Call<ops::ValidateLicence>) -> Outcome {
+pub async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
     let found =
         call.app.identity.validate_licence(&call.authorized, &call.context, &call.body.licence).await?;
     let present = call.app.identity.licence_request(&call.authorized, &call.context).await?;
-    Answer::data(
+    Response::data(
         200,
         wire::licence::LicenceValidation {
             valid: found.valid,
@@ -50,14 +50,14 @@ pub async fn validate(call: Call<ops::ValidateLicence>) -> Outcome {
 }
 
 /// GET /api/licence/request
-pub async fn request(call: Call<ops::GetLicenceRequest>) -> Outcome {
+pub async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
     let request = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let usage = BTreeMap::from([
         ("organizations".to_owned(), count(request.usage.organizations)),
         ("users".to_owned(), count(request.usage.users)),
     ]);
-    Answer::data(
+    Response::data(
         200,
         wire::licence::LicenceRequest {
             installation_id: request.installation_id,
@@ -69,16 +69,16 @@ pub async fn request(call: Call<ops::GetLicenceRequest>) -> Outcome {
 }
 
 /// POST /api/licence/trial
-pub async fn start_trial(call: Call<ops::StartTrial>) -> Outcome {
+pub async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
     let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(201, report));
     let report = call.app.identity.start_trial(&call.authorized, &call.context, &record).await?;
     shown(201, &report)
 }
 
-fn shown(status: u16, report: &LicenceReport) -> Outcome {
+fn shown(status: u16, report: &LicenceReport) -> HandlerResult {
     let rest = (report.trial_available, report.revision.0);
     let data = view(&report.licence, &report.installation_id, report.usage, rest);
-    let answer = Answer::data(status, data)?.tagged(report.revision);
+    let answer = Response::data(status, data)?.tagged(report.revision);
     Ok(if status == 201 { answer.with("location", "/api/licence") } else { answer })
 }
 

@@ -7,9 +7,9 @@ use heddle_api::{openapi, wire};
 use heddle_kernel::Clock as _;
 
 use super::runs::duration_ms;
+use crate::call::{PublicCall, SessionCall};
 use crate::failure::Failure;
-use crate::gate::{PublicCall, SessionCall};
-use crate::reply::{Answer, Content, Outcome};
+use crate::reply::{Content, HandlerResult, Response};
 
 /// The checks of readiness, each with what is wrong.
 async fn checks(app: &crate::app::App) -> Vec<wire::health::HealthCheck> {
@@ -50,19 +50,19 @@ fn health_of(checks: &[wire::health::HealthCheck]) -> wire::health::HealthStatus
 }
 
 /// GET /health/live: touches nothing.
-pub async fn live(_: PublicCall<ops::GetLiveness>) -> Outcome {
-    Answer::data(
+pub async fn live(_: PublicCall<ops::GetLiveness>) -> HandlerResult {
+    Response::data(
         200,
         wire::health::Health { status: wire::health::HealthStatus::Ok, version: None, checks: None },
     )
 }
 
 /// GET /health/ready
-pub async fn ready(call: PublicCall<ops::GetReadiness>) -> Outcome {
+pub async fn ready(call: PublicCall<ops::GetReadiness>) -> HandlerResult {
     let checks = checks(&call.app).await;
     if checks.iter().all(is_ok) {
         let status = wire::health::HealthStatus::Ok;
-        return Answer::data(200, wire::health::Health { status, version: None, checks: None });
+        return Response::data(200, wire::health::Health { status, version: None, checks: None });
     }
     let failed: Vec<_> = checks.iter().filter(|check| !is_ok(check)).collect();
     let mut failure = Failure::unavailable("");
@@ -77,7 +77,7 @@ pub async fn ready(call: PublicCall<ops::GetReadiness>) -> Outcome {
 }
 
 /// GET /health: the status for everybody; version and checks for who is signed in and may read the organisation.
-pub async fn health(call: PublicCall<ops::GetHealth>) -> Outcome {
+pub async fn health(call: PublicCall<ops::GetHealth>) -> HandlerResult {
     let checks = checks(&call.app).await;
     let status = health_of(&checks);
     let token = call.meta.token.as_deref();
@@ -87,7 +87,7 @@ pub async fn health(call: PublicCall<ops::GetHealth>) -> Outcome {
     };
     let informed =
         caller.is_some_and(|caller| caller.snapshot.holds(heddle_policy::Permission::OrganizationsView));
-    Answer::data(
+    Response::data(
         200,
         wire::health::Health {
             status,
@@ -98,24 +98,24 @@ pub async fn health(call: PublicCall<ops::GetHealth>) -> Outcome {
 }
 
 /// GET /openapi.json
-pub async fn openapi(_: PublicCall<ops::GetContractDocument>) -> Outcome {
+pub async fn openapi(_: PublicCall<ops::GetContractDocument>) -> HandlerResult {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
     Ok(json_text(DOCUMENT.get_or_init(|| openapi::contract_json().to_string())))
 }
 
 /// GET /openapi-platform.json
-pub async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) -> Outcome {
+pub async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) -> HandlerResult {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
     Ok(json_text(DOCUMENT.get_or_init(|| openapi::platform_json().to_string())))
 }
 
-fn json_text(text: &str) -> Answer {
+fn json_text(text: &str) -> Response {
     let content = Content::Bytes(text.as_bytes().to_vec(), "application/json".to_owned());
-    Answer { status: 200, headers: Vec::new(), content }
+    Response { status: 200, headers: Vec::new(), content }
 }
 
 /// GET /docs
-pub async fn docs(call: PublicCall<ops::GetDocs>) -> Outcome {
+pub async fn docs(call: PublicCall<ops::GetDocs>) -> HandlerResult {
     if !call.app.config.docs {
         return Err(Failure::not_found());
     }
@@ -123,12 +123,12 @@ pub async fn docs(call: PublicCall<ops::GetDocs>) -> Outcome {
 }
 
 /// POST /api/test/clock
-pub async fn advance_clock(call: SessionCall<ops::AdvanceTestClock>) -> Outcome {
+pub async fn advance_clock(call: SessionCall<ops::AdvanceTestClock>) -> HandlerResult {
     if !call.app.config.test_clock {
         return Err(Failure::not_found());
     }
     let millis = duration_ms(&call.body.advance)?;
     let target = call.app.clock.now().plus_millis(millis);
     let now = call.app.worker.advance_clock(target).await?;
-    Answer::data(200, wire::health::ClockReading { now })
+    Response::data(200, wire::health::ClockReading { now })
 }

@@ -10,17 +10,17 @@ use heddle_policy::{Effect, PermissionSet, ResourceRule, RoleRules};
 
 use crate::call::{Call, page};
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/roles
-pub async fn list(call: Call<ops::ListRoles>) -> Outcome {
+pub async fn list(call: Call<ops::ListRoles>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.roles(&call.authorized, &call.context, &page).await?;
-    Answer::list(found, page.limit, |found| role(&found))
+    Response::list(found, page.limit, |found| role(&found))
 }
 
 /// POST /api/roles
-pub async fn create(call: Call<ops::CreateRole>) -> Outcome {
+pub async fn create(call: Call<ops::CreateRole>) -> HandlerResult {
     let body = &call.body;
     let new = NewRole {
         name: body.name.clone(),
@@ -33,7 +33,7 @@ pub async fn create(call: Call<ops::CreateRole>) -> Outcome {
     };
     let answer = |made: &Role| {
         let location = format!("/api/roles/{}", made.id);
-        Ok(Answer::data(201, role(made))?.with("location", location).tagged(made.revision))
+        Ok(Response::data(201, role(made))?.with("location", location).tagged(made.revision))
     };
     let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.create_role(&call.authorized, &call.context, new, &record).await?;
@@ -41,13 +41,13 @@ pub async fn create(call: Call<ops::CreateRole>) -> Outcome {
 }
 
 /// GET /api/roles/{roleId}
-pub async fn get(call: Call<ops::GetRole>) -> Outcome {
+pub async fn get(call: Call<ops::GetRole>) -> HandlerResult {
     let found = call.app.identity.role(&call.authorized, &call.context).await?;
-    Ok(Answer::data(200, role(&found))?.tagged(found.revision))
+    Ok(Response::data(200, role(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/roles/{roleId}
-pub async fn patch(call: Call<ops::UpdateRole>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateRole>) -> HandlerResult {
     let body = &call.body;
     let patch = PatchRole {
         name: body.name.clone(),
@@ -57,18 +57,18 @@ pub async fn patch(call: Call<ops::UpdateRole>) -> Outcome {
         resources: body.grants.as_deref().map(|grants| grants.iter().map(rule).collect()),
         revision: call.seen(body.revision)?,
     };
-    let answer = |made: &Role| Ok(Answer::data(200, role(made))?.tagged(made.revision));
+    let answer = |made: &Role| Ok(Response::data(200, role(made))?.tagged(made.revision));
     let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.update_role(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
 
 /// DELETE /api/roles/{roleId}
-pub async fn delete(call: Call<ops::DeleteRole>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteRole>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_role(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 fn rule(grant: &wire::access::RoleGrant) -> ResourceRule {
@@ -120,7 +120,7 @@ fn role(role: &Role) -> wire::access::Role {
 }
 
 /// GET /api/grants
-pub async fn grants(call: Call<ops::ListGrants>) -> Outcome {
+pub async fn grants(call: Call<ops::ListGrants>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = |principal| GrantFilter {
@@ -147,11 +147,11 @@ pub async fn grants(call: Call<ops::ListGrants>) -> Outcome {
             break;
         }
     }
-    Answer::list(found, page.limit, |found| grant(&found))
+    Response::list(found, page.limit, |found| grant(&found))
 }
 
 /// POST /api/grants
-pub async fn create_grant(call: Call<ops::CreateGrant>) -> Outcome {
+pub async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult {
     let body = &call.body;
     let new = NewGrant {
         principal: principal_of(&body.principal)?,
@@ -166,7 +166,7 @@ pub async fn create_grant(call: Call<ops::CreateGrant>) -> Outcome {
         reason: body.reason.clone(),
     };
     let answer = |made: &GrantRow| {
-        Ok(Answer::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
+        Ok(Response::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
     };
     let record = |made: &GrantRow| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.identity.create_grant(&call.authorized, &call.context, new, &record).await?;
@@ -174,17 +174,17 @@ pub async fn create_grant(call: Call<ops::CreateGrant>) -> Outcome {
 }
 
 /// GET /api/grants/{grantId}
-pub async fn get_grant(call: Call<ops::GetGrant>) -> Outcome {
+pub async fn get_grant(call: Call<ops::GetGrant>) -> HandlerResult {
     let found = call.app.identity.grant(&call.authorized, &call.context).await?;
-    Answer::data(200, grant(&found))
+    Response::data(200, grant(&found))
 }
 
 /// DELETE /api/grants/{grantId}
-pub async fn delete_grant(call: Call<ops::DeleteGrant>) -> Outcome {
+pub async fn delete_grant(call: Call<ops::DeleteGrant>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_grant(&call.authorized, &call.context, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 fn principal_of(principal: &wire::access::Principal) -> Result<GrantPrincipal, Failure> {

@@ -16,10 +16,10 @@ use super::run_view;
 use crate::app::App;
 use crate::call::{Call, page};
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/{workflowId}/runs
-pub async fn list(call: Call<ops::ListRuns>) -> Outcome {
+pub async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let waiting = query.waiting_longer_than.as_deref().map(duration_ms).transpose()?;
@@ -33,11 +33,11 @@ pub async fn list(call: Call<ops::ListRuns>) -> Outcome {
         ..RunFilter::default()
     };
     let found = call.app.runs.list(&call.authorized, &call.context, &filter, &page).await?;
-    Answer::list(found, page.limit, |view| run_view::run(&view, false))
+    Response::list(found, page.limit, |view| run_view::run(&view, false))
 }
 
 /// POST /api/workflows/{workflowId}/runs
-pub async fn start(call: Call<ops::StartRun>) -> Outcome {
+pub async fn start(call: Call<ops::StartRun>) -> HandlerResult {
     let body = &call.body;
     let request = StartRun {
         input: body.input.clone().unwrap_or_default(),
@@ -79,15 +79,15 @@ async fn ended(app: &App, run: Run, limit: Duration) -> Result<Run, Failure> {
     }
 }
 
-fn started(app: &App, run: &Run) -> Outcome {
+fn started(app: &App, run: &Run) -> HandlerResult {
     let location = format!("/api/workflows/{}/runs/{}", run.workflow, run.id);
-    Ok(Answer::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
+    Ok(Response::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
         .with("location", location)
         .tagged(run.revision))
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}
-pub async fn get(call: Call<ops::GetRun>) -> Outcome {
+pub async fn get(call: Call<ops::GetRun>) -> HandlerResult {
     let view = call.app.runs.get(&call.authorized).await?;
     let include = call.query.include.unwrap_or_default();
     let mut shown = run_view::run(&view, include.contains(&wire::runs::RunInclude::Variables));
@@ -95,11 +95,11 @@ pub async fn get(call: Call<ops::GetRun>) -> Outcome {
         // No element that is executed starts a run of its own under another one.
         shown.children = Some(Vec::new());
     }
-    Ok(Answer::data(200, shown)?.tagged(view.run.revision))
+    Ok(Response::data(200, shown)?.tagged(view.run.revision))
 }
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
-pub async fn cancel(call: Call<ops::CancelRun>) -> Outcome {
+pub async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
     let id = call.authorized.id().to_string();
     if call.query.purge == Some(true) {
         let mut journal = call.audited(&id);
@@ -107,17 +107,17 @@ pub async fn cancel(call: Call<ops::CancelRun>) -> Outcome {
             audit.action = "workflow.run_deleted".to_owned();
         }
         call.app.runs.purge(&call.authorized, &journal).await?;
-        return Ok(Answer::none());
+        return Ok(Response::none());
     }
     let reason = call.query.reason.clone();
     let details = json!({ "reason": reason });
-    let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Answer::none()));
+    let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Response::none()));
     call.app.runs.cancel(&call.authorized, &call.context, reason, &record).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/decision
-pub async fn decide(call: Call<ops::DecideRun>) -> Outcome {
+pub async fn decide(call: Call<ops::DecideRun>) -> HandlerResult {
     let body = &call.body;
     let decision = Decision {
         kind: decision_of(body.decision),
@@ -135,13 +135,13 @@ pub async fn decide(call: Call<ops::DecideRun>) -> Outcome {
     decided(&call.app, &run)
 }
 
-fn decided(app: &App, run: &Run) -> Outcome {
-    Ok(Answer::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
+fn decided(app: &App, run: &Run) -> HandlerResult {
+    Ok(Response::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
         .tagged(run.revision))
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events
-pub async fn events(call: Call<ops::ListRunEvents>) -> Outcome {
+pub async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = EventFilter {
@@ -150,11 +150,11 @@ pub async fn events(call: Call<ops::ListRunEvents>) -> Outcome {
         node_id: query.node_id,
     };
     let found = call.app.runs.events(&call.authorized, &filter, &page).await?;
-    Answer::list(found, page.limit, |event: Value| event)
+    Response::list(found, page.limit, |event: Value| event)
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete
-pub async fn complete(call: Call<ops::CompleteHumanTask>) -> Outcome {
+pub async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResult {
     let body = &call.body;
     let task = match body.task_id.as_deref().map(str::parse::<TaskId>) {
         None => None,
@@ -175,16 +175,16 @@ pub async fn complete(call: Call<ops::CompleteHumanTask>) -> Outcome {
     completed(&call.app, &done)
 }
 
-fn completed(app: &App, (task, run): &(HumanTask, Run)) -> Outcome {
+fn completed(app: &App, (task, run): &(HumanTask, Run)) -> HandlerResult {
     let data = wire::tasks::CompletedTask {
         task: run_view::task(task),
         run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
     };
-    Ok(Answer::data(200, data)?.tagged(run.revision))
+    Ok(Response::data(200, data)?.tagged(run.revision))
 }
 
 /// GET /api/human-tasks
-pub async fn tasks(call: Call<ops::ListHumanTasks>) -> Outcome {
+pub async fn tasks(call: Call<ops::ListHumanTasks>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let whose = match (query.assignee.as_deref(), query.candidate.as_deref()) {
@@ -215,11 +215,11 @@ pub async fn tasks(call: Call<ops::ListHumanTasks>) -> Outcome {
         ..TaskFilter::default()
     };
     let found = call.app.runs.tasks(&call.authorized, &call.context, (whose, filter), &page).await?;
-    Answer::list(found, page.limit, |task| run_view::task(&task))
+    Response::list(found, page.limit, |task| run_view::task(&task))
 }
 
 /// POST /api/human-tasks/{taskId}/assign
-pub async fn assign(call: Call<ops::AssignHumanTask>) -> Outcome {
+pub async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     let assignment = match &call.body.assignee {
         Patch::Null => Assignment::Release,
         Patch::Value(name) if name == "me" => Assignment::Claim,
@@ -228,7 +228,7 @@ pub async fn assign(call: Call<ops::AssignHumanTask>) -> Outcome {
     };
     let details =
         json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), _ => None } });
-    let answer = |task: &HumanTask| Answer::data(200, run_view::task(task));
+    let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
     let task = call
         .app
@@ -239,7 +239,7 @@ pub async fn assign(call: Call<ops::AssignHumanTask>) -> Outcome {
 }
 
 /// POST /api/case-events
-pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> Outcome {
+pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
     let body = &call.body;
     let sent = CaseEvent {
         correlation_key: body.correlation_key.clone(),
@@ -253,7 +253,7 @@ pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> Outcome {
             workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
             event: event_record(event),
         };
-        Answer::data(202, data)
+        Response::data(202, data)
     };
     let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
     let received = call.app.runs.receive(&call.authorized, &call.context, sent, &record).await?;
@@ -263,7 +263,7 @@ pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> Outcome {
 }
 
 /// GET /api/case-events/{eventId}
-pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> Outcome {
+pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> HandlerResult {
     let event = call.app.runs.event(&call.authorized, &call.context, call.path.event_id).await?;
     let state = match event.state {
         InboxState::Consumed => wire::case_events::CaseEventState::Consumed,
@@ -276,11 +276,11 @@ pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> Outcome {
         workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
         event: event_record(&event),
     };
-    Answer::data(200, data)
+    Response::data(200, data)
 }
 
 /// POST /api/signals
-pub async fn signal(call: Call<ops::SendSignal>) -> Outcome {
+pub async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
     let body = &call.body;
     let sent = SignalCall {
         name: body.name.clone(),
@@ -302,7 +302,7 @@ pub async fn signal(call: Call<ops::SendSignal>) -> Outcome {
                 received_by: event.received_by.map(|user| user.to_string()),
             },
         };
-        Answer::data(202, data)
+        Response::data(202, data)
     };
     let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
     let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;

@@ -12,14 +12,13 @@ use serde_json::json;
 
 use super::accounts::user;
 use super::directory::organization;
-use crate::call::{audit, page};
+use crate::call::{PublicCall, SessionCall, audit, page};
 use crate::credentials::COOKIE;
 use crate::failure::Failure;
-use crate::gate::{PublicCall, SessionCall};
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// POST /api/setup
-pub async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> Outcome {
+pub async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> HandlerResult {
     let body = call.body;
     let wanted = SetUpRequest {
         slug: body.organization.slug,
@@ -33,11 +32,11 @@ pub async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> Outcome {
         organization: organization(&made.organization),
         user: user(&made.user),
     };
-    Ok(Answer::data(201, data)?.with("location", format!("/api/organizations/{}", made.organization.id)))
+    Ok(Response::data(201, data)?.with("location", format!("/api/organizations/{}", made.organization.id)))
 }
 
 /// POST /api/auth/sign-in
-pub async fn sign_in(call: PublicCall<ops::SignIn>) -> Outcome {
+pub async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
     let body = call.body;
     let wanted = SignIn {
         email: body.email,
@@ -62,20 +61,20 @@ pub async fn sign_in(call: PublicCall<ops::SignIn>) -> Outcome {
         organization_id: Some(signed_in.session.tenant.to_string()),
         organizations: signed_in.organizations.iter().map(membership).collect(),
     };
-    Ok(Answer::data(200, data)?.with("set-cookie", cookie))
+    Ok(Response::data(200, data)?.with("set-cookie", cookie))
 }
 
 /// POST /api/auth/sign-out
-pub async fn sign_out(call: SessionCall<ops::SignOut>) -> Outcome {
+pub async fn sign_out(call: SessionCall<ops::SignOut>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.caller.session_id().map(|id| id.to_string()).unwrap_or_default();
     call.app.identity.sign_out(&context, &journal(&call, &context, &id)).await?;
     let gone = format!("{COOKIE}=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0");
-    Ok(Answer::none().with("set-cookie", gone))
+    Ok(Response::none().with("set-cookie", gone))
 }
 
 /// GET /api/auth/session
-pub async fn current(call: SessionCall<ops::GetSession>) -> Outcome {
+pub async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult {
     let context = call.caller.context(call.facts);
     let info = call.app.identity.session_info(&context).await?;
     let sessions = call.app.identity.sessions(&context).await?;
@@ -85,7 +84,7 @@ pub async fn current(call: SessionCall<ops::GetSession>) -> Outcome {
         SessionKind::ApiToken(id) => Some(id.to_string()),
         SessionKind::Session(_) => None,
     };
-    Answer::data(
+    Response::data(
         200,
         wire::sessions::SessionView {
             session: present.map(|found| session(found, own)),
@@ -100,41 +99,41 @@ pub async fn current(call: SessionCall<ops::GetSession>) -> Outcome {
 }
 
 /// GET /api/auth/sessions
-pub async fn list(call: SessionCall<ops::ListSessions>) -> Outcome {
+pub async fn list(call: SessionCall<ops::ListSessions>) -> HandlerResult {
     let context = call.caller.context(call.facts);
     let own = call.caller.session_id();
     let items = call.app.identity.sessions(&context).await?;
     let limit = u32::try_from(items.len()).unwrap_or(u32::MAX).max(1);
-    Answer::list(heddle_kernel::Page { items, next: None }, limit, |found| session(&found, own))
+    Response::list(heddle_kernel::Page { items, next: None }, limit, |found| session(&found, own))
 }
 
 /// DELETE /api/auth/sessions/{sessionId}
-pub async fn end(call: SessionCall<ops::EndSession>) -> Outcome {
+pub async fn end(call: SessionCall<ops::EndSession>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.path.session_id;
     call.app.identity.end_session(&context, id, &journal(&call, &context, &id.to_string())).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// PUT /api/auth/password
-pub async fn change_password(call: SessionCall<ops::ChangePassword>) -> Outcome {
+pub async fn change_password(call: SessionCall<ops::ChangePassword>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let journal = journal(&call, &context, &context.user_id().to_string());
     let passwords = (call.body.current_password.as_str(), call.body.new_password.as_str());
     call.app.identity.change_password(&context, passwords, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// GET /api/auth/tokens
-pub async fn tokens(call: SessionCall<ops::ListApiTokens>) -> Outcome {
+pub async fn tokens(call: SessionCall<ops::ListApiTokens>) -> HandlerResult {
     let context = call.caller.context(call.facts);
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.tokens(&context, &page).await?;
-    Answer::list(found, page.limit, |token| api_token(&token))
+    Response::list(found, page.limit, |token| api_token(&token))
 }
 
 /// POST /api/auth/tokens
-pub async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Outcome {
+pub async fn create_token(call: SessionCall<ops::CreateApiToken>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let body = &call.body;
     let new = NewApiToken {
@@ -150,15 +149,15 @@ pub async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Outcome {
         token: created.token.expose().to_owned(),
         record: api_token(&created.record),
     };
-    Ok(Answer::data(201, data)?.with("location", location))
+    Ok(Response::data(201, data)?.with("location", location))
 }
 
 /// DELETE /api/auth/tokens/{tokenId}
-pub async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> Outcome {
+pub async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.path.token_id;
     call.app.identity.delete_token(&context, id, &journal(&call, &context, &id.to_string())).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 fn journal<O: Operation>(call: &SessionCall<O>, context: &RequestContext, resource: &str) -> Journal {

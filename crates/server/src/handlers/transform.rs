@@ -11,10 +11,10 @@ use heddle_workflows::definitions::{
 use super::workflows::version_choice;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// POST /api/workflows/transform/preview
-pub async fn preview(call: Call<ops::PreviewTransform>) -> Outcome {
+pub async fn preview(call: Call<ops::PreviewTransform>) -> HandlerResult {
     let (request, format) = match call.body {
         wire::transform::TransformBody::Xml(bytes) => {
             let format = SourceFormat::of_xml(&bytes);
@@ -25,7 +25,7 @@ pub async fn preview(call: Call<ops::PreviewTransform>) -> Outcome {
     };
     let (file_name, target) = (request.file_name.clone(), request.target);
     let previewed = call.app.definitions.preview(&call.authorized, &call.context, request).await?;
-    Answer::data(200, shown(previewed, (format, target), file_name)?)
+    Response::data(200, shown(previewed, (format, target), file_name)?)
 }
 
 fn from_json(request: wire::transform::TransformRequest) -> Result<(PreviewRequest, &'static str), Failure> {
@@ -107,12 +107,12 @@ fn shown(
 }
 
 /// GET /api/workflows/{workflowId}/export/bpmn
-pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> Outcome {
+pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
     let file_name = format!("{}.bpmn", exported.workflow.slug);
     if call.meta.wants_json {
-        return Answer::data(
+        return Response::data(
             200,
             wire::definition::ExportedDocument {
                 content: Some(exported.content),
@@ -124,11 +124,11 @@ pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> Outcome {
             },
         );
     }
-    Ok(Answer::document(exported.content.into_bytes(), exported.media_type, &file_name))
+    Ok(Response::document(exported.content.into_bytes(), exported.media_type, &file_name))
 }
 
 /// GET /api/workflows/{workflowId}/export/bpel
-pub async fn export_bpel(call: Call<ops::ExportBpel>) -> Outcome {
+pub async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
     let request = BpelRequest {
         version: version_choice(call.query.version.as_deref())?,
         process: call.query.process,
@@ -143,7 +143,7 @@ pub async fn export_bpel(call: Call<ops::ExportBpel>) -> Outcome {
 }
 
 /// GET /api/workflows/{workflowId}/export/dmn
-pub async fn export_dmn(call: Call<ops::ExportDmn>) -> Outcome {
+pub async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
     let archive = matches!(call.query.format, Some(wire::definition::DmnFormat::Zip));
     let request = DmnRequest {
         version: version_choice(call.query.version.as_deref())?,
@@ -161,16 +161,16 @@ fn file(
     wants_json: bool,
     (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<wire::definition::Diagnostic>),
     (media, file_name): (&str, String),
-) -> Outcome {
+) -> HandlerResult {
     if !wants_json {
-        return Ok(Answer::document(bytes, media, &file_name));
+        return Ok(Response::document(bytes, media, &file_name));
     }
     let (content, content_base64) = match String::from_utf8(bytes) {
         Ok(text) if media == "application/xml" => (Some(text), None),
         Ok(text) => (None, Some(STANDARD.encode(text))),
         Err(error) => (None, Some(STANDARD.encode(error.as_bytes()))),
     };
-    Answer::data(
+    Response::data(
         200,
         wire::definition::ExportedDocument {
             content,
@@ -184,10 +184,10 @@ fn file(
 }
 
 /// GET /api/workflows/{workflowId}/import-source
-pub async fn import_source(call: Call<ops::GetImportSource>) -> Outcome {
+pub async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
     let source = call.app.definitions.import_source(&call.authorized, &call.context).await?;
     if call.meta.wants_json {
-        return Answer::data(
+        return Response::data(
             200,
             wire::definition::ExportedDocument {
                 content: None,
@@ -203,5 +203,5 @@ pub async fn import_source(call: Call<ops::GetImportSource>) -> Outcome {
         if source.media_type == "application/xml" { "application/xml" } else { "application/octet-stream" };
     let name =
         source.file_name.unwrap_or_else(|| format!("{}.bpmn", &source.sha256[..12.min(source.sha256.len())]));
-    Ok(Answer::document(source.bytes, media, &name).with("x-content-sha256", source.sha256))
+    Ok(Response::document(source.bytes, media, &name).with("x-content-sha256", source.sha256))
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::call::{Call, page};
 use crate::failure::Failure;
-use crate::reply::{Answer, Outcome};
+use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows
-pub async fn list(call: Call<ops::ListWorkflows>) -> Outcome {
+pub async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = WorkflowFilter {
@@ -26,11 +26,11 @@ pub async fn list(call: Call<ops::ListWorkflows>) -> Outcome {
         sort: query.sort.map(sort_of).unwrap_or_default(),
     };
     let found = call.app.definitions.list(&call.authorized, &call.context, &filter, &page).await?;
-    Answer::list(found, page.limit, |view| workflow(&view, &Draft::Absent))
+    Response::list(found, page.limit, |view| workflow(&view, &Draft::Absent))
 }
 
 /// POST /api/workflows
-pub async fn create(call: Call<ops::CreateWorkflow>) -> Outcome {
+pub async fn create(call: Call<ops::CreateWorkflow>) -> HandlerResult {
     let body = &call.body;
     let (draft, definition) = draft_of(body.definition.clone());
     let new = NewWorkflow {
@@ -47,20 +47,20 @@ pub async fn create(call: Call<ops::CreateWorkflow>) -> Outcome {
     answer(&view)
 }
 
-fn created(view: &WorkflowView, draft: &Draft) -> Outcome {
+fn created(view: &WorkflowView, draft: &Draft) -> HandlerResult {
     let location = format!("/api/workflows/{}", view.workflow.id);
-    Ok(Answer::data(201, workflow(view, draft))?.with("location", location).tagged(view.workflow.revision))
+    Ok(Response::data(201, workflow(view, draft))?.with("location", location).tagged(view.workflow.revision))
 }
 
 /// GET /api/workflows/{workflowId}
-pub async fn get(call: Call<ops::GetWorkflow>) -> Outcome {
+pub async fn get(call: Call<ops::GetWorkflow>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let (view, draft) = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
-    Ok(Answer::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
+    Ok(Response::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
 }
 
 /// PATCH /api/workflows/{workflowId}
-pub async fn patch(call: Call<ops::UpdateWorkflow>) -> Outcome {
+pub async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
     let body = &call.body;
     let patch = WorkflowPatch {
         display_name: body.display_name.clone(),
@@ -78,15 +78,15 @@ pub async fn patch(call: Call<ops::UpdateWorkflow>) -> Outcome {
 }
 
 /// DELETE /api/workflows/{workflowId}
-pub async fn delete(call: Call<ops::DeleteWorkflow>) -> Outcome {
+pub async fn delete(call: Call<ops::DeleteWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.definitions.delete(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// PUT /api/workflows/{workflowId}/draft
-pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
+pub async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
     if call.body.definition.is_absent() {
         return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
     }
@@ -98,7 +98,7 @@ pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
             workflow: workflow(view, &draft),
             diagnostics: diagnostics.clone(),
         };
-        Ok(Answer::data(200, data)?.tagged(view.workflow.revision))
+        Ok(Response::data(200, data)?.tagged(view.workflow.revision))
     };
     let record = |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
         call.journal(&id.to_string(), || answer(result))
@@ -108,7 +108,7 @@ pub async fn save_draft(call: Call<ops::SaveDraft>) -> Outcome {
 }
 
 /// POST /api/workflows/{workflowId}/validate
-pub async fn validate(call: Call<ops::ValidateWorkflow>) -> Outcome {
+pub async fn validate(call: Call<ops::ValidateWorkflow>) -> HandlerResult {
     let profile = match call.body.profile {
         Some(wire::workflows::Profile::Structural) => ValidationProfile::Structural,
         None => ValidationProfile::Executable,
@@ -118,7 +118,7 @@ pub async fn validate(call: Call<ops::ValidateWorkflow>) -> Outcome {
     };
     let definition = call.body.definition.map(|definition| definition.typed);
     let report = call.app.definitions.validate(&call.authorized, &call.context, definition, profile).await?;
-    Answer::data(
+    Response::data(
         200,
         wire::workflows::Validation {
             valid: report.valid,
@@ -130,7 +130,7 @@ pub async fn validate(call: Call<ops::ValidateWorkflow>) -> Outcome {
 }
 
 /// POST /api/workflows/{workflowId}/publish
-pub async fn publish(call: Call<ops::PublishWorkflow>) -> Outcome {
+pub async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
     let request = PublishRequest {
         change_note: call.body.change_note.clone(),
         revision: call.seen(call.body.revision)?,
@@ -138,7 +138,7 @@ pub async fn publish(call: Call<ops::PublishWorkflow>) -> Outcome {
     let id = call.authorized.id();
     let answer = |published: &heddle_workflows::definitions::Published| {
         let revision = published.view.workflow.revision;
-        Ok(Answer::data(200, version(&published.version))?.tagged(revision))
+        Ok(Response::data(200, version(&published.version))?.tagged(revision))
     };
     let record = |published: &heddle_workflows::definitions::Published| {
         call.journal(&id.to_string(), || answer(published))
@@ -148,26 +148,26 @@ pub async fn publish(call: Call<ops::PublishWorkflow>) -> Outcome {
 }
 
 /// GET /api/workflows/{workflowId}/versions
-pub async fn versions(call: Call<ops::ListVersions>) -> Outcome {
+pub async fn versions(call: Call<ops::ListVersions>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.definitions.versions(&call.authorized, &call.context, &page).await?;
-    Answer::list(found, page.limit, |found| version(&found))
+    Response::list(found, page.limit, |found| version(&found))
 }
 
 /// PUT /api/workflows/{workflowId}/star
-pub async fn star(call: Call<ops::StarWorkflow>) -> Outcome {
+pub async fn star(call: Call<ops::StarWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     let view = call.app.definitions.star(&call.authorized, &call.context, true, &journal).await?;
-    Answer::data(200, wire::workflows::Star { workflow_id: id.to_string(), starred: view.starred })
+    Response::data(200, wire::workflows::Star { workflow_id: id.to_string(), starred: view.starred })
 }
 
 /// DELETE /api/workflows/{workflowId}/star
-pub async fn unstar(call: Call<ops::UnstarWorkflow>) -> Outcome {
+pub async fn unstar(call: Call<ops::UnstarWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.definitions.star(&call.authorized, &call.context, false, &journal).await?;
-    Ok(Answer::none())
+    Ok(Response::none())
 }
 
 /// `draft`, `published` or a number.
@@ -215,8 +215,8 @@ const fn sort_of(word: wire::workflows::WorkflowSort) -> WorkflowSort {
     }
 }
 
-fn plain(view: &WorkflowView) -> Outcome {
-    Ok(Answer::data(200, workflow(view, &Draft::Absent))?.tagged(view.workflow.revision))
+fn plain(view: &WorkflowView) -> HandlerResult {
+    Ok(Response::data(200, workflow(view, &Draft::Absent))?.tagged(view.workflow.revision))
 }
 
 /// A workflow for the caller; the definition stands in it as it was sent.

@@ -17,8 +17,8 @@ use heddle_runtime::ServerClock;
 use heddle_store::Db;
 use serde::Serialize;
 
+use crate::acting::own_context;
 use crate::config::Config;
-use crate::core::{open_database, own_context};
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
 use crate::stores;
 
@@ -125,7 +125,7 @@ async fn open(config: &Config) -> Result<(Db, Option<DataDir>), Check> {
             file.display()
         )));
     };
-    let db = open_database(config, &file).await.map_err(|error| failed(error.to_string()))?;
+    let db = stores::open(config, &file).await.map_err(|error| failed(error.to_string()))?;
     Ok((db, data))
 }
 

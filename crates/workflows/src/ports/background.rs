@@ -22,5 +22,5 @@ pub trait Notifier: Send + Sync {
     /// A timer was set.
     fn timer_set(&self, due_at: Timestamp);
     /// A message or signal was thrown.
-    fn thrown(&self);
+    fn outbox_changed(&self);
 }

@@ -1,6 +1,6 @@
 //! One step of one run: load, decide, write, tell.
 
-use heddle_engine::{Actor, Command, Refusal, RunContext, step};
+use heddle_engine::{Actor, Command, Rejection, RunContext, step};
 use heddle_kernel::{RunId, TenantId, Timestamp, UserId};
 use heddle_policy::{Key, resource};
 use heddle_usecase::Journal;
@@ -103,7 +103,7 @@ impl Runs {
                 self.ports.hub.timer_set(due);
             }
             if one.thrown || one.listens {
-                self.ports.hub.thrown();
+                self.ports.hub.outbox_changed();
             }
         }
         Ok(())
@@ -148,27 +148,27 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator) -> 
 }
 
 /// Why the engine did not take a command, in the words of the API.
-pub(super) fn refused(refusal: Refusal) -> UseCaseError {
+pub(super) fn refused(refusal: Rejection) -> UseCaseError {
     let message = refusal.to_string();
     let invalid =
         |field: &str, reason, message| UseCaseError::Invalid(vec![Problem::at(field, reason, message)]);
     match refusal {
-        Refusal::AlreadyEnded => UseCaseError::conflict("ended", message),
-        Refusal::Suspended => UseCaseError::conflict("suspended", message),
-        Refusal::NotSuspended => UseCaseError::conflict("notSuspended", message),
-        Refusal::StartNotDetermined(_) => invalid("startNodeId", "required", message),
-        Refusal::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
-        Refusal::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
-        Refusal::InvalidTarget(_) => invalid("target", "unknownNode", message),
-        Refusal::UnknownTask(_)
-        | Refusal::UnknownTimer(_)
-        | Refusal::NotDue(_)
-        | Refusal::UnknownSubscription(_)
-        | Refusal::UnknownIncident(_)
-        | Refusal::UnknownInstance(_)
-        | Refusal::NotWaiting(_) => UseCaseError::conflict("nothingWaits", message),
-        Refusal::CannotSkip(_) => UseCaseError::conflict("cannotSkip", message),
-        Refusal::NotStarted | Refusal::AlreadyStarted | Refusal::WrongGraph(_) => {
+        Rejection::AlreadyEnded => UseCaseError::conflict("ended", message),
+        Rejection::Suspended => UseCaseError::conflict("suspended", message),
+        Rejection::NotSuspended => UseCaseError::conflict("notSuspended", message),
+        Rejection::StartNotDetermined(_) => invalid("startNodeId", "required", message),
+        Rejection::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
+        Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
+        Rejection::InvalidTarget(_) => invalid("target", "unknownNode", message),
+        Rejection::UnknownTask(_)
+        | Rejection::UnknownTimer(_)
+        | Rejection::NotDue(_)
+        | Rejection::UnknownSubscription(_)
+        | Rejection::UnknownIncident(_)
+        | Rejection::UnknownInstance(_)
+        | Rejection::NotWaiting(_) => UseCaseError::conflict("nothingWaits", message),
+        Rejection::CannotSkip(_) => UseCaseError::conflict("cannotSkip", message),
+        Rejection::NotStarted | Rejection::AlreadyStarted | Rejection::WrongGraph(_) => {
             UseCaseError::Internal(message)
         }
     }

@@ -56,7 +56,7 @@ impl Notifier for Notices {
         self.0.lock().insert(Notice::Timer(due_at));
     }
 
-    fn thrown(&self) {
+    fn outbox_changed(&self) {
         self.0.lock().insert(Notice::Thrown);
     }
 }

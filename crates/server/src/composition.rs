@@ -1,18 +1,16 @@
 //! The composition: database, stores, use cases, background. The HTTP side is put on top of it by [`crate::Server`]; the
 //! command line uses it without.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_identity::Identity;
 use heddle_identity::ports::InstallationStore;
-use heddle_kernel::{Clock as _, IdSource, RequestId, TenantId, Timestamp, UserId};
-use heddle_policy::{OwnReason, RequestContext, RequestFacts};
+use heddle_kernel::{Clock as _, IdSource};
 use heddle_runtime::{
     CommitOptions, EventNotifier, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
 };
-use heddle_store::{Db, Options};
+use heddle_store::Db;
 use heddle_store_identity::IdentityStore;
 use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
 use heddle_workflows::definitions::Definitions;
@@ -23,27 +21,15 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::config::{Config, Durability};
+use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::denials::Denials;
 use crate::error::StartError;
+use crate::identity::{self, FirstStart};
 use crate::stores;
 
-/// What the first start of an installation made, to be shown once.
-#[derive(Debug, Clone, Default)]
-pub struct FirstStart {
-    /// The demo organisation.
-    pub organization: Option<TenantId>,
-    /// The demo administrator's account.
-    pub founder: Option<UserId>,
-    /// Its address and password.
-    pub administrator: Option<(String, String)>,
-    /// The one-time set-up token, while set-up is open.
-    pub setup_token: Option<String>,
-}
-
 /// A composed service with its background running.
-pub struct Core {
+pub struct Composition {
     /// What handlers reach.
     pub app: Arc<App>,
     /// What the first start made.
@@ -63,7 +49,7 @@ impl Permit for LicencePermit {
     }
 }
 
-impl Core {
+impl Composition {
     /// Opens data directory and database, brings the database up to date, checks the key, and starts the background.
     ///
     /// # Errors
@@ -86,21 +72,21 @@ impl Core {
     }
 
     async fn open_in(config: Config, data: DataDir, background: bool) -> Result<Self, StartError> {
-        let db = open_database(&config, &data.database()).await?;
+        let db = stores::open(&config, &data.database()).await?;
         let begins = config.clock_begins.filter(|_| config.test_clock);
         let clock = Arc::new(begins.map_or_else(ServerClock::default, ServerClock::beginning_at));
         db.migrate(&stores::migrations(), clock.now()).await?;
         let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
-        let identity = Arc::new(crate::identity::open(&config, &store, key, &clock)?);
+        let identity = Arc::new(identity::open(&config, &store, key, &clock)?);
         let (stop, stopped) = watch::channel(false);
         let app = compose(config, db, store, identity, clock, stopped);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new() };
         if background {
             core.start_background();
         }
-        core.first = crate::identity::first_start(&core.app).await?;
+        core.first = identity::first_start(&core.app).await?;
         if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
             crate::demo::fill(&core.app, tenant, founder).await?;
         }
@@ -110,7 +96,7 @@ impl Core {
     fn start_background(&mut self) {
         let stopped = &self.app.stop;
         self.tasks = self.app.worker.start(stopped);
-        self.tasks.push(tokio::spawn(crate::identity::keep(Arc::clone(&self.app.identity), stopped.clone())));
+        self.tasks.push(tokio::spawn(identity::keep(Arc::clone(&self.app.identity), stopped.clone())));
     }
 
     /// Writes the server's address into the data directory, for commands that find it taken.
@@ -119,6 +105,12 @@ impl Core {
     /// `DataDir`.
     pub fn announce(&self, address: &str) -> Result<(), StartError> {
         Ok(self.data.announce(address)?)
+    }
+
+    /// Whether set-up is still to be done.
+    #[must_use]
+    pub const fn is_new(&self) -> bool {
+        self.first.setup_token.is_some()
     }
 
     /// Tells streams and loops to end, and waits for what is being written.
@@ -135,19 +127,6 @@ impl Core {
     pub fn signal_stop(&self) {
         let _ = self.stop.send(true);
     }
-}
-
-pub(crate) async fn open_database(config: &Config, file: &Path) -> Result<Db, StartError> {
-    let address = match &config.database_url {
-        Some(url) => url.clone(),
-        None => format!("sqlite:{}", file.display()),
-    };
-    let durability = match config.durability {
-        Durability::Full => heddle_store::Durability::Full,
-        Durability::Process => heddle_store::Durability::Process,
-    };
-    let options = Options { durability, ..Options::default() };
-    Ok(Db::open(&address, &options).await?)
 }
 
 fn compose(
@@ -196,13 +175,4 @@ fn compose(
         denials,
         stop,
     })
-}
-
-/// A context for what the installation does by itself at an instant, for a reason: for the demo and the command line,
-/// where nobody calls.
-#[must_use]
-pub fn own_context(reason: OwnReason, now: Timestamp, (tenant, user): (TenantId, UserId)) -> RequestContext {
-    let session = heddle_kernel::SessionId(RandomIds.next(now));
-    let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
-    RequestContext::of_the_installation(reason, (tenant, user), session, request)
 }

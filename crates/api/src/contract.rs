@@ -1,26 +1,19 @@
-//! What an operation's types must be able to do.
+//! Contract between the rows of the table and the wire types: how parameters and bodies are read.
 
-use heddle_policy::Access;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
 
-use super::{MediaType, OperationId};
 use crate::decode::Problems;
 
-/// An operation as a type, so that a handler is bound to its types and its kind of access.
-pub trait Operation: Send + Sync + 'static {
-    /// Whom the row lets in.
-    type Access: Access;
-    /// The path's parameters.
-    type Path: PathParams;
-    /// The query.
-    type Query: ToSchema + DeserializeOwned + Send + 'static;
-    /// The body.
-    type Body: RequestBody;
-    /// What stands in `data`, in each item of a list, or in each event.
-    type Output: ToSchema + Serialize + 'static;
-    /// The row.
-    const ID: OperationId;
+/// A media type of a request's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaType {
+    /// `application/json`.
+    Json,
+    /// `application/xml` or `text/xml`.
+    Xml,
+    /// `text/plain`.
+    Text,
 }
 
 /// The parameters of a path.
@@ -81,10 +74,10 @@ pub struct Nothing {}
 /// Makes types that are read from JSON alone.
 macro_rules! json_bodies {
     ($($name:ty),+ $(,)?) => {$(
-        impl $crate::operations::RequestBody for $name {
+        impl $crate::contract::RequestBody for $name {
             type Json = Self;
 
-            fn read(_: $crate::operations::MediaType, bytes: &[u8]) -> Result<Self, $crate::decode::Problems> {
+            fn read(_: $crate::contract::MediaType, bytes: &[u8]) -> Result<Self, $crate::decode::Problems> {
                 $crate::decode::from_json(bytes)
             }
         }
@@ -100,7 +93,7 @@ macro_rules! path_params {
             $(#[doc = concat!("`{", $param, "}`.")] pub $field: $ty,)+
         }
 
-        impl $crate::operations::PathParams for $name {
+        impl $crate::contract::PathParams for $name {
             const NAMES: &'static [&'static str] = &[$($param),+];
 
             fn read(get: &dyn Fn(&str) -> Option<String>) -> Option<Self> {

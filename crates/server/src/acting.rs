@@ -1,0 +1,98 @@
+//! Acting of the installation by itself: for the demo and the command line, where nobody calls over HTTP.
+
+use heddle_identity::ports::SessionStore as _;
+use heddle_kernel::{EventId, IdSource as _, RequestId, TenantId, Timestamp, UserId};
+use heddle_policy::{OwnReason, RequestContext, RequestFacts};
+use heddle_runtime::RandomIds;
+use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
+use serde_json::json;
+
+use crate::app::App;
+use crate::error::StartError;
+use crate::stores;
+
+/// In which organisation something is done, and in whose name.
+#[derive(Debug, Clone)]
+pub struct Acting {
+    user: UserId,
+    tenant: TenantId,
+    pub(crate) slug: String,
+}
+
+impl Acting {
+    /// The installation itself, in one organisation.
+    #[must_use]
+    pub const fn installation(tenant: TenantId) -> Self {
+        Self { user: UserId(uuid::Uuid::nil()), tenant, slug: String::new() }
+    }
+
+    /// The account that founded an organisation, in it.
+    #[must_use]
+    pub const fn founder(tenant: TenantId, user: UserId) -> Self {
+        Self { user, tenant, slug: String::new() }
+    }
+
+    /// An account in one of its organisations: the one with this slug, or its only one.
+    ///
+    /// # Errors
+    /// `NotFound` for the account or the organisation; `Refused` when it has several and none is named.
+    pub async fn find(app: &App, email: &str, organization: Option<&str>) -> Result<Self, StartError> {
+        let store = stores::identity(app.db.clone());
+        let email = email.trim().to_lowercase();
+        let user = store.user_by_email(&email).await?;
+        let user = user.ok_or_else(|| StartError::NotFound(format!("there is no account `{email}`")))?;
+        let mut own = store.organizations_of(user.id, app.now()).await?;
+        if let Some(slug) = organization {
+            own.retain(|one| one.organization.slug == slug);
+        }
+        if own.len() > 1 {
+            let slugs: Vec<_> = own.iter().map(|one| one.organization.slug.as_str()).collect();
+            let slugs = slugs.join(", ");
+            return Err(StartError::Refused(format!(
+                "`{email}` belongs to {slugs}: name one with --organization"
+            )));
+        }
+        let Some(found) = own.pop() else {
+            let which =
+                organization.map_or_else(|| "any organisation".to_owned(), |slug| format!("`{slug}`"));
+            return Err(StartError::NotFound(format!("`{email}` does not belong to {which}")));
+        };
+        Ok(Self { user: user.id, tenant: found.organization.id, slug: found.organization.slug })
+    }
+
+    pub(crate) fn context(&self, app: &App) -> RequestContext {
+        own_context(OwnReason("a command of the operator"), app.now(), (self.tenant, self.user))
+    }
+}
+
+/// A context for what the installation does by itself at an instant, for a reason: for the demo and the command line,
+/// where nobody calls.
+#[must_use]
+pub fn own_context(reason: OwnReason, now: Timestamp, (tenant, user): (TenantId, UserId)) -> RequestContext {
+    let session = heddle_kernel::SessionId(RandomIds.next(now));
+    let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
+    RequestContext::of_the_installation(reason, (tenant, user), session, request)
+}
+
+/// What is written beside a change that nobody called for over HTTP.
+pub(crate) fn journal(
+    app: &App,
+    context: &RequestContext,
+    action: &str,
+    (kind, id): (&str, String),
+) -> Journal {
+    let audit = AuditEntry {
+        id: EventId(app.ids.next(context.now())),
+        tenant: Some(context.tenant()),
+        at: context.now(),
+        actor: Actor { kind: "system", id: None, display: "heddle".to_owned() },
+        action: action.to_owned(),
+        resource_type: kind.to_owned(),
+        resource_id: Some(id),
+        outcome: Outcome::Succeeded,
+        request_id: context.request_id().as_str().to_owned(),
+        client_ip: None,
+        details: json!({}),
+    };
+    Journal { audit: Some(audit), idempotency: None }
+}

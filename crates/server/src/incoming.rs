@@ -1,0 +1,63 @@
+//! Requests without their connection, as the gate takes them.
+
+use heddle_policy::RequestFacts;
+
+/// A request without its connection.
+pub struct Incoming {
+    /// Its facts: id, time, address.
+    pub facts: RequestFacts,
+    /// The path's parameters as text.
+    pub path: Vec<(String, String)>,
+    /// The path as sent.
+    pub raw_path: String,
+    /// The query as text.
+    pub query: String,
+    /// The body.
+    pub body: bytes::Bytes,
+    /// The headers that matter.
+    pub headers: Headers,
+}
+
+/// The headers that matter.
+#[derive(Debug, Default, Clone)]
+pub struct Headers {
+    /// The credentials.
+    pub presented: RequestCredentials,
+    /// `x-organization-id`.
+    pub organization: Option<String>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// `Accept`.
+    pub accept: Option<String>,
+    /// `If-Match`.
+    pub if_match: Option<String>,
+    /// `Idempotency-Key`.
+    pub idempotency_key: Option<String>,
+    /// `Last-Event-ID`.
+    pub last_event_id: Option<String>,
+    /// `User-Agent`.
+    pub user_agent: Option<String>,
+}
+
+/// What a request presents.
+#[derive(Debug, Clone, Default)]
+pub struct RequestCredentials {
+    /// The token of `Authorization: Bearer`.
+    pub bearer: Option<String>,
+    /// The token of the cookie.
+    pub cookie: Option<String>,
+    /// `Sec-Fetch-Site`.
+    pub fetch_site: Option<String>,
+    /// `Origin`.
+    pub origin: Option<String>,
+    /// `Host`.
+    pub host: Option<String>,
+}
+
+impl RequestCredentials {
+    /// The token, whichever way it came.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.bearer.as_deref().or(self.cookie.as_deref())
+    }
+}

@@ -215,7 +215,15 @@ impl Rejection {
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }
             | Self::InvalidTarget(_) => RejectionKind::Invalid,
-            _ => RejectionKind::Conflict,
+            Self::NotStarted
+            | Self::AlreadyStarted
+            | Self::AlreadyEnded
+            | Self::Suspended
+            | Self::NotSuspended
+            | Self::NotDue(_)
+            | Self::NotWaiting(_)
+            | Self::CannotSkip(_)
+            | Self::WrongGraph(_) => RejectionKind::Conflict,
         }
     }
 }

@@ -112,6 +112,12 @@ pub struct Server {
     started_in: Duration,
 }
 
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").finish_non_exhaustive()
+    }
+}
+
 impl Server {
     /// Starts a server on an empty data folder and, on PostgreSQL, an empty database.
     pub async fn start(binary: &Path, mode: Mode, postgres: Option<&Postgres>) -> Result<Self> {

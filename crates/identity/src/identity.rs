@@ -25,6 +25,12 @@ pub struct Ports {
     pub installation: Arc<dyn InstallationStore>,
 }
 
+impl std::fmt::Debug for Ports {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ports").finish_non_exhaustive()
+    }
+}
+
 /// Time, ids and the installation key.
 #[derive(Clone)]
 pub struct Tools {
@@ -34,6 +40,12 @@ pub struct Tools {
     pub ids: Arc<dyn IdSource>,
     /// The installation key.
     pub key: InstallationKey,
+}
+
+impl std::fmt::Debug for Tools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tools").finish_non_exhaustive()
+    }
 }
 
 /// What can be set.

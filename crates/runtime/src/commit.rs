@@ -32,6 +32,12 @@ pub struct GroupCommitter {
     queue: mpsc::Sender<Waiting>,
 }
 
+impl std::fmt::Debug for GroupCommitter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupCommitter").finish_non_exhaustive()
+    }
+}
+
 impl GroupCommitter {
     /// Starts the writers on the present runtime; they end when the committer is dropped and the queue is empty.
     #[must_use]

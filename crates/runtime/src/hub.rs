@@ -18,11 +18,23 @@ pub struct EventNotifier {
     pub(crate) outbox: Notify,
 }
 
+impl std::fmt::Debug for EventNotifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EventNotifier").finish_non_exhaustive()
+    }
+}
+
 /// A reader's view of a run; ends its entry when the last reader goes.
 pub struct RunWatch {
     runs: Arc<Mutex<Watched>>,
     run: RunId,
     receiver: watch::Receiver<u64>,
+}
+
+impl std::fmt::Debug for RunWatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunWatch").finish_non_exhaustive()
+    }
 }
 
 impl EventNotifier {

@@ -46,6 +46,12 @@ pub struct Worker {
     firing: Mutex<()>,
 }
 
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
 impl Worker {
     /// With what it works on.
     #[must_use]

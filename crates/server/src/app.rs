@@ -39,6 +39,12 @@ pub struct App {
     pub stop: watch::Receiver<bool>,
 }
 
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").finish_non_exhaustive()
+    }
+}
+
 impl App {
     /// The present time.
     #[must_use]

@@ -40,6 +40,12 @@ pub struct Composition {
     tasks: Vec<JoinHandle<()>>,
 }
 
+impl std::fmt::Debug for Composition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Composition").finish_non_exhaustive()
+    }
+}
+
 /// Work that nobody asked for at this moment waits while the installation is restricted.
 struct LicencePermit(Arc<Identity>);
 

@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::error::StartError;
 
 /// A BPMN file that becomes a workflow.
+#[derive(Debug)]
 pub struct Source<'a> {
     /// The workflow's slug.
     pub slug: &'a str,

@@ -25,6 +25,12 @@ enum Message {
 #[derive(Clone)]
 pub struct Denials(mpsc::Sender<Message>);
 
+impl std::fmt::Debug for Denials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Denials").finish_non_exhaustive()
+    }
+}
+
 impl Denials {
     /// Starts the writer on the present runtime.
     #[must_use]

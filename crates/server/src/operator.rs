@@ -38,6 +38,12 @@ pub struct NewUser {
     pub password: Option<String>,
 }
 
+impl std::fmt::Debug for NewUser {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewUser").field("email", &self.email).finish_non_exhaustive()
+    }
+}
+
 /// A user as it was created.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,6 +59,12 @@ pub struct CreatedUser {
     /// The password, if it was made here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
+}
+
+impl std::fmt::Debug for CreatedUser {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CreatedUser").field("email", &self.email).finish_non_exhaustive()
+    }
 }
 
 /// Creates an account with a role.
@@ -251,6 +263,7 @@ pub async fn find_workflow(app: &App, acting: &Acting, name: &str) -> Result<Wor
 }
 
 /// A workflow's BPMN.
+#[derive(Debug)]
 pub struct Exported {
     /// The workflow's slug.
     pub slug: String,

@@ -24,6 +24,12 @@ pub struct Server {
     running: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").finish_non_exhaustive()
+    }
+}
+
 impl Server {
     /// Composes the service and takes connections.
     ///

@@ -30,6 +30,12 @@ pub struct IdentityStore {
     contents: Arc<[Arc<dyn TenantContents>]>,
 }
 
+impl std::fmt::Debug for IdentityStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IdentityStore").finish_non_exhaustive()
+    }
+}
+
 impl IdentityStore {
     /// On a database whose migrations have run. Of several stores on one SQLite file each would keep its own
     /// cache and miss the others' writes: make one and clone it. `contents` are the areas that are asked before an

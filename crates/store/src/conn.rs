@@ -11,6 +11,12 @@ pub enum Conn<'a> {
     Postgres(&'a mut PgConn),
 }
 
+impl std::fmt::Debug for Conn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Conn").finish_non_exhaustive()
+    }
+}
+
 /// What a body's `conn` can be seen as. A helper takes `&mut C where C: AsConn` and goes through [`on_conn!`].
 ///
 /// [`on_conn!`]: crate::on_conn

@@ -18,6 +18,12 @@ pub enum Db {
     Postgres(PgDb),
 }
 
+impl std::fmt::Debug for Db {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Db").finish_non_exhaustive()
+    }
+}
+
 impl Db {
     /// Opens the database at `sqlite:PATH` or `postgres://...`. PostgreSQL is not asked yet: a server that is
     /// down shows at the first call.

@@ -26,6 +26,12 @@ pub struct PgDb {
     pool: Pool<AsyncPgConnection>,
 }
 
+impl std::fmt::Debug for PgDb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PgDb").finish_non_exhaustive()
+    }
+}
+
 impl PgDb {
     pub(crate) fn new(url: &str, options: &Options) -> Result<Self, OpenError> {
         let mut config = ManagerConfig::<AsyncPgConnection>::default();

@@ -33,6 +33,12 @@ pub struct Worker {
     jobs: mpsc::Sender<Job>,
 }
 
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
 impl Worker {
     fn start() -> Self {
         let (jobs, inbox) = mpsc::channel::<Job>();
@@ -75,6 +81,12 @@ impl SpawnBlocking for Worker {
 #[derive(Clone)]
 pub struct SqliteDb(Arc<Inner>);
 
+impl std::fmt::Debug for SqliteDb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteDb").finish_non_exhaustive()
+    }
+}
+
 struct Inner {
     write: tokio::sync::Mutex<SqliteConn>,
     /// Whether the writer's connection may stand inside a transaction that nobody ended.
@@ -102,6 +114,12 @@ pub struct Reader<'a> {
     _permit: SemaphorePermit<'a>,
 }
 
+impl std::fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
 impl Reader<'_> {
     /// The connection.
     ///
@@ -124,6 +142,12 @@ impl Drop for Reader<'_> {
 pub struct Writer<'a> {
     conn: tokio::sync::MutexGuard<'a, SqliteConn>,
     open: &'a Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
 }
 
 impl Deref for Writer<'_> {

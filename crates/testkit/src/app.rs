@@ -30,6 +30,12 @@ pub struct TestApp {
     _data: tempfile::TempDir,
 }
 
+impl std::fmt::Debug for TestApp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TestApp").finish_non_exhaustive()
+    }
+}
+
 impl TestApp {
     /// Starts a server on a database.
     pub async fn start(db: &TestDb) -> Self {

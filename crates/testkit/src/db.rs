@@ -33,6 +33,12 @@ pub struct TestDb {
     _place: Place,
 }
 
+impl std::fmt::Debug for TestDb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TestDb").finish_non_exhaustive()
+    }
+}
+
 enum Place {
     Folder { _folder: tempfile::TempDir },
     Schema { _schema: Schema },

@@ -94,6 +94,12 @@ pub struct CompiledVersions {
     cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
 }
 
+impl std::fmt::Debug for CompiledVersions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CompiledVersions").finish_non_exhaustive()
+    }
+}
+
 impl CompiledVersions {
     /// With a store to load from.
     #[must_use]

@@ -21,6 +21,12 @@ pub struct StepContext<'a> {
     pub ids: &'a dyn IdSource,
 }
 
+impl std::fmt::Debug for StepContext<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StepContext").finish_non_exhaustive()
+    }
+}
+
 /// The rows of a step. `before` is the state it began in; none for a new run.
 ///
 /// # Errors

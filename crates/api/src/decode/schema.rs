@@ -23,6 +23,12 @@ pub struct Compiled {
     pub members: BTreeMap<String, Value>,
 }
 
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compiled").finish_non_exhaustive()
+    }
+}
+
 /// The schema of a type could not be compiled: a fault of this crate.
 #[derive(Debug, thiserror::Error)]
 #[error("the schema of `{name}` does not compile: {reason}")]

@@ -79,6 +79,7 @@ impl<T> List<T> {
 }
 
 /// The schema of an instant.
+#[derive(Debug)]
 pub struct Instant;
 
 impl PartialSchema for Instant {
@@ -94,6 +95,7 @@ impl PartialSchema for Instant {
 impl ToSchema for Instant {}
 
 /// The schema of any JSON value.
+#[derive(Debug)]
 pub struct AnyJson;
 
 impl PartialSchema for AnyJson {

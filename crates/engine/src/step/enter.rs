@@ -95,7 +95,18 @@ impl Machine<'_> {
             match &graph.node(target).work {
                 Work::Catch(trigger) => waits.extend(self.wait_for(target, trigger, scope)?),
                 Work::Receive(Some(message)) => waits.push(self.message(target, message, scope)?),
-                _ => {}
+                // Only events and receive tasks stand behind an event-based gateway (10.6.6); others were refused before.
+                Work::Receive(None)
+                | Work::Start(_)
+                | Work::End(_)
+                | Work::Throw(_)
+                | Work::Boundary { .. }
+                | Work::Pass
+                | Work::User(_)
+                | Work::Decision(_)
+                | Work::Script(_)
+                | Work::SubProcess(_)
+                | Work::EventSubProcess { .. } => {}
             }
         }
         self.open(waits, id);

@@ -65,7 +65,18 @@ impl Machine<'_> {
             Work::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) => {
                 (*event_sub_process != from || from.is_none()).then_some((start, code.as_deref()))
             }
-            _ => None,
+            Work::Start(_)
+            | Work::End(_)
+            | Work::Throw(_)
+            | Work::Catch(_)
+            | Work::Boundary { .. }
+            | Work::Pass
+            | Work::Receive(_)
+            | Work::User(_)
+            | Work::Decision(_)
+            | Work::Script(_)
+            | Work::SubProcess(_)
+            | Work::EventSubProcess { .. } => None,
         };
         Ok(best(listeners.iter().filter_map(code), error))
     }
@@ -83,7 +94,18 @@ impl Machine<'_> {
     fn error_boundary(&self, host: NodeIx, error: &ErrorReference) -> Option<NodeIx> {
         let code = |&event: &NodeIx| match &self.graph.node(event).work {
             Work::Boundary { trigger: Trigger::Error(code), .. } => Some((event, code.as_deref())),
-            _ => None,
+            Work::Start(_)
+            | Work::End(_)
+            | Work::Throw(_)
+            | Work::Catch(_)
+            | Work::Boundary { .. }
+            | Work::Pass
+            | Work::Receive(_)
+            | Work::User(_)
+            | Work::Decision(_)
+            | Work::Script(_)
+            | Work::SubProcess(_)
+            | Work::EventSubProcess { .. } => None,
         };
         best(self.graph.node(host).boundary.iter().filter_map(code), error)
     }

@@ -32,7 +32,15 @@ impl Machine<'_> {
             Work::Boundary { interrupting, .. } | Work::Start(Start { interrupting, .. }) => !interrupting,
             // A catch event whose timer repeats lets a token go at every slot and completes with the last.
             Work::Catch(_) => self.instance(timer.host)?.node == timer.node,
-            _ => false,
+            Work::End(_)
+            | Work::Throw(_)
+            | Work::Pass
+            | Work::Receive(_)
+            | Work::User(_)
+            | Work::Decision(_)
+            | Work::Script(_)
+            | Work::SubProcess(_)
+            | Work::EventSubProcess { .. } => false,
         };
         match next.filter(|_| repeats) {
             Some(next) => {

@@ -166,7 +166,16 @@ impl<'g> Machine<'g> {
         let active = self.instance(scope)?;
         match self.graph.node(self.node(&active.node)?).work {
             Work::SubProcess(scope) | Work::EventSubProcess { scope, .. } => Ok(scope),
-            _ => Err(Rejection::UnknownInstance(scope)),
+            Work::Start(_)
+            | Work::End(_)
+            | Work::Throw(_)
+            | Work::Catch(_)
+            | Work::Boundary { .. }
+            | Work::Pass
+            | Work::Receive(_)
+            | Work::User(_)
+            | Work::Decision(_)
+            | Work::Script(_) => Err(Rejection::UnknownInstance(scope)),
         }
     }
 
@@ -277,7 +286,18 @@ impl<'g> Machine<'g> {
             among
                 && match &self.graph.node(*ix).work {
                     Work::Start(Start { trigger: Some(own), .. }) => fits(own, name),
-                    _ => manual,
+                    Work::Start(_)
+                    | Work::End(_)
+                    | Work::Throw(_)
+                    | Work::Catch(_)
+                    | Work::Boundary { .. }
+                    | Work::Pass
+                    | Work::Receive(_)
+                    | Work::User(_)
+                    | Work::Decision(_)
+                    | Work::Script(_)
+                    | Work::SubProcess(_)
+                    | Work::EventSubProcess { .. } => manual,
                 }
         });
         found.map(|ix| vec![ix]).ok_or_else(|| Rejection::UnknownStart(wanted.to_owned()))

@@ -206,7 +206,14 @@ impl Identity {
             UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
                 problems.first().map(|problem| problem.reason)
             }
-            _ => None,
+            UseCaseError::NotFound
+            | UseCaseError::Forbidden(_)
+            | UseCaseError::Unauthenticated
+            | UseCaseError::LimitReached { .. }
+            | UseCaseError::Throttled { .. }
+            | UseCaseError::Busy
+            | UseCaseError::Unavailable(_)
+            | UseCaseError::Internal(_) => None,
         };
         let event = Event {
             tenant: Some(context.tenant()),

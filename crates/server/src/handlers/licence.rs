@@ -91,7 +91,12 @@ fn view(
     let claims = licence.claims.as_deref();
     let grace_until = match licence.state {
         LicenceState::Grace { until } => Some(until),
-        _ => claims.map(|claims| claims.exp.plus_seconds(i64::from(claims.grace_days) * 86_400)),
+        LicenceState::Trial { .. }
+        | LicenceState::Active { .. }
+        | LicenceState::Expiring { .. }
+        | LicenceState::Restricted { .. } => {
+            claims.map(|claims| claims.exp.plus_seconds(i64::from(claims.grace_days) * 86_400))
+        }
     };
     let entitlements = claims.map(|claims| {
         let row = |(name, enabled): (&String, &bool)| wire::licence::LicenceEntitlement {

@@ -226,8 +226,7 @@ pub async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
         Patch::Value(name) => Assignment::To(name.clone()),
         Patch::Absent => return Err(Failure::at("assignee", "required", "`me`, a name, or null is needed.")),
     };
-    let details =
-        json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), _ => None } });
+    let details = json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), Patch::Null | Patch::Absent => None } });
     let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
     let task = call

@@ -32,6 +32,12 @@ pub struct SqlRunStore {
     db: Db,
 }
 
+impl std::fmt::Debug for SqlRunStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqlRunStore").finish_non_exhaustive()
+    }
+}
+
 impl SqlRunStore {
     /// In this database, whose schema is up to date.
     #[must_use]

@@ -23,6 +23,12 @@ pub struct SqlWorkflowStore {
     db: Db,
 }
 
+impl std::fmt::Debug for SqlWorkflowStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqlWorkflowStore").finish_non_exhaustive()
+    }
+}
+
 impl SqlWorkflowStore {
     /// In this database, whose schema is up to date.
     #[must_use]

@@ -49,6 +49,12 @@ pub struct Definitions {
     models: Arc<CompiledVersions>,
 }
 
+impl std::fmt::Debug for Definitions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Definitions").finish_non_exhaustive()
+    }
+}
+
 impl Definitions {
     /// With its ports.
     #[must_use]

@@ -97,7 +97,7 @@ impl Definitions {
         };
         let (soundness, shown) = match profile {
             ValidationProfile::Structural | ValidationProfile::Bpel => (None, shown),
-            _ => {
+            ValidationProfile::Executable | ValidationProfile::Full | ValidationProfile::CommonExecutable => {
                 let soundness = validate::soundness(&definition);
                 let told = merged(shown, soundness.diagnostics());
                 (Some(soundness), told)

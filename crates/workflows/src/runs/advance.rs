@@ -40,9 +40,10 @@ impl Runs {
     ) -> Result<RunWrite, UseCaseError> {
         let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
         let graph = model.process(&run.process_id).ok_or_else(|| lost(&run))?;
-        let completed = match &command {
-            Command::CompleteTask { task_id, .. } => by.user.map(|user| (*task_id, user)),
-            _ => None,
+        let completed = if let Command::CompleteTask { task_id, .. } = &command {
+            by.user.map(|user| (*task_id, user))
+        } else {
+            None
         };
         let run_context = run_context(&run, &model, by);
         let stepped = step(graph, &run.snapshot, command, &run_context).map_err(refused)?;

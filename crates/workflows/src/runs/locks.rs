@@ -10,11 +10,23 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 #[derive(Default)]
 pub struct Locks(parking_lot::Mutex<HashMap<RunId, Arc<Mutex<()>>>>);
 
+impl std::fmt::Debug for Locks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Locks").finish_non_exhaustive()
+    }
+}
+
 /// Holds a run; lets go when dropped.
 pub struct Held<'a> {
     locks: &'a Locks,
     run: RunId,
     guard: Option<OwnedMutexGuard<()>>,
+}
+
+impl std::fmt::Debug for Held<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").finish_non_exhaustive()
+    }
 }
 
 impl Locks {

@@ -45,10 +45,22 @@ pub struct RunPorts {
     pub clock: Arc<dyn Clock>,
 }
 
+impl std::fmt::Debug for RunPorts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunPorts").finish_non_exhaustive()
+    }
+}
+
 /// The use cases of runs.
 pub struct Runs {
     ports: RunPorts,
     locks: Locks,
+}
+
+impl std::fmt::Debug for Runs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runs").finish_non_exhaustive()
+    }
 }
 
 impl Runs {

@@ -5,7 +5,7 @@ use heddle_xml::mapping::{
     surroundings,
 };
 use heddle_xml::{Document, El, Kind, Limits, Names, Ns, UNKNOWN, XmlError};
-use heddle_xml::{at, at_mut, attr, child, expression, kept, leaf, many, one};
+use heddle_xml::{attr, expression, kept, leaf, many, one};
 use std::collections::BTreeMap;
 
 /// The names of CMMN.

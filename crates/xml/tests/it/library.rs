@@ -5,7 +5,7 @@ use heddle_xml::mapping::{
     surroundings,
 };
 use heddle_xml::{Attribute, Document, Kind, Limits, Names, Ns, UNKNOWN};
-use heddle_xml::{at, at_mut, attr, child, leaf, leaves, many, xml_text};
+use heddle_xml::{attr, child, leaf, leaves, many, xml_text};
 use std::collections::BTreeMap;
 
 /// The names of libraries.

@@ -1,10 +1,10 @@
 //! From a definition to its graphs.
 
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
-use super::vendor::Vendors;
+use super::extensions::Extensions;
 use super::{
-    Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work,
-    honoured, node,
+    Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work, node,
+    unsupported,
 };
 use heddle_bpmn::diagnostic::{Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
@@ -47,7 +47,7 @@ impl Compiled {
 #[must_use]
 pub fn compile(definition: &WorkflowDefinition) -> Compiled {
     let mut compiled = Compiled::default();
-    let vendors = Vendors::of(definition.bpmn.as_deref());
+    let extensions = Extensions::of(definition.bpmn.as_deref());
     let mut seen = false;
     if definition.nodes.as_ref().is_some_and(|nodes| !nodes.is_empty()) {
         seen = true;
@@ -57,7 +57,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
             ..Process::default()
         };
         let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
-        build(definition, &vendors, &top, (MAIN_PROCESS_ID, name), &mut compiled);
+        build(definition, &extensions, &top, (MAIN_PROCESS_ID, name), &mut compiled);
     }
     let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
     for process in processes {
@@ -72,10 +72,10 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
             continue;
         }
         seen = true;
-        build(definition, &vendors, process, (id, process.name.clone()), &mut compiled);
+        build(definition, &extensions, process, (id, process.name.clone()), &mut compiled);
     }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
-        compiled.diagnostics.extend(honoured::correlation_keys(bpmn));
+        compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
     }
     if !seen {
         let sentence = "the definition holds no executable process with nodes";
@@ -86,12 +86,12 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
 
 fn build(
     definition: &WorkflowDefinition,
-    vendors: &Vendors<'_>,
+    extensions: &Extensions<'_>,
     process: &Process,
     (id, name): (&str, Option<String>),
     compiled: &mut Compiled,
 ) {
-    let mut builder = Builder::new(definition, vendors);
+    let mut builder = Builder::new(definition, extensions);
     if id.is_empty() {
         builder.refuse("", "missingId", "a process has no id".to_owned(), "8.3.1");
     }
@@ -134,7 +134,7 @@ pub(super) struct Builder<'d> {
     pub errors: HashMap<&'d str, &'d EventReference>,
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
-    pub vendors: &'d Vendors<'d>,
+    pub extensions: &'d Extensions<'d>,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
@@ -145,7 +145,7 @@ pub(super) struct Builder<'d> {
 }
 
 impl<'d> Builder<'d> {
-    fn new(definition: &'d WorkflowDefinition, vendors: &'d Vendors<'d>) -> Self {
+    fn new(definition: &'d WorkflowDefinition, extensions: &'d Extensions<'d>) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -155,7 +155,7 @@ impl<'d> Builder<'d> {
             signals: by_id(bpmn.and_then(|bpmn| bpmn.signals.as_ref())),
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             decisions: decisions(definition),
-            vendors,
+            extensions,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
             node_ids: HashMap::new(),
@@ -237,7 +237,7 @@ impl<'d> Builder<'d> {
         depth: usize,
         found: &mut Found<'d>,
     ) {
-        self.check_content_vendors(scope == ROOT, content);
+        self.check_content_extensions(scope == ROOT, content);
         self.check_content_data(content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
@@ -321,7 +321,7 @@ impl<'d> Builder<'d> {
             self.refuse(&id, "danglingReference", sentence, "8.4.13");
             return;
         };
-        self.check_flow_vendors(&id);
+        self.check_flow_extensions(&id);
         if edge.r#loop.is_some() {
             self.refuse(
                 &id,

@@ -9,14 +9,14 @@ mod condition;
 mod element;
 mod events;
 mod expressions;
-mod honoured;
+mod extensions;
 mod node;
 mod rules;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod timer;
-mod vendor;
+mod unsupported;
 
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use compile::{Compiled, compile};

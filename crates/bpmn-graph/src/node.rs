@@ -20,7 +20,7 @@ impl Builder<'_> {
             self.check_activity(&id, element, bpmn);
         }
         self.check_implementation(&id, element, node);
-        self.check_vendors(&id, node, raw.event_sub_process.is_some());
+        self.check_extensions(&id, node, raw.event_sub_process.is_some());
         let work = match self.work_of(ix, element, raw) {
             Ok(work) => Some(work),
             Err((code, sentence, clause)) => {

@@ -1,4 +1,4 @@
-//! Rows: a flow is taken apart into chains, each of which stands in one row; chains that branch off stand as
+//! Ordering of nodes: a flow is taken apart into chains, each of which stands in one row; chains that branch off stand as
 //! near as possible above or below the chain that they come from, with all that branches off them in turn.
 
 use super::layers::Flow;

@@ -1,4 +1,4 @@
-//! Columns: flows that close a cycle are turned back, then each node stands right of its predecessors.
+//! Layer assignment, a column for each node: flows that close a cycle are turned back, then each node stands right of its predecessors.
 
 /// A directed graph by adjacency; nodes are numbers from 0.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Flow {
         order
     }
 
-    /// The column of each node: the longest way from a source, and sources right before what they lead to.
+    /// The column of each node: the longest path from a source, and sources right before what they lead to.
     pub(super) fn columns(&self, order: &[usize]) -> Vec<usize> {
         let mut column = vec![0; self.next.len()];
         for &node in order {
@@ -87,7 +87,7 @@ impl Flow {
         column
     }
 
-    /// The longest way to a sink, in nodes.
+    /// The longest path to a sink, in nodes.
     pub(super) fn heights(&self, order: &[usize]) -> Vec<usize> {
         let mut height = vec![1; self.next.len()];
         for &node in order.iter().rev() {

@@ -1,6 +1,8 @@
 //! Automatic layout: diagram interchange for what has none.
 //!
-//! A process is laid out from left to right in layers, with orthogonal edges that pass no shape but their own
+//! A process is laid out from left to right in layers, in the phases of Sugiyama: layer assignment ([`layers`]),
+//! ordering ([`ordering`], [`chains`]), coordinate assignment ([`coordinates`]), with routes of the edges between
+//! ([`route`], [`tracks`]), with orthogonal edges that pass no shape but their own
 //! ends. Flows are taken apart into chains that each stand in one row; branches stand above and below, lanes
 //! are bands of rows, sub-processes are laid out first and stand in their process with their size. Edges
 //! leave through the gaps between columns and rows, where each has a track of its own.
@@ -8,18 +10,18 @@
 //! The same definition gives the same layout. A process or sub-process of more than [`MOST_ITEMS`] nodes
 //! stands in a square in document order, which takes near-linear time; edges go through the gaps all the same.
 
-mod arrange;
 mod chains;
-mod emit;
+mod coordinates;
+mod diagram;
+mod graph;
 mod layers;
-mod place;
+mod ordering;
 mod route;
-mod scene;
 mod tracks;
 
+use graph::{Content, End, Kind, LayoutGraph, Side};
 use heddle_bpmn::model::{Bpmn, Collaboration, Diagram, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use heddle_bpmn::xml::{self, WriteError, Written};
-use scene::{Content, End, Kind, Scene, Side};
 use std::collections::HashSet;
 
 /// Most nodes of one process or sub-process that are laid out along their flow: the work may grow with the
@@ -38,7 +40,7 @@ pub const MOST_ITEMS: usize = 3_000;
 pub fn lay_out(definition: &WorkflowDefinition) -> Vec<Diagram> {
     let empty = Bpmn::default();
     let bpmn = definition.bpmn.as_deref().unwrap_or(&empty);
-    let mut names = emit::Names::of(definition);
+    let mut names = diagram::Names::of(definition);
     let drawn = drawn(bpmn);
     let mut shown: HashSet<&str> = HashSet::new();
     let mut diagrams = Vec::new();
@@ -48,9 +50,10 @@ pub fn lay_out(definition: &WorkflowDefinition) -> Vec<Diagram> {
             let without_pool = without_pool(bpmn, collaboration);
             shown.extend(without_pool.iter().filter_map(|process| process.id.as_deref()));
             let bare: Vec<Content<'_>> = without_pool.into_iter().map(Content::of).collect();
-            let mut scene = Scene::of_collaboration(collaboration, |id| content(definition, bpmn, id), &bare);
-            solve(&mut scene);
-            diagrams.push(emit::diagram(&scene, collaboration.id.as_deref(), &mut names));
+            let mut graph =
+                LayoutGraph::of_collaboration(collaboration, |id| content(definition, bpmn, id), &bare);
+            solve(&mut graph);
+            diagrams.push(diagram::diagram(&graph, collaboration.id.as_deref(), &mut names));
             shown.extend(participants.filter_map(|participant| participant.process_ref.as_deref()));
         } else {
             let seen = participants.filter(|own| own.id.as_deref().is_some_and(|id| drawn.contains(id)));
@@ -62,14 +65,14 @@ pub fn lay_out(definition: &WorkflowDefinition) -> Vec<Diagram> {
     for id in main.into_iter().chain(processes) {
         let Some(content) = content(definition, bpmn, id).filter(|_| !shown.contains(id)) else { continue };
         let known = content.nodes.iter().filter_map(|node| node.element_id());
-        let nothing = content.nodes.is_empty() || !emit::is_id(id);
+        let nothing = content.nodes.is_empty() || !diagram::is_id(id);
         if nothing || known.chain([id]).any(|id| drawn.contains(id)) {
             continue;
         }
         shown.insert(id);
-        let mut scene = Scene::of_process(content);
-        solve(&mut scene);
-        diagrams.push(emit::diagram(&scene, Some(id), &mut names));
+        let mut graph = LayoutGraph::of_process(content);
+        solve(&mut graph);
+        diagrams.push(diagram::diagram(&graph, Some(id), &mut names));
     }
     diagrams
 }
@@ -140,26 +143,26 @@ fn content<'a>(definition: &'a WorkflowDefinition, bpmn: &'a Bpmn, id: &str) -> 
 }
 
 /// Lays out all scopes, inner ones first, and joins their sizes and ports.
-fn solve(scene: &mut Scene<'_>) {
-    let kinds: Vec<_> = scene.wires.iter().map(|wire| wire.kind).collect();
-    let named: Vec<bool> = scene.wires.iter().map(|wire| wire.name.is_some()).collect();
-    for index in (0..scene.scopes.len()).rev() {
-        size(scene, index);
-        let owner = scene.scopes[index].owner;
-        let in_pool = owner.is_some_and(|(outer, _)| scene.scopes[outer].pools);
-        let scope = &mut scene.scopes[index];
-        let grid = arrange::arrange(scope, &kinds);
-        let mut ways = route::Router::new(scope, &grid).ways(&kinds);
-        let tracks = tracks::assign(scope, &grid, &mut ways);
-        place::place(scope, &grid, &tracks, &ways, &named, in_pool);
-        hand_over(scene, index);
+fn solve(graph: &mut LayoutGraph<'_>) {
+    let kinds: Vec<_> = graph.edges.iter().map(|edge| edge.kind).collect();
+    let named: Vec<bool> = graph.edges.iter().map(|edge| edge.name.is_some()).collect();
+    for index in (0..graph.scopes.len()).rev() {
+        size(graph, index);
+        let owner = graph.scopes[index].owner;
+        let in_pool = owner.is_some_and(|(outer, _)| graph.scopes[outer].pools);
+        let scope = &mut graph.scopes[index];
+        let grid = ordering::assign(scope, &kinds);
+        let mut routes = route::Router::new(scope, &grid).routes(&kinds);
+        let tracks = tracks::assign(scope, &grid, &mut routes);
+        coordinates::assign(scope, &grid, &tracks, &routes, &named, in_pool);
+        hand_over(graph, index);
     }
 }
 
 /// Sizes of the items that depend on their content or on their boundary events.
-fn size(scene: &mut Scene<'_>, index: usize) {
-    let sizes: Vec<(i32, i32)> = scene.scopes.iter().map(|scope| (scope.width, scope.height)).collect();
-    let scope = &mut scene.scopes[index];
+fn size(graph: &mut LayoutGraph<'_>, index: usize) {
+    let sizes: Vec<(i32, i32)> = graph.scopes.iter().map(|scope| (scope.width, scope.height)).collect();
+    let scope = &mut graph.scopes[index];
     for item in &mut scope.items {
         if let Kind::Container(inner) | Kind::Pool(Some(inner)) = item.kind {
             (item.width, item.height) = sizes[inner];
@@ -182,18 +185,18 @@ fn size(scene: &mut Scene<'_>, index: usize) {
         }
     }
     for inner in stretched {
-        let scope = &mut scene.scopes[inner];
+        let scope = &mut graph.scopes[inner];
         let more = most - scope.width;
         scope.width = most;
         scope.lanes.iter_mut().for_each(|lane| lane.bounds[2] += more);
     }
 }
 
-/// Tells the scope around where wires come out of this one.
-fn hand_over(scene: &mut Scene<'_>, index: usize) {
+/// Tells the scope around where edges come out of this one.
+fn hand_over(graph: &mut LayoutGraph<'_>, index: usize) {
     let mut found = Vec::new();
-    for (at, part) in scene.scopes[index].parts.iter().enumerate() {
-        let list = &scene.wires[part.wire].parts;
+    for (at, part) in graph.scopes[index].parts.iter().enumerate() {
+        let list = &graph.edges[part.edge].parts;
         let Some(place) = list.iter().position(|own| *own == (index, at)) else { continue };
         if let (End::Border(side), Some(point), Some(before)) =
             (part.from, part.points.first(), place.checked_sub(1))
@@ -206,9 +209,9 @@ fn hand_over(scene: &mut Scene<'_>, index: usize) {
             found.push((next, true, side, point.0));
         }
     }
-    let owner = scene.scopes[index].owner;
+    let owner = graph.scopes[index].owner;
     for ((scope, at), first, side, x) in found {
-        let part = &mut scene.scopes[scope].parts[at];
+        let part = &mut graph.scopes[scope].parts[at];
         let end = if first { &mut part.from } else { &mut part.to };
         set_port(end, side, x, owner.map(|(_, item)| item));
     }

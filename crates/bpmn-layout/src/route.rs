@@ -1,15 +1,15 @@
-//! Ways of the wires through a scope's grid.
+//! Routes of the edges through a scope's grid.
 //!
-//! Between two columns and between two rows there is a gap that no item stands in, so that a wire can always
+//! Between two columns and between two rows there is a gap that no item stands in, so that an edge can always
 //! leave its item into a gap and reach any other item through gaps alone; through cells it goes only where
-//! these are empty. A way is a sequence of lines, horizontal and vertical in turn: centre lines of rows,
+//! these are empty. A route is a sequence of lines, horizontal and vertical in turn: centre lines of rows,
 //! tracks in gaps, and the lines of ports at the upper and lower side of items.
 
-use super::arrange::Grid;
-use super::scene::{End, Item, Kind, Part, Scope, Side, WireKind};
+use super::graph::{EdgeKind, End, Item, Kind, Part, Scope, Side};
+use super::ordering::Grid;
 use std::collections::HashMap;
 
-/// A line that a wire follows.
+/// A line that an edge follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// Centre line of a row.
@@ -22,15 +22,15 @@ pub(super) enum Line {
     Between { gap: usize, track: usize },
 }
 
-/// A way: its lines, and at which sides of items it starts and ends; none is the scope's border.
+/// A route: its lines, and at which sides of items it starts and ends; none is the scope's border.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
+pub(super) struct Route {
     pub lines: Vec<Line>,
     pub start: (End, Side),
     pub end: (End, Side),
 }
 
-/// Cell of a grid with the way that passes it: source and target item.
+/// Cell of a grid with the route that passes it: source and target item.
 type Passed = HashMap<(usize, usize), (Option<usize>, Option<usize>)>;
 
 /// What a port is taken by.
@@ -40,7 +40,7 @@ struct Taken {
     outgoing: bool,
 }
 
-/// Finds ways, one after the other.
+/// Finds routes, one after the other.
 #[derive(Debug)]
 pub(super) struct Router<'s, 'a> {
     scope: &'s Scope<'a>,
@@ -56,7 +56,7 @@ pub(super) struct Router<'s, 'a> {
     ports: HashMap<(usize, Side), Vec<Taken>>,
 }
 
-/// Where a wire gets into gaps from an end.
+/// Where an edge gets into gaps from an end.
 #[derive(Debug, Clone, Copy)]
 enum Access {
     /// Through the side into a gap between columns.
@@ -87,17 +87,17 @@ impl<'s, 'a> Router<'s, 'a> {
         Self { scope, columns: grid.columns, rows, in_row, in_column, blocked, across, along, ports }
     }
 
-    /// The ways of all parts of the scope, in their order.
-    pub(super) fn ways(&mut self, kinds: &[WireKind]) -> Vec<Way> {
+    /// The routes of all parts of the scope, in their order.
+    pub(super) fn routes(&mut self, kinds: &[EdgeKind]) -> Vec<Route> {
         let parts = &self.scope.parts;
         let mut order: Vec<usize> = (0..parts.len()).collect();
-        order.sort_by_key(|&part| (self.rank(&parts[part], kinds[parts[part].wire]), part));
-        let mut ways: Vec<Option<Way>> = vec![None; parts.len()];
+        order.sort_by_key(|&part| (self.rank(&parts[part], kinds[parts[part].edge]), part));
+        let mut routes: Vec<Option<Route>> = vec![None; parts.len()];
         for index in order {
-            let way = self.way(&parts[index]);
-            ways[index] = Some(way);
+            let route = self.route(&parts[index]);
+            routes[index] = Some(route);
         }
-        ways.into_iter().flatten().collect()
+        routes.into_iter().flatten().collect()
     }
 
     fn item(&self, index: usize) -> &'s Item<'a> {
@@ -105,11 +105,11 @@ impl<'s, 'a> Router<'s, 'a> {
     }
 
     /// Straight flows come first, then short ones, then those that lead back, then everything else.
-    fn rank(&self, part: &Part, kind: WireKind) -> (usize, usize) {
+    fn rank(&self, part: &Part, kind: EdgeKind) -> (usize, usize) {
         let (Some(from), Some(to)) = (part.from.item(), part.to.item()) else { return (5, 0) };
         let (from, to) = (self.item(from), self.item(to));
         let distance = from.column.abs_diff(to.column) + from.row.abs_diff(to.row);
-        if kind != WireKind::Sequence {
+        if kind != EdgeKind::Sequence {
             return (4, distance);
         }
         if to.column <= from.column {
@@ -118,7 +118,7 @@ impl<'s, 'a> Router<'s, 'a> {
         (usize::from(from.row != to.row), distance)
     }
 
-    fn way(&mut self, part: &Part) -> Way {
+    fn route(&mut self, part: &Part) -> Route {
         let (start, end) = (part.from, part.to);
         match (fixed(self.scope, start), fixed(self.scope, end)) {
             (None, None) => {}
@@ -150,8 +150,8 @@ impl<'s, 'a> Router<'s, 'a> {
         self.blocked.get(&gap).is_none_or(|rows| !rows.iter().any(|&row| row >= low && row < high))
     }
 
-    /// Items in one column with empty cells between, for wires without a direction of their own.
-    fn beside_one_another(&mut self, part: &Part, from: usize, to: usize) -> Option<Way> {
+    /// Items in one column with empty cells between, for edges without a direction of their own.
+    fn beside_one_another(&mut self, part: &Part, from: usize, to: usize) -> Option<Route> {
         let (above, below) = (self.item(from), self.item(to));
         let apart = self.scope.pools && above.width != below.width;
         if apart || above.column != below.column || above.row == below.row || above.span + below.span > 2 {
@@ -169,7 +169,7 @@ impl<'s, 'a> Router<'s, 'a> {
         self.take(from, sides[0], at, true);
         self.take(to, sides[1], below.width / 2, false);
         let lines = vec![Line::Port { item: from, at }];
-        Some(Way { lines, start: (part.from, sides[0]), end: (part.to, sides[1]) })
+        Some(Route { lines, start: (part.from, sides[0]), end: (part.to, sides[1]) })
     }
 
     /// Whether the middle of an upper or lower side is free, or taken by flows of the same direction.
@@ -193,8 +193,8 @@ impl<'s, 'a> Router<'s, 'a> {
         }
     }
 
-    /// Ways to the right with two bends at most.
-    fn forward(&mut self, part: &Part, from: usize, to: usize) -> Option<Way> {
+    /// Routes to the right with two bends at most.
+    fn forward(&mut self, part: &Part, from: usize, to: usize) -> Option<Route> {
         let (source, target) = (self.item(from), self.item(to));
         let (right, left) = (source.column + source.span, target.column);
         let sides = [(part.from, Side::Right), (part.to, Side::Left)];
@@ -207,10 +207,10 @@ impl<'s, 'a> Router<'s, 'a> {
                 return None;
             }
             self.pass(source.row, right..left, ends);
-            return Some(Way { lines: vec![Line::Row(source.row)], start: sides[0], end: sides[1] });
+            return Some(Route { lines: vec![Line::Row(source.row)], start: sides[0], end: sides[1] });
         }
-        if let Some(way) = self.around_corner(part, from, to) {
-            return Some(way);
+        if let Some(route) = self.around_corner(part, from, to) {
+            return Some(route);
         }
         let (low, high) = (source.row.min(target.row), source.row.max(target.row) + 1);
         for gap in [right, left] {
@@ -222,14 +222,14 @@ impl<'s, 'a> Router<'s, 'a> {
                 self.pass(source.row, right..gap, ends);
                 let track = Line::Column { gap, track: 0 };
                 let lines = vec![Line::Row(source.row), track, Line::Row(target.row)];
-                return Some(Way { lines, start: sides[0], end: sides[1] });
+                return Some(Route { lines, start: sides[0], end: sides[1] });
             }
         }
         None
     }
 
     /// Out of a gateway's upper or lower corner, or into one.
-    fn around_corner(&mut self, part: &Part, from: usize, to: usize) -> Option<Way> {
+    fn around_corner(&mut self, part: &Part, from: usize, to: usize) -> Option<Route> {
         let (source, target) = (self.item(from), self.item(to));
         let down = target.row > source.row;
         let (low, high) = (source.row.min(target.row), source.row.max(target.row));
@@ -246,7 +246,7 @@ impl<'s, 'a> Router<'s, 'a> {
             self.pass(target.row, right - 1..left, ends);
             self.fall(right - 1, rows.0..rows.1, 0);
             let lines = vec![Line::Port { item: from, at: source.width / 2 }, Line::Row(target.row)];
-            return Some(Way { lines, start: (part.from, side), end: (part.to, Side::Left) });
+            return Some(Route { lines, start: (part.from, side), end: (part.to, Side::Left) });
         }
         let side = if down { Side::Top } else { Side::Bottom };
         let rows = if down { (low, high) } else { (low + 1, high + 1) };
@@ -259,20 +259,20 @@ impl<'s, 'a> Router<'s, 'a> {
             self.pass(source.row, right..left + 1, ends);
             self.fall(left, rows.0..rows.1, 0);
             let lines = vec![Line::Row(source.row), Line::Port { item: to, at: target.width / 2 }];
-            return Some(Way { lines, start: (part.from, Side::Right), end: (part.to, side) });
+            return Some(Route { lines, start: (part.from, Side::Right), end: (part.to, side) });
         }
         None
     }
 
-    /// A way that always exists: out into a gap, through gaps, and in.
-    fn through_gaps(&mut self, part: &Part, from: usize, to: usize) -> Way {
+    /// A route that always exists: out into a gap, through gaps, and in.
+    fn through_gaps(&mut self, part: &Part, from: usize, to: usize) -> Route {
         let (source, target) = (self.item(from), self.item(to));
         let back = target.column < source.column + source.span;
         let up = target.row < source.row || (target.row == source.row && back);
         let (mut out, mut into) = (Side::Right, Side::Left);
         let data = |item: &Item<'_>| matches!(item.kind, Kind::Data | Kind::Note | Kind::Group);
         let upright = |kind: Kind| kind == Kind::Gateway;
-        // Wires of data and annotations keep off the flow: activities have room for several of them.
+        // Edges of data and annotations keep off the flow: activities have room for several of them.
         let bare = data(source) || data(target);
         let roomy = |item: &Item<'_>| {
             bare && item.span == 1 && matches!(item.kind, Kind::Activity | Kind::Container(_))
@@ -304,16 +304,16 @@ impl<'s, 'a> Router<'s, 'a> {
         }
         let start = self.access(from, out, None, true);
         let end = self.access(to, into, None, false);
-        Way { lines: self.joined(start, end), start: (part.from, out), end: (part.to, into) }
+        Route { lines: self.joined(start, end), start: (part.from, out), end: (part.to, into) }
     }
 
-    /// A way with a given port at one end or at both.
-    fn bound(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Way {
+    /// A route with a given port at one end or at both.
+    fn bound(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Route {
         let (Some(source), Some(target)) = (part.from.item(), part.to.item()) else {
             return self.border_way(part);
         };
-        if let Some(way) = self.plumb(part, from, to).or_else(|| self.drop(part, from, to)) {
-            return way;
+        if let Some(route) = self.plumb(part, from, to).or_else(|| self.drop(part, from, to)) {
+            return route;
         }
         let (one, other) = (self.item(source), self.item(target));
         let towards = |this: &Item<'_>, that: &Item<'_>| {
@@ -333,11 +333,11 @@ impl<'s, 'a> Router<'s, 'a> {
         };
         let start = self.access(source, out, from.map(|(_, at)| at), true);
         let end = self.access(target, into, to.map(|(_, at)| at), false);
-        Way { lines: self.joined(start, end), start: (part.from, out), end: (part.to, into) }
+        Route { lines: self.joined(start, end), start: (part.from, out), end: (part.to, into) }
     }
 
     /// Straight down or up between two items of one column, where one of them has room for the port.
-    fn plumb(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Option<Way> {
+    fn plumb(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Option<Route> {
         let (source, target) = (part.from.item()?, part.to.item()?);
         let (one, other) = (self.item(source), self.item(target));
         if one.column != other.column || one.row == other.row || one.span + other.span > 2 {
@@ -362,11 +362,11 @@ impl<'s, 'a> Router<'s, 'a> {
         self.take(source, out, at, true);
         self.take(target, into, at, false);
         let lines = vec![Line::Port { item: given, at }];
-        Some(Way { lines, start: (part.from, out), end: (part.to, into) })
+        Some(Route { lines, start: (part.from, out), end: (part.to, into) })
     }
 
     /// From a boundary event down into the row of the target, and right to it.
-    fn drop(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Option<Way> {
+    fn drop(&mut self, part: &Part, from: Option<(Side, i32)>, to: Option<(Side, i32)>) -> Option<Route> {
         let (source, target) = (part.from.item()?, part.to.item()?);
         let ((Side::Bottom, at), None) = (from?, to) else { return None };
         let (one, other) = (self.item(source), self.item(target));
@@ -379,7 +379,7 @@ impl<'s, 'a> Router<'s, 'a> {
                 self.pass(other.row, one.column..other.column, (source, target));
                 self.fall(one.column, one.row + 1..other.row + 1, line);
                 let lines = vec![Line::Port { item: source, at }, Line::Row(other.row)];
-                return Some(Way { lines, start: (part.from, Side::Bottom), end: (part.to, Side::Left) });
+                return Some(Route { lines, start: (part.from, Side::Bottom), end: (part.to, Side::Left) });
             }
         }
         // Straight down into something right below.
@@ -395,7 +395,7 @@ impl<'s, 'a> Router<'s, 'a> {
                 self.take(target, Side::Top, inset, false);
                 self.fall(one.column, one.row + 1..other.row, line);
                 let lines = vec![Line::Port { item: source, at }];
-                return Some(Way { lines, start: (part.from, Side::Bottom), end: (part.to, Side::Top) });
+                return Some(Route { lines, start: (part.from, Side::Bottom), end: (part.to, Side::Top) });
             }
         }
         None
@@ -410,8 +410,8 @@ impl<'s, 'a> Router<'s, 'a> {
         }
     }
 
-    /// A way between an item and the border of the scope.
-    fn border_way(&mut self, part: &Part) -> Way {
+    /// A route between an item and the border of the scope.
+    fn border_way(&mut self, part: &Part) -> Route {
         let (end, side, outgoing) = match (part.from, part.to) {
             (end, End::Border(side)) => (end, side, true),
             (End::Border(side), end) => (end, side, false),
@@ -423,9 +423,9 @@ impl<'s, 'a> Router<'s, 'a> {
         };
         let (inner, outer) = ((end, port), (End::Border(side), side));
         if outgoing {
-            return Way { lines, start: inner, end: outer };
+            return Route { lines, start: inner, end: outer };
         }
-        Way { lines: lines.into_iter().rev().collect(), start: outer, end: inner }
+        Route { lines: lines.into_iter().rev().collect(), start: outer, end: inner }
     }
 
     fn escape(&mut self, end: End, item: usize, side: Side, outgoing: bool) -> (Vec<Line>, Side) {
@@ -553,7 +553,7 @@ impl<'s, 'a> Router<'s, 'a> {
     }
 }
 
-/// The port of an end that is given: of a boundary event, or where a wire comes out of the item's content.
+/// The port of an end that is given: of a boundary event, or where an edge comes out of the item's content.
 fn fixed(scope: &Scope<'_>, end: End) -> Option<(Side, i32)> {
     match end {
         End::Node { port: Some(port), .. } => Some(port),

@@ -1,11 +1,11 @@
 //! Tracks: within a gap each group of stretches gets a line of its own wherever it lies beside another.
 
-use super::arrange::Grid;
-use super::route::{Line, Way};
-use super::scene::{End, Scope, Side};
+use super::graph::{End, Scope, Side};
+use super::ordering::Grid;
+use super::route::{Line, Route};
 use std::collections::HashMap;
 
-/// A stretch of a gap that a wire takes. Even positions are gaps of the other direction, odd ones cells.
+/// A stretch of a gap that an edge takes. Even positions are gaps of the other direction, odd ones cells.
 #[derive(Debug, Clone)]
 struct Stretch {
     low: i64,
@@ -25,17 +25,17 @@ pub(super) struct Tracks {
 }
 
 /// Gives each line in a gap its track.
-pub(super) fn assign(scope: &Scope<'_>, grid: &Grid, ways: &mut [Way]) -> Tracks {
+pub(super) fn assign(scope: &Scope<'_>, grid: &Grid, routes: &mut [Route]) -> Tracks {
     let mut columns: Vec<Vec<(Stretch, usize, usize)>> = vec![Vec::new(); grid.columns + 1];
     let mut rows: Vec<Vec<(Stretch, usize, usize)>> = vec![Vec::new(); grid.rows.len() + 1];
-    for (index, way) in ways.iter().enumerate() {
-        for (at, line) in way.lines.iter().enumerate() {
+    for (index, route) in routes.iter().enumerate() {
+        for (at, line) in route.lines.iter().enumerate() {
             match *line {
                 Line::Column { gap, .. } => {
-                    columns[gap].push((stretch(scope, grid, way, at, index), index, at));
+                    columns[gap].push((stretch(scope, grid, route, at, index), index, at));
                 }
                 Line::Between { gap, .. } => {
-                    rows[gap].push((stretch(scope, grid, way, at, index), index, at));
+                    rows[gap].push((stretch(scope, grid, route, at, index), index, at));
                 }
                 Line::Row(_) | Line::Port { .. } => {}
             }
@@ -43,8 +43,8 @@ pub(super) fn assign(scope: &Scope<'_>, grid: &Grid, ways: &mut [Way]) -> Tracks
     }
     let cells = (2 * grid.columns + 3, 2 * grid.rows.len() + 3);
     Tracks {
-        columns: columns.iter().map(|list| pack(list, cells.1, ways)).collect(),
-        rows: rows.iter().map(|list| pack(list, cells.0, ways)).collect(),
+        columns: columns.iter().map(|list| pack(list, cells.1, routes)).collect(),
+        rows: rows.iter().map(|list| pack(list, cells.0, routes)).collect(),
     }
 }
 
@@ -57,16 +57,16 @@ fn position(scope: &Scope<'_>, line: Line) -> i64 {
     }
 }
 
-fn stretch(scope: &Scope<'_>, grid: &Grid, way: &Way, at: usize, index: usize) -> Stretch {
-    let own = position(scope, way.lines[at]);
+fn stretch(scope: &Scope<'_>, grid: &Grid, route: &Route, at: usize, index: usize) -> Stretch {
+    let own = position(scope, route.lines[at]);
     let border = |side: Side| if side == Side::Top { -1 } else { 2 * grid.rows.len() as i64 + 1 };
     // The line before or after, with the place that it leads on to along this line's cross axis.
     let neighbour = |step: i64, end: (End, Side)| {
         let next = at as i64 + step;
-        let Some(&line) = usize::try_from(next).ok().and_then(|next| way.lines.get(next)) else {
+        let Some(&line) = usize::try_from(next).ok().and_then(|next| route.lines.get(next)) else {
             return (border(end.1), false);
         };
-        let beyond = usize::try_from(next + step).ok().and_then(|next| way.lines.get(next));
+        let beyond = usize::try_from(next + step).ok().and_then(|next| route.lines.get(next));
         let beyond = match (beyond, end.0.item(), line) {
             (Some(&line), ..) => position(scope, line),
             (None, Some(item), Line::Row(_)) => 2 * scope.items[item].column as i64 + 1,
@@ -75,11 +75,11 @@ fn stretch(scope: &Scope<'_>, grid: &Grid, way: &Way, at: usize, index: usize) -
         };
         (position(scope, line), beyond < own)
     };
-    let ends = [neighbour(-1, way.start), neighbour(1, way.end)];
+    let ends = [neighbour(-1, route.start), neighbour(1, route.end)];
     let (low, high) = (ends[0].0.min(ends[1].0), ends[0].0.max(ends[1].0));
-    // Wires merge on their way into the side of a common target.
-    let last = at + 2 >= way.lines.len();
-    let group = match way.end {
+    // Edges merge on their route into the side of a common target.
+    let last = at + 2 >= route.lines.len();
+    let group = match route.end {
         (End::Node { item, boundary: None, port: None }, Side::Left) if last => (true, item),
         _ => (false, index),
     };
@@ -99,7 +99,7 @@ struct Group {
 fn groups(list: &[(Stretch, usize, usize)]) -> Vec<Group> {
     let mut index: HashMap<(bool, usize), usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
-    for (stretch, way, line) in list {
+    for (stretch, route, line) in list {
         let at = *index.entry(stretch.group).or_insert_with(|| {
             groups.push(Group {
                 low: i64::MAX,
@@ -114,7 +114,7 @@ fn groups(list: &[(Stretch, usize, usize)]) -> Vec<Group> {
         group.low = group.low.min(stretch.low);
         group.high = group.high.max(stretch.high);
         group.ends.extend(stretch.ends);
-        group.members.push((*way, *line));
+        group.members.push((*route, *line));
     }
     for group in &mut groups {
         // A line that comes from the side of lower numbers and leads up goes before one that starts below it.
@@ -132,7 +132,7 @@ fn groups(list: &[(Stretch, usize, usize)]) -> Vec<Group> {
 }
 
 /// Packs the stretches of one gap and says how many tracks they take.
-fn pack(list: &[(Stretch, usize, usize)], cells: usize, ways: &mut [Way]) -> usize {
+fn pack(list: &[(Stretch, usize, usize)], cells: usize, routes: &mut [Route]) -> usize {
     let mut groups = groups(list);
     groups.sort_by_key(|group| (group.key, group.low, group.members[0]));
     let order = constrained(&groups);
@@ -145,8 +145,8 @@ fn pack(list: &[(Stretch, usize, usize)], cells: usize, ways: &mut [Way]) -> usi
         let track = filled[low..=high].iter().copied().max().unwrap_or(0);
         filled[low..=high].iter_mut().for_each(|cell| *cell = track + 1);
         most = most.max(track + 1);
-        for &(way, line) in &group.members {
-            match &mut ways[way].lines[line] {
+        for &(route, line) in &group.members {
+            match &mut routes[route].lines[line] {
                 Line::Column { track: own, .. } | Line::Between { track: own, .. } => *own = track,
                 Line::Row(_) | Line::Port { .. } => {}
             }

@@ -17,8 +17,8 @@ pub use profile::{common_executable_schema, outside_common_executable};
 pub use soundness::{Soundness, soundness};
 
 use heddle_bpmn::diagnostic::Diagnostic;
-use heddle_bpmn::hash::HashMap as Map;
 use heddle_bpmn::model::{WorkflowDefinition, graphs, join};
+use heddle_xml::hash::HashMap as Map;
 use index::Index;
 
 /// Most findings reported; a definition with more is broken beyond reading them all.

@@ -6,7 +6,6 @@ mod diagnostic;
 pub mod diagram;
 mod eval;
 pub mod extensions;
-mod hash;
 pub mod layout;
 pub mod model;
 #[cfg(feature = "tck")]

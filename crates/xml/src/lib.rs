@@ -1,8 +1,11 @@
 //! XML documents as the readers of the standards need them: bytes of any encoding to text, bounded trees that
-//! borrow from the text and know their positions, no document type declarations.
+//! borrow from the text and know their positions, no document type declarations. [`mapping`] reads model types from
+//! such trees and writes them.
 
 pub mod decode;
 mod document;
+pub mod hash;
+pub mod mapping;
 mod scan;
 pub mod tags;
 pub mod text;

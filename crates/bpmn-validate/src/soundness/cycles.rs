@@ -80,9 +80,9 @@ pub(super) struct Cycle {
     pub witness: Vec<Ix>,
 }
 
-/// The cycles of elements that do not wait, along flows without a bound, as far as they are reached.
-pub(super) fn unbounded(graph: &FlowGraph<'_>) -> Vec<Cycle> {
-    let spins = |ix: Ix| {
+/// The livelocks: cycles of elements without a wait state, along flows without a bound, as far as they are reached.
+pub(super) fn livelocks(graph: &FlowGraph<'_>) -> Vec<Cycle> {
+    let passes = |ix: Ix| {
         let own = graph.element(ix);
         graph.reached[ix as usize]
             && !own.waits
@@ -92,13 +92,13 @@ pub(super) fn unbounded(graph: &FlowGraph<'_>) -> Vec<Cycle> {
     let mut list = Vec::new();
     for ix in 0..index(graph.elements.len()) {
         starts.push(list.len());
-        if !spins(ix) {
+        if !passes(ix) {
             continue;
         }
         let flows = graph.outgoing.of(ix).iter().map(|&flow| graph.flow(flow));
         let free = flows.filter(|flow| !matches!(flow.guard, Guard::False | Guard::Loop));
-        list.extend(free.map(|flow| flow.target).filter(|&next| spins(next)));
-        // A boundary event that has to wait for its trigger is no way to spin, an error is.
+        list.extend(free.map(|flow| flow.target).filter(|&next| passes(next)));
+        // A boundary event that has to wait for its trigger holds a cycle up, an error does not.
         list.extend(graph.boundaries(ix).iter().filter(|&&event| !graph.element(event).waits));
     }
     starts.push(list.len());

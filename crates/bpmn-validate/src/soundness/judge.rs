@@ -1,6 +1,6 @@
 //! The findings about one scope.
 
-use super::cycles::{Cycle, unbounded};
+use super::cycles::{Cycle, livelocks};
 use super::explore::{Budget, Space, explore};
 use super::flow::{FlowGraph, Ix, NONE};
 use super::net::{EdgeIx, Kind, Net};
@@ -33,7 +33,7 @@ pub(super) fn judge(scope: &Scope<'_, '_>, budget: &mut Budget, reduced: bool, f
     let ad_hoc = scope.graph.owner.is_some_and(|owner| owner.is(ElementKind::AdHocSubProcess));
     let judged = !ad_hoc && !scope.flow.starts.is_empty();
     let missed = if judged { tokens(scope, budget, reduced, found) } else { HashSet::new() };
-    for cycle in unbounded(scope.flow) {
+    for cycle in livelocks(scope.flow) {
         if !cycle.elements.iter().all(|element| missed.contains(element)) {
             Soundness::add(&mut found.unbounded_cycles, &mut found.more, || scope.cycle(&cycle));
         }
@@ -130,9 +130,13 @@ impl Scope<'_, '_> {
     fn cycle(&self, cycle: &Cycle) -> Finding {
         let names = named(self.ids(&cycle.elements));
         let message = if cycle.exit {
-            format!("The cycle through {names} neither waits nor has a bound: only its conditions end it.")
+            format!(
+                "Livelock: the cycle through {names} has neither a wait state nor a bound, so that only its conditions end it."
+            )
         } else {
-            format!("The cycle through {names} neither waits nor has a bound, and nothing leads out of it.")
+            format!(
+                "Livelock: the cycle through {names} has neither a wait state nor a bound, and nothing leads out of it."
+            )
         };
         let remedy = "Give the way back a maximum of iterations, or let the cycle wait for a task, a message or a timer.";
         let mut finding = self.finding(&cycle.elements, message, remedy);

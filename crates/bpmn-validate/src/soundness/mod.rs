@@ -1,5 +1,5 @@
 //! Soundness: whether a definition's flow can get stuck, run twice where it should run once, miss elements, or
-//! spin without a wait.
+//! livelock: a cycle without a wait state.
 //!
 //! Each scope (process, sub-process, event sub-process, the top-level graph) is judged by itself, with a
 //! sub-process as one activity. Its elements become a net of joins and splits ([`build`]); parts in which
@@ -58,7 +58,7 @@ pub struct Soundness {
     pub lack_of_synchronization: Vec<Finding>,
     /// What no run reaches.
     pub unreachable: Vec<Finding>,
-    /// Cycles without a wait and without a bound.
+    /// Livelocks: cycles without a wait state and without a bound.
     pub unbounded_cycles: Vec<Finding>,
     /// Whether every scope was judged to its end.
     pub complete: bool,

@@ -81,7 +81,7 @@ fn all(found: &Soundness) -> String {
         ("dead", &found.deadlocks),
         ("sync", &found.lack_of_synchronization),
         ("apart", &found.unreachable),
-        ("spin", &found.unbounded_cycles),
+        ("livelock", &found.unbounded_cycles),
     ];
     let told: Vec<String> = kinds
         .iter()
@@ -113,7 +113,7 @@ fn each_kind_of_finding_is_found_with_its_witness() {
         ("a condition that is false", "s>x1 x1-a x1?b a>e b>e", "apart a:"),
         ("a condition that is true", "s>x1 x1+a x1/b a>e b>e", "apart b:"),
         ("an island", "s>a a>e t>d d>t", "apart t,d:"),
-        ("a spinning cycle", "s>x1 x1>a a>x2 x2?x1 x2?e", "spin x1,a,x2: s x1 a x2 x1"),
+        ("a livelock", "s>x1 x1>a a>x2 x2?x1 x2?e", "livelock x1,a,x2: s x1 a x2 x1"),
         ("a waiting cycle", "s>x1 x1>u u>x2 x2?x1 x2?e", ""),
         ("a bounded cycle", "s>x1 x1>a a>x2 x2=3=x1 x2?e", ""),
         ("a cycle without an exit", "s>x1 x1>u u>x1", "dead x1,u: s x1 u"),

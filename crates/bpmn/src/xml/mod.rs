@@ -1,29 +1,24 @@
 //! BPMN 2.0.2 XML in and out.
 //!
 //! One element table ([`names`]) and one row of attributes and children per model type ([`rows`]) drive both the
-//! reader and the writer. What a model type has no member for is kept as a fragment of preserved content in
+//! reader and the writer of the mapping engine ([`heddle_xml::mapping`]); [`vocabulary`] is BPMN's part in it. What a model type has no member for is kept as a fragment of preserved content in
 //! `bpmn.extensionElementsXml`, addressed by the element's id (or, without one, by its path below the nearest
 //! element with an id), and the writer puts it back.
 
-#[macro_use]
-mod row;
-
 mod definition_data;
-mod document;
 pub mod extensions;
 pub(crate) mod names;
-mod order;
-mod prefixes;
-mod preserved;
 mod read;
 mod rows;
 pub(crate) mod tree;
+mod vocabulary;
 mod write;
 
 pub use heddle_xml::XmlError;
+pub use heddle_xml::mapping::WriteError;
 pub use names::{ElementRow, Group, element_row, element_rows};
 
-use heddle_xml::{decode, text};
+use heddle_xml::decode;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{ImportItem, WorkflowDefinition};
@@ -69,25 +64,6 @@ pub struct Written {
     pub xml: String,
     /// What the writer has to say.
     pub diagnostics: Vec<Diagnostic>,
-}
-
-/// Why a definition could not be written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WriteError {
-    /// A fragment of XML text within the definition is not well-formed.
-    #[error("{path} is not well-formed XML: {source}")]
-    Fragment {
-        /// The element or member that holds the fragment.
-        path: String,
-        /// What is wrong with it.
-        source: XmlError,
-    },
-    /// A member that becomes an XML name or character data holds what XML cannot express.
-    #[error("{path} holds a character that XML 1.0 cannot express")]
-    Character {
-        /// The element that holds it.
-        path: String,
-    },
 }
 
 /// Reads a BPMN 2.0 document.

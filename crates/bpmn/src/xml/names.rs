@@ -30,26 +30,10 @@ pub(crate) mod ns {
     pub(crate) const HEDDLE: Ns = Ns::known(5);
 }
 
-/// The URI of a well-known namespace.
-pub(crate) fn uri(ns: Ns) -> &'static str {
-    let known = ns.index().checked_sub(ns::MODEL.index());
-    known.and_then(|index| Bpmn::NAMESPACES.get(index)).copied().unwrap_or_default()
-}
-
-/// The prefix used where a definition binds none.
-pub(crate) fn usual_prefix(ns: Ns) -> &'static str {
-    const PREFIXES: [&str; Bpmn::NAMESPACES.len()] = ["bpmn", "bpmndi", "dc", "di", "xsi", "heddle"];
-    let known = ns.index().checked_sub(ns::MODEL.index());
-    known.and_then(|index| PREFIXES.get(index)).copied().unwrap_or_default()
-}
-
 /// Whether a namespace is one of the standard's or this product's own.
 pub(crate) fn is_known(uri: &str) -> bool {
     uri.is_empty() || Bpmn::NAMESPACES.contains(&uri)
 }
-
-/// Character data where the standard has none.
-pub(crate) const TEXT: Kind = COMMENT - 1;
 
 /// All elements of the standard that the table holds.
 pub fn element_rows() -> &'static [ElementRow] {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use heddle_feel::Value;
 
 use super::table::Test;
-use crate::hash::HashMap;
+use heddle_xml::hash::HashMap;
 
 /// An index of the rules of a table, a column each.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use super::table::{Cell, Input, Output, Table, Test};
 use super::texts::Texts;
 use super::types::Types;
 use crate::diagnostic::Diagnostic;
-use crate::hash::HashSet;
 use crate::model::{
     At, BoxedExpression, ContextExpression, DecisionTable, FunctionDefinition, FunctionKind, InformationItem,
     Invocation, LiteralExpression, Relation, UnaryTestsText,
 };
+use heddle_xml::hash::HashSet;
 
 /// Compiles the logic of one element.
 pub(super) struct Compiler<'c, 'm> {

@@ -19,11 +19,11 @@ use self::plan::{Body, Import, Kind, Logic, Node, NodeId, Place, Plan, Requireme
 use self::texts::Texts;
 use self::types::Types;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::hash::{HashMap, HashSet};
 use crate::model::{
     BoxedExpression, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem,
     InputData,
 };
+use heddle_xml::hash::{HashMap, HashSet};
 
 /// A compiled model, ready to be evaluated often and by several threads. Cloning shares it.
 #[derive(Debug, Clone)]

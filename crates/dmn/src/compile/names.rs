@@ -1,7 +1,7 @@
 //! Documents, their imports, and what names and references in them stand for.
 
-use crate::hash::HashMap;
 use crate::model::{BoxedExpression, DecisionModel, ItemDefinition};
+use heddle_xml::hash::HashMap;
 
 /// A document among those compiled together.
 pub(super) struct Document<'m> {

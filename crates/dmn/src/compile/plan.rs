@@ -6,8 +6,8 @@ use heddle_feel::{ConstantTests, Expression, Type, Types, Value};
 
 use super::plain::Deferred;
 use super::table::Table;
-use crate::hash::{HashMap, HashSet};
 use crate::model::At;
+use heddle_xml::hash::{HashMap, HashSet};
 
 /// Index of an element of the requirements graph.
 pub(crate) type NodeId = u32;

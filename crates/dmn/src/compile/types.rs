@@ -8,8 +8,8 @@ use super::names::Document;
 use super::plan::{AllowedValues, Check, ItemType, Place, Within};
 use super::texts::Texts;
 use crate::diagnostic::Diagnostic;
-use crate::hash::HashMap;
 use crate::model::{DecisionModel, ItemDefinition, UnaryTestsText};
+use heddle_xml::hash::HashMap;
 
 /// Parts of one type once every name in it is replaced by what it means.
 const MAX_PARTS: usize = 2_000;

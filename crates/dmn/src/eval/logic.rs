@@ -10,7 +10,7 @@ use super::check::typed;
 use super::log::{note, notes};
 use super::table;
 use crate::compile::plan::{Column, Entry, FunctionLogic, ItemType, Kind, Logic, Place};
-use crate::hash::HashMap;
+use heddle_xml::hash::HashMap;
 
 type Outcome = Result<Value, LimitError>;
 

@@ -127,7 +127,7 @@ impl Machine<'_> {
         self.ready.clear();
         if !self.is_stopped() {
             let message = format!(
-                "one step activated {MAX_ACTIVATIONS} nodes; a loop without a wait may be the cause, `{}` would be next",
+                "one step activated {MAX_ACTIVATIONS} nodes; a livelock (a cycle without a wait state) may be the cause, `{}` would be next",
                 self.graph.node(next).id
             );
             let at = At { node: Some(next), ..At::scope(LocalId::ROOT) };

@@ -15,9 +15,9 @@ mod tests;
 pub(super) use node::{derived, read as read_node_settings};
 pub(super) use report::{note_attribute, note_child, note_extension};
 
-use super::preserved::{PreservedContent, is_preserved, surroundings};
 use super::tree::{self, El, Tree};
 use crate::model::Bpmn;
+use heddle_xml::mapping::{PreservedContent, is_preserved, surroundings};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -265,7 +265,7 @@ pub fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) -> Vec<
 
 /// The prefixes around the fragments of a definition.
 pub fn around(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
-    surroundings(namespaces)
+    surroundings::<super::names::Bpmn>(namespaces)
 }
 
 /// Whether a namespace is one of the standard's or this product's own.

@@ -5,9 +5,9 @@ use crate::element::ElementKind;
 use crate::model::{ImportItem, Node};
 use crate::xml::Group;
 use crate::xml::names::kind;
-use crate::xml::read::{Reader, group};
 use crate::xml::tree::{self, El, Tree};
-use crate::xml::write::Writer;
+use crate::xml::vocabulary::Writer;
+use crate::xml::vocabulary::{Reader, group};
 use serde_json::{Map as Object, Value};
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ pub(in crate::xml) fn read(reader: &mut Reader<'_>, node: &mut Node, el: El, inn
     let marker = marker.map(|marker| (marker, inside(marker)));
     let parts = Parts { node: el, extensions: inside(el), marker };
     let owner = tree.part(el).local();
-    let hits = hits(tree, &parts, owner, &reader.vendors);
-    let key = subscribed(node, owner, inner_event, &reader.vendors);
+    let hits = hits(tree, &parts, owner, &reader.state.extensions);
+    let key = subscribed(node, owner, inner_event, &reader.state.extensions);
     if hits.is_empty() && key.is_none() {
         return;
     }
@@ -51,19 +51,19 @@ pub(in crate::xml) fn derived(
     owner: &str,
     fragments: &[String],
 ) -> Object<String, Value> {
-    if node.configuration.is_none() && !writer.vendors.any {
+    if node.configuration.is_none() && !writer.state.extensions.any {
         return Object::new();
     }
     let mut source = String::from("<node");
     writer.put_attributes(&mut source);
     source.push('>');
     fragments.iter().for_each(|fragment| source.push_str(fragment));
-    writer.put_marker(node, &mut source);
+    put_marker(writer, node, &mut source);
     source.push_str("</node>");
     if source.len() == "<node></node>".len() {
-        return settle(&[], subscribed(node, owner, writer.inner_event, &writer.vendors));
+        return settle(&[], subscribed(node, owner, writer.state.inner_event, &writer.state.extensions));
     }
-    let key = subscribed(node, owner, writer.inner_event, &writer.vendors);
+    let key = subscribed(node, owner, writer.state.inner_event, &writer.state.extensions);
     let Ok(tree) = tree::parse(&source, writer.around()) else { return settle(&[], key) };
     let (mut extensions, mut marker) = (Vec::new(), None);
     for child in tree.parts_of(0) {
@@ -75,7 +75,22 @@ pub(in crate::xml) fn derived(
         }
     }
     let parts = Parts { node: 0, extensions, marker };
-    settle(&hits(&tree, &parts, owner, &writer.vendors), key)
+    settle(&hits(&tree, &parts, owner, &writer.state.extensions), key)
+}
+
+/// Appends what is put back at the loop marker of the node that is being written, as an element `marker`.
+fn put_marker(writer: &Writer<'_>, node: &Node, out: &mut String) {
+    let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
+    let Some(own) = activity.and_then(|activity| activity.r#loop.as_deref()) else { return };
+    let marker = const { kind("multiInstanceLoopCharacteristics") };
+    let Some(preserved) = writer.preserved_below(own.id.as_deref(), marker) else { return };
+    out.push_str("<marker");
+    preserved.put_attributes(out);
+    out.push('>');
+    for child in preserved.children.iter().filter(|child| child.kind == kind("extensionElements")) {
+        out.push_str(&child.xml);
+    }
+    out.push_str("</marker>");
 }
 
 fn hits(tree: &Tree<'_>, parts: &Parts, owner: &str, context: &Context) -> Vec<Hit> {
@@ -169,7 +184,7 @@ fn report(reader: &mut Reader<'_>, node: &Node, owner: &str, hits: &[Hit], settl
             None => items.push(item),
         }
     }
-    items.into_iter().for_each(|item| reader.push_item(item));
+    items.into_iter().for_each(|item| reader.state.push_item(item));
 }
 
 /// Whether the members of a word stand in what was settled.

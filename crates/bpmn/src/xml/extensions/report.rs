@@ -5,8 +5,9 @@ use crate::diagnostic::Diagnostic;
 use crate::model::ImportItem;
 use crate::xml::Group;
 use crate::xml::names::{Bpmn, Ns, UNKNOWN, ns};
-use crate::xml::read::{Reader, group};
+use crate::xml::read::note;
 use crate::xml::tree::El;
+use crate::xml::vocabulary::{Reader, group};
 use heddle_xml::Names as _;
 use serde_json::{Map as Object, Value};
 
@@ -80,7 +81,7 @@ fn alone(reader: &mut Reader<'_>, owner: &str, hit: &Hit) {
         let members = hit.verdict.iter().flatten();
         let settled = members.map(|(member, value)| ((*member).to_owned(), value.clone())).collect();
         let item = item(reader, owner, hit, None, &settled);
-        reader.push_item(item);
+        reader.state.push_item(item);
     }
 }
 
@@ -97,7 +98,7 @@ pub(in crate::xml) fn note_attribute(reader: &mut Reader<'_>, name: &str) {
         Some(hit) => alone(reader, element.local(), &hit),
         None => {
             let item = kept(reader, element.local(), name);
-            reader.push_item(item);
+            reader.state.push_item(item);
         }
     }
 }
@@ -128,7 +129,7 @@ pub(in crate::xml) fn note_child(reader: &mut Reader<'_>, child: El) {
                 source_kind: Some(format!("bpmn:{}", element.local())),
                 ..ImportItem::default()
             };
-            reader.push_item(item);
+            reader.state.push_item(item);
         }
         (ns, _) if ns == Ns::NONE || ns == Ns::XML || (Bpmn::knows(ns) && ns != ns::HEDDLE) => {}
         _ => note_extension(reader, child),
@@ -142,8 +143,8 @@ fn unknown(reader: &mut Reader<'_>, child: El) {
     let message = format!("BPMN 2.0 has no element {}; it is kept, but has no effect.", element.local());
     let mut diagnostic = Diagnostic::warning("unknownElement", message.clone());
     diagnostic.element_id = id.clone().or_else(|| reader.nearest_id().map(str::to_owned));
-    reader.note(diagnostic);
-    reader.push_item(ImportItem {
+    note(reader, diagnostic);
+    reader.state.push_item(ImportItem {
         element_id: id.clone(),
         element_type: Some(element.local().to_owned()),
         outcome: Some("unsupported".to_owned()),
@@ -162,11 +163,11 @@ pub(in crate::xml) fn note_extension(reader: &mut Reader<'_>, child: El) {
         return;
     }
     let owner = tree.part(reader.current()).local();
-    match element_hit(tree, (child, 0), owner, &reader.vendors) {
+    match element_hit(tree, (child, 0), owner, &reader.state.extensions) {
         Some(hit) => alone(reader, owner, &hit),
         None => {
             let item = kept(reader, owner, element.name);
-            reader.push_item(item);
+            reader.state.push_item(item);
         }
     }
 }

@@ -8,10 +8,8 @@ use crate::model::{
     MessageFlow, Participant,
 };
 use crate::xml::names::{element_row, kind, kind_named};
-use crate::xml::read::Reader;
-use crate::xml::row::{Child, Match, Row};
 use crate::xml::tree::El;
-use crate::xml::write::Writer;
+use crate::xml::vocabulary::{Child, FLOW_NODES, Reader, Row, Writer, any_of};
 use crate::xml::{Group, XmlError};
 
 static PARTICIPANT: Row<Participant> = Row {
@@ -98,7 +96,7 @@ static CONVERSATION: Row<Conversation> = Row {
             leaves!(Conversation: Reference "messageFlowRef" message_flow_refs),
             many!(Conversation: "correlationKey" CORRELATION_KEY correlation_keys),
             Child {
-                matches: Match::Group(Group::Conversation),
+                matches: any_of(Group::Conversation),
                 read: Some(|reader, parent, el| read_conversation(reader, &mut parent.conversations, el)),
                 write: Some(|writer, parent| {
                     write_conversations(writer, parent.conversations.as_deref().unwrap_or_default());
@@ -137,14 +135,14 @@ pub(super) static COLLABORATION: Row<Collaboration> = Row {
             many!(Collaboration: "participant" PARTICIPANT participants),
             many!(Collaboration: "messageFlow" MESSAGE_FLOW message_flows),
             Child {
-                matches: Match::Group(Group::Artifact),
+                matches: any_of(Group::Artifact),
                 read: Some(|reader, parent, el| read_artifact(reader, &mut parent.artifacts, el)),
                 write: Some(|writer, parent| {
                     write_artifacts(writer, parent.artifacts.as_deref().unwrap_or_default());
                 }),
             },
             Child {
-                matches: Match::Group(Group::Conversation),
+                matches: any_of(Group::Conversation),
                 read: Some(|reader, parent, el| read_conversation(reader, &mut parent.conversations, el)),
                 write: Some(|writer, parent| {
                     write_conversations(writer, parent.conversations.as_deref().unwrap_or_default());
@@ -168,13 +166,13 @@ pub(super) static CHOREOGRAPHY: Row<Choreography> = Row {
             many!(Choreography: "participant" PARTICIPANT participants),
             kept!("messageFlow"),
             Child {
-                matches: Match::Group(Group::Artifact),
+                matches: any_of(Group::Artifact),
                 read: Some(|reader, parent, el| read_artifact(reader, &mut parent.artifacts, el)),
                 write: Some(|writer, parent| {
                     write_artifacts(writer, parent.artifacts.as_deref().unwrap_or_default());
                 }),
             },
-            Child { matches: Match::Group(Group::Conversation), read: None, write: None },
+            Child { matches: any_of(Group::Conversation), read: None, write: None },
             kept!("conversationAssociation"),
             kept!("participantAssociation"),
             kept!("messageFlowAssociation"),
@@ -182,19 +180,19 @@ pub(super) static CHOREOGRAPHY: Row<Choreography> = Row {
             kept!("choreographyRef"),
             kept!("conversationLink"),
             Child {
-                matches: Match::Group(Group::ChoreographyActivity),
+                matches: any_of(Group::ChoreographyActivity),
                 read: Some(|reader, parent, el| read_activity(reader, &mut parent.activities, el)),
                 write: Some(|writer, parent| {
                     write_activities(writer, parent.activities.as_deref().unwrap_or_default());
                 }),
             },
             Child {
-                matches: Match::FlowNode,
+                matches: FLOW_NODES,
                 read: Some(|reader, parent, el| read_activity(reader, &mut parent.activities, el)),
                 write: None,
             },
             Child {
-                matches: Match::Group(Group::SequenceFlow),
+                matches: any_of(Group::SequenceFlow),
                 read: Some(|reader, parent, el| read_edge(reader, &mut parent.edges, el)),
                 write: Some(|writer, parent| {
                     write_edges(writer, parent.edges.as_deref().unwrap_or_default())
@@ -225,25 +223,25 @@ static ACTIVITY: Row<ChoreographyActivity> = Row {
             leaves!(ChoreographyActivity: Reference "messageFlowRef" message_flow_refs),
             kept!("participantAssociation"),
             Child {
-                matches: Match::Group(Group::ChoreographyActivity),
+                matches: any_of(Group::ChoreographyActivity),
                 read: Some(|reader, parent, el| read_activity(reader, &mut parent.activities, el)),
                 write: Some(|writer, parent| {
                     write_activities(writer, parent.activities.as_deref().unwrap_or_default());
                 }),
             },
             Child {
-                matches: Match::FlowNode,
+                matches: FLOW_NODES,
                 read: Some(|reader, parent, el| read_activity(reader, &mut parent.activities, el)),
                 write: None,
             },
             Child {
-                matches: Match::Group(Group::SequenceFlow),
+                matches: any_of(Group::SequenceFlow),
                 read: Some(|reader, parent, el| read_edge(reader, &mut parent.edges, el)),
                 write: Some(|writer, parent| {
                     write_edges(writer, parent.edges.as_deref().unwrap_or_default())
                 }),
             },
-            Child { matches: Match::Group(Group::EventDefinition), read: None, write: None },
+            Child { matches: any_of(Group::EventDefinition), read: None, write: None },
             kept!("eventDefinitionRef"),
         ],
     ],

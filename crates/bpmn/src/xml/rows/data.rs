@@ -5,8 +5,8 @@ use crate::model::{
     AssignmentExpression, DataAssociation, DataItem, InputSet, OutputSet, Property, ResourceRole,
 };
 use crate::xml::names::kind;
-use crate::xml::row::Leaf;
-use crate::xml::row::{Attr, Child, Match, Row};
+use crate::xml::vocabulary::{Child, Row};
+use heddle_xml::mapping::{Attr, Leaf};
 
 const HEAD: &[Child<DataItem>] = &kept_head();
 
@@ -138,7 +138,7 @@ pub(in crate::xml) static RESOURCE_ROLE: Row<ResourceRole> = Row {
                     reader.enter(el, false);
                     role.assignment_expression = Some(reader.leaf(first, Leaf::Text));
                     for attribute in tree.attributes(el) {
-                        reader.keep_attribute(usize::MAX, attribute.name, attribute.raw, attribute.ns);
+                        reader.keep_attribute(attribute);
                     }
                     reader.leave();
                     Ok(true)
@@ -167,7 +167,7 @@ pub(in crate::xml) fn association_name(association: &DataAssociation) -> &'stati
 /// A resource role's element name.
 pub(in crate::xml) fn role_name(role: &ResourceRole) -> &str {
     let name = role.role.as_deref().unwrap_or("resourceRole");
-    let known = crate::xml::names::element_row(name)
-        .is_some_and(|row| Match::Group(row.group) == Match::Group(crate::xml::Group::ResourceRole));
+    let known =
+        crate::xml::names::element_row(name).is_some_and(|row| row.group == crate::xml::Group::ResourceRole);
     if known { name } else { "resourceRole" }
 }

@@ -2,19 +2,18 @@
 
 use super::collaboration::{CHOREOGRAPHY, COLLABORATION};
 use super::diagram::{DIAGRAM, read_diagram};
+use super::kept_head;
 use super::process::{read_data, read_process, write_data, write_process};
-use super::{Extensions, extension_data, keep_attributes, kept_head};
 use crate::model::{
     Bpmn, BpmnImport, Category, CategoryValue, EventReference, Interface, ItemDefinition, Operation,
     Relationship, Resource, ResourceParameter,
 };
 use crate::xml::definition_data::DefinitionData;
 use crate::xml::names::{COMMENT, kind};
-use crate::xml::read::Reader;
-use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
-use crate::xml::write::Writer;
+use crate::xml::vocabulary::{Child, Reader, Row, Writer, any_of};
 use crate::xml::{Group, XmlError, extensions};
+use heddle_xml::mapping::{Attr, Extensions};
 
 /// The row of `definitions`.
 pub(in crate::xml) static DEFINITIONS: Row<Bpmn> = Row {
@@ -51,25 +50,25 @@ pub(in crate::xml) static DEFINITIONS: Row<Bpmn> = Row {
         many!(Bpmn: "message" MESSAGE messages),
         many!(Bpmn: "signal" SIGNAL signals),
         many!(Bpmn: "interface" INTERFACE interfaces),
-        Child { matches: Match::Group(Group::EventDefinition), read: None, write: None },
+        Child { matches: any_of(Group::EventDefinition), read: None, write: None },
         many!(Bpmn: "collaboration" COLLABORATION collaborations),
         many!(Bpmn: "choreography" CHOREOGRAPHY choreographies),
         child!(
             "process",
             |reader, bpmn: &mut Bpmn, el| read_process(reader, &mut bpmn.processes, el),
             |writer, bpmn: &Bpmn| {
-                if let Some(main) = writer.main.take() {
+                if let Some(main) = writer.state.main.take() {
                     write_process(writer, &main, true);
                 }
                 bpmn.processes.iter().flatten().for_each(|process| write_process(writer, process, false));
             }
         ),
-        Child { matches: Match::Group(Group::Root), read: None, write: None },
+        Child { matches: any_of(Group::Root), read: None, write: None },
         child!(
             "BPMNDiagram",
             |reader, bpmn: &mut Bpmn, el| read_diagram(reader, bpmn, el),
             |writer, bpmn| {
-                let undrawn = writer.undrawn;
+                let undrawn = writer.state.undrawn;
                 for diagram in bpmn.diagrams.iter().flatten().filter(|_| !undrawn) {
                     writer.element(const { kind("BPMNDiagram") }, &DIAGRAM, diagram);
                 }
@@ -92,12 +91,12 @@ fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<b
     if !tree.parts_of(el).any(|child| tree.part(child).kind != COMMENT) {
         return Ok(false);
     }
-    let Some(Extensions { data, others, fragments }) = extension_data::<DefinitionData>(reader, el) else {
+    let Some(Extensions { data, others, fragments }) = reader.extensions::<DefinitionData>(el) else {
         return Ok(false);
     };
-    keep_attributes(reader, el);
+    reader.keep_attributes(el);
     if let Some(data) = data {
-        reader.data = data;
+        reader.state.data = data;
     }
     if !others.is_empty() {
         bpmn.extension_elements_xml.get_or_insert_default().extend(fragments);
@@ -109,7 +108,7 @@ fn read_extensions(reader: &mut Reader<'_>, bpmn: &mut Bpmn, el: El) -> Result<b
 }
 
 fn write_extensions(writer: &mut Writer<'_>, _: &Bpmn) {
-    let plain: Vec<String> = std::mem::take(&mut writer.plain).into_iter().map(str::to_owned).collect();
+    let plain: Vec<String> = std::mem::take(&mut writer.state.plain).into_iter().map(str::to_owned).collect();
     writer.extensions(None, (!plain.is_empty()).then_some(plain.as_slice()));
 }
 

@@ -3,9 +3,11 @@
 use crate::model::{Bounds, Bpmn, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point};
 use crate::xml::XmlError;
 use crate::xml::names::kind;
-use crate::xml::read::Reader;
-use crate::xml::row::{Child, Match, Row};
+use crate::xml::read;
 use crate::xml::tree::El;
+use crate::xml::vocabulary::{Child, Reader, Row};
+use crate::xml::write;
+use heddle_xml::mapping::Match;
 
 pub(super) static DIAGRAM: Row<Diagram> = Row {
     attributes: &[&[attr!(Text "id" id), attr!(Text "name" name)]],
@@ -96,7 +98,7 @@ static EDGE: Row<DiagramEdge> = Row {
             write: Some(|writer, edge: &DiagramEdge| {
                 for point in edge.waypoints.iter().flatten() {
                     writer.enter(const { kind("waypoint") }, None);
-                    writer.waypoint_type();
+                    write::flows::waypoint_type(writer);
                     writer.contents(&POINT, point);
                     writer.leave();
                 }
@@ -112,7 +114,7 @@ static POINT: Row<Point> = Row { attributes: &[&[attr!(Number "x" x), attr!(Numb
 fn read_waypoint(reader: &mut Reader<'_>, edge: &mut DiagramEdge, el: El) -> Result<bool, XmlError> {
     let mut point = Point::default();
     reader.enter(el, false);
-    reader.waypoint_type_of(el);
+    read::flows::waypoint_type(reader, el);
     reader.fill(&POINT, &mut point, el)?;
     reader.leave();
     edge.waypoints.get_or_insert_default().push(point);

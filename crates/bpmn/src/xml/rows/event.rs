@@ -5,11 +5,10 @@ use crate::model::{ComplexBehaviorDefinition, DataItem, EventDefinition, LoopCha
 use crate::xml::Group;
 use crate::xml::XmlError;
 use crate::xml::names::{kind, kind_named};
-use crate::xml::read::{Reader, group};
-use crate::xml::row::Leaf;
-use crate::xml::row::{Attr, Child, Match, Row};
 use crate::xml::tree::El;
-use crate::xml::write::Writer;
+use crate::xml::vocabulary::{Child, Reader, Row, Writer, any_of, group};
+use crate::xml::write;
+use heddle_xml::mapping::{Attr, Leaf, Lexical, Lexis, Match};
 
 const HEAD: &[Child<EventDefinition>] = &kept_head();
 const ID: &[Attr<EventDefinition>] = &[attr!(Text "id" id)];
@@ -36,10 +35,10 @@ definition!(COMPENSATE: [
     attr!(Reference "activityRef" activity_ref),
     Attr {
         name: "waitForCompletion",
-        lexis: crate::xml::row::Lexis::Typed,
-        get: |definition| definition.wait_for_completion.as_ref().map(crate::xml::row::Lexical::print),
+        lexis: Lexis::Typed,
+        get: |definition| definition.wait_for_completion.as_ref().map(Lexical::print),
         set: |definition, text| {
-            definition.wait_for_completion = crate::xml::row::Lexical::parse(text);
+            definition.wait_for_completion = Lexical::parse(text);
             definition.wait_for_completion_specified = definition.wait_for_completion.map(|_| true);
             definition.wait_for_completion.is_some()
         },
@@ -75,7 +74,7 @@ pub(in crate::xml) fn read_definition(
     let mut definition = EventDefinition::default();
     if tree.part(el).kind == kind("eventDefinitionRef") {
         let id = reader.leaf(el, Leaf::Reference);
-        let found = reader.root_events.get(&*id).copied();
+        let found = reader.state.root_events.get(&*id).copied();
         match found.and_then(|root| Some((root, of_element(tree.part(root).local())?))) {
             Some((root, (name, row))) => {
                 reader.read_muted(row, &mut definition, root)?;
@@ -103,7 +102,7 @@ fn of_element(local: &str) -> Option<(&'static str, &'static Row<EventDefinition
 pub(in crate::xml) fn write_definitions(writer: &mut Writer<'_>, definitions: &[EventDefinition]) {
     for definition in definitions {
         let name = definition.kind();
-        let root = definition.id.as_deref().filter(|id| writer.at_root(id));
+        let root = definition.id.as_deref().filter(|id| write::flows::at_root(writer, id));
         let reference = if name == Some("reference") { definition.reference.as_deref() } else { root };
         if let Some(reference) = reference {
             writer.leaf(const { kind("eventDefinitionRef") }, Leaf::Reference, reference, None);
@@ -116,6 +115,7 @@ pub(in crate::xml) fn write_definitions(writer: &mut Writer<'_>, definitions: &[
                 let message =
                     format!("An event definition of the type {:?} is not exported.", definition.r#type);
                 writer
+                    .state
                     .diagnostics
                     .push(crate::diagnostic::Diagnostic::warning("unknownEventDefinition", message));
             }
@@ -223,7 +223,7 @@ static IMPLICIT_EVENT: Row<ComplexBehaviorDefinition> = Row {
         &kept_head(),
         &[
             Child {
-                matches: Match::Group(Group::EventDefinition),
+                matches: any_of(Group::EventDefinition),
                 read: Some(|reader, behavior, el| {
                     read_definition(reader, &mut behavior.event_definitions, el)
                 }),

@@ -4,16 +4,17 @@ use super::data::{
     DATA_ASSOCIATION, DATA_ITEM, INPUT_SET, IO_SPECIFICATION, IoSpecification, OUTPUT_SET, PROPERTY,
     RESOURCE_ROLE, association_name, role_name,
 };
+use super::data_text;
 use super::event::{read_definition, read_loop, write_definitions, write_loop};
 use super::process::LANE_SET;
-use super::{Extensions, data_text, extension_data, keep_attributes};
 use crate::model::{Condition, DataAssociation, Edge, EdgeLoop, Node, ResourceRole};
 use crate::xml::names::{element_row, kind, kind_named};
-use crate::xml::read::{Reader, group};
-use crate::xml::row::{Attr, Child, Lexical, Lexis, Match, Row};
+use crate::xml::read;
 use crate::xml::tree::El;
-use crate::xml::write::Writer;
+use crate::xml::vocabulary::{Child, Reader, Row, Writer, any_of, group};
+use crate::xml::write;
 use crate::xml::{Group, XmlError, extensions};
+use heddle_xml::mapping::{Attr, Extensions, Lexical, Lexis, Match};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -55,12 +56,12 @@ const NODE_HEAD: &[Child<Node>] = &[
     kept!("auditing"),
     kept!("monitoring"),
     kept!("categoryValueRef"),
-    child!("incoming", read_flow_ref, |writer, node| writer.flow_refs(node)),
+    child!("incoming", read_flow_ref, |writer, node| write::flows::flow_refs(writer, node)),
     Child { matches: Match::Kind(kind("outgoing")), read: Some(read_flow_ref), write: None },
 ];
 
 fn read_flow_ref(reader: &mut Reader<'_>, _: &mut Node, el: El) -> Result<bool, XmlError> {
-    reader.flow_ref(el);
+    read::flows::flow_ref(reader, el);
     Ok(true)
 }
 
@@ -69,13 +70,13 @@ fn read_extensions(reader: &mut Reader<'_>, node: &mut Node, el: El) -> Result<b
     if bpmn.extension_xml.is_some() {
         return Ok(false);
     }
-    let Some(Extensions { data, others, fragments }) = extension_data::<NodeData>(reader, el) else {
+    let Some(Extensions { data, others, fragments }) = reader.extensions::<NodeData>(el) else {
         return Ok(false);
     };
     if data.is_none() || !others.is_empty() {
         bpmn.extension_xml = Some(fragments);
     }
-    keep_attributes(reader, el);
+    reader.keep_attributes(el);
     for &child in &others {
         extensions::note_extension(reader, child);
     }
@@ -148,7 +149,7 @@ const ACTIVITY_PARTS: &[Child<Node>] = &[
         write_associations(writer, node, "dataOutputAssociation");
     }),
     Child {
-        matches: Match::Group(Group::ResourceRole),
+        matches: any_of(Group::ResourceRole),
         read: Some(|reader, node, el| read_role(reader, at_mut!(node; bpmn.resources), el)),
         write: Some(|writer, node| {
             let roles = node.bpmn.as_ref().and_then(|bpmn| bpmn.resources.as_deref());
@@ -156,7 +157,7 @@ const ACTIVITY_PARTS: &[Child<Node>] = &[
         }),
     },
     Child {
-        matches: Match::Group(Group::LoopCharacteristics),
+        matches: any_of(Group::LoopCharacteristics),
         read: Some(|reader, node, el| read_loop(reader, at_mut!(node; bpmn.activity.r#loop), el)),
         write: Some(|writer, node| {
             let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
@@ -310,7 +311,7 @@ fn set_gateway_default(node: &mut Node, text: std::borrow::Cow<'_, str>) -> bool
 
 const EVENT_DEFINITIONS: &[Child<Node>] = &[
     Child {
-        matches: Match::Group(Group::EventDefinition),
+        matches: any_of(Group::EventDefinition),
         read: Some(|reader, node, el| read_definition(reader, at_mut!(node; bpmn.event_definitions), el)),
         write: Some(|writer, node| {
             let definitions = node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref());
@@ -390,14 +391,14 @@ pub(super) fn read_node(
     if group == Group::SubProcess {
         node.bpmn.get_or_insert_default().sub_process = Some(Box::default());
         reader.deepen(el, SUB_PROCESS_LEVELS)?;
-        reader.enter_graph(el);
+        read::flows::enter_graph(reader, el);
         reader.fill(row_of(group), &mut node, el)?;
-        reader.leave_graph();
+        read::flows::leave_graph(reader);
         reader.undeepen(SUB_PROCESS_LEVELS);
     } else {
         reader.fill(row_of(group), &mut node, el)?;
     }
-    reader.check_flow_refs();
+    read::flows::check_flow_refs(reader);
     let inner_event = tree.attribute(reader.outer(), "triggeredByEvent").as_deref() == Some("true");
     extensions::read_node_settings(reader, &mut node, el, inner_event);
     reader.leave();
@@ -429,14 +430,14 @@ pub(super) fn write_nodes(writer: &mut Writer<'_>, nodes: &[Node]) {
         }
         let content = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref());
         if let Some(content) = content.filter(|_| group == Group::SubProcess) {
-            let flows = writer.node_flows(node);
-            writer.enter_graph(content.edges.as_deref().unwrap_or_default());
-            writer.with_node_flows(flows);
+            let flows = write::flows::node_flows(writer, node);
+            write::flows::enter_graph(writer, content.edges.as_deref().unwrap_or_default());
+            write::flows::with_node_flows(writer, flows);
             let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
-            let outer = std::mem::replace(&mut writer.inner_event, event);
+            let outer = std::mem::replace(&mut writer.state.inner_event, event);
             writer.contents(row, node);
-            writer.inner_event = outer;
-            writer.leave_graph();
+            writer.state.inner_event = outer;
+            write::flows::leave_graph(writer);
         } else {
             writer.contents(row, node);
         }
@@ -463,10 +464,10 @@ static EDGE: Row<Edge> = Row {
 };
 
 fn read_edge_extensions(reader: &mut Reader<'_>, edge: &mut Edge, el: El) -> Result<bool, XmlError> {
-    let Some(Extensions { data: Some(data), fragments, .. }) = extension_data::<EdgeData>(reader, el) else {
+    let Some(Extensions { data: Some(data), fragments, .. }) = reader.extensions::<EdgeData>(el) else {
         return Ok(false);
     };
-    keep_attributes(reader, el);
+    reader.keep_attributes(el);
     (edge.branch, edge.condition, edge.r#loop) = (data.branch, data.condition, data.r#loop);
     if data.r#type.is_some() {
         edge.r#type = data.r#type;
@@ -510,7 +511,7 @@ pub(super) fn write_edges(writer: &mut Writer<'_>, edges: &[Edge]) {
                 let message = format!("An edge of the type {name} has no place among sequence flows.");
                 let mut diagnostic = crate::diagnostic::Diagnostic::warning("edgeNotExported", message);
                 diagnostic.element_id.clone_from(&edge.id);
-                writer.diagnostics.push(diagnostic);
+                writer.state.diagnostics.push(diagnostic);
             }
             _ => writer.element(const { kind("sequenceFlow") }, &EDGE, edge),
         }

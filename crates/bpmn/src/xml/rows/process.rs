@@ -5,14 +5,15 @@ use super::data::{
     PROPERTY,
 };
 use super::node::{read_role, write_roles};
-use super::{Extensions, data_text, extension_data, keep_attributes, kept_head, one_of};
+use super::{data_text, kept_head, one_of};
 use crate::model::{Artifact, Correlation, DataItem, Edge, Lane, LaneSet, Layout, Process};
 use crate::xml::names::{kind, kind_named};
-use crate::xml::read::Reader;
-use crate::xml::row::{Child, Match, Row};
+use crate::xml::read;
 use crate::xml::tree::El;
-use crate::xml::write::Writer;
+use crate::xml::vocabulary::{Child, Reader, Row, Writer, any_of};
+use crate::xml::write;
 use crate::xml::{Group, XmlError, extensions};
+use heddle_xml::mapping::Extensions;
 use serde::{Deserialize, Serialize};
 
 /// Members of a process that BPMN has no place for.
@@ -48,7 +49,7 @@ pub(super) static PROCESS: Row<Process> = Row {
         content!(Process;),
         &[
             Child {
-                matches: Match::Group(Group::ResourceRole),
+                matches: any_of(Group::ResourceRole),
                 read: Some(|reader, process, el| read_role(reader, &mut process.resources, el)),
                 write: Some(|writer, process| {
                     write_roles(writer, process.resources.as_deref().unwrap_or_default())
@@ -64,25 +65,25 @@ fn read_extensions(reader: &mut Reader<'_>, process: &mut Process, el: El) -> Re
     if process.extension_xml.is_some() {
         return Ok(false);
     }
-    let Some(Extensions { data, others, fragments }) = extension_data::<ProcessData>(reader, el) else {
+    let Some(Extensions { data, others, fragments }) = reader.extensions::<ProcessData>(el) else {
         return Ok(false);
     };
     if data.is_none() || !others.is_empty() {
         process.extension_xml = Some(fragments);
     }
-    keep_attributes(reader, el);
+    reader.keep_attributes(el);
     for &child in &others {
         extensions::note_extension(reader, child);
     }
     if let Some(data) = data {
         process.layout = data.layout;
-        reader.top_level_next = data.top_level;
+        reader.state.top_level_next = data.top_level;
     }
     Ok(true)
 }
 
 fn write_extensions(writer: &mut Writer<'_>, process: &Process) {
-    let data = ProcessData { layout: process.layout.clone(), top_level: writer.writes_main };
+    let data = ProcessData { layout: process.layout.clone(), top_level: writer.state.writes_main };
     writer.extensions(data_text(&data), process.extension_xml.as_deref());
 }
 
@@ -120,14 +121,14 @@ pub(super) fn read_process(
     el: El,
 ) -> Result<bool, XmlError> {
     let mut process = Process::default();
-    reader.top_level_next = false;
+    reader.state.top_level_next = false;
     reader.deepen(el, 2)?;
-    reader.enter_graph(el);
+    read::flows::enter_graph(reader, el);
     reader.read(&PROCESS, &mut process, el)?;
-    reader.leave_graph();
+    read::flows::leave_graph(reader);
     reader.undeepen(2);
-    if reader.top_level_next && reader.top_level.is_none() {
-        reader.top_level = Some(process);
+    if reader.state.top_level_next && reader.state.top_level.is_none() {
+        reader.state.top_level = Some(process);
     } else {
         processes.get_or_insert_default().push(process);
     }
@@ -136,11 +137,11 @@ pub(super) fn read_process(
 
 /// Writes one process.
 pub(super) fn write_process(writer: &mut Writer<'_>, process: &Process, main: bool) {
-    writer.writes_main = main;
-    writer.enter_graph(process.edges.as_deref().unwrap_or_default());
+    writer.state.writes_main = main;
+    write::flows::enter_graph(writer, process.edges.as_deref().unwrap_or_default());
     writer.element(const { kind("process") }, &PROCESS, process);
-    writer.leave_graph();
-    writer.writes_main = false;
+    write::flows::leave_graph(writer);
+    writer.state.writes_main = false;
 }
 
 pub(super) static LANE_SET: Row<LaneSet> = Row {

@@ -1,12 +1,10 @@
 //! Preserved content on its way in: what an element has that its model type has no member for.
 
 use super::Reader;
-use crate::xml::names::{Bpmn as Vocabulary, COMMENT, Ns};
-use crate::xml::order;
-use crate::xml::text::escape_attribute;
-use crate::xml::tree::El;
-use crate::xml::{extensions, preserved};
-use heddle_xml::Names as _;
+use crate::mapping::document::root_name;
+use crate::mapping::{Vocabulary, order, preserved, usual_prefix};
+use crate::text::escape_attribute;
+use crate::{Attribute, COMMENT, El, Ns};
 use std::borrow::Cow;
 
 /// What is kept for one element.
@@ -29,14 +27,26 @@ impl Unmapped<'_> {
     }
 }
 
-impl<'s> Reader<'s> {
+impl<'s, V: Vocabulary> Reader<'s, V> {
     /// Keeps character data where the standard has none.
-    pub(in crate::xml) fn keep_stray(&mut self, text: &str) {
-        self.ranks.push(order::short(usize::MAX));
-        self.keep_xml(usize::MAX, Cow::Owned(format!("<heddle:text>{}</heddle:text>", text.trim())));
+    pub(super) fn keep_stray(&mut self, text: &str) {
+        self.ranks.push(order::OTHER);
+        let own = usual_prefix::<V>(V::OWN);
+        self.keep_xml(usize::MAX, Cow::Owned(format!("<{own}:text>{}</{own}:text>", text.trim())));
     }
 
-    pub(in crate::xml) fn keep_attribute(&mut self, rank: usize, name: &'s str, raw: &'s str, ns: Ns) {
+    /// Preserves an attribute of the element that is being read.
+    pub fn keep_attribute(&mut self, attribute: &Attribute<'s>) {
+        self.keep_ranked(usize::MAX, attribute);
+        let ns = attribute.ns;
+        if self.muted == 0 && ns != Ns::NONE && ns != Ns::XML && !V::knows(ns) {
+            V::preserves_attribute(self, attribute.name);
+        }
+    }
+
+    /// Preserves an attribute at its place among those of the row.
+    pub(super) fn keep_ranked(&mut self, rank: usize, attribute: &Attribute<'s>) {
+        let Attribute { name, raw, ns, .. } = *attribute;
         let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
         let uri = self.tree.uri(ns);
         let bound =
@@ -51,34 +61,33 @@ impl<'s> Reader<'s> {
                 keep.declarations.push(declaration);
             }
         }
-        if self.muted == 0 && ns != Ns::NONE && ns != Ns::XML && !Vocabulary::knows(ns) {
-            extensions::note_attribute(self, name);
-        }
     }
 
-    pub(in crate::xml) fn keep_child(&mut self, rank: usize, child: El) {
+    /// Preserves a child at its place among those of the row.
+    pub(super) fn keep_child(&mut self, rank: usize, child: El) {
         let fragment = self.tree.fragment(child);
         self.keep_xml(rank, fragment);
         if self.muted == 0 && self.tree.part(child).kind != COMMENT {
-            extensions::note_child(self, child);
+            V::preserves_child(self, child);
         }
     }
 
     /// Keeps XML text as a child of the element that is being read.
-    pub(in crate::xml) fn keep_xml(&mut self, rank: usize, xml: Cow<'s, str>) {
+    pub fn keep_xml(&mut self, rank: usize, xml: Cow<'s, str>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.keep.get_or_insert_default().children.push((rank, xml));
         }
     }
 
     /// Leaves a note for the writer at the element that is being read.
-    pub(in crate::xml) fn mark(&mut self, name: &'static str, value: String) {
+    pub fn mark(&mut self, name: &'static str, value: String) {
         if let Some(frame) = self.frames.last_mut() {
             frame.keep.get_or_insert_default().markers.push((name, value));
         }
     }
 
-    pub(in crate::xml) fn leave(&mut self) {
+    /// Ends an element: what was kept of it becomes a fragment.
+    pub fn leave(&mut self) {
         let Some(frame) = self.frames.last() else { return };
         if frame.keep.as_ref().is_none_or(|keep| keep.is_empty()) || self.muted > 0 {
             self.frames.pop();
@@ -86,7 +95,7 @@ impl<'s> Reader<'s> {
         }
         let address = self.address();
         if let Some(keep) = self.frames.pop().and_then(|frame| frame.keep) {
-            let fragment = fragment(&address, *keep);
+            let fragment = fragment(usual_prefix::<V>(V::OWN), &address, *keep);
             self.preserved_content.push((address, fragment));
         }
     }
@@ -96,7 +105,7 @@ impl<'s> Reader<'s> {
         let with_id = self.frames.iter().rposition(|frame| frame.addressable);
         let mut address = match with_id {
             Some(index) => self.frames[index].id.as_deref().unwrap_or_default().to_owned(),
-            None => "definitions".to_owned(),
+            None => root_name::<V>().to_owned(),
         };
         for index in with_id.unwrap_or(0) + 1..self.frames.len() {
             let (parent, el) = (self.frames[index - 1].el, self.frames[index].el);
@@ -131,11 +140,11 @@ impl<'s> Reader<'s> {
 }
 
 /// The fragment of one element's preserved content.
-fn fragment(address: &str, mut keep: Unmapped<'_>) -> String {
+fn fragment(own: &str, address: &str, mut keep: Unmapped<'_>) -> String {
     keep.attributes.sort_by_key(|(rank, ..)| *rank);
     keep.children.sort_by_key(|(rank, _)| *rank);
     let mut out = String::with_capacity(128);
-    for part in ["<heddle:", preserved::ELEMENT, " for=\""] {
+    for part in ["<", own, ":", preserved::ELEMENT, " for=\""] {
         out.push_str(part);
     }
     escape_attribute(address, &mut out);
@@ -148,7 +157,7 @@ fn fragment(address: &str, mut keep: Unmapped<'_>) -> String {
         out.push('"');
     }
     for (name, value) in &keep.markers {
-        for part in [" heddle:", name, "=\""] {
+        for part in [" ", own, ":", name, "=\""] {
             out.push_str(part);
         }
         escape_attribute(value, &mut out);
@@ -170,7 +179,7 @@ fn fragment(address: &str, mut keep: Unmapped<'_>) -> String {
         Some(inner) => out.push_str(inner),
         None => keep.children.iter().for_each(|(_, child)| out.push_str(child)),
     }
-    for part in ["</heddle:", preserved::ELEMENT, ">"] {
+    for part in ["</", own, ":", preserved::ELEMENT, ">"] {
         out.push_str(part);
     }
     out

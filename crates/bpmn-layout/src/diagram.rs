@@ -1,6 +1,6 @@
-//! The laid-out scene as diagram interchange.
+//! The laid-out graph as diagram interchange.
 
-use super::scene::{EVENT, Item, Kind, Scene, Wire, WireKind};
+use super::graph::{EVENT, Edge, EdgeKind, Item, Kind, LayoutGraph};
 use heddle_bpmn::model::{
     Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point, WorkflowDefinition, graphs,
 };
@@ -80,16 +80,16 @@ impl Names {
     }
 }
 
-/// The diagram of a solved scene.
-pub(super) fn diagram(scene: &Scene<'_>, element: Option<&str>, names: &mut Names) -> Diagram {
+/// The diagram of a solved graph.
+pub(super) fn diagram(graph: &LayoutGraph<'_>, element: Option<&str>, names: &mut Names) -> Diagram {
     let base = element.unwrap_or("plane");
     let id = names.fresh(format!("{base}_diagram"));
     let plane_id = names.fresh(format!("{base}_plane"));
-    let origins = origins(scene);
-    let busy = busy_corners(scene);
+    let origins = origins(graph);
+    let busy = busy_corners(graph);
     let mut shapes = Vec::new();
     // Scopes stand in an order in which containers come before their content.
-    for (index, scope) in scene.scopes.iter().enumerate() {
+    for (index, scope) in graph.scopes.iter().enumerate() {
         let origin = origins[index];
         for lane in &scope.lanes {
             let Some(element) = lane.id else { continue };
@@ -116,7 +116,7 @@ pub(super) fn diagram(scene: &Scene<'_>, element: Option<&str>, names: &mut Name
         shapes.extend(items);
         shapes.extend(events);
     }
-    let edges = scene.wires.iter().filter_map(|wire| edge(scene, wire, &origins, names)).collect();
+    let edges = graph.edges.iter().filter_map(|edge| drawn(graph, edge, &origins, names)).collect();
     Diagram {
         edges: Some(edges),
         element_ref: element.map(str::to_owned),
@@ -128,21 +128,21 @@ pub(super) fn diagram(scene: &Scene<'_>, element: Option<&str>, names: &mut Name
 }
 
 /// Upper left corner of each scope.
-fn origins(scene: &Scene<'_>) -> Vec<(i32, i32)> {
-    let mut origins = vec![ORIGIN; scene.scopes.len()];
-    for (index, scope) in scene.scopes.iter().enumerate() {
+fn origins(graph: &LayoutGraph<'_>) -> Vec<(i32, i32)> {
+    let mut origins = vec![ORIGIN; graph.scopes.len()];
+    for (index, scope) in graph.scopes.iter().enumerate() {
         if let Some((outer, item)) = scope.owner {
-            let item = &scene.scopes[outer].items[item];
+            let item = &graph.scopes[outer].items[item];
             origins[index] = (origins[outer].0 + item.x, origins[outer].1 + item.y);
         }
     }
     origins
 }
 
-/// Items with a wire at the upper side, and at the lower side.
-fn busy_corners(scene: &Scene<'_>) -> HashMap<(usize, usize), (bool, bool)> {
+/// Items with an edge at the upper side, and at the lower side.
+fn busy_corners(graph: &LayoutGraph<'_>) -> HashMap<(usize, usize), (bool, bool)> {
     let mut busy: HashMap<(usize, usize), (bool, bool)> = HashMap::new();
-    for (index, scope) in scene.scopes.iter().enumerate() {
+    for (index, scope) in graph.scopes.iter().enumerate() {
         for part in &scope.parts {
             for (end, point) in [(part.from, part.points.first()), (part.to, part.points.last())] {
                 let (Some(number), Some(point)) = (end.item(), point) else { continue };
@@ -228,26 +228,26 @@ fn rectangle([x, y, width, height]: [i32; 4]) -> Bounds {
     }
 }
 
-fn edge(
-    scene: &Scene<'_>,
-    wire: &Wire<'_>,
+fn drawn(
+    graph: &LayoutGraph<'_>,
+    edge: &Edge<'_>,
     origins: &[(i32, i32)],
     names: &mut Names,
 ) -> Option<DiagramEdge> {
     let mut points: Vec<(i32, i32)> = Vec::new();
-    for &(scope, part) in &wire.parts {
+    for &(scope, part) in &edge.parts {
         let origin = origins[scope];
-        for point in &scene.scopes[scope].parts[part].points {
+        for point in &graph.scopes[scope].parts[part].points {
             push(&mut points, (point.0 + origin.0, point.1 + origin.1));
         }
     }
-    if points.len() < 2 || wire.id.is_empty() {
+    if points.len() < 2 || edge.id.is_empty() {
         return None;
     }
     Some(DiagramEdge {
-        element_ref: Some(wire.id.to_owned()),
-        id: Some(names.fresh(format!("{}_di", wire.id))),
-        label: wire.name.map(|name| edge_label(name, &points, wire.kind)),
+        element_ref: Some(edge.id.to_owned()),
+        id: Some(names.fresh(format!("{}_di", edge.id))),
+        label: edge.name.map(|name| edge_label(name, &points, edge.kind)),
         waypoints: Some(points.into_iter().map(point).collect()),
         ..DiagramEdge::default()
     })
@@ -274,13 +274,13 @@ fn point((x, y): (i32, i32)) -> Point {
 
 /// A flow's name stands above the first horizontal stretch that it does not share with other branches; a
 /// message flow's, beside its first vertical one.
-fn edge_label(name: &str, points: &[(i32, i32)], kind: WireKind) -> DiagramLabel {
+fn edge_label(name: &str, points: &[(i32, i32)], kind: EdgeKind) -> DiagramLabel {
     let mut pairs = points.windows(2).take(2).map(|pair| (pair[0], pair[1]));
     let mut others = pairs.clone();
     let forked = points.len() == 4 && points[0].1 == points[1].1;
     let first = pairs.find(|(first, second)| first.1 == second.1);
     let level = if forked { Some((points[2], points[3])) } else { first };
-    if let Some((first, second)) = level.filter(|_| kind == WireKind::Sequence) {
+    if let Some((first, second)) = level.filter(|_| kind == EdgeKind::Sequence) {
         let label = label(name, first.0 + 4, first.1 - 4, true);
         let bounds = label.bounds.as_ref();
         let height = bounds.and_then(|bounds| bounds.height).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! What one diagram has to show: scopes of items, and the wires between them.
+//! What one diagram has to show: scopes of items, and the edges between them.
 
 use heddle_bpmn::element::{ElementKind, Splitting};
-use heddle_bpmn::model::{Artifact, Collaboration, DataItem, Edge, LaneSet, Node, Process};
+use heddle_bpmn::model::{self, Artifact, Collaboration, DataItem, LaneSet, Node, Process};
 use std::collections::{HashMap, HashSet};
 
 /// Width of the title bars of pools and lanes.
@@ -81,10 +81,10 @@ pub(super) enum Side {
     Right,
 }
 
-/// Where a part of a wire ends within its scope.
+/// Where a part of an edge ends within its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// At an item, or an event on its border; the port is known where a wire comes out of an item's content.
+    /// At an item, or an event on its border; the port is known where an edge comes out of an item's content.
     Node { item: usize, boundary: Option<usize>, port: Option<(Side, i32)> },
     /// At the border of the scope.
     Border(Side),
@@ -99,10 +99,10 @@ impl End {
     }
 }
 
-/// The part of a wire within one scope.
+/// The part of an edge within one scope.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
-    pub wire: usize,
+    pub edge: usize,
     pub from: End,
     pub to: End,
     pub points: Vec<(i32, i32)>,
@@ -125,20 +125,20 @@ pub(super) struct Scope<'a> {
     pub height: i32,
 }
 
-/// What a wire stands for.
+/// What an edge stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WireKind {
+pub(super) enum EdgeKind {
     Sequence,
     Message,
     Association,
 }
 
-/// Something with an edge.
+/// Something that is drawn as an edge.
 #[derive(Debug, Clone)]
-pub(super) struct Wire<'a> {
+pub(super) struct Edge<'a> {
     pub id: &'a str,
     pub name: Option<&'a str>,
-    pub kind: WireKind,
+    pub kind: EdgeKind,
     /// Scope and index of its parts, from source to target.
     pub parts: Vec<(usize, usize)>,
 }
@@ -150,15 +150,15 @@ struct Place {
     boundary: Option<usize>,
 }
 
-/// One diagram's content.
+/// The layout graph of one diagram: its scopes with their items, and the edges between them.
 #[derive(Debug, Default)]
-pub(super) struct Scene<'a> {
+pub(super) struct LayoutGraph<'a> {
     pub scopes: Vec<Scope<'a>>,
-    pub wires: Vec<Wire<'a>>,
+    pub edges: Vec<Edge<'a>>,
     places: HashMap<&'a str, Place>,
-    /// Wires to be resolved: id, name, kind, source, target.
-    loose: Vec<(&'a str, Option<&'a str>, WireKind, &'a str, &'a str)>,
-    wired: HashSet<&'a str>,
+    /// Edges to be resolved: id, name, kind, source, target.
+    loose: Vec<(&'a str, Option<&'a str>, EdgeKind, &'a str, &'a str)>,
+    connected: HashSet<&'a str>,
     alias: HashMap<&'a str, &'a str>,
 }
 
@@ -171,7 +171,7 @@ fn of(name: &Option<String>) -> Option<ElementKind> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'a> {
     pub nodes: &'a [Node],
-    pub edges: &'a [Edge],
+    pub edges: &'a [model::Edge],
     pub process: Option<&'a Process>,
 }
 
@@ -182,66 +182,66 @@ impl<'a> Content<'a> {
     }
 }
 
-impl<'a> Scene<'a> {
-    /// The scene of one process.
+impl<'a> LayoutGraph<'a> {
+    /// The graph of one process.
     pub(super) fn of_process(content: Content<'a>) -> Self {
-        let mut scene = Self::default();
-        scene.scopes.push(Scope::default());
-        scene.fill(vec![(0, content)]);
-        scene.connect();
-        scene
+        let mut graph = Self::default();
+        graph.scopes.push(Scope::default());
+        graph.fill(vec![(0, content)]);
+        graph.connect();
+        graph
     }
 
-    /// The scene of a collaboration.
+    /// The graph of a collaboration.
     pub(super) fn of_collaboration(
         collaboration: &'a Collaboration,
         content: impl Fn(&str) -> Option<Content<'a>>,
         without_pool: &[Content<'a>],
     ) -> Self {
-        let mut scene = Self::default();
-        scene.scopes.push(Scope { pools: true, bands: 1, ..Scope::default() });
+        let mut graph = Self::default();
+        graph.scopes.push(Scope { pools: true, bands: 1, ..Scope::default() });
         let mut todo = Vec::new();
         let mut drawn = HashSet::new();
         for participant in collaboration.participants.iter().flatten() {
             let Some(id) = participant.id.as_deref() else { continue };
             let process = participant.process_ref.as_deref().filter(|process| drawn.insert(*process));
             let inner = process.and_then(&content).filter(|content| !is_empty(content)).map(|content| {
-                let scope = scene.open(0);
+                let scope = graph.open(0);
                 todo.push((scope, content));
                 scope
             });
             if let (Some(process), Some(_)) = (process, inner) {
-                scene.alias.insert(process, id);
+                graph.alias.insert(process, id);
             }
-            scene.add(0, item(id, participant.name.as_deref(), Kind::Pool(inner), 0));
+            graph.add(0, item(id, participant.name.as_deref(), Kind::Pool(inner), 0));
         }
         for content in without_pool {
-            todo.push((scene.open(0), *content));
-            let inner = Kind::Pool(Some(scene.scopes.len() - 1));
-            scene.add(0, item("", None, inner, 0));
+            todo.push((graph.open(0), *content));
+            let inner = Kind::Pool(Some(graph.scopes.len() - 1));
+            graph.add(0, item("", None, inner, 0));
         }
         let mut conversations: Vec<_> = collaboration.conversations.iter().flatten().collect();
         while let Some(conversation) = conversations.pop() {
             if let Some(id) = conversation.id.as_deref() {
-                scene.add(0, item(id, conversation.name.as_deref(), Kind::Conversation, 0));
+                graph.add(0, item(id, conversation.name.as_deref(), Kind::Conversation, 0));
                 for participant in conversation.participant_refs.iter().flatten() {
-                    scene.wired.insert(participant);
+                    graph.connected.insert(participant);
                 }
             }
             conversations.extend(conversation.conversations.iter().flatten());
         }
         for flow in collaboration.message_flows.iter().flatten() {
             let ends = (flow.id.as_deref(), flow.source_ref.as_deref(), flow.target_ref.as_deref());
-            scene.loosen(ends, flow.name.as_deref(), WireKind::Message);
+            graph.loosen(ends, flow.name.as_deref(), EdgeKind::Message);
         }
         for link in collaboration.conversation_links.iter().flatten() {
             let ends = (link.id.as_deref(), link.source_ref.as_deref(), link.target_ref.as_deref());
-            scene.loosen(ends, link.name.as_deref(), WireKind::Association);
+            graph.loosen(ends, link.name.as_deref(), EdgeKind::Association);
         }
-        scene.artifacts(0, collaboration.artifacts.as_deref().unwrap_or_default());
-        scene.fill(todo);
-        scene.connect();
-        scene
+        graph.artifacts(0, collaboration.artifacts.as_deref().unwrap_or_default());
+        graph.fill(todo);
+        graph.connect();
+        graph
     }
 
     /// A scope within another one; its item must be the next one that is added there.
@@ -264,12 +264,12 @@ impl<'a> Scene<'a> {
         &mut self,
         ends: (Option<&'a str>, Option<&'a str>, Option<&'a str>),
         name: Option<&'a str>,
-        kind: WireKind,
+        kind: EdgeKind,
     ) {
         // A flow without an id has a place but no edge, because an edge names its element.
         if let (id, Some(source), Some(target)) = ends {
-            self.wired.insert(source);
-            self.wired.insert(target);
+            self.connected.insert(source);
+            self.connected.insert(target);
             self.loose.push((
                 id.unwrap_or_default(),
                 name.filter(|name| !name.is_empty()),
@@ -301,7 +301,7 @@ impl<'a> Scene<'a> {
                 self.attach(scope, host, id, node, bands.get(id).copied().unwrap_or(rest));
             }
             for edge in content.edges {
-                self.edge(edge);
+                self.flow(edge);
             }
             if let Some(process) = content.process {
                 self.artifacts(scope, process.artifacts.as_deref().unwrap_or_default());
@@ -353,15 +353,15 @@ impl<'a> Scene<'a> {
         self.places.entry(id).or_insert(own);
     }
 
-    fn edge(&mut self, edge: &'a Edge) {
+    fn flow(&mut self, edge: &'a model::Edge) {
         let kind = match edge.kind() {
             Some(
                 ElementKind::Association
                 | ElementKind::DataInputAssociation
                 | ElementKind::DataOutputAssociation,
-            ) => WireKind::Association,
-            Some(ElementKind::MessageFlow) => WireKind::Message,
-            _ => WireKind::Sequence,
+            ) => EdgeKind::Association,
+            Some(ElementKind::MessageFlow) => EdgeKind::Message,
+            _ => EdgeKind::Sequence,
         };
         let name = edge.bpmn.as_deref().and_then(|bpmn| bpmn.name.as_deref()).or(edge.branch.as_deref());
         self.loosen((edge.id.as_deref(), edge.source.as_deref(), edge.target.as_deref()), name, kind);
@@ -373,9 +373,9 @@ impl<'a> Scene<'a> {
             let own = association.id.as_deref();
             let source = association.sources.iter().flatten().next().map(String::as_str);
             if of(&association.element_type) == Some(ElementKind::DataOutputAssociation) {
-                self.loosen((own, Some(id), association.target.as_deref()), None, WireKind::Association);
+                self.loosen((own, Some(id), association.target.as_deref()), None, EdgeKind::Association);
             } else {
-                self.loosen((own, source, Some(id)), None, WireKind::Association);
+                self.loosen((own, source, Some(id)), None, EdgeKind::Association);
             }
         }
     }
@@ -387,7 +387,7 @@ impl<'a> Scene<'a> {
             match of(&artifact.element_type) {
                 Some(ElementKind::Association) => {
                     let ends = (Some(id), artifact.source_ref.as_deref(), artifact.target_ref.as_deref());
-                    self.loosen(ends, artifact.name.as_deref(), WireKind::Association);
+                    self.loosen(ends, artifact.name.as_deref(), EdgeKind::Association);
                 }
                 Some(ElementKind::Group) => self.add(scope, item(id, None, Kind::Group, band)),
                 _ => self.add(scope, item(id, artifact.text.as_deref(), Kind::Note, band)),
@@ -395,7 +395,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Data that is shown: references, objects without a reference, and inputs and outputs with a wire.
+    /// Data that is shown: references, objects without a reference, and inputs and outputs with an edge.
     fn data(&mut self, scope: usize, process: &'a Process) {
         let band = self.scopes[scope].bands.saturating_sub(1);
         let objects = process.data_objects.as_deref().unwrap_or_default();
@@ -406,18 +406,18 @@ impl<'a> Scene<'a> {
                 hidden.insert(original);
             }
         }
-        let show = |scene: &mut Self, data: &'a DataItem, store: bool| {
+        let show = |graph: &mut Self, data: &'a DataItem, store: bool| {
             let Some(id) = data.id.as_deref().filter(|id| !hidden.contains(id)) else { return };
             let mut new = item(id, data.name.as_deref(), Kind::Data, band);
             if store {
                 new.width = 50;
             }
-            scene.add(scope, new);
+            graph.add(scope, new);
         };
         objects.iter().for_each(|data| show(self, data, false));
         process.data_stores.iter().flatten().for_each(|data| show(self, data, true));
         for data in process.data_inputs.iter().chain(&process.data_outputs).flatten() {
-            if data.id.as_deref().is_some_and(|id| self.wired.contains(id)) {
+            if data.id.as_deref().is_some_and(|id| self.connected.contains(id)) {
                 show(self, data, false);
             }
         }
@@ -443,19 +443,21 @@ impl<'a> Scene<'a> {
         all.bands
     }
 
-    /// Turns loose wires into parts within scopes.
+    /// Turns loose edges into parts within scopes.
     fn connect(&mut self) {
         for (id, name, kind, source, target) in std::mem::take(&mut self.loose) {
-            let (Some(source), Some(target)) = (self.place(source), self.place(target)) else { continue };
-            let wire = self.wires.len();
-            let parts = self.parts(wire, source, target);
+            let (Some(source), Some(target)) = (self.place_of(source), self.place_of(target)) else {
+                continue;
+            };
+            let edge = self.edges.len();
+            let parts = self.parts(edge, source, target);
             if !parts.is_empty() {
-                self.wires.push(Wire { id, name, kind, parts });
+                self.edges.push(Edge { id, name, kind, parts });
             }
         }
     }
 
-    fn place(&self, id: &str) -> Option<Place> {
+    fn place_of(&self, id: &str) -> Option<Place> {
         let other = || self.alias.get(id).and_then(|other| self.places.get(other));
         self.places.get(id).or_else(other).copied()
     }
@@ -465,7 +467,7 @@ impl<'a> Scene<'a> {
         Some(Place { scope, item, boundary: None })
     }
 
-    fn parts(&mut self, wire: usize, source: Place, target: Place) -> Vec<(usize, usize)> {
+    fn parts(&mut self, edge: usize, source: Place, target: Place) -> Vec<(usize, usize)> {
         let (mut head, mut tail) = (Vec::new(), Vec::new());
         let (mut from, mut to) = (source, target);
         while from.scope != to.scope {
@@ -481,28 +483,28 @@ impl<'a> Scene<'a> {
         }
         let downwards = to.item > from.item;
         let pools = self.scopes[from.scope].pools;
-        let side = |scene: &Self, outer: Place, first: bool| {
-            let boundary = scene.scopes[outer.scope].items[outer.item].boundary.is_empty();
+        let side = |graph: &Self, outer: Place, first: bool| {
+            let boundary = graph.scopes[outer.scope].items[outer.item].boundary.is_empty();
             let down = if pools { downwards == first } else { boundary };
             if down { Side::Bottom } else { Side::Top }
         };
         let ports = [side(self, from, true), side(self, to, false)];
         let mut list = Vec::new();
         for place in head {
-            list.push(self.part(wire, place.scope, node_end(place), End::Border(ports[0])));
+            list.push(self.part(edge, place.scope, node_end(place), End::Border(ports[0])));
         }
         // An item and something within it meet at the item's border.
         if from.item != to.item || (from.boundary != to.boundary) || list.is_empty() && tail.is_empty() {
-            list.push(self.part(wire, from.scope, node_end(from), node_end(to)));
+            list.push(self.part(edge, from.scope, node_end(from), node_end(to)));
         }
         for place in tail.into_iter().rev() {
-            list.push(self.part(wire, place.scope, End::Border(ports[1]), node_end(place)));
+            list.push(self.part(edge, place.scope, End::Border(ports[1]), node_end(place)));
         }
         list
     }
 
-    fn part(&mut self, wire: usize, scope: usize, from: End, to: End) -> (usize, usize) {
-        self.scopes[scope].parts.push(Part { wire, from, to, points: Vec::new() });
+    fn part(&mut self, edge: usize, scope: usize, from: End, to: End) -> (usize, usize) {
+        self.scopes[scope].parts.push(Part { edge, from, to, points: Vec::new() });
         (scope, self.scopes[scope].parts.len() - 1)
     }
 }

@@ -1,4 +1,4 @@
-//! Hash tables of this crate: seeded at random for each table like the standard library's, at a third of the cost.
+//! Hash tables whose order of buckets no document can aim at, at a third of the cost of the standard library's.
 
 /// A map.
 pub type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::quality::RandomState>;

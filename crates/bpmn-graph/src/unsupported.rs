@@ -49,17 +49,17 @@ impl Builder<'_> {
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
-        let honoured = computes(element);
+        let computed = computes(element);
         for (member, reason) in
-            REFUSED.iter().filter(|(member, _)| given(member) && !honoured.contains(member))
+            REFUSED.iter().filter(|(member, _)| given(member) && !computed.contains(member))
         {
             self.refuse(id, "unsupportedSetting", format!("{member}: {reason}"), "10.3.1");
         }
         if element == Element::BusinessRuleTask {
             self.check_version(id, settings);
         }
-        if !honoured.is_empty() {
-            let known = |member: &str| honoured.contains(&member) || ALSO_KNOWN.contains(&member);
+        if !computed.is_empty() {
+            let known = |member: &str| computed.contains(&member) || ALSO_KNOWN.contains(&member);
             for member in settings.keys().filter(|member| !known(member) && given(member)) {
                 let refused = REFUSED.iter().any(|(name, _)| name == member);
                 if !refused {

@@ -1,9 +1,8 @@
-//! Preserved fragments: what the definition's members have no place for, by element.
+//! Preserved fragments: what the model's members have no place for, by element.
 
-use super::names::{self, Kind, Ns, TEXT, ns};
-use super::tree::{LIMITS, Tree};
-use super::{HEDDLE_NS, MODEL_NS, XmlError};
+use super::{TEXT, Vocabulary, uri, usual_prefix};
 use crate::hash::HashMap;
+use crate::{Document, Kind, Ns, XmlError};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,14 +12,15 @@ use std::rc::Rc;
 pub(super) const ELEMENT: &str = "residue";
 
 /// Whether a fragment holds preserved content.
-pub(super) fn is_preserved(tree: &Tree<'_>) -> bool {
+#[must_use]
+pub fn is_preserved<V: Vocabulary>(tree: &Document<'_, V>) -> bool {
     let root = tree.part(0);
-    root.ns == ns::HEDDLE && root.local() == ELEMENT
+    root.ns == V::OWN && root.local() == ELEMENT
 }
 
 /// What is to be put back at one element.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Preserved<'d> {
+pub struct Preserved<'d> {
     /// Attributes as in the source: name, raw value.
     pub attributes: Vec<(&'d str, &'d str)>,
     /// Declarations that the attributes need: prefix, URI.
@@ -35,7 +35,8 @@ pub(super) struct Preserved<'d> {
 
 /// A child to be put back.
 #[derive(Debug, Clone)]
-pub(super) struct PreservedChild<'d> {
+pub struct PreservedChild<'d> {
+    /// Its kind.
     pub kind: Kind,
     /// The element as in the source.
     pub xml: Cow<'d, str>,
@@ -46,11 +47,15 @@ pub(super) struct PreservedChild<'d> {
 }
 
 impl Preserved<'_> {
-    pub(super) fn marker(&self, name: &str) -> Option<&str> {
+    /// The value of a note of the reader.
+    #[must_use]
+    pub fn marker(&self, name: &str) -> Option<&str> {
         self.markers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_ref())
     }
 
-    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+    /// The raw value of an attribute.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(own, _)| *own == name).map(|(_, raw)| *raw)
     }
 }
@@ -67,30 +72,34 @@ struct ContentAt<'d> {
     reached: bool,
 }
 
-/// The preserved_content of a definition by address: an element's id, or a path below the nearest element with one.
+/// The preserved content of a document by address: an element's id, or a path below the nearest element with one.
 #[derive(Debug, Default)]
-pub(super) struct PreservedContent<'d> {
+pub struct PreservedContent<'d> {
     held: Vec<ContentAt<'d>>,
     by_id: HashMap<String, Place>,
 }
 
 impl<'d> PreservedContent<'d> {
     /// The place of an element by its id.
+    #[inline]
     pub(super) fn of_id(&self, id: &str) -> Option<Place> {
         if self.held.is_empty() { None } else { self.by_id.get(id).copied() }
     }
 
     /// Whether anything is kept below a place.
+    #[inline]
     pub(super) fn has_below(&self, place: Place) -> bool {
         self.held.get(place as usize).is_some_and(|held| !held.below.is_empty())
     }
 
     /// The place of an element below another.
+    #[inline]
     pub(super) fn below(&self, place: Place, local: &str, ordinal: u32) -> Option<Place> {
         self.held.get(place as usize)?.below.get(&(local.to_owned(), ordinal)).copied()
     }
 
     /// What is kept for a place that the writer has come to.
+    #[inline]
     pub(super) fn take(&mut self, place: Place) -> Option<Rc<Preserved<'d>>> {
         let held = self.held.get_mut(place as usize)?;
         held.reached = true;
@@ -98,7 +107,8 @@ impl<'d> PreservedContent<'d> {
     }
 
     /// What is kept for an element with this id.
-    pub(super) fn peek(&self, id: &str) -> Option<&Preserved<'d>> {
+    #[must_use]
+    pub fn peek(&self, id: &str) -> Option<&Preserved<'d>> {
         self.held.get(self.of_id(id)? as usize)?.preserved.as_deref()
     }
 
@@ -108,11 +118,12 @@ impl<'d> PreservedContent<'d> {
     }
 
     /// The addresses that nothing was written for, sorted.
-    pub(super) fn lost(&self) -> Vec<&str> {
-        let lost = self.held.iter().filter(|held| !held.reached && held.preserved.is_some());
-        let mut lost: Vec<&str> = lost.map(|held| held.address.as_str()).collect();
-        lost.sort_unstable();
-        lost
+    #[must_use]
+    pub fn orphaned(&self) -> Vec<&str> {
+        let orphaned = self.held.iter().filter(|held| !held.reached && held.preserved.is_some());
+        let mut orphaned: Vec<&str> = orphaned.map(|held| held.address.as_str()).collect();
+        orphaned.sort_unstable();
+        orphaned
     }
 
     /// The place of an address, made when there is none.
@@ -150,25 +161,31 @@ impl<'d> PreservedContent<'d> {
     }
 }
 
-/// The prefixes around the fragments of a definition: those of the definition, and `heddle`.
-pub(super) fn surroundings(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+/// The prefixes around the fragments of a document: those of the document, and the product's own.
+#[must_use]
+pub fn surroundings<V: Vocabulary>(namespaces: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
     let mut around: Vec<(&str, &str)> = Vec::with_capacity(namespaces.len() + 2);
-    if !namespaces.values().any(|uri| uri == MODEL_NS) {
-        around.push((names::usual_prefix(ns::MODEL), MODEL_NS));
+    let model = uri::<V>(V::MODEL);
+    if !namespaces.values().any(|uri| uri == model) {
+        around.push((usual_prefix::<V>(V::MODEL), model));
     }
     around.extend(namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str())));
-    around.push((names::usual_prefix(ns::HEDDLE), HEDDLE_NS));
+    around.push((usual_prefix::<V>(V::OWN), uri::<V>(V::OWN)));
     around
 }
 
-/// Sorts the fragments of a definition into preserved_content by address and plain fragments.
-pub(super) fn collect<'d>(
+/// Sorts the fragments of a document into preserved content by address and plain fragments.
+///
+/// # Errors
+///
+/// When a fragment is not well-formed.
+pub fn collect<'d, V: Vocabulary>(
     fragments: &'d [String],
     around: &[(&'d str, &'d str)],
 ) -> Result<(PreservedContent<'d>, Vec<&'d str>), XmlError> {
     let mut preserved_content = PreservedContent::default();
     let mut plain = Vec::new();
-    let mut tree = Tree::within(around, LIMITS)?;
+    let mut tree = Document::<V>::within(around, V::LIMITS)?;
     for fragment in fragments {
         tree.reparse(fragment)?;
         if !is_preserved(&tree) {
@@ -184,7 +201,7 @@ pub(super) fn collect<'d>(
     Ok((preserved_content, plain))
 }
 
-fn add<'d>(preserved: &mut Preserved<'d>, tree: &Tree<'d>) {
+fn add<'d, V: Vocabulary>(preserved: &mut Preserved<'d>, tree: &Document<'d, V>) {
     for own in tree.declarations(0) {
         preserved.declarations.push((own.prefix.to_owned(), tree.uri(own.ns).to_owned()));
     }
@@ -194,7 +211,7 @@ fn add<'d>(preserved: &mut Preserved<'d>, tree: &Tree<'d>) {
             Ns::NONE if attribute.local().starts_with("for.") => {
                 preserved.attributes.push((&attribute.local()[4..], attribute.raw));
             }
-            ns::HEDDLE if attribute.local() != "data" => {
+            ns if ns == V::OWN && attribute.local() != "data" => {
                 preserved.markers.push((attribute.local(), attribute.value()))
             }
             _ => preserved.attributes.push((attribute.name, attribute.raw)),
@@ -202,7 +219,7 @@ fn add<'d>(preserved: &mut Preserved<'d>, tree: &Tree<'d>) {
     }
     for child in tree.parts_of(0) {
         let element = tree.part(child);
-        let text = element.ns == ns::HEDDLE && element.local() == "text";
+        let text = element.ns == V::OWN && element.local() == "text";
         preserved.children.push(PreservedChild {
             kind: if text { TEXT } else { element.kind },
             xml: tree.fragment(child),
@@ -215,25 +232,5 @@ fn add<'d>(preserved: &mut Preserved<'d>, tree: &Tree<'d>) {
         preserved.inner = Cow::Borrowed(inner);
     } else {
         preserved.inner.to_mut().push_str(inner);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stored_fragments_are_read_by_the_name_that_they_have() {
-        let fragments = [
-            r#"<heddle:residue for="a" heddle:order="n f*2 other" v:color="red"><v:note/></heddle:residue>"#
-                .to_owned(),
-            "<v:own/>".to_owned(),
-        ];
-        let (preserved, plain) = collect(&fragments, &[("heddle", HEDDLE_NS), ("v", "urn:v")]).unwrap();
-        let kept = preserved.peek("a").unwrap();
-        assert_eq!((kept.marker("order"), kept.attribute("v:color")), (Some("n f*2 other"), Some("red")));
-        assert_eq!(kept.children.iter().map(|child| &*child.xml).collect::<Vec<_>>(), ["<v:note/>"]);
-        assert_eq!(plain, ["<v:own/>"]);
-        assert_eq!(preserved.lost(), ["a"], "nothing has been written for it");
     }
 }

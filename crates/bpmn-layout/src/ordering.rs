@@ -1,9 +1,9 @@
-//! The grid of a scope: which column and row each item stands in.
+//! Ordering within the layers: the grid of a scope, which column and row each item stands in.
 
 use super::MOST_ITEMS;
 use super::chains::{self, Nodes};
+use super::graph::{EdgeKind, End, Kind, Scope};
 use super::layers::Flow;
-use super::scene::{End, Kind, Scope, WireKind};
 use std::collections::HashSet;
 
 /// Columns and rows of a scope.
@@ -40,7 +40,7 @@ struct Extra {
 pub(super) const COLUMN_GAP: i32 = 50;
 
 /// Assigns columns and rows to all items.
-pub(super) fn arrange(scope: &mut Scope<'_>, kinds: &[WireKind]) -> Grid {
+pub(super) fn assign(scope: &mut Scope<'_>, kinds: &[EdgeKind]) -> Grid {
     if scope.pools {
         for (row, item) in scope.items.iter_mut().enumerate() {
             item.row = row;
@@ -97,10 +97,10 @@ fn square(scope: &mut Scope<'_>) -> Grid {
 }
 
 /// Items with sequence flows, and these flows between them.
-fn flow_edges(scope: &Scope<'_>, kinds: &[WireKind]) -> (Vec<usize>, Vec<(usize, usize, bool)>) {
+fn flow_edges(scope: &Scope<'_>, kinds: &[EdgeKind]) -> (Vec<usize>, Vec<(usize, usize, bool)>) {
     let mut index = vec![None; scope.items.len()];
     let mut found = Vec::new();
-    for part in scope.parts.iter().filter(|part| kinds[part.wire] == WireKind::Sequence) {
+    for part in scope.parts.iter().filter(|part| kinds[part.edge] == EdgeKind::Sequence) {
         if let (End::Node { item: from, boundary, .. }, End::Node { item: to, .. }) = (part.from, part.to) {
             found.push((from, to, boundary.is_some()));
             index[from] = Some(0);

@@ -61,7 +61,7 @@ struct Finding {
 
 /// What was kept for the elements of a model, by their ids.
 #[derive(Debug, Default)]
-pub(super) struct Vendors<'d> {
+pub(super) struct Extensions<'d> {
     around: Vec<(&'d str, &'d str)>,
     /// Prefixes that are no vendor's; none when the namespace without a prefix is one.
     standard: Option<Vec<&'d str>>,
@@ -73,19 +73,19 @@ pub(super) struct Vendors<'d> {
 
 static NO_NAMESPACES: BTreeMap<String, String> = BTreeMap::new();
 
-impl<'d> Vendors<'d> {
-    /// Sorts the residue fragments of a model.
+impl<'d> Extensions<'d> {
+    /// Sorts the preserved content of a model.
     pub(super) fn of(bpmn: Option<&'d Bpmn>) -> Self {
         let Some(bpmn) = bpmn else { return Self::default() };
-        let mut vendors =
+        let mut extensions =
             Self { around: around(bpmn.namespaces.as_ref().unwrap_or(&NO_NAMESPACES)), ..Self::default() };
-        if !vendors.around.iter().any(|(prefix, uri)| prefix.is_empty() && !is_standard(uri)) {
+        if !extensions.around.iter().any(|(prefix, uri)| prefix.is_empty() && !is_standard(uri)) {
             let standard =
-                vendors.around.iter().filter(|(_, uri)| is_standard(uri)).map(|(prefix, _)| *prefix);
-            vendors.standard = Some(standard.take(MAX_SHARED).chain(["heddle", "xml", "xsi"]).collect());
+                extensions.around.iter().filter(|(_, uri)| is_standard(uri)).map(|(prefix, _)| *prefix);
+            extensions.standard = Some(standard.take(MAX_SHARED).chain(["heddle", "xml", "xsi"]).collect());
         }
         for fragment in bpmn.extension_elements_xml.iter().flatten() {
-            if !vendors.may_matter(fragment) {
+            if !extensions.may_matter(fragment) {
                 continue;
             }
             let Some(address) = address(fragment) else { continue };
@@ -93,22 +93,22 @@ impl<'d> Vendors<'d> {
             let mut steps = address.split('/');
             let id = steps.next().unwrap_or_default().to_owned();
             let below = steps.next_back().map(|step| step.split('[').next().unwrap_or(step).to_owned());
-            vendors.by_id.entry(id).or_default().push((fragment, below));
+            extensions.by_id.entry(id).or_default().push((fragment, below));
         }
         for (owner, list) in [("message", &bpmn.messages), ("signal", &bpmn.signals), ("error", &bpmn.errors)]
         {
             for id in list.iter().flatten().filter_map(|item| item.id.as_deref()) {
-                let mut found: Vec<Hit> = vendors.kept(id, owner).collect();
+                let mut found: Vec<Hit> = extensions.kept(id, owner).collect();
                 // Many nodes may name it: each word is judged once for each of them.
                 found.sort_by(|left, right| left.name.cmp(&right.name));
                 found.dedup_by(|left, right| left.name == right.name);
                 found.truncate(MAX_SHARED);
                 if !found.is_empty() {
-                    vendors.roots.insert(id, found);
+                    extensions.roots.insert(id, found);
                 }
             }
         }
-        vendors
+        extensions
     }
 
     fn kept(&self, id: &str, owner: &str) -> impl Iterator<Item = Hit> {
@@ -217,27 +217,27 @@ impl<'d> Vendors<'d> {
 
 impl Builder<'_> {
     /// Refuses a node with a word that would be ignored.
-    pub(super) fn check_vendors(&mut self, id: &str, node: &Node, inner_event: bool) {
-        let found = self.vendors.at_node(node, inner_event);
+    pub(super) fn check_extensions(&mut self, id: &str, node: &Node, inner_event: bool) {
+        let found = self.extensions.at_node(node, inner_event);
         self.say(id, found);
     }
 
     /// The same for a sequence flow.
-    pub(super) fn check_flow_vendors(&mut self, id: &str) {
-        let found = self.vendors.at(id, K::SequenceFlow.name(), &[]);
+    pub(super) fn check_flow_extensions(&mut self, id: &str) {
+        let found = self.extensions.at(id, K::SequenceFlow.name(), &[]);
         self.say(id, found);
     }
 
     /// The same for a process and for the data objects of a process or sub-process.
-    pub(super) fn check_content_vendors(&mut self, process: bool, content: &Process) {
+    pub(super) fn check_content_extensions(&mut self, process: bool, content: &Process) {
         if process {
             let id = content.id.as_deref().unwrap_or_default();
             let fragments = content.extension_xml.as_deref().unwrap_or_default();
-            let found = self.vendors.at(id, K::Process.name(), fragments);
+            let found = self.extensions.at(id, K::Process.name(), fragments);
             self.say(id, found);
         }
         for id in content.data_objects.iter().flatten().filter_map(|item| item.id.as_deref()) {
-            let found = self.vendors.at(id, K::DataObject.name(), &[]);
+            let found = self.extensions.at(id, K::DataObject.name(), &[]);
             self.say(id, found);
         }
     }

@@ -1,48 +1,51 @@
 //! Prefixes of names: those that a document's writer uses, and those that mean the model's own namespace.
 
-use super::names::{self, Ns, ns};
+use super::{Vocabulary, uri, usual_prefix};
+use crate::Ns;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Prefixes of the standard's namespaces within one definition.
+/// Prefixes of the format's namespaces within one document.
 #[derive(Debug, Clone)]
-pub(super) struct Prefixes {
-    /// By namespace: prefix for elements, prefix for attributes, whether the definition lacks it.
+pub struct Prefixes {
+    /// By namespace: prefix for elements, prefix for attributes, whether the document lacks it.
     pub(super) known: Vec<(Ns, String, String, bool)>,
-    pub(super) formal_expression: String,
+    /// The type of an expression, with its prefix; empty where expressions have no type.
+    pub(super) expression_type: String,
+    /// Name of the attribute `xsi:type`.
     pub(super) xsi_type: String,
 }
 
-const KNOWN: [Ns; 6] = [ns::MODEL, ns::BPMN_DI, ns::DC, ns::DI, ns::XSI, ns::HEDDLE];
-
 impl Prefixes {
-    /// The prefixes that a definition binds; not those that mean something else further in.
-    pub(super) fn new(namespaces: &BTreeMap<String, String>, rebound: &[&str]) -> Self {
-        let mut known = Vec::with_capacity(KNOWN.len());
-        for ns in KNOWN {
-            let bound = namespaces.iter().filter(|(_, uri)| *uri == names::uri(ns)).map(|(prefix, _)| prefix);
+    /// The prefixes that a document binds; not those that mean something else further in.
+    pub(super) fn new<V: Vocabulary>(namespaces: &BTreeMap<String, String>, rebound: &[&str]) -> Self {
+        let mut known = Vec::with_capacity(V::NAMESPACES.len());
+        for ns in (0..V::NAMESPACES.len()).filter_map(|index| u16::try_from(index).ok()).map(Ns::known) {
+            let bound = namespaces.iter().filter(|(_, own)| *own == uri::<V>(ns)).map(|(prefix, _)| prefix);
             let mut bound = bound.filter(|prefix| !rebound.contains(&prefix.as_str()));
             let element = bound.next().cloned();
             let attribute =
                 element.clone().filter(|prefix| !prefix.is_empty()).or_else(|| bound.next().cloned());
-            let missing = attribute.is_none() && (element.is_none() || ns == ns::XSI);
-            let free = Self::free(namespaces, ns, |prefix| rebound.contains(&prefix));
+            let missing = attribute.is_none() && (element.is_none() || ns == V::XSI);
+            let free = Self::free::<V>(namespaces, ns, |prefix| rebound.contains(&prefix));
             let element = element.unwrap_or_else(|| free.clone());
             known.push((ns, element, attribute.unwrap_or(free), missing));
         }
-        let mut prefixes = Self { known, formal_expression: String::new(), xsi_type: String::new() };
-        prefixes.formal_expression = qualified(prefixes.element(ns::MODEL), "tFormalExpression");
-        prefixes.xsi_type = qualified(prefixes.attribute(ns::XSI), "type");
+        let mut prefixes = Self { known, expression_type: String::new(), xsi_type: String::new() };
+        if let Some(name) = V::EXPRESSION_TYPE {
+            prefixes.expression_type = qualified(prefixes.element(V::MODEL), name);
+        }
+        prefixes.xsi_type = qualified(prefixes.attribute(V::XSI), "type");
         prefixes
     }
 
-    /// A prefix for a namespace that the definition does not bind.
-    pub(super) fn free(
+    /// A prefix for a namespace that the document does not bind.
+    pub(super) fn free<V: Vocabulary>(
         namespaces: &BTreeMap<String, String>,
         ns: Ns,
         taken: impl Fn(&str) -> bool,
     ) -> String {
-        let usual = names::usual_prefix(ns);
+        let usual = usual_prefix::<V>(ns);
         let mut prefix = usual.to_owned();
         let mut number = 1;
         while namespaces.contains_key(&prefix) || taken(&prefix) {
@@ -57,17 +60,20 @@ impl Prefixes {
     }
 
     /// The prefix for elements of a namespace.
-    pub(super) fn element(&self, ns: Ns) -> &str {
+    #[must_use]
+    pub fn element(&self, ns: Ns) -> &str {
         self.find(ns).map_or("", |(_, element, ..)| element.as_str())
     }
 
     /// The prefix for attributes of a namespace.
-    pub(super) fn attribute(&self, ns: Ns) -> &str {
+    #[must_use]
+    pub fn attribute(&self, ns: Ns) -> &str {
         self.find(ns).map_or("", |(_, _, attribute, _)| attribute.as_str())
     }
 
     /// Name of the attribute `xsi:type`.
-    pub(super) fn xsi_type(&self) -> &str {
+    #[must_use]
+    pub fn xsi_type(&self) -> &str {
         &self.xsi_type
     }
 }

@@ -1,8 +1,8 @@
-//! Coordinates: widths of columns and gaps, places of items, lanes and the points of wires.
+//! Coordinate assignment: widths of columns and gaps, places of items, lanes and the points of edges.
 
-use super::arrange::{COLUMN_GAP, Grid};
-use super::route::{Line, Way};
-use super::scene::{EVENT, End, Item, Kind, Scope, Side, TITLE};
+use super::graph::{EVENT, End, Item, Kind, Scope, Side, TITLE};
+use super::ordering::{COLUMN_GAP, Grid};
+use super::route::{Line, Route};
 use super::tracks::Tracks;
 
 /// Distance between two tracks.
@@ -100,19 +100,19 @@ fn column_sizes(scope: &Scope<'_>, grid: &Grid) -> Vec<i32> {
 }
 
 /// Places everything in a scope, and sets the scope's size.
-pub(super) fn place(
+pub(super) fn assign(
     scope: &mut Scope<'_>,
     grid: &Grid,
     tracks: &Tracks,
-    ways: &[Way],
+    routes: &[Route],
     named: &[bool],
     in_pool: bool,
 ) {
     let [left, top, right, bottom] = frame(scope, in_pool);
     let mut wide = vec![false; grid.columns + 1];
-    for (part, way) in scope.parts.iter().zip(ways) {
-        if named[part.wire]
-            && let (End::Node { item, .. }, Side::Right) = way.start
+    for (part, route) in scope.parts.iter().zip(routes) {
+        if named[part.edge]
+            && let (End::Node { item, .. }, Side::Right) = route.start
         {
             let item = &scope.items[item];
             wide[item.column + item.span] = true;
@@ -138,7 +138,7 @@ pub(super) fn place(
     }
     lanes(scope, grid, &lines, in_pool);
     let centre = |row: usize| lines.cells[row] + rows[row].0;
-    let points: Vec<_> = ways.iter().map(|way| points(scope, way, &columns, &lines, &centre)).collect();
+    let points: Vec<_> = routes.iter().map(|route| points(scope, route, &columns, &lines, &centre)).collect();
     for (part, points) in scope.parts.iter_mut().zip(points) {
         part.points = points;
     }
@@ -160,7 +160,7 @@ fn lanes(scope: &mut Scope<'_>, grid: &Grid, lines: &Axis, in_pool: bool) {
 
 fn points(
     scope: &Scope<'_>,
-    way: &Way,
+    route: &Route,
     columns: &Axis,
     lines: &Axis,
     centre: &impl Fn(usize) -> i32,
@@ -172,13 +172,13 @@ fn points(
         Line::Column { gap, track } => (false, columns.tracks[gap] + TRACK * track as i32),
         Line::Port { item, at } => (false, scope.items[item].x + at),
     };
-    let values: Vec<(bool, i32)> = way.lines.iter().map(|&line| value(line)).collect();
+    let values: Vec<(bool, i32)> = route.lines.iter().map(|&line| value(line)).collect();
     let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return Vec::new() };
-    let mut points = vec![docked(scope, way.start, first)];
+    let mut points = vec![docked(scope, route.start, first)];
     for pair in values.windows(2) {
         points.push(if pair[0].0 { (pair[1].1, pair[0].1) } else { (pair[0].1, pair[1].1) });
     }
-    points.push(docked(scope, way.end, last));
+    points.push(docked(scope, route.end, last));
     points
 }
 

@@ -16,7 +16,7 @@ use heddle_kernel::{
 };
 use heddle_policy::capability::{LicenceInstall, LicenceRead, UserCreate, WorkflowExport, WorkflowList};
 use heddle_policy::{DenialError, OwnReason, RequestContext};
-use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, Journal, Outcome};
 use heddle_workflows::definitions::VersionChoice;
 use heddle_workflows::ports::WorkflowFilter;
 use serde::Serialize;
@@ -388,7 +388,7 @@ pub(crate) fn journal(
         id: EventId(app.ids.next(context.now())),
         tenant: Some(context.tenant()),
         at: context.now(),
-        actor: Actor { kind: "system", id: None, display: "heddle".to_owned() },
+        actor: Actor { kind: ActorKind::System, id: None, display: "heddle".to_owned() },
         action: action.to_owned(),
         resource_type: kind.to_owned(),
         resource_id: Some(id),

@@ -3,7 +3,7 @@
 use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
 use heddle_policy::capability::AuditList;
 use heddle_policy::{AuthorizedList, RequestContext, RequestFacts};
-use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
 
 use crate::ports::{AuditEvent, AuditFilter};
@@ -21,15 +21,15 @@ pub(crate) struct Event {
 }
 
 pub(crate) fn system() -> Actor {
-    Actor { kind: "system", id: None, display: "system".to_owned() }
+    Actor { kind: ActorKind::System, id: None, display: "system".to_owned() }
 }
 
 pub(crate) fn anonymous() -> Actor {
-    Actor { kind: "anonymous", id: None, display: "anonymous".to_owned() }
+    Actor { kind: ActorKind::Anonymous, id: None, display: "anonymous".to_owned() }
 }
 
 pub(crate) fn acting(user: &User) -> Actor {
-    Actor { kind: "user", id: Some(user.id.to_string()), display: user.display_name.clone() }
+    Actor { kind: ActorKind::User, id: Some(user.id.to_string()), display: user.display_name.clone() }
 }
 
 impl Identity {

@@ -1,6 +1,6 @@
 //! What is kept about organisations, people and what they may.
 
-use heddle_kernel::{GrantId, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId};
+use heddle_kernel::{GrantId, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId, literals};
 use heddle_policy::{Effect, RoleRules};
 
 /// An organisation: the tenant to whom everything belongs.
@@ -20,29 +20,13 @@ pub struct Organization {
     pub updated_at: Timestamp,
 }
 
-/// Whether an account is in use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserState {
-    /// In use.
-    Active,
-    /// Switched off: no sign-in, no token.
-    Disabled,
-}
-
-impl UserState {
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Disabled => "disabled",
-        }
-    }
-
-    /// From its word.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Active, Self::Disabled].into_iter().find(|state| state.as_str() == word)
+literals! {
+    /// Whether an account is in use.
+    pub enum UserState {
+        /// In use.
+        Active = "active",
+        /// Switched off: no sign-in, no token.
+        Disabled = "disabled",
     }
 }
 
@@ -135,6 +119,18 @@ pub struct Role {
     pub updated_at: Timestamp,
 }
 
+literals! {
+    /// Kind of a grant's principal.
+    pub enum PrincipalKind {
+        /// One user.
+        User = "user",
+        /// All with a role.
+        Role = "role",
+        /// All in the organisation.
+        Everyone = "everyone",
+    }
+}
+
 /// To whom a grant applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantPrincipal {
@@ -147,13 +143,13 @@ pub enum GrantPrincipal {
 }
 
 impl GrantPrincipal {
-    /// The word of the API and the database.
+    /// Its kind.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub const fn kind(&self) -> PrincipalKind {
         match self {
-            Self::User(_) => "user",
-            Self::Role(_) => "role",
-            Self::Everyone => "everyone",
+            Self::User(_) => PrincipalKind::User,
+            Self::Role(_) => PrincipalKind::Role,
+            Self::Everyone => PrincipalKind::Everyone,
         }
     }
 
@@ -167,14 +163,14 @@ impl GrantPrincipal {
         }
     }
 
-    /// From word and id.
+    /// The principal of a kind and an id; none when the kind needs an id or has none.
     #[must_use]
-    pub fn from_parts(kind: &str, id: Option<uuid::Uuid>) -> Option<Self> {
+    pub const fn from_parts(kind: PrincipalKind, id: Option<uuid::Uuid>) -> Option<Self> {
         match (kind, id) {
-            ("user", Some(id)) => Some(Self::User(UserId(id))),
-            ("role", Some(id)) => Some(Self::Role(RoleId(id))),
-            ("everyone", None) => Some(Self::Everyone),
-            _ => None,
+            (PrincipalKind::User, Some(id)) => Some(Self::User(UserId(id))),
+            (PrincipalKind::Role, Some(id)) => Some(Self::Role(RoleId(id))),
+            (PrincipalKind::Everyone, None) => Some(Self::Everyone),
+            (PrincipalKind::User | PrincipalKind::Role, None) | (PrincipalKind::Everyone, Some(_)) => None,
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn future(problems: &mut Problems, field: &str, at: Option<Timestamp>
 /// Registered permissions.
 pub(crate) fn permissions<T: AsRef<str>>(problems: &mut Problems, field: &str, names: &[T]) {
     for (at, name) in names.iter().enumerate() {
-        if Permission::from_word(name.as_ref()).is_none() {
+        if Permission::parse(name.as_ref()).is_none() {
             problems.add(&format!("{field}[{at}]"), "unknownPermission", "There is no such permission.");
         }
     }
@@ -50,12 +50,11 @@ pub(crate) fn permission_set(problems: &mut Problems, field: &str, set: &Permiss
 /// A rule about resources; `*` stands for all.
 pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
     let at = |member: &str| if field.is_empty() { member.to_owned() } else { format!("{field}.{member}") };
-    let kind = ResourceType::from_word(&rule.resource);
+    let kind = ResourceType::parse(&rule.resource);
     if rule.resource != ANY && kind.is_none() {
         problems.add(&at("resourceType"), "unknownResourceType", "There is no such resource type.");
     }
-    if rule.actions.is_empty()
-        || rule.actions.iter().any(|name| name != ANY && Action::from_word(name).is_none())
+    if rule.actions.is_empty() || rule.actions.iter().any(|name| name != ANY && Action::parse(name).is_none())
     {
         problems.add(&at("action"), "unknownAction", "There is no such action.");
     }

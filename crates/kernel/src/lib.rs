@@ -1,7 +1,8 @@
-//! What every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches and
-//! the two ports through which time and ids come in. No I/O and no async.
+//! What every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches, enums of
+//! literals and the two ports through which time and ids come in. No I/O and no async.
 
 mod id;
+mod literals;
 mod page;
 mod patch;
 mod request_id;
@@ -11,9 +12,14 @@ pub use id::{
     EventId, GrantId, IdError, IdSource, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId,
     TenantId, TokenId, UserId, WorkflowId, uuid_v7,
 };
+pub use literals::Stored;
+#[doc(hidden)]
+pub use literals::deserialize_literal;
 pub use page::{Cursor, CursorError, DEFAULT_LIMIT, MAX_LIMIT, Page, PageRequest};
 pub use patch::Patch;
 pub use request_id::RequestId;
+#[doc(hidden)]
+pub use serde;
 pub use time::{Clock, FixedClock, TimeError, Timestamp};
 
 /// A counter that grows by one with every change of a resource; it is the resource's `ETag`.

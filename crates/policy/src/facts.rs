@@ -1,6 +1,6 @@
 //! What is known about a caller in an organisation, as it was loaded.
 
-use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_kernel::{TenantId, Timestamp, UserId, literals};
 use serde::{Deserialize, Serialize};
 
 use crate::permission::Permission;
@@ -8,30 +8,13 @@ use crate::permission::Permission;
 /// The selector and the action that stand for everything.
 pub const ANY: &str = "*";
 
-/// Whether a rule gives or takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Effect {
-    /// Gives.
-    Allow,
-    /// Takes, whatever else gives.
-    Deny,
-}
-
-impl Effect {
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// From its word.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Allow, Self::Deny].into_iter().find(|effect| effect.as_str() == word)
+literals! {
+    /// Whether a rule gives or takes.
+    pub enum Effect {
+        /// Gives.
+        Allow = "allow",
+        /// Takes, whatever else gives.
+        Deny = "deny",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use heddle_kernel::Timestamp;
+use heddle_kernel::{Timestamp, literals};
 use serde::{Deserialize, Serialize};
 
 /// The version of the claims that is understood.
@@ -19,61 +19,23 @@ pub const ANY_INSTALLATION: &str = "*";
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Something that a licence allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Entitlement {
-    /// Workflows, runs, case types and cases.
-    Workflow,
-    /// Vector databases.
-    Vector,
-}
-
-impl Entitlement {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Workflow, Self::Vector];
-
-    /// Its name in the claims.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Workflow => "workflow.enabled",
-            Self::Vector => "vector.enabled",
-        }
-    }
-
-    /// From its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|entitlement| entitlement.as_str() == name)
+literals! {
+    /// Something that a licence allows.
+    pub enum Entitlement {
+        /// Workflows, runs, case types and cases.
+        Workflow = "workflow.enabled",
+        /// Vector databases.
+        Vector = "vector.enabled",
     }
 }
 
-/// A part of the service that a node may or may not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ServiceRole {
-    /// Workflows and cases.
-    Workflow,
-    /// Vector databases.
-    Vector,
-}
-
-impl ServiceRole {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Workflow, Self::Vector];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Workflow => "workflow",
-            Self::Vector => "vector",
-        }
-    }
-
-    /// From its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == name)
+literals! {
+    /// A part of the service that a node may or may not run.
+    pub enum ServiceRole {
+        /// Workflows and cases.
+        Workflow = "workflow",
+        /// Vector databases.
+        Vector = "vector",
     }
 }
 
@@ -182,38 +144,23 @@ pub struct Installation<'a> {
     pub revoked: &'a [String],
 }
 
-/// Why an installation is restricted to remediation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Restriction {
-    /// There is no licence.
-    Missing,
-    /// It has ended, and its grace too.
-    Expired,
-    /// Its signature or its form is not right.
-    InvalidSignature,
-    /// It is for another installation.
-    WrongInstallation,
-    /// It does not hold yet.
-    NotYetValid,
-    /// The clock was turned back.
-    ClockRollback,
-    /// It was revoked.
-    Revoked,
-}
-
-impl Restriction {
-    /// The word of the API.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Expired => "expired",
-            Self::InvalidSignature => "invalid_signature",
-            Self::WrongInstallation => "wrong_installation",
-            Self::NotYetValid => "not_yet_valid",
-            Self::ClockRollback => "clock_rollback",
-            Self::Revoked => "revoked",
-        }
+literals! {
+    /// Why an installation is restricted to remediation.
+    pub enum Restriction {
+        /// There is no licence.
+        Missing = "missing",
+        /// It has ended, and its grace too.
+        Expired = "expired",
+        /// Its signature or its form is not right.
+        InvalidSignature = "invalid_signature",
+        /// It is for another installation.
+        WrongInstallation = "wrong_installation",
+        /// It does not hold yet.
+        NotYetValid = "not_yet_valid",
+        /// The clock was turned back.
+        ClockRollback = "clock_rollback",
+        /// It was revoked.
+        Revoked = "revoked",
     }
 }
 

@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_word_and_its_variant_stand_for_each_other() {
-        assert!(Permission::ALL.iter().all(|one| Permission::from_word(one.as_str()) == Some(*one)));
-        assert!(ResourceType::ALL.iter().all(|one| ResourceType::from_word(one.as_str()) == Some(*one)));
-        assert!(Action::ALL.iter().all(|one| Action::from_word(one.as_str()) == Some(*one)));
-        assert_eq!(ResourceType::from_word("Run"), None);
+        assert!(Permission::ALL.iter().all(|one| Permission::parse(one.as_str()) == Some(*one)));
+        assert!(ResourceType::ALL.iter().all(|one| ResourceType::parse(one.as_str()) == Some(*one)));
+        assert!(Action::ALL.iter().all(|one| Action::parse(one.as_str()) == Some(*one)));
+        assert_eq!(ResourceType::parse("Run"), None);
     }
 }

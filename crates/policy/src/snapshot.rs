@@ -215,8 +215,8 @@ impl Snapshot {
     /// Decides any question, with the reason.
     #[must_use]
     pub fn decide(&self, question: &Question<'_>) -> Decision {
-        let resource = ResourceType::from_word(question.resource);
-        let action = Action::from_word(question.action);
+        let resource = ResourceType::parse(question.resource);
+        let action = Action::parse(question.action);
         match (self.outside(), resource, action) {
             (Some(reason), ..) => Decision::without_rules(reason),
             (None, None, _) => Decision::without_rules(Reason::UnknownResourceType),
@@ -343,7 +343,7 @@ impl Snapshot {
     /// # Errors
     /// With the first right that the caller lacks.
     pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        let mut denied = rules.denied_permissions.iter().filter_map(|name| Permission::from_word(name));
+        let mut denied = rules.denied_permissions.iter().filter_map(|name| Permission::parse(name));
         if let Some(missing) = denied.find(|name| !self.holds(*name)) {
             return Err(PrivilegeEscalation::Permission(missing));
         }
@@ -356,7 +356,7 @@ impl Snapshot {
 
     fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
         let is_meant = |kind: &&ResourceType| rule.resource == ANY || rule.resource == kind.as_str();
-        let selector = StoredSelector::read(ResourceType::from_word(&rule.resource), &rule.selector);
+        let selector = StoredSelector::read(ResourceType::parse(&rule.resource), &rule.selector);
         for resource in ResourceType::ALL.iter().filter(is_meant) {
             let named =
                 |action: Action| rule.actions.iter().any(|name| name == ANY || name == action.as_str());
@@ -472,7 +472,7 @@ impl Inner {
         for name in rules.permissions.names() {
             self.permissions.entry(name).or_default().push(id.to_owned());
         }
-        for name in rules.denied_permissions.iter().filter_map(|name| Permission::from_word(name)) {
+        for name in rules.denied_permissions.iter().filter_map(|name| Permission::parse(name)) {
             self.denied_permissions.entry(name).or_default().push(id.to_owned());
         }
         for rule in &rules.resources {
@@ -485,8 +485,8 @@ impl Inner {
     }
 
     fn add_rule(&mut self, (resource, wanted, selector): (&str, &str, &str), via: &DeterminingRule) {
-        let kind = ResourceType::from_word(resource);
-        let action = Action::from_word(wanted);
+        let kind = ResourceType::parse(resource);
+        let action = Action::parse(wanted);
         // A rule about what is not registered can't apply to anything.
         if (resource != ANY && kind.is_none()) || (wanted != ANY && action.is_none()) {
             return;

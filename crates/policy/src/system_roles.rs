@@ -119,16 +119,13 @@ mod tests {
         for role in SYSTEM_ROLES {
             let rules = role.rules();
             for name in rules.permissions.listed.iter().chain(&rules.permissions.except) {
-                assert!(Permission::from_word(name).is_some(), "{}: {name}", role.name);
+                assert!(Permission::parse(name).is_some(), "{}: {name}", role.name);
             }
             for rule in &rules.resources {
-                assert!(
-                    rule.resource == ANY || ResourceType::from_word(&rule.resource).is_some(),
-                    "{rule:?}"
-                );
+                assert!(rule.resource == ANY || ResourceType::parse(&rule.resource).is_some(), "{rule:?}");
                 assert_eq!(rule.selector, ANY);
                 for action in &rule.actions {
-                    assert!(action == ANY || Action::from_word(action).is_some(), "{}: {action}", role.name);
+                    assert!(action == ANY || Action::parse(action).is_some(), "{}: {action}", role.name);
                 }
             }
         }

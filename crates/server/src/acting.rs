@@ -4,7 +4,7 @@ use heddle_identity::ports::SessionStore as _;
 use heddle_kernel::{EventId, IdSource as _, RequestId, TenantId, Timestamp, UserId};
 use heddle_policy::{OwnReason, RequestContext, RequestFacts};
 use heddle_runtime::RandomIds;
-use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, Journal, Outcome};
 use serde_json::json;
 
 use crate::app::App;
@@ -85,7 +85,7 @@ pub(crate) fn journal(
         id: EventId(app.ids.next(context.now())),
         tenant: Some(context.tenant()),
         at: context.now(),
-        actor: Actor { kind: "system", id: None, display: "heddle".to_owned() },
+        actor: Actor { kind: ActorKind::System, id: None, display: "heddle".to_owned() },
         action: action.to_owned(),
         resource_type: kind.to_owned(),
         resource_id: Some(id),

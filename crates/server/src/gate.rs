@@ -10,7 +10,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{EventId, IdSource as _, Revision, TenantId};
 use heddle_policy::{DenialError, RequestContext, RequestFacts};
 use heddle_usecase::hex;
-use heddle_usecase::{Actor, AuditEntry, Outcome as AuditOutcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, Outcome as AuditOutcome};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -142,7 +142,7 @@ pub(crate) fn deny(
     if matches!(code, ErrorCode::InternalError | ErrorCode::DependencyUnavailable) {
         return;
     }
-    let anonymous = || Actor { kind: "anonymous", id: None, display: "anonymous".to_owned() };
+    let anonymous = || Actor { kind: ActorKind::Anonymous, id: None, display: "anonymous".to_owned() };
     let reason = failure.error.details.first().map(|detail| detail.reason.clone());
     app.denials.push(AuditEntry {
         id: EventId(app.ids.next(facts.now)),

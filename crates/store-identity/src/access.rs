@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::schema::{api_tokens, grants, members, role_bindings, roles, sessions, tenant_authz, users};
+use crate::schema::{
+    GrantDbRow, MemberRow, RoleRow, SessionRow, TokenRow, UserRow, api_tokens, grants, members,
+    role_bindings, roles, sessions, tenant_authz, users,
+};
 use async_trait::async_trait;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
@@ -10,12 +13,12 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Access, AccessStore, Credential, TenantAccess, TokenKind};
-use heddle_identity::records::{GrantRow, Role, User};
+use heddle_identity::records::{GrantRow, PrincipalKind, Role, User};
 use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, on_conn, read, write_tx};
 
 use crate::IdentityStore;
-use crate::rows::{GrantDbRow, MemberRow, RoleRow, SessionRow, TokenRow, UserRow};
+use crate::words::PrincipalKindWord;
 
 diesel::define_sql_function! {
     /// The first that is not null.
@@ -68,7 +71,7 @@ impl IdentityStore {
                         .await
                         .optional()?;
                 let Some((session, user, revision)) = row else { return Ok(None) };
-                Ok(Some((Credential::Session(session.into()), user.try_into()?, revision.unwrap_or(0))))
+                Ok(Some((Credential::Session(session.into()), user.into(), revision.unwrap_or(0))))
             }
             TokenKind::ApiToken => {
                 let row: Option<(TokenRow, UserRow, Option<i64>)> = api_tokens::table
@@ -85,7 +88,7 @@ impl IdentityStore {
                     .await
                     .optional()?;
                 let Some((token, user, revision)) = row else { return Ok(None) };
-                Ok(Some((Credential::ApiToken(token.try_into()?), user.try_into()?, revision.unwrap_or(0))))
+                Ok(Some((Credential::ApiToken(token.try_into()?), user.into(), revision.unwrap_or(0))))
             }
         })
     }
@@ -150,13 +153,17 @@ async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Resul
             .load(conn)
             .await?;
         let role_ids: Vec<Id> = bound.iter().map(|role| role.id).collect();
-        let to_user = grants::principal_kind.eq("user").and(grants::principal_id.eq(user));
-        let to_roles = grants::principal_kind.eq("role").and(grants::principal_id.eq_any(role_ids.clone()));
+        let to_user = grants::principal_kind
+            .eq(PrincipalKindWord(PrincipalKind::User))
+            .and(grants::principal_id.eq(user));
+        let to_roles = grants::principal_kind
+            .eq(PrincipalKindWord(PrincipalKind::Role))
+            .and(grants::principal_id.eq_any(role_ids.clone()));
         let applying: Vec<GrantDbRow> = grants::table
             .filter(grants::organization_id.eq(tenant))
             .filter(
                 grants::principal_kind
-                    .eq("everyone")
+                    .eq(PrincipalKindWord(PrincipalKind::Everyone))
                     .or(to_user.assume_not_null())
                     .or(to_roles.assume_not_null()),
             )
@@ -212,7 +219,7 @@ impl AccessStore for IdentityStore {
                 .first(conn)
                 .await
                 .optional()?;
-            row.map(User::try_from).transpose()
+            Ok(row.map(User::from))
         })?;
         let Some(account) = found else { return Ok(None) };
         let standing = read_standing(&self.db, tenant, user).await?;

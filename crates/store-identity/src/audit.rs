@@ -1,67 +1,35 @@
 //! The audit trail.
 
-use diesel::{
-    EscapeExpressionMethods, ExpressionMethods, QueryDsl, Queryable, Selectable, SelectableHelper,
-    TextExpressionMethods,
-};
+use diesel::{EscapeExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, TextExpressionMethods};
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{ActorKind, AuditEvent, AuditFilter};
-use heddle_kernel::{Page, PageRequest, TenantId};
+use heddle_identity::ports::{AuditEvent, AuditFilter};
+use heddle_kernel::{Page, PageRequest, Stored, TenantId};
 use heddle_policy::{AccessFilter, resource};
-use heddle_store::schema::audit_events;
-use heddle_store::{At, Error, Id, Json, StoreError, audit, page, read, search, within};
-use heddle_usecase::Outcome;
+use heddle_store::schema::{AuditRow, audit_events};
+use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
+use heddle_usecase::{ActorKind, Outcome};
 use uuid::Uuid;
 
 use crate::IdentityStore;
 
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = audit_events)]
-struct Row {
-    organization_id: Id,
-    id: Id,
-    at: At,
-    actor_kind: String,
-    actor_id: Option<String>,
-    actor_display: String,
-    action: String,
-    resource_type: String,
-    resource_id: Option<String>,
-    outcome: String,
-    request_id: String,
-    client_ip: Option<String>,
-    details: Json,
-}
-
-fn unknown(what: &str, word: &str) -> Error {
-    Error::Document(format!("`{word}` is no {what} of an audit event"))
-}
-
-fn outcome(word: &str) -> Result<Outcome, Error> {
-    let all = [Outcome::Succeeded, Outcome::Denied, Outcome::Failed];
-    all.into_iter().find(|outcome| outcome.as_str() == word).ok_or_else(|| unknown("outcome", word))
-}
-
-impl TryFrom<Row> for AuditEvent {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        let tenant = TenantId::from(row.organization_id);
-        Ok(Self {
-            id: row.id.into(),
-            tenant: (tenant != audit::INSTALLATION).then_some(tenant),
-            at: row.at.into(),
-            actor_kind: ActorKind::parse(&row.actor_kind).ok_or_else(|| unknown("actor", &row.actor_kind))?,
-            actor_id: row.actor_id,
-            actor_display: row.actor_display,
-            action: row.action,
-            resource_type: row.resource_type,
-            resource_id: row.resource_id,
-            outcome: outcome(&row.outcome)?,
-            request_id: row.request_id,
-            client_ip: row.client_ip,
-            details: row.details.into(),
-        })
+/// The event of a row. A kind or an outcome that this version does not know is shown as it is: one event must not hide
+/// the rest of the trail.
+fn event(row: AuditRow) -> AuditEvent {
+    let tenant = TenantId::from(row.organization_id);
+    AuditEvent {
+        id: row.id.into(),
+        tenant: (tenant != audit::INSTALLATION).then_some(tenant),
+        at: row.at.into(),
+        actor_kind: Stored::read(&row.actor_kind, ActorKind::parse),
+        actor_id: row.actor_id,
+        actor_display: row.actor_display,
+        action: row.action,
+        resource_type: row.resource_type,
+        resource_id: row.resource_id,
+        outcome: Stored::read(&row.outcome, Outcome::parse),
+        request_id: row.request_id,
+        client_ip: row.client_ip,
+        details: row.details.into(),
     }
 }
 
@@ -118,13 +86,13 @@ pub(crate) async fn page(
             Some(last) => query.filter(audit_events::id.lt(Id(last))),
             None => query,
         };
-        let rows: Vec<Row> = query
+        let rows: Vec<AuditRow> = query
             .order(audit_events::id.desc())
             .limit(page::surplus(page))
-            .select(Row::as_select())
+            .select(AuditRow::as_select())
             .load(conn)
             .await?;
-        rows.into_iter().map(AuditEvent::try_from).collect::<Result<Vec<_>, _>>()
+        Ok(rows.into_iter().map(event).collect())
     })?;
     Ok(Page::from_surplus(events, page.limit, |event: &AuditEvent| event.id.0))
 }

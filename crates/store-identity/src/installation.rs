@@ -1,6 +1,8 @@
 //! The installation as a whole.
 
-use crate::schema::{installation, organizations, users};
+use crate::schema::{
+    InstallationChange, InstallationRow, MemberRow, installation, members, organizations, users,
+};
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
@@ -17,7 +19,7 @@ use crate::IdentityStore;
 use crate::cache::write;
 use crate::directory::{insert_organization_rows, insert_user_row, set_bindings};
 use crate::rights::lock_counted;
-use crate::rows::{InstallationRow, MemberRow, ONE};
+use crate::rows::ONE;
 
 async fn replace<C: AsConn>(
     conn: &mut C,
@@ -27,7 +29,7 @@ async fn replace<C: AsConn>(
     let row = InstallationRow::try_from(state)?;
     let rows = on_conn!(conn, |conn| {
         diesel::update(installation::table.find(ONE).filter(installation::revision.eq(expected.0)))
-            .set(&row)
+            .set(InstallationChange::from(&row).set())
             .execute(conn)
             .await?
     });
@@ -83,10 +85,7 @@ impl InstallationStore for IdentityStore {
             insert_organization_rows(conn, &set_up.organization).await?;
             insert_user_row(conn, &set_up.user.user).await?;
             let owner = &set_up.organization.owner;
-            diesel::insert_into(crate::schema::members::table)
-                .values(MemberRow::from(owner))
-                .execute(conn)
-                .await?;
+            diesel::insert_into(members::table).values(MemberRow::from(owner)).execute(conn).await?;
             set_bindings(conn, owner).await?;
             journal::write(conn, journal).await
         })

@@ -11,6 +11,7 @@ mod rows;
 mod schema;
 mod sessions;
 mod tombstones;
+mod words;
 
 use std::sync::Arc;
 

@@ -1,30 +1,18 @@
-//! The rows, and how they become records.
+//! Conversions of rows to and from records.
 
-use crate::schema::{api_tokens, grants, installation, members, organizations, roles, sessions, users};
-use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
-    UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, Throttle,
+    User,
 };
 use heddle_kernel::{Revision, RoleId};
-use heddle_policy::Effect;
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
-fn unknown(what: &str, word: &str) -> Error {
-    Error::Document(format!("`{word}` is no {what}"))
-}
-
-#[derive(Debug, Queryable, Selectable, Insertable)]
-#[diesel(table_name = organizations)]
-pub(crate) struct OrganizationRow {
-    pub(crate) id: Id,
-    pub(crate) slug: String,
-    pub(crate) display_name: String,
-    pub(crate) revision: i64,
-    pub(crate) created_at: At,
-    pub(crate) updated_at: At,
-}
+use crate::schema::{
+    GrantDbRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow, TokenRow,
+    UserRow,
+};
+use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
 
 impl From<&Organization> for OrganizationRow {
     fn from(record: &Organization) -> Self {
@@ -52,22 +40,6 @@ impl From<OrganizationRow> for Organization {
     }
 }
 
-#[derive(Debug, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = users, treat_none_as_null = true)]
-pub(crate) struct UserRow {
-    pub(crate) id: Id,
-    pub(crate) home_id: Id,
-    pub(crate) email: String,
-    pub(crate) display_name: String,
-    pub(crate) password_hash: Option<String>,
-    pub(crate) state: String,
-    pub(crate) password_changed_at: Option<At>,
-    pub(crate) revision: i64,
-    pub(crate) created_at: At,
-    pub(crate) updated_at: At,
-    pub(crate) search: String,
-}
-
 impl From<&User> for UserRow {
     fn from(record: &User) -> Self {
         Self {
@@ -76,7 +48,7 @@ impl From<&User> for UserRow {
             email: record.email.clone(),
             display_name: record.display_name.clone(),
             password_hash: record.password_hash.clone(),
-            state: record.state.as_str().to_owned(),
+            state: UserStateWord(record.state),
             password_changed_at: record.password_changed_at.map(At),
             revision: record.revision.0,
             created_at: record.created_at.into(),
@@ -86,38 +58,21 @@ impl From<&User> for UserRow {
     }
 }
 
-impl TryFrom<UserRow> for User {
-    type Error = Error;
-
-    fn try_from(row: UserRow) -> Result<Self, Error> {
-        Ok(Self {
+impl From<UserRow> for User {
+    fn from(row: UserRow) -> Self {
+        Self {
             id: row.id.into(),
             home: row.home_id.into(),
             email: row.email,
             display_name: row.display_name,
             password_hash: row.password_hash,
-            state: user_state(&row.state)?,
+            state: row.state.0,
             password_changed_at: row.password_changed_at.map(Into::into),
             revision: Revision(row.revision),
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
-        })
+        }
     }
-}
-
-pub(crate) fn user_state(word: &str) -> Result<UserState, Error> {
-    UserState::from_word(word).ok_or_else(|| unknown("state of an account", word))
-}
-
-#[derive(Debug, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = members, treat_none_as_null = true)]
-pub(crate) struct MemberRow {
-    pub(crate) organization_id: Id,
-    pub(crate) user_id: Id,
-    pub(crate) expires_at: Option<At>,
-    pub(crate) revision: i64,
-    pub(crate) created_at: At,
-    pub(crate) updated_at: At,
 }
 
 impl From<&Membership> for MemberRow {
@@ -146,20 +101,6 @@ impl MemberRow {
             updated_at: self.updated_at.into(),
         }
     }
-}
-
-#[derive(Debug, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = roles, treat_none_as_null = true)]
-pub(crate) struct RoleRow {
-    pub(crate) organization_id: Id,
-    pub(crate) id: Id,
-    pub(crate) name: String,
-    pub(crate) description: Option<String>,
-    pub(crate) system: bool,
-    pub(crate) rules: Vec<u8>,
-    pub(crate) revision: i64,
-    pub(crate) created_at: At,
-    pub(crate) updated_at: At,
 }
 
 impl TryFrom<&Role> for RoleRow {
@@ -198,34 +139,17 @@ impl TryFrom<RoleRow> for Role {
     }
 }
 
-#[derive(Debug, Queryable, Selectable, Insertable)]
-#[diesel(table_name = grants)]
-pub(crate) struct GrantDbRow {
-    pub(crate) organization_id: Id,
-    pub(crate) id: Id,
-    pub(crate) principal_kind: String,
-    pub(crate) principal_id: Option<Id>,
-    pub(crate) resource: String,
-    pub(crate) action: String,
-    pub(crate) selector: String,
-    pub(crate) effect: String,
-    pub(crate) reason: Option<String>,
-    pub(crate) expires_at: Option<At>,
-    pub(crate) created_at: At,
-    pub(crate) created_by: Id,
-}
-
 impl From<&GrantRow> for GrantDbRow {
     fn from(record: &GrantRow) -> Self {
         Self {
             organization_id: record.tenant.into(),
             id: record.id.into(),
-            principal_kind: record.principal.kind().to_owned(),
+            principal_kind: PrincipalKindWord(record.principal.kind()),
             principal_id: record.principal.id().map(Id),
             resource: record.resource.clone(),
             action: record.action.clone(),
             selector: record.selector.clone(),
-            effect: record.effect.as_str().to_owned(),
+            effect: EffectWord(record.effect),
             reason: record.reason.clone(),
             expires_at: record.expires_at.map(At),
             created_at: record.created_at.into(),
@@ -242,32 +166,19 @@ impl TryFrom<GrantDbRow> for GrantRow {
         Ok(Self {
             tenant: row.organization_id.into(),
             id: row.id.into(),
-            principal: GrantPrincipal::from_parts(&row.principal_kind, id)
-                .ok_or_else(|| unknown("principal", &row.principal_kind))?,
+            principal: GrantPrincipal::from_parts(row.principal_kind.0, id).ok_or_else(|| {
+                Error::Document(format!("a grant to `{}` whose id does not fit", row.principal_kind.0))
+            })?,
             resource: row.resource,
             action: row.action,
             selector: row.selector,
-            effect: Effect::from_word(&row.effect).ok_or_else(|| unknown("effect", &row.effect))?,
+            effect: row.effect.0,
             reason: row.reason,
             expires_at: row.expires_at.map(Into::into),
             created_at: row.created_at.into(),
             created_by: row.created_by.into(),
         })
     }
-}
-
-#[derive(Debug, Queryable, Selectable, Insertable)]
-#[diesel(table_name = sessions)]
-pub(crate) struct SessionRow {
-    pub(crate) id: Id,
-    pub(crate) user_id: Id,
-    pub(crate) organization_id: Id,
-    pub(crate) token_sha256: String,
-    pub(crate) created_at: At,
-    pub(crate) last_seen_at: At,
-    pub(crate) expires_at: At,
-    pub(crate) client_ip: Option<String>,
-    pub(crate) user_agent: Option<String>,
 }
 
 impl From<&Session> for SessionRow {
@@ -300,21 +211,6 @@ impl From<SessionRow> for Session {
             user_agent: row.user_agent,
         }
     }
-}
-
-#[derive(Debug, Queryable, Selectable, Insertable)]
-#[diesel(table_name = api_tokens)]
-pub(crate) struct TokenRow {
-    pub(crate) id: Id,
-    pub(crate) user_id: Id,
-    pub(crate) organization_id: Option<Id>,
-    pub(crate) name: String,
-    pub(crate) token_sha256: String,
-    pub(crate) hint: String,
-    pub(crate) permissions: Option<Vec<u8>>,
-    pub(crate) created_at: At,
-    pub(crate) last_used_at: Option<At>,
-    pub(crate) expires_at: Option<At>,
 }
 
 impl TryFrom<&ApiToken> for TokenRow {
@@ -355,26 +251,29 @@ impl TryFrom<TokenRow> for ApiToken {
     }
 }
 
+impl ThrottleRow {
+    pub(crate) fn of(account_key: &str, record: Throttle) -> Self {
+        Self {
+            account_key: account_key.to_owned(),
+            failures: i64::from(record.failures),
+            last_at: record.last_at.into(),
+            next_at: record.next_at.into(),
+        }
+    }
+}
+
+impl From<ThrottleRow> for Throttle {
+    fn from(row: ThrottleRow) -> Self {
+        Self {
+            failures: u32::try_from(row.failures).unwrap_or(u32::MAX),
+            last_at: row.last_at.into(),
+            next_at: row.next_at.into(),
+        }
+    }
+}
+
 /// The installation's row has this key: there is but one.
 pub(crate) const ONE: i32 = 1;
-
-#[derive(Debug, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = installation, treat_none_as_null = true)]
-pub(crate) struct InstallationRow {
-    pub(crate) one: i32,
-    pub(crate) installation_id: String,
-    pub(crate) setup_token_sha256: Option<String>,
-    pub(crate) setup_expires_at: Option<At>,
-    pub(crate) set_up_at: Option<At>,
-    pub(crate) licence: Option<String>,
-    pub(crate) licence_installed_at: Option<At>,
-    pub(crate) trial_started_at: Option<At>,
-    pub(crate) revoked: Vec<u8>,
-    pub(crate) high_water_mark: At,
-    pub(crate) seal: String,
-    pub(crate) revision: i64,
-    pub(crate) created_at: At,
-}
 
 impl TryFrom<&InstallationState> for InstallationRow {
     type Error = Error;

@@ -1,186 +1,158 @@
-//! The tables of identity, as diesel sees them: one text for both databases.
+//! The tables of identity: one list of columns for each, from which table, row and changes come (`docs/STORAGE.md`).
+//! Conversions to and from records are in `rows`.
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
+use heddle_store::{At, Id, row};
 
+use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
+
+row! {
     /// An organisation: the tenant.
-    organizations (id) {
-        id -> DbUuid,
-        slug -> Text,
-        display_name -> Text,
-        revision -> BigInt,
-        created_at -> DbInstant,
-        updated_at -> DbInstant,
+    pub(crate) organizations (id) => OrganizationRow changes (OrganizationChange) {
+        key  id: [DbUuid] Id,
+        each slug: [Text] String,
+        each display_name: [Text] String,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        each updated_at: [DbInstant] At,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// The authorization revision of an organisation.
-    tenant_authz (organization_id) {
-        organization_id -> DbUuid,
-        revision -> BigInt,
+    pub(crate) tenant_authz (organization_id) => TenantAuthzRow {
+        key   organization_id: [DbUuid] Id,
+        alone revision: [BigInt] i64,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// An account.
-    users (id) {
-        id -> DbUuid,
-        home_id -> DbUuid,
-        email -> Text,
-        display_name -> Text,
-        password_hash -> Nullable<Text>,
-        state -> Text,
-        password_changed_at -> Nullable<DbInstant>,
-        revision -> BigInt,
-        created_at -> DbInstant,
-        updated_at -> DbInstant,
-        search -> Text,
+    pub(crate) users (id) => UserRow changes (UserChange) {
+        key  id: [DbUuid] Id,
+        once home_id: [DbUuid] Id,
+        each email: [Text] String,
+        each display_name: [Text] String,
+        each password_hash: [Nullable<Text>] Option<String>,
+        each state: [Text] UserStateWord,
+        each password_changed_at: [Nullable<DbInstant>] Option<At>,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        each updated_at: [DbInstant] At,
+        each search: [Text] String,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// That a user belongs to an organisation.
-    members (organization_id, user_id) {
-        organization_id -> DbUuid,
-        user_id -> DbUuid,
-        expires_at -> Nullable<DbInstant>,
-        revision -> BigInt,
-        created_at -> DbInstant,
-        updated_at -> DbInstant,
+    pub(crate) members (organization_id, user_id) => MemberRow changes (MemberChange) {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        each expires_at: [Nullable<DbInstant>] Option<At>,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        each updated_at: [DbInstant] At,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A role.
-    roles (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        name -> Text,
-        description -> Nullable<Text>,
-        system -> Bool,
-        rules -> Binary,
-        revision -> BigInt,
-        created_at -> DbInstant,
-        updated_at -> DbInstant,
+    pub(crate) roles (organization_id, id) => RoleRow changes (RoleChange) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        each name: [Text] String,
+        each description: [Nullable<Text>] Option<String>,
+        once system: [Bool] bool,
+        each rules: [Binary] Vec<u8>,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        each updated_at: [DbInstant] At,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// Which roles a member has.
-    role_bindings (organization_id, user_id, role_id) {
-        organization_id -> DbUuid,
-        user_id -> DbUuid,
-        role_id -> DbUuid,
+    pub(crate) role_bindings (organization_id, user_id, role_id) => RoleBindingRow {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        key  role_id: [DbUuid] Id,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A grant or a deny beside the roles.
-    grants (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        principal_kind -> Text,
-        principal_id -> Nullable<DbUuid>,
-        resource -> Text,
-        action -> Text,
-        selector -> Text,
-        effect -> Text,
-        reason -> Nullable<Text>,
-        expires_at -> Nullable<DbInstant>,
-        created_at -> DbInstant,
-        created_by -> DbUuid,
+    pub(crate) grants (organization_id, id) => GrantDbRow {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once principal_kind: [Text] PrincipalKindWord,
+        once principal_id: [Nullable<DbUuid>] Option<Id>,
+        once resource: [Text] String,
+        once action: [Text] String,
+        once selector: [Text] String,
+        once effect: [Text] EffectWord,
+        once reason: [Nullable<Text>] Option<String>,
+        once expires_at: [Nullable<DbInstant>] Option<At>,
+        once created_at: [DbInstant] At,
+        once created_by: [DbUuid] Id,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A signed-in session.
-    sessions (id) {
-        id -> DbUuid,
-        user_id -> DbUuid,
-        organization_id -> DbUuid,
-        token_sha256 -> Text,
-        created_at -> DbInstant,
-        last_seen_at -> DbInstant,
-        expires_at -> DbInstant,
-        client_ip -> Nullable<Text>,
-        user_agent -> Nullable<Text>,
+    pub(crate) sessions (id) => SessionRow {
+        key   id: [DbUuid] Id,
+        once  user_id: [DbUuid] Id,
+        once  organization_id: [DbUuid] Id,
+        once  token_sha256: [Text] String,
+        once  created_at: [DbInstant] At,
+        alone last_seen_at: [DbInstant] At,
+        once  expires_at: [DbInstant] At,
+        once  client_ip: [Nullable<Text>] Option<String>,
+        once  user_agent: [Nullable<Text>] Option<String>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// An API token.
-    api_tokens (id) {
-        id -> DbUuid,
-        user_id -> DbUuid,
-        organization_id -> Nullable<DbUuid>,
-        name -> Text,
-        token_sha256 -> Text,
-        hint -> Text,
-        permissions -> Nullable<Binary>,
-        created_at -> DbInstant,
-        last_used_at -> Nullable<DbInstant>,
-        expires_at -> Nullable<DbInstant>,
+    pub(crate) api_tokens (id) => TokenRow {
+        key   id: [DbUuid] Id,
+        once  user_id: [DbUuid] Id,
+        once  organization_id: [Nullable<DbUuid>] Option<Id>,
+        once  name: [Text] String,
+        once  token_sha256: [Text] String,
+        once  hint: [Text] String,
+        once  permissions: [Nullable<Binary>] Option<Vec<u8>>,
+        once  created_at: [DbInstant] At,
+        alone last_used_at: [Nullable<DbInstant>] Option<At>,
+        once  expires_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// The failed sign-ins of an account, known or not.
-    sign_in_throttle (account_key) {
-        account_key -> Text,
-        failures -> BigInt,
-        last_at -> DbInstant,
-        next_at -> DbInstant,
+    pub(crate) sign_in_throttle (account_key) => ThrottleRow changes (ThrottleChange) {
+        key  account_key: [Text] String,
+        each failures: [BigInt] i64,
+        each last_at: [DbInstant] At,
+        each next_at: [DbInstant] At,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// The installation as a whole: one row.
-    installation (one) {
-        one -> Integer,
-        installation_id -> Text,
-        setup_token_sha256 -> Nullable<Text>,
-        setup_expires_at -> Nullable<DbInstant>,
-        set_up_at -> Nullable<DbInstant>,
-        licence -> Nullable<Text>,
-        licence_installed_at -> Nullable<DbInstant>,
-        trial_started_at -> Nullable<DbInstant>,
-        revoked -> Binary,
-        high_water_mark -> DbInstant,
-        seal -> Text,
-        revision -> BigInt,
-        created_at -> DbInstant,
+    pub(crate) installation (one) => InstallationRow changes (InstallationChange) {
+        key  one: [Integer] i32,
+        each installation_id: [Text] String,
+        each setup_token_sha256: [Nullable<Text>] Option<String>,
+        each setup_expires_at: [Nullable<DbInstant>] Option<At>,
+        each set_up_at: [Nullable<DbInstant>] Option<At>,
+        each licence: [Nullable<Text>] Option<String>,
+        each licence_installed_at: [Nullable<DbInstant>] Option<At>,
+        each trial_started_at: [Nullable<DbInstant>] Option<At>,
+        each revoked: [Binary] Vec<u8>,
+        each high_water_mark: [DbInstant] At,
+        each seal: [Text] String,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Sign-in, sessions, passwords and API tokens.
 
 use crate::schema::{
-    api_tokens, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+    OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, members,
+    organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
 };
 use async_trait::async_trait;
 use diesel::{
@@ -21,7 +22,6 @@ use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::rows::{OrganizationRow, SessionRow, TokenRow, UserRow};
 use crate::tombstones::deleted_at;
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
@@ -34,29 +34,20 @@ impl SessionStore for IdentityStore {
     async fn attempt(&self, account_key: &str, now: Timestamp) -> Result<Attempt, StoreError> {
         write_tx!(&self.db, |conn| {
             serialise(conn, account_key).await?;
-            let kept: Option<(i64, At, At)> = throttle::table
+            let kept: Option<ThrottleRow> = throttle::table
                 .find(account_key)
-                .select((throttle::failures, throttle::last_at, throttle::next_at))
+                .select(ThrottleRow::as_select())
                 .first(conn)
                 .await
                 .optional()?;
-            let kept = kept.map(|(failures, last_at, next_at)| Throttle {
-                failures: u32::try_from(failures).unwrap_or(u32::MAX),
-                last_at: last_at.into(),
-                next_at: next_at.into(),
-            });
-            let attempt = heddle_identity::throttle::next(kept, now);
+            let attempt = heddle_identity::throttle::next(kept.map(Throttle::from), now);
             if let Attempt::Allowed(new) = &attempt {
-                let values = (
-                    throttle::failures.eq(i64::from(new.failures)),
-                    throttle::last_at.eq(At(new.last_at)),
-                    throttle::next_at.eq(At(new.next_at)),
-                );
+                let row = ThrottleRow::of(account_key, *new);
                 diesel::insert_into(throttle::table)
-                    .values((throttle::account_key.eq(account_key), values))
+                    .values(&row)
                     .on_conflict(throttle::account_key)
                     .do_update()
-                    .set(values)
+                    .set(ThrottleChange::from(&row).set())
                     .execute(conn)
                     .await?;
             }
@@ -72,7 +63,7 @@ impl SessionStore for IdentityStore {
                 .first(conn)
                 .await
                 .optional()?;
-            row.map(User::try_from).transpose()
+            Ok(row.map(User::from))
         })
     }
 
@@ -80,7 +71,7 @@ impl SessionStore for IdentityStore {
         read!(&self.db, |conn| {
             let row: Option<UserRow> =
                 users::table.find(Id::from(id)).select(UserRow::as_select()).first(conn).await.optional()?;
-            row.map(User::try_from).transpose()
+            Ok(row.map(User::from))
         })
     }
 

@@ -17,7 +17,7 @@ pub use contents::WorkflowContents;
 pub use runs::SqlRunStore;
 pub use workflows::SqlWorkflowStore;
 
-use heddle_store::{Error, Migration, migrations};
+use heddle_store::{Migration, migrations};
 use heddle_usecase::StoreError;
 
 /// The migrations of the tables of workflows and runs.
@@ -39,11 +39,6 @@ fn named(error: StoreError) -> StoreError {
         }),
         other => other,
     }
-}
-
-/// A stored word that this version does not know.
-fn unknown(what: &str, word: &str) -> Error {
-    Error::Document(format!("{what} `{word}` is not known"))
 }
 
 #[cfg(test)]

@@ -3,96 +3,81 @@
 
 use heddle_store::{At, Id, row};
 
-use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord};
+use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord, WorkflowStateWord};
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A workflow with its draft.
-    workflows (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        slug -> Text,
-        display_name -> Text,
-        description -> Text,
-        folder_id -> Nullable<Text>,
-        folder_null -> Bool,
-        state -> Text,
-        revision -> BigInt,
-        draft_revision -> BigInt,
-        draft -> Nullable<Binary>,
-        draft_hash -> Nullable<Text>,
-        published_version -> Nullable<Integer>,
-        published_hash -> Nullable<Text>,
-        created_at -> DbInstant,
-        created_by -> DbUuid,
-        updated_at -> DbInstant,
-        updated_by -> DbUuid,
-        search -> Text,
+    pub(crate) workflows (organization_id, id) => WorkflowDbRow head (WorkflowHead) changes (WorkflowChange, DraftChange) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        each slug: [Text] String,
+        each display_name: [Text] String,
+        each description: [Text] String,
+        each folder_id: [Nullable<Text>] Option<String>,
+        each folder_null: [Bool] bool,
+        each state: [Text] WorkflowStateWord,
+        each revision: [BigInt] i64,
+        each draft_revision: [BigInt] i64,
+        then draft: apart [Nullable<Binary>] Option<Vec<u8>>,
+        each draft_hash: [Nullable<Text>] Option<String>,
+        each published_version: [Nullable<Integer>] Option<i32>,
+        each published_hash: [Nullable<Text>] Option<String>,
+        once created_at: [DbInstant] At,
+        once created_by: [DbUuid] Id,
+        each updated_at: [DbInstant] At,
+        each updated_by: [DbUuid] Id,
+        each search: apart [Text] String,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// A published, unchangeable definition.
-    workflow_versions (organization_id, workflow_id, number) {
-        organization_id -> DbUuid,
-        workflow_id -> DbUuid,
-        number -> Integer,
-        hash -> Text,
-        definition -> Binary,
-        published_at -> DbInstant,
-        published_by -> DbUuid,
-        change_note -> Nullable<Text>,
+    pub(crate) workflow_versions (organization_id, workflow_id, number) => VersionDbRow head (VersionHead) {
+        key  organization_id: apart [DbUuid] Id,
+        key  workflow_id: apart [DbUuid] Id,
+        key  number: [Integer] i32,
+        once hash: [Text] String,
+        once definition: apart [Binary] Vec<u8>,
+        once published_at: [DbInstant] At,
+        once published_by: [DbUuid] Id,
+        once change_note: [Nullable<Text>] Option<String>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// Which workflows a user has starred.
-    workflow_stars (organization_id, user_id, workflow_id) {
-        organization_id -> DbUuid,
-        user_id -> DbUuid,
-        workflow_id -> DbUuid,
+    pub(crate) workflow_stars (organization_id, user_id, workflow_id) => StarDbRow {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        key  workflow_id: [DbUuid] Id,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// Imported bytes, kept for good once a workflow claims them.
-    import_sources (organization_id, sha256) {
-        organization_id -> DbUuid,
-        sha256 -> Text,
-        media_type -> Text,
-        file_name -> Nullable<Text>,
-        bytes -> Binary,
-        expires_at -> Nullable<DbInstant>,
+    pub(crate) import_sources (organization_id, sha256) => SourceDbRow head (SourceHead) changes (SourceKept) {
+        key  organization_id: apart [DbUuid] Id,
+        key  sha256: [Text] String,
+        each media_type: [Text] String,
+        each file_name: [Nullable<Text>] Option<String>,
+        once bytes: [Binary] Vec<u8>,
+        each expires_at: apart [Nullable<DbInstant>] Option<At>,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use heddle_store::{DbInstant, DbUuid};
-
+row! {
     /// Which imported bytes a workflow came from; the main one is given out again.
-    workflow_sources (organization_id, workflow_id, sha256) {
-        organization_id -> DbUuid,
-        workflow_id -> DbUuid,
-        sha256 -> Text,
-        main -> Bool,
+    pub(crate) workflow_sources (organization_id, workflow_id, sha256) => SourceClaimDbRow {
+        key   organization_id: [DbUuid] Id,
+        key   workflow_id: [DbUuid] Id,
+        key   sha256: [Text] String,
+        alone main: [Bool] bool,
     }
 }
 
 row! {
     /// What starts a run: a message, a signal or a timer of the published version.
-    start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) => BindingDbRow changes (BindingAdvanced) many () {
+    pub(crate) start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) => BindingDbRow changes (BindingAdvanced) {
         key  organization_id: [DbUuid] Id,
         key  workflow_id: [DbUuid] Id,
         once version: [Integer] i32,
@@ -107,7 +92,7 @@ row! {
 
 row! {
     /// A run: one process instance.
-    runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
+    pub(crate) runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once workflow_id: [DbUuid] Id,
@@ -132,7 +117,7 @@ row! {
 
 row! {
     /// The events of a run, a row for each commit.
-    run_events (organization_id, run_id, first_sequence) => EventsDbRow changes () many (NewEvents) {
+    pub(crate) run_events (organization_id, run_id, first_sequence) => EventsDbRow many (NewEvents) {
         key  organization_id: [DbUuid] Id,
         key  run_id: [DbUuid] Id,
         key  first_sequence: [BigInt] i64,
@@ -143,7 +128,7 @@ row! {
 
 row! {
     /// A timer that a run waits for.
-    run_timers (organization_id, run_id, timer_id) => TimerDbRow changes () many () {
+    pub(crate) run_timers (organization_id, run_id, timer_id) => TimerDbRow {
         key  organization_id: [DbUuid] Id,
         key  run_id: [DbUuid] Id,
         key  timer_id: [Text] String,
@@ -154,7 +139,7 @@ row! {
 
 row! {
     /// A message or signal that a run waits for.
-    run_subscriptions (organization_id, run_id, subscription_id) => SubscriptionDbRow changes () many () {
+    pub(crate) run_subscriptions (organization_id, run_id, subscription_id) => SubscriptionDbRow {
         key  organization_id: [DbUuid] Id,
         key  run_id: [DbUuid] Id,
         key  subscription_id: [Text] String,
@@ -167,7 +152,7 @@ row! {
 
 row! {
     /// A task for people.
-    human_tasks (organization_id, id) => TaskDbRow changes (TaskAssigned, TaskEnded) many () {
+    pub(crate) human_tasks (organization_id, id) => TaskDbRow changes (TaskAssigned, TaskEnded) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once run_id: [DbUuid] Id,
@@ -191,7 +176,7 @@ row! {
 
 row! {
     /// Who may take a task: a row for each user and group.
-    human_task_candidates (organization_id, task_id, kind, name) => CandidateRow changes () many () {
+    pub(crate) human_task_candidates (organization_id, task_id, kind, name) => CandidateRow {
         key  organization_id: [DbUuid] Id,
         key  task_id: [DbUuid] Id,
         key  kind: [Text] CandidateWord,
@@ -201,7 +186,7 @@ row! {
 
 row! {
     /// An event from outside and what became of it.
-    case_events (organization_id, id) => InboxDbRow changes (EventConsumed) many () {
+    pub(crate) case_events (organization_id, id) => InboxDbRow changes (EventConsumed) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once idempotency_key: [Text] String,
@@ -219,7 +204,7 @@ row! {
 
 row! {
     /// A message or signal that a run has thrown and that is not yet delivered.
-    outbox (organization_id, id) => OutgoingDbRow changes () many () {
+    pub(crate) outbox (organization_id, id) => OutgoingDbRow {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once run_id: [DbUuid] Id,

@@ -1,54 +1,39 @@
 //! Idempotency keys: the answer of a call, written in its transaction and given to its repeats.
 
-use diesel::{
-    AsChangeset, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
-    SelectableHelper, SqliteConnection,
-};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, SqliteConnection};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
 use heddle_usecase::IdempotencyRecord;
 
 use crate::conn::AsConn;
 use crate::error::Error;
-use crate::schema::idempotency_keys as keys;
+use crate::schema::{AnswerChange, AnswerRow, idempotency_keys as keys};
 use crate::types::{At, Id};
 use crate::{Db, StoreError, on_conn, read, write_tx};
 
 /// How long an answer is kept, in seconds.
 pub const KEPT_SECONDS: i64 = 24 * 3600;
 
-#[derive(Debug, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = keys, treat_none_as_null = true)]
-struct Row {
-    organization_id: Id,
-    operation: String,
-    key: String,
-    body_sha256: String,
-    status: i32,
-    body: Vec<u8>,
-    etag: Option<String>,
-    created_at: At,
-    expires_at: At,
-}
-
-impl From<&IdempotencyRecord> for Row {
-    fn from(record: &IdempotencyRecord) -> Self {
+impl From<IdempotencyRecord> for AnswerRow {
+    fn from(record: IdempotencyRecord) -> Self {
+        let IdempotencyRecord { tenant, operation, key, body_sha256, status, body, etag, created_at } =
+            record;
         Self {
-            organization_id: record.tenant.into(),
-            operation: record.operation.clone(),
-            key: record.key.clone(),
-            body_sha256: record.body_sha256.clone(),
-            status: i32::from(record.status),
-            body: record.body.clone(),
-            etag: record.etag.clone(),
-            created_at: record.created_at.into(),
-            expires_at: record.created_at.plus_seconds(KEPT_SECONDS).into(),
+            organization_id: tenant.into(),
+            operation,
+            key,
+            body_sha256,
+            status: i32::from(status),
+            body,
+            etag,
+            created_at: created_at.into(),
+            expires_at: created_at.plus_seconds(KEPT_SECONDS).into(),
         }
     }
 }
 
-impl From<Row> for IdempotencyRecord {
-    fn from(row: Row) -> Self {
+impl From<AnswerRow> for IdempotencyRecord {
+    fn from(row: AnswerRow) -> Self {
         Self {
             tenant: row.organization_id.into(),
             operation: row.operation,
@@ -70,34 +55,25 @@ macro_rules! insertion {
                 .values($row)
                 .on_conflict((keys::organization_id, keys::operation, keys::key))
                 .do_update()
-                .set($row),
+                .set(AnswerChange::from($row).set()),
             keys::expires_at.le($row.created_at),
         )
     };
 }
 
-/// Another call with this key was faster: the caller looks its answer up.
-fn taken(rows: usize) -> Result<(), Error> {
-    if rows == 0 { Err(StoreError::Duplicate("idempotency_keys.key".to_owned()).into()) } else { Ok(()) }
+/// When fewer than all were written, another call with a key was faster: the caller looks its answer up.
+pub(crate) fn taken(written: usize, all: usize) -> Result<(), Error> {
+    if written < all { Err(StoreError::Duplicate("idempotency_keys.key".to_owned()).into()) } else { Ok(()) }
 }
 
-/// Writes the answer in the current transaction.
-///
-/// # Errors
-/// `Duplicate("idempotency_keys.key")` when a living answer is there.
-pub async fn insert<C: AsConn>(conn: &mut C, record: &IdempotencyRecord) -> Result<(), Error> {
-    let row = Row::from(record);
-    let rows = on_conn!(conn, |conn| insertion!(&row).execute(conn).await?);
-    taken(rows)
+/// Writes the answer in the current transaction: `Duplicate("idempotency_keys.key")` when a living one is there.
+pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AnswerRow) -> Result<(), Error> {
+    taken(on_conn!(conn, |conn| insertion!(row).execute(conn).await?), 1)
 }
 
 /// The same on SQLite's own connection, inside a batch.
-///
-/// # Errors
-/// `Duplicate("idempotency_keys.key")` when a living answer is there.
-pub fn insert_blocking(conn: &mut SqliteConnection, record: &IdempotencyRecord) -> Result<(), Error> {
-    let row = Row::from(record);
-    taken(diesel::RunQueryDsl::execute(insertion!(&row), conn)?)
+pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AnswerRow) -> Result<(), Error> {
+    taken(diesel::RunQueryDsl::execute(insertion!(row), conn)?, 1)
 }
 
 /// The living answer under a key.
@@ -110,10 +86,10 @@ pub async fn find(
     now: Timestamp,
 ) -> Result<Option<IdempotencyRecord>, StoreError> {
     read!(db, |conn| {
-        let row: Option<Row> = keys::table
+        let row: Option<AnswerRow> = keys::table
             .find((Id::from(tenant), operation, key))
             .filter(keys::expires_at.gt(At(now)))
-            .select(Row::as_select())
+            .select(AnswerRow::as_select())
             .first(conn)
             .await
             .optional()?;

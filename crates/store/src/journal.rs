@@ -1,39 +1,89 @@
 //! The journal of a change: its audit event and the answer for repeats, written in the change's transaction.
 
 use diesel::SqliteConnection;
+use diesel_async::RunQueryDsl;
 use heddle_kernel::Timestamp;
 use heddle_usecase::Journal;
 
 use crate::conn::AsConn;
 use crate::error::Error;
+use crate::postgres::PgConn;
+use crate::schema::{AnswerRow, AuditRow, NewAnswers, NewAuditEvents};
 use crate::{audit, idempotency};
+
+/// The rows of a journal: made before a connection is taken, where the time on it counts.
+#[derive(Debug, Default)]
+pub struct JournalRows {
+    audit: Option<AuditRow>,
+    answer: Option<AnswerRow>,
+}
+
+impl From<Journal> for JournalRows {
+    fn from(journal: Journal) -> Self {
+        let Journal { audit, idempotency } = journal;
+        Self { audit: audit.map(AuditRow::from), answer: idempotency.map(AnswerRow::from) }
+    }
+}
+
+impl JournalRows {
+    /// Writes them in the current transaction.
+    ///
+    /// # Errors
+    /// `Duplicate("idempotency_keys.key")` when a living answer is there.
+    pub async fn write<C: AsConn>(&self, conn: &mut C) -> Result<(), Error> {
+        if let Some(row) = &self.answer {
+            idempotency::insert_row(conn, row).await?;
+        }
+        if let Some(row) = &self.audit {
+            audit::insert_row(conn, row).await?;
+        }
+        Ok(())
+    }
+
+    /// The same on SQLite's own connection, inside a batch.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_blocking(&self, conn: &mut SqliteConnection) -> Result<(), Error> {
+        if let Some(row) = &self.answer {
+            idempotency::insert_row_blocking(conn, row)?;
+        }
+        if let Some(row) = &self.audit {
+            audit::insert_row_blocking(conn, row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes those of many changes on PostgreSQL, in one statement for each table.
+    ///
+    /// # Errors
+    /// As [`Self::write`], for all of them.
+    pub async fn write_many<'a>(
+        conn: &mut PgConn,
+        all: impl Iterator<Item = &'a Self> + Send,
+    ) -> Result<(), Error> {
+        let (mut events, mut answers, mut wanted) = (NewAuditEvents::default(), NewAnswers::default(), 0);
+        for rows in all {
+            rows.audit.iter().for_each(|row| events.push(row));
+            rows.answer.iter().for_each(|row| answers.push(row));
+            wanted += usize::from(rows.answer.is_some());
+        }
+        if !events.is_empty() {
+            events.execute(conn).await?;
+        }
+        if !answers.is_empty() {
+            idempotency::taken(answers.execute(conn).await?, wanted)?;
+        }
+        Ok(())
+    }
+}
 
 /// Writes the journal in the current transaction.
 ///
 /// # Errors
-/// As [`idempotency::insert`].
+/// As [`JournalRows::write`].
 pub async fn write<C: AsConn>(conn: &mut C, journal: &Journal) -> Result<(), Error> {
-    if let Some(record) = &journal.idempotency {
-        idempotency::insert(conn, record).await?;
-    }
-    if let Some(entry) = &journal.audit {
-        audit::insert(conn, entry).await?;
-    }
-    Ok(())
-}
-
-/// The same on SQLite's own connection, inside a batch.
-///
-/// # Errors
-/// As [`idempotency::insert`].
-pub fn write_blocking(conn: &mut SqliteConnection, journal: &Journal) -> Result<(), Error> {
-    if let Some(record) = &journal.idempotency {
-        idempotency::insert_blocking(conn, record)?;
-    }
-    if let Some(entry) = &journal.audit {
-        audit::insert_blocking(conn, entry)?;
-    }
-    Ok(())
+    JournalRows::from(journal.clone()).write(conn).await
 }
 
 /// When the change was made: the time of its audit event, else that of its answer.

@@ -3,6 +3,9 @@
 //! A query is written once, in the body of [`read!`] or [`write_tx!`]; the body is checked by the compiler
 //! once for each of the two. What differs between them (pragmas, pools, the batch of run commits) is here.
 
+// Tables are declared by one macro, here and in the store of each area.
+extern crate self as heddle_store;
+
 mod conn;
 mod db;
 mod error;
@@ -29,6 +32,12 @@ pub mod tombstone;
 
 #[doc(hidden)]
 pub use macros::typed;
+
+/// The SQL types of columns, for `row!`.
+#[doc(hidden)]
+pub mod columns {
+    pub use crate::types::{DbInstant, DbJson, DbUuid};
+}
 
 pub use conn::{AsConn, Conn};
 pub use db::Db;

@@ -223,13 +223,10 @@ async fn run<C: AsConn>(conn: &mut C, sqlite: &str, postgres: &str) -> Result<()
 }
 
 async fn note<C: AsConn>(conn: &mut C, name: &str, now: Timestamp) -> Result<(), Error> {
+    use crate::schema::{MigrationRow, schema_migrations};
+    let row = MigrationRow { name: name.to_owned(), applied_at: now.into() };
     on_conn!(conn, |conn| {
-        use crate::schema::schema_migrations::dsl;
-        use diesel::ExpressionMethods;
-        diesel::insert_into(dsl::schema_migrations)
-            .values((dsl::name.eq(name), dsl::applied_at.eq(crate::At(now))))
-            .execute(conn)
-            .await?;
+        diesel::insert_into(schema_migrations::table).values(&row).execute(conn).await?;
         Ok(())
     })
 }

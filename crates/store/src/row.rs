@@ -6,7 +6,7 @@
 /// ```ignore
 /// row! {
 ///     /// A run.
-///     runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
+///     pub(crate) runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
 ///         key  organization_id: [DbUuid] Id,
 ///         once workflow_id: [DbUuid] Id,
 ///         each waiting_since: [Nullable<DbInstant>] Option<At>,
@@ -16,15 +16,24 @@
 ///
 /// makes the table `runs`; the struct `RunDbRow`; `RunChange`, which borrows every column marked `each` and whose
 /// `set()` is what an update sets (a null is written, not left out); and `NewRuns`, PostgreSQL's insertion with one
-/// array for each column, so that its text is the same for any number of rows. `key` and `once` columns never change.
-/// A table whose rows change in two ways names two changes; the columns of the second are marked `then`. `changes ()`
-/// and `many ()` make none.
+/// array for each column, so that its text is the same for any number of rows. `key` and `once` columns never change;
+/// an `alone` column is changed by statements of its own (a counter, the time of the last use).
+///
+/// A table whose rows change in two ways names two changes; the columns of the second are marked `then`.
+/// `head (WorkflowHead)` makes a second struct for reading, without the columns of which it says `apart` before the SQL
+/// type (`then draft: apart [Nullable<Binary>] Option<Vec<u8>>`): a list does not read what is large.
+/// `many (NewAnswers replacing "idempotency_keys.expires_at <= excluded.created_at")` takes the place of the present
+/// rows of which that holds.
 #[macro_export]
 macro_rules! row {
     (
         $(#[$doc:meta])*
-        $table:ident ($($pk:ident),+) => $row:ident changes ($($change:ident),*) many ($($many:ident)?) {
-            $($section:ident $column:ident: [$($sql:tt)+] $rust:ty),+ $(,)?
+        $vis:vis $table:ident ($($pk:ident),+) => $row:ident
+        $(head ($head:ident))?
+        $(changes ($($change:ident),+))?
+        $(many ($($many:tt)+))?
+        {
+            $($section:ident $column:ident: $($apart:ident)? [$($sql:tt)+] $rust:ty),+ $(,)?
         }
     ) => {
         ::diesel::table! {
@@ -40,12 +49,34 @@ macro_rules! row {
         $(#[$doc])*
         #[derive(Debug, ::diesel::Queryable, ::diesel::Selectable, ::diesel::Insertable)]
         #[diesel(table_name = $table)]
-        pub(crate) struct $row {
-            $(pub(crate) $column: $rust,)+
+        $vis struct $row {
+            $($vis $column: $rust,)+
         }
 
-        $crate::row_changes! { ($($change),*) $table $row $($section $column [$rust])+ }
-        $crate::row_many! { ($($many)?) $table $row $($column [$($sql)+] [$rust])+ }
+        $crate::row_head! { ($($head)?) $vis $table [] $($column $($apart)? [$rust])+ }
+        $crate::row_changes! { ($($($change),+)?) $vis $table $row $($section $column [$rust])+ }
+        $crate::row_many! { ($($($many)+)?) $vis $table ($($pk)+) $row $($column [$($sql)+] [$rust])+ }
+    };
+}
+
+/// The part of a row that lists read.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! row_head {
+    (() $vis:vis $table:ident [] $($column:ident [$rust:ty])+) => {};
+    (($head:ident) $vis:vis $table:ident [$($done:tt)*] $column:ident apart [$rust:ty] $($rest:tt)*) => {
+        $crate::row_head! { ($head) $vis $table [$($done)*] $($rest)* }
+    };
+    (($head:ident) $vis:vis $table:ident [$($done:tt)*] $column:ident [$rust:ty] $($rest:tt)*) => {
+        $crate::row_head! { ($head) $vis $table [$($done)* $column [$rust]] $($rest)* }
+    };
+    (($head:ident) $vis:vis $table:ident [$($column:ident [$rust:ty])+]) => {
+        /// What lists read of the row.
+        #[derive(Debug, ::diesel::Queryable, ::diesel::Selectable)]
+        #[diesel(table_name = $table)]
+        $vis struct $head {
+            $($vis $column: $rust,)+
+        }
     };
 }
 
@@ -53,42 +84,46 @@ macro_rules! row {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! row_changes {
-    (() $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
+    (() $vis:vis $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
         $($crate::row_changes! { @section none $section })+
     };
-    (($each:ident) $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
+    (($each:ident) $vis:vis $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
         $($crate::row_changes! { @section one $section })+
-        $crate::row_changes! { @ each $each $table $row [] $($section $column [$rust])+ }
+        $crate::row_changes! { @ each $each $vis $table $row [] $($section $column [$rust])+ }
     };
-    (($each:ident, $then:ident) $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
+    (($each:ident, $then:ident) $vis:vis $table:ident $row:ident $($section:ident $column:ident [$rust:ty])+) => {
         $($crate::row_changes! { @section two $section })+
-        $crate::row_changes! { @ each $each $table $row [] $($section $column [$rust])+ }
-        $crate::row_changes! { @ then $then $table $row [] $($section $column [$rust])+ }
+        $crate::row_changes! { @ each $each $vis $table $row [] $($section $column [$rust])+ }
+        $crate::row_changes! { @ then $then $vis $table $row [] $($section $column [$rust])+ }
     };
     (@section $sets:ident key) => {};
     (@section $sets:ident once) => {};
+    (@section $sets:ident alone) => {};
     (@section one each) => {};
     (@section two each) => {};
     (@section two then) => {};
-    (@ each $name:ident $table:ident $row:ident [$($done:tt)*] each $column:ident [$rust:ty] $($rest:tt)*) => {
-        $crate::row_changes! { @ each $name $table $row [$($done)* $column [$rust]] $($rest)* }
+    (@ each $name:ident $vis:vis $table:ident $row:ident [$($done:tt)*] each $column:ident [$rust:ty] $($rest:tt)*) => {
+        $crate::row_changes! { @ each $name $vis $table $row [$($done)* $column [$rust]] $($rest)* }
     };
-    (@ then $name:ident $table:ident $row:ident [$($done:tt)*] then $column:ident [$rust:ty] $($rest:tt)*) => {
-        $crate::row_changes! { @ then $name $table $row [$($done)* $column [$rust]] $($rest)* }
+    (@ then $name:ident $vis:vis $table:ident $row:ident [$($done:tt)*] then $column:ident [$rust:ty] $($rest:tt)*) => {
+        $crate::row_changes! { @ then $name $vis $table $row [$($done)* $column [$rust]] $($rest)* }
     };
-    (@ $set:ident $name:ident $table:ident $row:ident [$($done:tt)*] $other:ident $column:ident [$rust:ty] $($rest:tt)*) => {
-        $crate::row_changes! { @ $set $name $table $row [$($done)*] $($rest)* }
+    (
+        @ $set:ident $name:ident $vis:vis $table:ident $row:ident [$($done:tt)*]
+        $other:ident $column:ident [$rust:ty] $($rest:tt)*
+    ) => {
+        $crate::row_changes! { @ $set $name $vis $table $row [$($done)*] $($rest)* }
     };
-    (@ $set:ident $name:ident $table:ident $row:ident [$($column:ident [$rust:ty])+]) => {
+    (@ $set:ident $name:ident $vis:vis $table:ident $row:ident [$($column:ident [$rust:ty])+]) => {
         /// What a change of the row writes.
         #[derive(Debug)]
-        pub(crate) struct $name<'a> {
-            $(pub(crate) $column: &'a $rust,)+
+        $vis struct $name<'a> {
+            $($vis $column: &'a $rust,)+
         }
 
         impl<'a> $name<'a> {
             /// What an update sets.
-            pub(crate) fn set(&self) -> ($(::diesel::dsl::Eq<$table::$column, &'a $rust>,)+) {
+            $vis fn set(&self) -> ($(::diesel::dsl::Eq<$table::$column, &'a $rust>,)+) {
                 use ::diesel::ExpressionMethods as _;
                 ($($table::$column.eq(self.$column),)+)
             }
@@ -106,22 +141,27 @@ macro_rules! row_changes {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! row_many {
-    (() $table:ident $row:ident $($rest:tt)*) => {};
-    (($many:ident) $table:ident $row:ident $($column:ident [$($sql:tt)+] [$rust:ty])+) => {
+    (() $($rest:tt)*) => {};
+    (
+        ($many:ident $(replacing $present:literal)?)
+        $vis:vis $table:ident $pk:tt $row:ident $($column:ident [$($sql:tt)+] [$rust:ty])+
+    ) => {
         /// New rows, one array for each column: the text of the statement is the same for any number of rows, and its
         /// plan is kept.
         #[derive(Debug, Default)]
-        pub(crate) struct $many<'a> {
+        $vis struct $many<'a> {
             $($column: Vec<&'a $rust>,)+
         }
 
         impl<'a> $many<'a> {
-            pub(crate) fn push(&mut self, row: &'a $row) {
+            /// Adds a row.
+            $vis fn push(&mut self, row: &'a $row) {
                 let $row { $($column),+ } = row;
                 $(self.$column.push($column);)+
             }
 
-            pub(crate) fn is_empty(&self) -> bool {
+            /// Whether there is no row.
+            $vis fn is_empty(&self) -> bool {
                 $(self.$column.is_empty())&&+
             }
         }
@@ -132,8 +172,7 @@ macro_rules! row_many {
                 mut out: ::diesel::query_builder::AstPass<'_, 'b, ::diesel::pg::Pg>,
             ) -> ::diesel::QueryResult<()> {
                 use ::diesel::sql_types::*;
-                #[expect(unused_imports, reason = "not every table has all three")]
-                use $crate::{DbInstant, DbJson, DbUuid};
+                use $crate::columns::*;
                 out.push_sql(concat!("INSERT INTO ", stringify!($table), " ("));
                 let mut between = "";
                 $(
@@ -150,6 +189,7 @@ macro_rules! row_many {
                 )+
                 let _ = between;
                 out.push_sql(")");
+                $crate::row_many! { @replace out $pk ($($column)+) $($present)? }
                 Ok(())
             }
         }
@@ -159,17 +199,34 @@ macro_rules! row_many {
             const HAS_STATIC_QUERY_ID: bool = true;
         }
     };
+    (@replace $out:ident $pk:tt $columns:tt) => {};
+    (@replace $out:ident ($($pk:ident)+) ($($column:ident)+) $present:literal) => {
+        let key = [$(stringify!($pk)),+];
+        $out.push_sql(" ON CONFLICT (");
+        let mut between = "";
+        for column in key {
+            $out.push_sql(between);
+            $out.push_identifier(column)?;
+            between = ", ";
+        }
+        $out.push_sql(") DO UPDATE SET ");
+        between = "";
+        for column in [$(stringify!($column)),+].into_iter().filter(|column| !key.contains(column)) {
+            $out.push_sql(between);
+            $out.push_identifier(column)?;
+            $out.push_sql(" = excluded.");
+            $out.push_identifier(column)?;
+            between = ", ";
+        }
+        $out.push_sql(concat!(" WHERE ", $present));
+    };
 }
 
 /// A word of the database for a value of the domain: `word!(RunStateWord of RunState, "the run's state")`. A word that
-/// is not known is an error of the query that reads it. The value has `as_str` and `parse`, or the functions that are
-/// named.
+/// is not known is an error of the query that reads it. The value is an enum of `heddle_kernel::literals!`.
 #[macro_export]
 macro_rules! word {
     ($name:ident of $value:ty, $what:literal) => {
-        $crate::word! { $name of $value, $what, parse }
-    };
-    ($name:ident of $value:ty, $what:literal, $parse:ident) => {
         #[doc = concat!("The word of ", $what, ".")]
         #[derive(
             Debug,
@@ -206,7 +263,7 @@ macro_rules! word {
                     <String as ::diesel::deserialize::FromSql<::diesel::sql_types::Text, DB>>::from_sql(
                         bytes,
                     )?;
-                let value = <$value>::$parse(&word);
+                let value = <$value>::parse(&word);
                 value.map(Self).ok_or_else(|| format!("{} `{word}` is not known", $what).into())
             }
         }

@@ -1,69 +1,63 @@
-//! The tables that every area writes, as diesel sees them: one text for both databases. What belongs to an area is in
-//! its own store crate.
-#![expect(missing_docs, reason = "diesel's table macro writes the items; the migrations say what each holds")]
+//! The tables that every area writes: one list of columns for each, from which table, row and insertions come. What
+//! belongs to an area is in its own store crate.
+#![expect(missing_docs, reason = "the macro writes the items; the migrations say what each holds")]
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::*;
+use std::borrow::Cow;
 
+use crate::row;
+use crate::types::{At, Id, Json};
+
+row! {
     /// An audit event.
-    audit_events (organization_id, id) {
-        organization_id -> DbUuid,
-        id -> DbUuid,
-        at -> DbInstant,
-        actor_kind -> Text,
-        actor_id -> Nullable<Text>,
-        actor_display -> Text,
-        action -> Text,
-        resource_type -> Text,
-        resource_id -> Nullable<Text>,
-        outcome -> Text,
-        request_id -> Text,
-        client_ip -> Nullable<Text>,
-        details -> DbJson,
+    pub audit_events (organization_id, id) => AuditRow many (NewAuditEvents) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once at: [DbInstant] At,
+        once actor_kind: [Text] Cow<'static, str>,
+        once actor_id: [Nullable<Text>] Option<String>,
+        once actor_display: [Text] String,
+        once action: [Text] String,
+        once resource_type: [Text] String,
+        once resource_id: [Nullable<Text>] Option<String>,
+        once outcome: [Text] Cow<'static, str>,
+        once request_id: [Text] String,
+        once client_ip: [Nullable<Text>] Option<String>,
+        once details: [DbJson] Json,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::*;
-
+row! {
     /// The answer that a repeat of a call gets, until it expires.
-    idempotency_keys (organization_id, operation, key) {
-        organization_id -> DbUuid,
-        operation -> Text,
-        key -> Text,
-        body_sha256 -> Text,
-        status -> Integer,
-        body -> Binary,
-        etag -> Nullable<Text>,
-        created_at -> DbInstant,
-        expires_at -> DbInstant,
+    pub idempotency_keys (organization_id, operation, key) => AnswerRow changes (AnswerChange)
+    many (NewAnswers replacing "idempotency_keys.expires_at <= excluded.created_at") {
+        key  organization_id: [DbUuid] Id,
+        key  operation: [Text] String,
+        key  key: [Text] String,
+        each body_sha256: [Text] String,
+        each status: [Integer] i32,
+        each body: [Binary] Vec<u8>,
+        each etag: [Nullable<Text>] Option<String>,
+        each created_at: [DbInstant] At,
+        each expires_at: [DbInstant] At,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::*;
-
+row! {
     /// What was there and was deleted.
-    tombstones (organization_id, kind, id) {
-        organization_id -> DbUuid,
-        kind -> Text,
-        id -> DbUuid,
-        deleted_at -> DbInstant,
+    pub tombstones (organization_id, kind, id) => TombstoneRow {
+        key  organization_id: [DbUuid] Id,
+        key  kind: [Text] String,
+        key  id: [DbUuid] Id,
+        once deleted_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// The migrations that the database holds.
+    pub schema_migrations (name) => MigrationRow {
+        key  name: [Text] String,
+        once applied_at: [DbInstant] At,
     }
 }
 
 diesel::allow_tables_to_appear_in_same_query!(audit_events, idempotency_keys, tombstones,);
-
-diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::*;
-
-    /// The migrations that the database holds.
-    schema_migrations (name) {
-        name -> Text,
-        applied_at -> DbInstant,
-    }
-}

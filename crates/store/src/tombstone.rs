@@ -1,13 +1,13 @@
 //! Tombstones: what was there and was deleted, so that a repeated deletion is fine and not unknown.
 
-use diesel::{ExpressionMethods, QueryDsl};
+use diesel::QueryDsl;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
 
 use crate::conn::AsConn;
 use crate::error::Error;
 use crate::on_conn;
-use crate::schema::tombstones;
+use crate::schema::{TombstoneRow, tombstones};
 use crate::types::{At, Id};
 
 /// The key of a tombstone: organisation, kind and id of the thing.
@@ -31,14 +31,10 @@ impl<'a> Tombstone<'a> {
 /// # Errors
 /// When the database refuses or fails.
 pub async fn write<C: AsConn>(conn: &mut C, of: Tombstone<'_>, at: Timestamp) -> Result<(), Error> {
-    let row = (
-        tombstones::organization_id.eq(of.tenant),
-        tombstones::kind.eq(of.kind),
-        tombstones::id.eq(of.id),
-        tombstones::deleted_at.eq(At(at)),
-    );
+    let row =
+        TombstoneRow { organization_id: of.tenant, kind: of.kind.to_owned(), id: of.id, deleted_at: At(at) };
     on_conn!(conn, |conn| {
-        diesel::insert_into(tombstones::table).values(row).on_conflict_do_nothing().execute(conn).await?;
+        diesel::insert_into(tombstones::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
     });
     Ok(())
 }

@@ -1,14 +1,28 @@
 //! The journal: what is written with a change, in its own transaction.
 
-use heddle_kernel::{EventId, TenantId, Timestamp};
+use heddle_kernel::{EventId, TenantId, Timestamp, literals};
 use heddle_policy::{Principal, SessionKind};
 use serde_json::Value;
+
+literals! {
+    /// Kind of an actor.
+    pub enum ActorKind {
+        /// A user in a session.
+        User = "user",
+        /// A user by an API token.
+        ApiToken = "apiToken",
+        /// The service itself, or its operator.
+        System = "system",
+        /// Somebody who did not sign in.
+        Anonymous = "anonymous",
+    }
+}
 
 /// Who did something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// `user`, `apiToken`, `system` or `anonymous`.
-    pub kind: &'static str,
+    /// Their kind.
+    pub kind: ActorKind,
     /// The user's id, if there is a user.
     pub id: Option<String>,
     /// A name for people.
@@ -20,33 +34,22 @@ impl Actor {
     #[must_use]
     pub fn of(principal: &Principal) -> Self {
         let kind = match principal.session {
-            SessionKind::Session(_) => "user",
-            SessionKind::ApiToken(_) => "apiToken",
+            SessionKind::Session(_) => ActorKind::User,
+            SessionKind::ApiToken(_) => ActorKind::ApiToken,
         };
         Self { kind, id: Some(principal.user_id.to_string()), display: principal.display.clone() }
     }
 }
 
-/// How it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was done.
-    Succeeded,
-    /// It was refused.
-    Denied,
-    /// It went wrong.
-    Failed,
-}
-
-impl Outcome {
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Denied => "denied",
-            Self::Failed => "failed",
-        }
+literals! {
+    /// How it ended.
+    pub enum Outcome {
+        /// It was done.
+        Succeeded = "succeeded",
+        /// It was refused.
+        Denied = "denied",
+        /// It went wrong.
+        Failed = "failed",
     }
 }
 

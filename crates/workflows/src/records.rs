@@ -1,37 +1,22 @@
 //! The records of this area as the domain sees them. Rows and wire types are made from these by plain functions.
 
 use heddle_engine::State;
-use heddle_kernel::{EventId, Patch, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{
+    EventId, Patch, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId, literals,
+};
 use heddle_policy::{Key, Within, resource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where a workflow stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WorkflowState {
-    /// Never published.
-    Draft,
-    /// Has an active version.
-    Published,
-    /// Starts no new runs.
-    Archived,
-}
-
-impl WorkflowState {
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Published => "published",
-            Self::Archived => "archived",
-        }
-    }
-
-    /// From the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Draft, Self::Published, Self::Archived].into_iter().find(|state| state.as_str() == word)
+literals! {
+    /// Where a workflow stands.
+    pub enum WorkflowState {
+        /// Never published.
+        Draft = "draft",
+        /// Has an active version.
+        Published = "published",
+        /// Starts no new runs.
+        Archived = "archived",
     }
 }
 
@@ -162,85 +147,39 @@ pub struct StartBinding {
     pub timer: Option<Value>,
 }
 
-/// What a start binding or a subscription listens for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BindingKind {
-    /// A message by name and correlation key.
-    Message,
-    /// A signal by name.
-    Signal,
-    /// A timer.
-    Timer,
-}
-
-impl BindingKind {
-    /// The word of the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Signal => "signal",
-            Self::Timer => "timer",
-        }
-    }
-
-    /// From the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Message, Self::Signal, Self::Timer].into_iter().find(|kind| kind.as_str() == word)
+literals! {
+    /// What a start binding or a subscription listens for.
+    pub enum BindingKind {
+        /// A message by name and correlation key.
+        Message = "message",
+        /// A signal by name.
+        Signal = "signal",
+        /// A timer.
+        Timer = "timer",
     }
 }
 
-/// Where a run stands (api.md, Runs).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RunState {
-    /// Accepted, not begun.
-    Queued,
-    /// A token can move.
-    Running,
-    /// Every token waits.
-    Waiting,
-    /// Ended by itself.
-    Completed,
-    /// Ended by an error.
-    Failed,
-    /// Ended from outside.
-    Cancelled,
-    /// Held.
-    Suspended,
+literals! {
+    /// Where a run stands (api.md, Runs).
+    pub enum RunState {
+        /// Accepted, not begun.
+        Queued = "queued",
+        /// A token can move.
+        Running = "running",
+        /// Every token waits.
+        Waiting = "waiting",
+        /// Ended by itself.
+        Completed = "completed",
+        /// Ended by an error.
+        Failed = "failed",
+        /// Ended from outside.
+        Cancelled = "cancelled",
+        /// Held.
+        Suspended = "suspended",
+    }
 }
 
 impl RunState {
-    const ALL: [Self; 7] = [
-        Self::Queued,
-        Self::Running,
-        Self::Waiting,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-        Self::Suspended,
-    ];
-
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Suspended => "suspended",
-        }
-    }
-
-    /// From the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
-    }
-
     /// Whether nothing can happen to it any more.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
@@ -248,12 +187,36 @@ impl RunState {
     }
 }
 
+literals! {
+    /// Kind of what began a run.
+    pub enum TriggerKind {
+        /// A caller.
+        Manual = "manual",
+        /// A message.
+        Message = "message",
+        /// A signal.
+        Signal = "signal",
+        /// A timer.
+        Timer = "timer",
+    }
+}
+
+impl From<BindingKind> for TriggerKind {
+    fn from(kind: BindingKind) -> Self {
+        match kind {
+            BindingKind::Message => Self::Message,
+            BindingKind::Signal => Self::Signal,
+            BindingKind::Timer => Self::Timer,
+        }
+    }
+}
+
 /// What began a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TriggerRecord {
-    /// `manual`, `message`, `signal` or `timer`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: TriggerKind,
     /// The message's or signal's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
@@ -342,32 +305,15 @@ pub struct SubscriptionRow {
     pub node_id: String,
 }
 
-/// Where a human task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskState {
-    /// Waits for somebody.
-    Open,
-    /// Done.
-    Completed,
-    /// Withdrawn.
-    Cancelled,
-}
-
-impl TaskState {
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// From the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Open, Self::Completed, Self::Cancelled].into_iter().find(|state| state.as_str() == word)
+literals! {
+    /// Where a human task stands.
+    pub enum TaskState {
+        /// Waits for somebody.
+        Open = "open",
+        /// Done.
+        Completed = "completed",
+        /// Withdrawn.
+        Cancelled = "cancelled",
     }
 }
 
@@ -433,32 +379,15 @@ pub struct Outgoing {
     pub created_at: Timestamp,
 }
 
-/// What became of an event from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InboxState {
-    /// Somebody took it.
-    Consumed,
-    /// Kept for the first that will listen.
-    Buffered,
-    /// Nobody wanted it in time.
-    Expired,
-}
-
-impl InboxState {
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Consumed => "consumed",
-            Self::Buffered => "buffered",
-            Self::Expired => "expired",
-        }
-    }
-
-    /// From the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Consumed, Self::Buffered, Self::Expired].into_iter().find(|state| state.as_str() == word)
+literals! {
+    /// What became of an event from outside.
+    pub enum InboxState {
+        /// Somebody took it.
+        Consumed = "consumed",
+        /// Kept for the first that will listen.
+        Buffered = "buffered",
+        /// Nobody wanted it in time.
+        Expired = "expired",
     }
 }
 

@@ -4,6 +4,7 @@ use heddle_kernel::Timestamp;
 use serde_json::Value;
 
 use super::envelope::{AnyJson, Instant};
+use super::literal::OrStored;
 
 words! {
     /// How it went.
@@ -27,11 +28,16 @@ words! {
     }
 }
 
+/// The kind of actor, as it is stored.
+pub type StoredActorKind = OrStored<AuditActorKind>;
+/// How it went, as it is stored.
+pub type StoredOutcome = OrStored<AuditOutcome>;
+
 response! {
     /// Who acted.
     struct AuditActor {
         /// The kind.
-        kind: AuditActorKind,
+        kind: StoredActorKind,
         /// The user.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
@@ -67,7 +73,7 @@ response! {
         #[schema(required = true)]
         resource_id: Option<String>,
         /// How it went.
-        outcome: AuditOutcome,
+        outcome: StoredOutcome,
         /// Why not.
         #[schema(required = true)]
         reason: Option<String>,

@@ -15,6 +15,7 @@ pub mod directory;
 pub mod envelope;
 pub mod health;
 pub mod licence;
+pub mod literal;
 pub mod runs;
 pub mod sessions;
 pub mod tasks;

@@ -1,48 +1,14 @@
 //! The installation as a whole, its audit trail and the answers kept for repeated calls.
 
 use async_trait::async_trait;
-use heddle_kernel::{EventId, Page, PageRequest, Revision, TenantId, Timestamp};
+use heddle_kernel::{EventId, Page, PageRequest, Revision, Stored, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
-use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
 
 use super::directory::{NewOrganization, NewUser};
 use crate::records::{InstallationState, Usage};
-
-/// The kind of an actor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActorKind {
-    /// A user in a session.
-    User,
-    /// A user by an API token.
-    ApiToken,
-    /// The service itself, or its operator.
-    System,
-    /// Somebody who did not sign in.
-    Anonymous,
-}
-
-impl ActorKind {
-    /// The word of the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::ApiToken => "apiToken",
-            Self::System => "system",
-            Self::Anonymous => "anonymous",
-        }
-    }
-
-    /// From its word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::User, Self::ApiToken, Self::System, Self::Anonymous]
-            .into_iter()
-            .find(|kind| kind.as_str() == word)
-    }
-}
 
 /// An audit event as it was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +20,7 @@ pub struct AuditEvent {
     /// When.
     pub at: Timestamp,
     /// The kind of its actor.
-    pub actor_kind: ActorKind,
+    pub actor_kind: Stored<ActorKind>,
     /// The user's id, if there is a user.
     pub actor_id: Option<String>,
     /// A name for people.
@@ -66,7 +32,7 @@ pub struct AuditEvent {
     /// On which one.
     pub resource_id: Option<String>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: Stored<Outcome>,
     /// The request that asked for it.
     pub request_id: String,
     /// From where.

@@ -63,9 +63,9 @@ fn every_word_of_the_rows_is_registered() {
     let Some(rows) = all_rows() else { return };
     for (area, (permissions, resource, action)) in rows {
         for name in permissions.iter().filter(|name| !name.starts_with('-')) {
-            assert!(Permission::from_word(name).is_some(), "{area}: {name}");
+            assert!(Permission::parse(name).is_some(), "{area}: {name}");
         }
-        assert!(ResourceType::from_word(&resource).is_some(), "{area}: {resource}");
-        assert!(Action::from_word(&action).is_some(), "{area}: {action}");
+        assert!(ResourceType::parse(&resource).is_some(), "{area}: {resource}");
+        assert!(Action::parse(&action).is_some(), "{area}: {action}");
     }
 }

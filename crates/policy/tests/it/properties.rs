@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::spec::{MISSPELT, NOBODY, NOW, R1, W1, W2, answer, facts, grant, rule_id};
 
 fn kind(word: &str) -> ResourceType {
-    ResourceType::from_word(word).unwrap()
+    ResourceType::parse(word).unwrap()
 }
 
 fn run(text: &str) -> RunId {
@@ -127,7 +127,7 @@ proptest! {
         let snapshot = Snapshot::new(&world, NOW);
         for resource in TYPES {
             for action in DONE {
-                let extent = snapshot.extent(kind(resource), Action::from_word(action).unwrap());
+                let extent = snapshot.extent(kind(resource), Action::parse(action).unwrap());
                 for id in IDS {
                     let parents: Vec<Option<&str>> = match kind(resource).parent() {
                         Some(_) => IDS.map(Some).into_iter().chain([None]).collect(),

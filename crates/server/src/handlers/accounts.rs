@@ -3,9 +3,10 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_identity::ports::UserFilter;
-use heddle_identity::records::{Member, User, UserState};
+use heddle_identity::records::{Member, User};
 use heddle_identity::{NewAccount, PatchUser, SetMember};
 
+use super::literals::{user_state, user_state_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -13,7 +14,7 @@ use crate::reply::{HandlerResult, Response};
 /// GET /api/users
 pub async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
-    let filter = UserFilter { q: call.query.q, state: call.query.state.map(state_of) };
+    let filter = UserFilter { q: call.query.q, state: call.query.state.map(user_state_of) };
     let found = call.app.identity.users(&call.authorized, &call.context, &filter, &page).await?;
     Response::list(found, page.limit, |found| user(&found))
 }
@@ -49,7 +50,7 @@ pub async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
         email: body.email.clone(),
         display_name: body.display_name.clone(),
         password: body.password.clone(),
-        state: body.state.map(state_of),
+        state: body.state.map(user_state_of),
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &User| Ok(Response::data(200, user(made))?.tagged(made.revision));
@@ -99,23 +100,13 @@ pub async fn remove_member(call: Call<ops::RemoveMember>) -> HandlerResult {
     Ok(Response::none())
 }
 
-const fn state_of(word: wire::directory::UserState) -> UserState {
-    match word {
-        wire::directory::UserState::Active => UserState::Active,
-        wire::directory::UserState::Disabled => UserState::Disabled,
-    }
-}
-
 /// An account.
 pub(super) fn user(user: &User) -> wire::directory::User {
     wire::directory::User {
         id: user.id.to_string(),
         email: user.email.clone(),
         display_name: user.display_name.clone(),
-        state: match user.state {
-            UserState::Active => wire::directory::UserState::Active,
-            UserState::Disabled => wire::directory::UserState::Disabled,
-        },
+        state: user_state(user.state),
         revision: user.revision.0,
         created_at: user.created_at,
         updated_at: user.updated_at,

@@ -2,9 +2,12 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_identity::ports::{ActorKind, AuditEvent, AuditFilter};
+use heddle_api::wire::literal::OrStored;
+use heddle_identity::ports::{AuditEvent, AuditFilter};
 use heddle_identity::records::Organization;
 use heddle_identity::{CreateOrganization, PatchOrganization};
+use heddle_kernel::Stored;
+use heddle_usecase::ActorKind;
 
 use crate::call::{Call, page};
 use crate::failure::Failure;
@@ -116,29 +119,29 @@ pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> HandlerResult {
 }
 
 fn audit_event(event: AuditEvent) -> wire::audit::AuditEvent {
-    let is_user = matches!(event.actor_kind, ActorKind::User | ActorKind::ApiToken);
+    let nobody = matches!(event.actor_kind, Stored::Known(ActorKind::System | ActorKind::Anonymous));
     wire::audit::AuditEvent {
         id: event.id.to_string(),
         organization_id: event.tenant.map(|tenant| tenant.to_string()),
         at: event.at,
         actor: wire::audit::AuditActor {
-            kind: match event.actor_kind {
+            kind: OrStored::of(event.actor_kind, |kind| match kind {
                 ActorKind::User | ActorKind::ApiToken => wire::audit::AuditActorKind::User,
                 ActorKind::Anonymous => wire::audit::AuditActorKind::Anonymous,
                 ActorKind::System => wire::audit::AuditActorKind::System,
-            },
-            user_id: event.actor_id.filter(|_| is_user),
+            }),
+            user_id: event.actor_id.filter(|_| !nobody),
             session_id: None,
             token_id: None,
         },
         action: event.action,
         resource_type: Some(event.resource_type),
         resource_id: event.resource_id,
-        outcome: match event.outcome {
+        outcome: OrStored::of(event.outcome, |outcome| match outcome {
             heddle_usecase::Outcome::Succeeded => wire::audit::AuditOutcome::Success,
             heddle_usecase::Outcome::Denied => wire::audit::AuditOutcome::Denied,
             heddle_usecase::Outcome::Failed => wire::audit::AuditOutcome::Failure,
-        },
+        }),
         reason: event.details.get("reason").and_then(|reason| reason.as_str()).map(str::to_owned),
         request_id: Some(event.request_id),
         details: event.details,

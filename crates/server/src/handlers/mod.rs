@@ -5,6 +5,7 @@ pub mod conformance;
 pub mod decisions;
 pub mod directory;
 pub mod licence;
+mod literals;
 pub mod platform;
 pub mod roles;
 pub mod run_view;

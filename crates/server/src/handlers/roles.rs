@@ -6,8 +6,9 @@ use heddle_identity::ports::GrantFilter;
 use heddle_identity::records::{GrantPrincipal, GrantRow, Role};
 use heddle_identity::{NewGrant, NewRole, PatchRole};
 use heddle_kernel::{Patch, RoleId, UserId};
-use heddle_policy::{Effect, PermissionSet, ResourceRule, RoleRules};
+use heddle_policy::{PermissionSet, ResourceRule, RoleRules};
 
+use super::literals::{effect, effect_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -77,20 +78,6 @@ fn rule(grant: &wire::access::RoleGrant) -> ResourceRule {
         actions: vec![grant.action.clone()],
         selector: grant.resource_id.clone(),
         effect: effect_of(grant.effect),
-    }
-}
-
-const fn effect_of(word: wire::access::Effect) -> Effect {
-    match word {
-        wire::access::Effect::Allow => Effect::Allow,
-        wire::access::Effect::Deny => Effect::Deny,
-    }
-}
-
-const fn effect(effect: Effect) -> wire::access::Effect {
-    match effect {
-        Effect::Allow => wire::access::Effect::Allow,
-        Effect::Deny => wire::access::Effect::Deny,
     }
 }
 

@@ -4,9 +4,11 @@ use heddle_api::wire;
 use heddle_bpmn_graph::Graph;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
 use heddle_workflows::plan::human_task;
-use heddle_workflows::records::{HumanTask, Run, RunState, TaskState};
+use heddle_workflows::records::{HumanTask, Run};
 use heddle_workflows::runs::RunView;
 use serde_json::Value;
+
+use super::literals::{run_state, task_state, trigger_kind};
 
 /// A run with its model: tokens that wait at joins are shown too.
 pub fn run(view: &RunView, variables: bool) -> wire::runs::Run {
@@ -38,12 +40,7 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::runs::Ru
         root_run_id: run.id.to_string(),
         case_id: None,
         trigger: wire::runs::RunTrigger {
-            kind: match run.trigger.kind.as_str() {
-                "message" => wire::runs::TriggerKind::Message,
-                "signal" => wire::runs::TriggerKind::Signal,
-                "timer" => wire::runs::TriggerKind::Timer,
-                _ => wire::runs::TriggerKind::Manual,
-            },
+            kind: trigger_kind(run.trigger.kind),
             name: run.trigger.name.clone(),
             node_id: run.trigger.node_id.clone(),
             event_id: run.trigger.event_id.map(|id| id.to_string()),
@@ -66,18 +63,6 @@ pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::runs::Ru
         started_at: state.started_at(),
         updated_at: run.updated_at,
         ended_at: run.ended_at,
-    }
-}
-
-const fn run_state(state: RunState) -> wire::runs::RunState {
-    match state {
-        RunState::Queued => wire::runs::RunState::Queued,
-        RunState::Running => wire::runs::RunState::Running,
-        RunState::Waiting => wire::runs::RunState::Waiting,
-        RunState::Completed => wire::runs::RunState::Completed,
-        RunState::Failed => wire::runs::RunState::Failed,
-        RunState::Cancelled => wire::runs::RunState::Cancelled,
-        RunState::Suspended => wire::runs::RunState::Suspended,
     }
 }
 
@@ -139,11 +124,7 @@ pub fn task(task: &HumanTask) -> wire::tasks::HumanTask {
         node_id: task.node_id.clone(),
         node_instance_id: task.node_instance_id.clone(),
         name: task.name.clone(),
-        state: match task.state {
-            TaskState::Open => wire::tasks::TaskState::Open,
-            TaskState::Completed => wire::tasks::TaskState::Completed,
-            TaskState::Cancelled => wire::tasks::TaskState::Cancelled,
-        },
+        state: task_state(task.state),
         assignee: task.assignee.clone(),
         candidate_users: task.candidate_users.clone(),
         candidate_groups: task.candidate_groups.clone(),

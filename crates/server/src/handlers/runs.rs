@@ -6,12 +6,13 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_kernel::{Patch, TaskId};
 use heddle_workflows::ports::{RunFilter, TaskFilter};
-use heddle_workflows::records::{HumanTask, InboxEvent, InboxState, Run, RunState, TaskState};
+use heddle_workflows::records::{HumanTask, InboxEvent, Run};
 use heddle_workflows::runs::{
     Assignment, CaseEvent, Completion, Decision, DecisionKind, EventFilter, MyTasks, SignalCall, StartRun,
 };
 use serde_json::{Value, json};
 
+use super::literals::{case_event_state, run_state_of, task_state_of};
 use super::run_view;
 use crate::app::App;
 use crate::call::{Call, page};
@@ -24,7 +25,7 @@ pub async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
     let page = page(query.limit, query.cursor);
     let waiting = query.waiting_longer_than.as_deref().map(duration_ms).transpose()?;
     let filter = RunFilter {
-        state: query.state.map(state_of),
+        state: query.state.map(run_state_of),
         has_incident: query.has_incident,
         version: query.version,
         node_id: query.node_id,
@@ -264,13 +265,8 @@ pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
 /// GET /api/case-events/{eventId}
 pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> HandlerResult {
     let event = call.app.runs.event(&call.authorized, &call.context, call.path.event_id).await?;
-    let state = match event.state {
-        InboxState::Consumed => wire::case_events::CaseEventState::Consumed,
-        InboxState::Buffered => wire::case_events::CaseEventState::Buffered,
-        InboxState::Expired => wire::case_events::CaseEventState::Expired,
-    };
     let data = wire::case_events::CaseEventStatus {
-        state,
+        state: case_event_state(event.state),
         case_ids: Vec::new(),
         workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
         event: event_record(&event),
@@ -373,26 +369,6 @@ const fn decision_of(word: wire::runs::Decision) -> DecisionKind {
         wire::runs::Decision::Resume => DecisionKind::Resume,
         wire::runs::Decision::Suspend => DecisionKind::Suspend,
         wire::runs::Decision::Move => DecisionKind::Move,
-    }
-}
-
-const fn state_of(word: wire::runs::RunState) -> RunState {
-    match word {
-        wire::runs::RunState::Queued => RunState::Queued,
-        wire::runs::RunState::Running => RunState::Running,
-        wire::runs::RunState::Waiting => RunState::Waiting,
-        wire::runs::RunState::Completed => RunState::Completed,
-        wire::runs::RunState::Failed => RunState::Failed,
-        wire::runs::RunState::Cancelled => RunState::Cancelled,
-        wire::runs::RunState::Suspended => RunState::Suspended,
-    }
-}
-
-const fn task_state_of(word: wire::tasks::TaskState) -> TaskState {
-    match word {
-        wire::tasks::TaskState::Open => TaskState::Open,
-        wire::tasks::TaskState::Completed => TaskState::Completed,
-        wire::tasks::TaskState::Cancelled => TaskState::Cancelled,
     }
 }
 

@@ -7,9 +7,10 @@ use heddle_workflows::definitions::{
     NewWorkflow, PublishRequest, SavedDraft, ValidationProfile, VersionChoice, WorkflowPatch,
 };
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
-use heddle_workflows::records::{Draft, Version, WorkflowState, WorkflowView};
+use heddle_workflows::records::{Draft, Version, WorkflowView};
 use serde_json::Value;
 
+use super::literals::{workflow_state, workflow_state_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -20,7 +21,7 @@ pub async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
     let page = page(query.limit, query.cursor);
     let filter = WorkflowFilter {
         q: query.q,
-        state: query.state.map(state_of),
+        state: query.state.map(workflow_state_of),
         starred: query.starred,
         folder_id: query.folder_id,
         sort: query.sort.map(sort_of).unwrap_or_default(),
@@ -196,14 +197,6 @@ fn draft_of(
     }
 }
 
-const fn state_of(word: wire::workflows::WorkflowState) -> WorkflowState {
-    match word {
-        wire::workflows::WorkflowState::Draft => WorkflowState::Draft,
-        wire::workflows::WorkflowState::Published => WorkflowState::Published,
-        wire::workflows::WorkflowState::Archived => WorkflowState::Archived,
-    }
-}
-
 const fn sort_of(word: wire::workflows::WorkflowSort) -> WorkflowSort {
     match word {
         wire::workflows::WorkflowSort::CreatedAt => WorkflowSort::CreatedAscending,
@@ -233,11 +226,7 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
             Patch::Null => Some(None),
             Patch::Value(folder) => Some(Some(folder.clone())),
         },
-        state: match workflow.state {
-            WorkflowState::Draft => wire::workflows::WorkflowState::Draft,
-            WorkflowState::Published => wire::workflows::WorkflowState::Published,
-            WorkflowState::Archived => wire::workflows::WorkflowState::Archived,
-        },
+        state: workflow_state(workflow.state),
         starred: view.starred,
         revision: workflow.revision.0,
         draft_revision: workflow.draft_revision.0,

@@ -1,6 +1,6 @@
 //! Grants and denies.
 
-use crate::schema::{grants, members, roles};
+use crate::schema::{GrantDbRow, grants, members, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
@@ -14,8 +14,8 @@ use heddle_usecase::Journal;
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_authz_revision;
-use crate::rows::GrantDbRow;
 use crate::tombstones::{deleted_at, of};
+use crate::words::PrincipalKindWord;
 
 pub(super) async fn list(
     store: &IdentityStore,
@@ -30,7 +30,7 @@ pub(super) async fn list(
     let items = read!(&store.db, |conn| {
         let mut query = grants::table.filter(grants::organization_id.eq(Id::from(tenant))).into_boxed();
         if let Some(principal) = &filter.principal {
-            query = query.filter(grants::principal_kind.eq(principal.kind()));
+            query = query.filter(grants::principal_kind.eq(PrincipalKindWord(principal.kind())));
             query = match principal.id() {
                 Some(id) => query.filter(grants::principal_id.eq(Id(id))),
                 None => query.filter(grants::principal_id.is_null()),

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::schema::{api_tokens, grants, members, role_bindings, roles, users};
+use crate::schema::{
+    MemberChange, MemberRow, RoleBindingRow, api_tokens, grants, members, role_bindings, roles, users,
+};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Tombstone};
-use heddle_identity::records::{GrantPrincipal, Member, Membership};
+use heddle_identity::records::{Member, Membership, PrincipalKind};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
@@ -20,10 +22,10 @@ use super::owners;
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_authz_revision;
-use crate::rows::{MemberRow, user_state};
 use crate::tombstones::{deleted_at, of};
+use crate::words::{PrincipalKindWord, UserStateWord};
 
-type Shown = (MemberRow, String, String, String);
+type Shown = (MemberRow, String, String, UserStateWord);
 
 /// Memberships with what is shown of the users.
 macro_rules! shown {
@@ -52,9 +54,9 @@ macro_rules! bound {
 }
 
 /// `roles`: id and name, by name.
-fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>) -> Result<Member, Error> {
+fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>) -> Member {
     let membership = row.with_roles(roles.iter().map(|(id, _)| *id).collect());
-    Ok(Member { membership, email, display_name, state: user_state(&state)?, roles })
+    Member { membership, email, display_name, state: state.0, roles }
 }
 
 pub(super) async fn list(
@@ -84,12 +86,11 @@ pub(super) async fn list(
         for (user, role, name) in bound {
             roles.entry(user).or_default().push((role.into(), name));
         }
-        rows.into_iter()
-            .map(|row| {
-                let own = roles.remove(&row.0.user_id).unwrap_or_default();
-                member(row, own)
-            })
-            .collect::<Result<Vec<_>, _>>()
+        let with_roles = |row: Shown| {
+            let own = roles.remove(&row.0.user_id).unwrap_or_default();
+            member(row, own)
+        };
+        Ok(rows.into_iter().map(with_roles).collect::<Vec<_>>())
     })?;
     Ok(Page::from_surplus(items, page.limit, |one: &Member| {
         (one.membership.created_at.micros(), one.membership.user_id.0)
@@ -108,7 +109,7 @@ pub(super) async fn get(store: &IdentityStore, tenant: TenantId, user: UserId) -
             .select((roles::id, roles::name))
             .load(conn)
             .await?;
-        member(row, roles.into_iter().map(|(id, name)| (id.into(), name)).collect())
+        Ok(member(row, roles.into_iter().map(|(id, name)| (id.into(), name)).collect()))
     })
 }
 
@@ -124,14 +125,8 @@ pub(crate) async fn set_bindings<C: AsConn>(conn: &mut C, membership: &Membershi
         .await?;
         for role in &membership.roles {
             // A role that is not there breaks the foreign key.
-            diesel::insert_into(role_bindings::table)
-                .values((
-                    role_bindings::organization_id.eq(tenant),
-                    role_bindings::user_id.eq(user),
-                    role_bindings::role_id.eq(Id::from(*role)),
-                ))
-                .execute(conn)
-                .await?;
+            let row = RoleBindingRow { organization_id: tenant, user_id: user, role_id: (*role).into() };
+            diesel::insert_into(role_bindings::table).values(&row).execute(conn).await?;
         }
     });
     Ok(())
@@ -176,11 +171,7 @@ pub(super) async fn set(
                     return Ok(Change::LastOwner);
                 }
                 diesel::update(members::table.find((row.organization_id, row.user_id)))
-                    .set((
-                        members::expires_at.eq(row.expires_at),
-                        members::revision.eq(row.revision),
-                        members::updated_at.eq(row.updated_at),
-                    ))
+                    .set(MemberChange::from(&row).set())
                     .execute(conn)
                     .await?;
             }
@@ -211,7 +202,7 @@ pub(super) async fn remove(
         )
         .execute(conn)
         .await?;
-        let to_user = grants::principal_kind.eq(GrantPrincipal::User(user).kind());
+        let to_user = grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::User));
         diesel::delete(
             grants::table
                 .filter(grants::organization_id.eq(organization).and(to_user))

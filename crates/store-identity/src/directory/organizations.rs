@@ -1,6 +1,9 @@
 //! Organisations.
 
-use crate::schema::{members, organizations, role_bindings, tenant_authz, users};
+use crate::schema::{
+    MemberRow, OrganizationChange, OrganizationRow, TenantAuthzRow, members, organizations, role_bindings,
+    tenant_authz, users,
+};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
 };
@@ -11,7 +14,7 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::tenant::{self, InUse};
 use heddle_store::{
-    AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
+    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
 };
 use heddle_usecase::Journal;
 
@@ -19,7 +22,6 @@ use super::{members::set_bindings, roles};
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::lock_counted;
-use crate::rows::{MemberRow, OrganizationRow};
 use crate::tombstones::{deleted_at, of};
 
 pub(super) async fn list(
@@ -66,9 +68,9 @@ pub(super) async fn get(
 pub(crate) async fn insert_rows<C: AsConn>(conn: &mut C, new: &NewOrganization) -> Result<(), Error> {
     let row = OrganizationRow::from(&new.organization);
     on_conn!(conn, |conn| {
-        let revision = (tenant_authz::organization_id.eq(row.id), tenant_authz::revision.eq(1_i64));
+        let revision = TenantAuthzRow { organization_id: row.id, revision: 1 };
         diesel::insert_into(organizations::table).values(&row).execute(conn).await?;
-        diesel::insert_into(tenant_authz::table).values(revision).execute(conn).await?;
+        diesel::insert_into(tenant_authz::table).values(&revision).execute(conn).await?;
     });
     for role in &new.roles {
         roles::insert_row(conn, role).await?;
@@ -105,14 +107,10 @@ pub(super) async fn update(
     journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        let row = organizations::table.find(Id::from(organization.id));
+        let changed = OrganizationRow::from(organization);
+        let row = organizations::table.find(changed.id);
         let rows = diesel::update(row.filter(organizations::revision.eq(expected.0)))
-            .set((
-                organizations::slug.eq(&organization.slug),
-                organizations::display_name.eq(&organization.display_name),
-                organizations::revision.eq(organization.revision.0),
-                organizations::updated_at.eq(At(organization.updated_at)),
-            ))
+            .set(OrganizationChange::from(&changed).set())
             .execute(conn)
             .await?;
         if rows == 0 {

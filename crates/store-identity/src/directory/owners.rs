@@ -1,6 +1,7 @@
 //! Somebody stays in charge: every organisation keeps an active member with the owner role and without an end.
 
 use crate::schema::{members, role_bindings, roles, users};
+use crate::words::UserStateWord;
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_identity::records::UserState;
@@ -26,7 +27,7 @@ pub(super) async fn is_last<C: AsConn>(conn: &mut C, tenant: TenantId, user: Use
             )
             .filter(members::organization_id.eq(Id::from(tenant)))
             .filter(members::expires_at.is_null())
-            .filter(users::state.eq(UserState::Active.as_str()))
+            .filter(users::state.eq(UserStateWord(UserState::Active)))
             .filter(roles::system.eq(true).and(roles::name.eq(OWNER)))
             .select(members::user_id)
             .limit(2)

@@ -1,10 +1,10 @@
 //! Roles.
 
-use crate::schema::{grants, role_bindings, roles};
+use crate::schema::{RoleChange, RoleRow, grants, role_bindings, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Dependents, Tombstone};
-use heddle_identity::records::{GrantPrincipal, Role};
+use heddle_identity::records::{PrincipalKind, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
@@ -15,8 +15,8 @@ use heddle_usecase::Journal;
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_authz_revision;
-use crate::rows::RoleRow;
 use crate::tombstones::{deleted_at, of};
+use crate::words::PrincipalKindWord;
 
 pub(super) async fn list(
     store: &IdentityStore,
@@ -102,13 +102,7 @@ pub(super) async fn update(
         revision::check(lock(conn, role.tenant, role.id).await?, expected)?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
-            .set((
-                roles::name.eq(&row.name),
-                roles::description.eq(&row.description),
-                roles::rules.eq(&row.rules),
-                roles::revision.eq(row.revision),
-                roles::updated_at.eq(row.updated_at),
-            ))
+            .set(RoleChange::from(&row).set())
             .execute(conn)
             .await?;
         journal::write(conn, journal).await
@@ -132,7 +126,7 @@ pub(super) async fn delete(
         if holders > 0 {
             return Ok(Change::InUse(vec![Dependents { kind: "member", count: holders.unsigned_abs() }]));
         }
-        let to_role = grants::principal_kind.eq(GrantPrincipal::Role(id).kind());
+        let to_role = grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::Role));
         diesel::delete(
             grants::table
                 .filter(grants::organization_id.eq(organization).and(to_role))

@@ -1,13 +1,13 @@
 //! Accounts.
 
-use crate::schema::{api_tokens, grants, members, sessions, users};
+use crate::schema::{MemberRow, UserChange, UserRow, api_tokens, grants, members, sessions, users};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, LimitOutcome, NewUser, Tombstone, UserFilter};
-use heddle_identity::records::{GrantPrincipal, User, UserState};
+use heddle_identity::records::{PrincipalKind, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
@@ -19,8 +19,8 @@ use super::{members::set_bindings, owners};
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::{bump_authz_revision, lock_counted};
-use crate::rows::{MemberRow, UserRow};
 use crate::tombstones::{deleted_at, of};
+use crate::words::{PrincipalKindWord, UserStateWord};
 
 /// At home or a member here.
 macro_rules! belonging {
@@ -47,7 +47,7 @@ pub(super) async fn list(
             query = query.filter(users::search.like(search::anywhere(q)).escape('\\'));
         }
         if let Some(state) = filter.state {
-            query = query.filter(users::state.eq(state.as_str()));
+            query = query.filter(users::state.eq(UserStateWord(state)));
         }
         let query = within!(query, access, users::id);
         let rows: Vec<UserRow> = keyset!(query, (users::created_at, users::id), last, ascending)
@@ -55,7 +55,7 @@ pub(super) async fn list(
             .select(UserRow::as_select())
             .load(conn)
             .await?;
-        rows.into_iter().map(User::try_from).collect::<Result<Vec<_>, _>>()
+        Ok(rows.into_iter().map(User::from).collect::<Vec<_>>())
     })?;
     Ok(Page::from_surplus(items, page.limit, |user: &User| (user.created_at.micros(), user.id.0)))
 }
@@ -67,7 +67,7 @@ pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: UserId) -> 
             .select(UserRow::as_select())
             .first(conn)
             .await?;
-        row.try_into()
+        Ok(row.into())
     })
 }
 
@@ -147,16 +147,16 @@ pub(super) async fn update(
         let key = Id::from(user.id);
         let (old, tenants) = lock(conn, (user.home, user.id), expected).await?;
         let active = user.state == UserState::Active;
-        if !active && old.state == UserState::Active.as_str() {
+        if !active && old.state.0 == UserState::Active {
             for tenant in tenants {
                 if owners::is_last(conn, tenant, user.id).await? {
                     return Ok(Change::LastOwner);
                 }
             }
         }
-        let new = UserRow { created_at: old.created_at, ..UserRow::from(user) };
+        let new = UserRow::from(user);
         let rows = diesel::update(users::table.find(key).filter(users::revision.eq(expected.0)))
-            .set(&new)
+            .set(UserChange::from(&new).set())
             .execute(conn)
             .await?;
         revision::met(rows)?;
@@ -184,7 +184,7 @@ pub(super) async fn delete(
                 return Ok(Change::LastOwner);
             }
         }
-        let to_user = grants::principal_kind.eq(GrantPrincipal::User(id).kind());
+        let to_user = grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::User));
         diesel::delete(grants::table.filter(to_user).filter(grants::principal_id.eq(Id::from(id))))
             .execute(conn)
             .await?;

@@ -14,7 +14,7 @@ use heddle_kernel::{
 use heddle_policy::{Effect, RoleRules};
 use heddle_store::Db;
 use heddle_store_identity::IdentityStore;
-use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, Journal, Outcome};
 use uuid::Uuid;
 
 pub const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
@@ -34,7 +34,7 @@ pub fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEntry {
         id: EventId(Uuid::from_u128(n)),
         tenant,
         at: NOW,
-        actor: Actor { kind: "user", id: Some(ADA.to_string()), display: "Ada".to_owned() },
+        actor: Actor { kind: ActorKind::User, id: Some(ADA.to_string()), display: "Ada".to_owned() },
         action: action.to_owned(),
         resource_type: "thing".to_owned(),
         resource_id: Some(n.to_string()),

@@ -12,8 +12,8 @@ mod unnest;
 use std::collections::{BTreeSet, HashSet};
 
 use heddle_kernel::TenantId;
+use heddle_store::journal::JournalRows;
 use heddle_store::{At, Db, Error, Id};
-use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 
@@ -32,7 +32,7 @@ struct UnitRows {
     inbox: Option<InboxRows>,
     delivered: Option<Id>,
     advance: Option<AdvanceRow>,
-    unit: Journal,
+    journal: JournalRows,
 }
 
 /// A step of a run as rows.
@@ -108,7 +108,7 @@ impl UnitRows {
             inbox,
             delivered: unit.delivered.map(Id::from),
             advance,
-            unit: unit.unit,
+            journal: unit.unit.into(),
         })
     }
 

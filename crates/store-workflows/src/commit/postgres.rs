@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::schema::workflows;
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use heddle_store::{Error, Id, PgConn, PgDb, journal};
+use heddle_store::{Error, Id, PgConn, PgDb};
 use heddle_usecase::StoreError;
 
 use super::statements::waiting;
@@ -66,7 +66,7 @@ async fn in_savepoint(conn: &mut PgConn, work: Work<'_>) -> Result<Result<(), Er
 
 async fn unit(conn: &mut PgConn, rows: &UnitRows) -> Result<(), Error> {
     waiting::unit(conn, rows).await?;
-    journal::write(conn, &rows.unit).await
+    rows.journal.write(conn).await
 }
 
 /// Which of the workflows are there; they are locked against deletion until the transaction ends.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::schema::workflows;
 use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_store::{Error, Id, journal, savepoint};
+use heddle_store::{Error, Id, savepoint};
 use heddle_usecase::StoreError;
 
 use super::statements::blocking;
@@ -30,7 +30,7 @@ pub fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answe
 
 fn unit(conn: &mut SqliteConnection, rows: &UnitRows) -> Result<(), Error> {
     blocking::unit(conn, rows)?;
-    journal::write_blocking(conn, &rows.unit)
+    rows.journal.write_blocking(conn)
 }
 
 /// Which of the workflows are there. Nobody else writes until the batch is done.

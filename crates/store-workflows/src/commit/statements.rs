@@ -53,7 +53,7 @@ macro_rules! statements {
                 InboxRows::Consume { id, run_ids } => {
                     let kept = case_events::table
                         .find((tenant, *id))
-                        .filter(case_events::state.eq(InboxState::Buffered.as_str()));
+                        .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
                     let state = InboxStateWord(InboxState::Consumed);
                     let change = EventConsumed { state: &state, run_ids }.set();
                     one(diesel::update(kept).set(change).execute(conn)$($wait)*?)

@@ -11,6 +11,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::records::{BindingKind, InboxEvent, InboxState, Outgoing};
 
 use crate::schema::{InboxDbRow, OutgoingDbRow};
+use crate::words::{InboxStateWord, KindWord};
 
 /// One event.
 pub async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {
@@ -42,7 +43,7 @@ pub async fn by_key(db: &Db, tenant: TenantId, key: &str) -> Result<Option<Inbox
 macro_rules! kept {
     ($now:expr) => {
         case_events::table
-            .filter(case_events::state.eq(InboxState::Buffered.as_str()))
+            .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)))
             .filter(case_events::expires_at.is_null().or(case_events::expires_at.assume_not_null().gt($now)))
             .order((case_events::received_at, case_events::id))
             .select(InboxDbRow::as_select())
@@ -99,7 +100,7 @@ pub async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<Inbo
                 ));
         let waiting = run_subscriptions::table
             .filter(run_subscriptions::organization_id.eq(case_events::organization_id))
-            .filter(run_subscriptions::kind.eq(BindingKind::Message.as_str()))
+            .filter(run_subscriptions::kind.eq(KindWord(BindingKind::Message)))
             .filter(run_subscriptions::name.eq(case_events::event_type))
             .filter(same_key);
         let rows: Vec<InboxDbRow> = kept!(At(now)).filter(exists(waiting)).limit(limit).load(conn).await?;
@@ -111,10 +112,10 @@ pub async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<Inbo
 pub async fn sweep(db: &Db, now: Timestamp) -> Result<u64, StoreError> {
     let ended = write_tx!(db, |conn| {
         let over = case_events::table
-            .filter(case_events::state.eq(InboxState::Buffered.as_str()))
+            .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)))
             .filter(case_events::expires_at.le(At(now)));
         let expired = diesel::update(over)
-            .set(case_events::state.eq(InboxState::Expired.as_str()))
+            .set(case_events::state.eq(InboxStateWord(InboxState::Expired)))
             .execute(conn)
             .await?;
         let unclaimed = import_sources::table.filter(import_sources::expires_at.le(At(now)));

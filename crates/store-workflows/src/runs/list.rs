@@ -11,6 +11,7 @@ use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
 
 use crate::schema::RunDbRow;
+use crate::words::RunStateWord;
 
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
@@ -73,7 +74,7 @@ async fn chunk_of(
             .select(RunDbRow::as_select())
             .into_boxed();
         if let Some(state) = filter.state {
-            query = query.filter(runs::state.eq(state.as_str()));
+            query = query.filter(runs::state.eq(RunStateWord(state)));
         }
         if let Some(has_incident) = filter.has_incident {
             query = query.filter(runs::has_incident.eq(has_incident));

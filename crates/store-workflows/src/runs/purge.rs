@@ -32,12 +32,7 @@ macro_rules! remove_runs {
                         $at.into_sql::<heddle_store::DbInstant>(),
                     )),
             )
-            .into_columns((
-                tombstones::organization_id,
-                tombstones::kind,
-                tombstones::id,
-                tombstones::deleted_at,
-            ))
+            .into_columns(tombstones::all_columns)
             .execute($conn)
             .await?;
         let tasks = human_tasks::table

@@ -14,7 +14,7 @@ use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 
 use crate::schema::TaskDbRow;
-use crate::words::{CandidateKind, CandidateWord};
+use crate::words::{CandidateKind, CandidateWord, TaskStateWord};
 
 /// The place of a task in the list: when it is due and when it was created, in microseconds, then its id.
 type Position = (Option<i64>, i64, TaskId);
@@ -74,7 +74,7 @@ pub async fn list(
             .select(TaskDbRow::as_select())
             .into_boxed();
         if let Some(state) = filter.state {
-            query = query.filter(tasks::state.eq(state.as_str()));
+            query = query.filter(tasks::state.eq(TaskStateWord(state)));
         }
         if let Some(names) = &filter.assignee {
             query = query.filter(tasks::assignee.eq_any(names));

@@ -13,6 +13,7 @@ use heddle_workflows::ports::{DueTimer, MatchedSubscription};
 use heddle_workflows::records::{BindingKind, StartBinding, WorkflowState};
 
 use crate::schema::BindingDbRow;
+use crate::words::{KindWord, WorkflowStateWord};
 
 /// Timers that are due.
 pub async fn due_timers(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
@@ -48,7 +49,7 @@ macro_rules! starts {
                     .eq(start_bindings::organization_id)
                     .and(workflows::id.eq(start_bindings::workflow_id))),
             )
-            .filter(workflows::state.eq(WorkflowState::Published.as_str()))
+            .filter(workflows::state.eq(WorkflowStateWord(WorkflowState::Published)))
             .select(BindingDbRow::as_select())
     };
 }
@@ -96,7 +97,7 @@ pub async fn matching(
     read!(db, |conn| {
         let mut query = run_subscriptions::table
             .filter(run_subscriptions::organization_id.eq(Id::from(tenant)))
-            .filter(run_subscriptions::kind.eq(kind.as_str()))
+            .filter(run_subscriptions::kind.eq(KindWord(kind)))
             .filter(run_subscriptions::name.eq(name))
             .order((run_subscriptions::run_id, run_subscriptions::subscription_id))
             .select((run_subscriptions::run_id, run_subscriptions::subscription_id))
@@ -125,7 +126,7 @@ pub async fn matching_starts(
     read!(db, |conn| {
         let rows: Vec<BindingDbRow> = starts!()
             .filter(start_bindings::organization_id.eq(Id::from(tenant)))
-            .filter(start_bindings::kind.eq(kind.as_str()))
+            .filter(start_bindings::kind.eq(KindWord(kind)))
             .filter(start_bindings::name.eq(name))
             .order((start_bindings::workflow_id, start_bindings::process_id, start_bindings::node_id))
             .load(conn)

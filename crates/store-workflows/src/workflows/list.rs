@@ -1,6 +1,6 @@
 //! Pages of workflows.
 
-use crate::schema::{workflow_stars, workflows};
+use crate::schema::{WorkflowHead, workflow_stars, workflows};
 use diesel::EscapeExpressionMethods;
 use diesel::dsl::{exists, not};
 use diesel::{
@@ -16,7 +16,9 @@ use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::Workflow;
 use serde::{Deserialize, Serialize};
 
-use super::read::{WorkflowDbRow, views};
+use crate::words::WorkflowStateWord;
+
+use super::read::views;
 
 /// Letters of a name that a cursor holds: a cursor has 1,024 bytes at most.
 const LETTERS: usize = 80;
@@ -90,13 +92,13 @@ pub async fn list(
         let mut query = workflows::table
             .filter(workflows::organization_id.eq(Id::from(tenant)))
             .limit(page::surplus(page))
-            .select(WorkflowDbRow::as_select())
+            .select(WorkflowHead::as_select())
             .into_boxed();
         if let Some(q) = &filter.q {
             query = query.filter(workflows::search.like(search::anywhere(q)).escape('\\'));
         }
         if let Some(state) = filter.state {
-            query = query.filter(workflows::state.eq(state.as_str()));
+            query = query.filter(workflows::state.eq(WorkflowStateWord(state)));
         }
         if let Some(folder) = &filter.folder_id {
             query = query.filter(workflows::folder_id.eq(folder));
@@ -129,8 +131,8 @@ pub async fn list(
                 keyset!(query, (workflows::display_name, workflows::id), by_name.clone(), descending)
             }
         };
-        let rows: Vec<WorkflowDbRow> = query.load(conn).await?;
-        rows.into_iter().map(WorkflowDbRow::record).collect::<Result<Vec<_>, _>>()
+        let rows: Vec<WorkflowHead> = query.load(conn).await?;
+        Ok(rows.into_iter().map(Workflow::from).collect::<Vec<_>>())
     })?;
     let page = Page::from_surplus(found, page.limit, |workflow| Key::of(filter.sort, workflow));
     Ok(Page { items: views(db, (tenant, user), page.items).await?, next: page.next })

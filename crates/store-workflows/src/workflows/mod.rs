@@ -3,6 +3,7 @@
 mod delete;
 mod list;
 mod read;
+mod rows;
 mod write;
 
 use async_trait::async_trait;
@@ -12,7 +13,7 @@ use heddle_store::Db;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{Deleted, PublishWrite, WorkflowFilter, WorkflowStore, WorkflowWrite};
-use heddle_workflows::records::{Draft, ImportSource, StartBinding, Version, WorkflowState, WorkflowView};
+use heddle_workflows::records::{Draft, ImportSource, Version, WorkflowState, WorkflowView};
 use serde_json::Value;
 
 use crate::named;
@@ -86,15 +87,6 @@ impl WorkflowStore for SqlWorkflowStore {
 
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
         write::publish(&self.db, write, unit).await.map_err(named)
-    }
-
-    async fn set_bindings(
-        &self,
-        tenant: TenantId,
-        id: WorkflowId,
-        bindings: &[StartBinding],
-    ) -> Result<(), StoreError> {
-        write::set_bindings(&self.db, tenant, id, bindings).await
     }
 
     async fn versions(

@@ -1,97 +1,24 @@
 //! One workflow, its draft, its versions and its file.
 
-use crate::schema::{import_sources, runs, workflow_sources, workflow_stars, workflow_versions, workflows};
-use diesel::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, Queryable, Selectable, SelectableHelper,
+use crate::schema::{
+    SourceHead, VersionHead, WorkflowHead, import_sources, runs, workflow_sources, workflow_stars,
+    workflow_versions, workflows,
 };
+use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Page, PageRequest, Patch, Revision, TenantId, UserId, WorkflowId};
+use heddle_kernel::{Page, PageRequest, Patch, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
-use heddle_store::{At, Db, Error, Id, page, read};
+use heddle_store::{Db, Id, page, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::records::{
     Draft, ImportSource, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
 };
 use serde_json::Value;
 
-use crate::unknown;
-
-/// A workflow without its draft.
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = workflows)]
-pub struct WorkflowDbRow {
-    organization_id: Id,
-    id: Id,
-    slug: String,
-    display_name: String,
-    description: String,
-    folder_id: Option<String>,
-    folder_null: bool,
-    state: String,
-    revision: i64,
-    draft_revision: i64,
-    draft_hash: Option<String>,
-    published_version: Option<i32>,
-    published_hash: Option<String>,
-    created_at: At,
-    created_by: Id,
-    updated_at: At,
-    updated_by: Id,
-}
-
-impl WorkflowDbRow {
-    pub fn record(self) -> Result<Workflow, Error> {
-        Ok(Workflow {
-            tenant: self.organization_id.into(),
-            id: self.id.into(),
-            slug: self.slug,
-            display_name: self.display_name,
-            description: self.description,
-            folder_id: match self.folder_id {
-                Some(folder) => Patch::Value(folder),
-                None if self.folder_null => Patch::Null,
-                None => Patch::Absent,
-            },
-            state: WorkflowState::parse(&self.state)
-                .ok_or_else(|| unknown("the workflow's state", &self.state))?,
-            revision: Revision(self.revision),
-            draft_revision: Revision(self.draft_revision),
-            draft_hash: self.draft_hash,
-            published_version: self.published_version,
-            published_hash: self.published_hash,
-            created_at: self.created_at.into(),
-            created_by: self.created_by.into(),
-            updated_at: self.updated_at.into(),
-            updated_by: self.updated_by.into(),
-        })
-    }
-}
-
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = workflow_versions)]
-struct VersionDbRow {
-    number: i32,
-    hash: String,
-    published_at: At,
-    published_by: Id,
-    change_note: Option<String>,
-}
-
-impl VersionDbRow {
-    fn record(self, active: Option<i32>) -> Version {
-        Version {
-            active: active == Some(self.number),
-            number: self.number,
-            hash: self.hash,
-            published_at: self.published_at.into(),
-            published_by: self.published_by.into(),
-            change_note: self.change_note,
-        }
-    }
-}
+use crate::words::{RunStateWord, WorkflowStateWord};
 
 /// Runs of a workflow in a state, with or without an incident.
-type Counted = (Id, String, bool, i64);
+type Counted = (Id, RunStateWord, bool, i64);
 
 /// What stands beside workflows for a reader: which are starred, and runs by state, each by one query.
 pub async fn views(
@@ -130,24 +57,23 @@ pub async fn views(
         .collect();
     for (workflow, state, has_incident, count) in counts {
         if let Some(view) = views.iter_mut().find(|view| Id::from(view.workflow.id) == workflow) {
-            add(&mut view.run_counts, &state, has_incident, count);
+            add(&mut view.run_counts, state.0, has_incident, count);
         }
     }
     Ok(views)
 }
 
-fn add(counts: &mut RunCounts, state: &str, has_incident: bool, count: i64) {
-    match RunState::parse(state) {
-        Some(RunState::Completed) => counts.completed += count,
-        Some(RunState::Failed) => counts.failed += count,
-        Some(RunState::Cancelled) => counts.cancelled += count,
-        Some(RunState::Queued | RunState::Running | RunState::Waiting | RunState::Suspended) => {
+const fn add(counts: &mut RunCounts, state: RunState, has_incident: bool, count: i64) {
+    match state {
+        RunState::Completed => counts.completed += count,
+        RunState::Failed => counts.failed += count,
+        RunState::Cancelled => counts.cancelled += count,
+        RunState::Queued | RunState::Running | RunState::Waiting | RunState::Suspended => {
             counts.active += count;
             if has_incident {
                 counts.incidents += count;
             }
         }
-        None => {}
     }
 }
 
@@ -159,12 +85,12 @@ pub async fn get(
     user: UserId,
 ) -> Result<WorkflowView, StoreError> {
     let workflow = read!(db, |conn| {
-        let row: WorkflowDbRow = workflows::table
+        let row: WorkflowHead = workflows::table
             .find((Id::from(tenant), Id::from(id)))
-            .select(WorkflowDbRow::as_select())
+            .select(WorkflowHead::as_select())
             .first(conn)
             .await?;
-        row.record()
+        Ok(Workflow::from(row))
     })?;
     views(db, (tenant, user), vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
 }
@@ -199,13 +125,13 @@ pub async fn versions(
             .select(workflows::published_version)
             .first(conn)
             .await?;
-        let rows: Vec<VersionDbRow> = workflow_versions::table
+        let rows: Vec<VersionHead> = workflow_versions::table
             .filter(workflow_versions::organization_id.eq(Id::from(tenant)))
             .filter(workflow_versions::workflow_id.eq(Id::from(id)))
             .filter(workflow_versions::number.lt(below.unwrap_or(i32::MAX)))
             .order(workflow_versions::number.desc())
             .limit(page::surplus(page))
-            .select(VersionDbRow::as_select())
+            .select(VersionHead::as_select())
             .load(conn)
             .await?;
         Ok(rows.into_iter().map(|row| row.record(active)).collect())
@@ -226,9 +152,9 @@ pub async fn version(
             .select(workflows::published_version)
             .first(conn)
             .await?;
-        let (row, definition): (VersionDbRow, Vec<u8>) = workflow_versions::table
+        let (row, definition): (VersionHead, Vec<u8>) = workflow_versions::table
             .find((Id::from(tenant), Id::from(id), number))
-            .select((VersionDbRow::as_select(), workflow_versions::definition))
+            .select((VersionHead::as_select(), workflow_versions::definition))
             .first(conn)
             .await?;
         Ok((row.record(active), decode(&definition)?))
@@ -238,7 +164,7 @@ pub async fn version(
 /// The file that it was imported from.
 pub async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError> {
     read!(db, |conn| {
-        let (sha256, media_type, file_name, bytes) = workflow_sources::table
+        let row: SourceHead = workflow_sources::table
             .inner_join(
                 import_sources::table.on(import_sources::organization_id
                     .eq(workflow_sources::organization_id)
@@ -247,15 +173,10 @@ pub async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<ImportS
             .filter(workflow_sources::organization_id.eq(Id::from(tenant)))
             .filter(workflow_sources::workflow_id.eq(Id::from(id)))
             .filter(workflow_sources::main.eq(true))
-            .select((
-                import_sources::sha256,
-                import_sources::media_type,
-                import_sources::file_name,
-                import_sources::bytes,
-            ))
-            .first::<(String, String, Option<String>, Vec<u8>)>(conn)
+            .select(SourceHead::as_select())
+            .first(conn)
             .await?;
-        Ok(ImportSource { sha256, media_type, file_name, bytes })
+        Ok(row.into())
     })
 }
 
@@ -266,12 +187,11 @@ pub async fn standing(
     id: WorkflowId,
 ) -> Result<(WorkflowState, Option<i32>), StoreError> {
     read!(db, |conn| {
-        let (state, active): (String, Option<i32>) = workflows::table
+        let (state, active): (WorkflowStateWord, Option<i32>) = workflows::table
             .find((Id::from(tenant), Id::from(id)))
             .select((workflows::state, workflows::published_version))
             .first(conn)
             .await?;
-        let standing = WorkflowState::parse(&state).ok_or_else(|| unknown("the workflow's state", &state))?;
-        Ok((standing, active))
+        Ok((state.0, active))
     })
 }

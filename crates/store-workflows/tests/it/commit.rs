@@ -4,9 +4,7 @@ use heddle_kernel::{EventId, Revision, UserId, WorkflowId};
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{
-    BindingAdvance, InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkflowStore,
-};
+use heddle_workflows::ports::{BindingAdvance, InboxWrite, RunStore, RunWrite, TaskChange, Transaction};
 use heddle_workflows::records::{BindingKind, InboxState, Outgoing, Run, RunState, TaskState};
 use serde_json::json;
 
@@ -308,7 +306,7 @@ async fn a_timer_start_moves_on_once_per_slot() {
         let flow = published(&workflows, tenant(), "a").await;
         let mut slot = binding(&flow, BindingKind::Timer, "");
         (slot.next_due_at, slot.timer) = (Some(at(10)), Some(json!({"left": 2})));
-        workflows.set_bindings(flow.tenant, flow.id, &[slot.clone()]).await.unwrap();
+        bind(&workflows, &flow, std::slice::from_ref(&slot)).await;
         let fire = |binding: &heddle_workflows::records::StartBinding, next: Option<i64>| {
             let advance = BindingAdvance {
                 binding: binding.clone(),

@@ -1,10 +1,11 @@
 //! Removal of runs, and what they wait for.
 
+use heddle_kernel::UserId;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, WorkflowStore};
-use heddle_workflows::records::{BindingKind, HumanTask, WorkflowState};
+use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, WorkflowStore, WorkflowWrite};
+use heddle_workflows::records::{BindingKind, HumanTask, Workflow, WorkflowState};
 
 use crate::support::*;
 
@@ -96,7 +97,7 @@ async fn due_timers_come_earliest_first_over_all_organisations() {
         let mut slot = binding(&flow, BindingKind::Timer, "");
         slot.next_due_at = Some(at(5));
         let listener = binding(&flow, BindingKind::Message, "m");
-        workflows.set_bindings(flow.tenant, flow.id, &[slot.clone(), listener]).await.unwrap();
+        bind(&workflows, &flow, &[slot.clone(), listener]).await;
         assert_eq!(runs.next_due().await.unwrap(), Some(at(5)));
         assert_eq!(runs.due_starts(at(5), 9).await.unwrap(), [slot]);
         assert!(runs.due_starts(at(4), 9).await.unwrap().is_empty());
@@ -142,7 +143,7 @@ async fn starts_match_while_the_workflow_is_published() {
         let mut flow = published(&workflows, tenant(), "a").await;
         let wanted =
             [binding(&flow, BindingKind::Message, "order"), binding(&flow, BindingKind::Signal, "order")];
-        workflows.set_bindings(flow.tenant, flow.id, &wanted).await.unwrap();
+        flow = bind(&workflows, &flow, &wanted).await;
         for start in &wanted {
             let found = runs.matching_starts(flow.tenant, start.kind, "order").await.unwrap();
             assert_eq!(found, std::slice::from_ref(start));
@@ -156,10 +157,62 @@ async fn starts_match_while_the_workflow_is_published() {
         assert_eq!(count(&db, "start_bindings").await, 0);
         flow.state = WorkflowState::Published;
         flow.revision = flow.revision.next();
-        workflows.update(write(&flow, None), &Journal::default()).await.unwrap();
-        workflows.set_bindings(flow.tenant, flow.id, &wanted[..1]).await.unwrap();
+        let back = WorkflowWrite { bindings: Some(&wanted[..1]), ..write(&flow, None) };
+        let theirs = Workflow { tenant: tenant(), ..flow.clone() };
+        let lost = WorkflowWrite { workflow: &theirs, ..back.clone() };
+        assert_eq!(workflows.update(lost, &Journal::default()).await, Err(StoreError::NotFound));
+        workflows.update(back, &Journal::default()).await.unwrap();
         assert_eq!(runs.matching_starts(flow.tenant, BindingKind::Message, "order").await.unwrap().len(), 1);
-        let lost = workflows.set_bindings(tenant(), flow.id, &[]).await;
-        assert_eq!(lost, Err(StoreError::NotFound));
+    });
+}
+
+#[tokio::test]
+async fn a_workflow_comes_back_from_the_archive_with_its_starts_or_not_at_all() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let start = binding(&flow, BindingKind::Message, "order");
+        let starts = || runs.matching_starts(flow.tenant, BindingKind::Message, "order");
+        let bound = bind(&workflows, &flow, std::slice::from_ref(&start)).await;
+        let archived = Workflow { state: WorkflowState::Archived, revision: bound.revision.next(), ..bound };
+        workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
+        assert_eq!(starts().await.unwrap(), []);
+
+        // The second binding cannot be written: it is the first one again. Nothing else may be written then.
+        let back = Workflow {
+            state: WorkflowState::Published,
+            revision: archived.revision.next(),
+            ..archived.clone()
+        };
+        let twice = [start.clone(), start.clone()];
+        let failing = WorkflowWrite { bindings: Some(&twice), ..write(&back, None) };
+        let refused = workflows.update(failing, &unit(flow.tenant, at(1))).await;
+        assert!(matches!(refused, Err(StoreError::Duplicate(_))), "{refused:?}");
+        let view = workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap();
+        assert_eq!(view.workflow, archived, "it is still in the archive");
+        assert_eq!((starts().await.unwrap(), count(&db, "audit_events").await), (vec![], 0));
+
+        let whole = WorkflowWrite { bindings: Some(&twice[..1]), ..write(&back, None) };
+        workflows.update(whole, &unit(flow.tenant, at(1))).await.unwrap();
+        assert_eq!(starts().await.unwrap(), [start]);
+        let later = Workflow { revision: back.revision.next(), ..back };
+        workflows.update(write(&later, None), &Journal::default()).await.unwrap();
+        assert_eq!(starts().await.unwrap().len(), 1, "another change leaves them");
+    });
+}
+
+#[tokio::test]
+async fn a_run_in_an_unknown_state_is_not_left_out_of_the_counts() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        begun(&runs, run(&flow)).await;
+        assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
+        execute(&db, "UPDATE runs SET state = 'dreaming'").await;
+        let refused = workflows.get(flow.tenant, flow.id, id(UserId)).await;
+        assert!(
+            matches!(&refused, Err(StoreError::Unavailable(why)) if why.contains("`dreaming`")),
+            "{refused:?}"
+        );
     });
 }

@@ -9,13 +9,13 @@ use heddle_kernel::{
     EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp,
     UserId, WorkflowId,
 };
-use heddle_store::{Db, read};
+use heddle_store::{Db, read, write_tx};
 use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
-use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_workflows::ports::{RunStore, RunWrite, Transaction, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{
     BindingKind, Draft, HumanTask, InboxEvent, InboxState, Run, RunState, StartBinding, SubscriptionRow,
-    TaskState, TimerRow, TriggerRecord, Workflow, WorkflowState,
+    TaskState, TimerRow, TriggerKind, TriggerRecord, Workflow, WorkflowState,
 };
 use serde_json::json;
 
@@ -47,7 +47,7 @@ pub fn unit(tenant: TenantId, at: Timestamp) -> Journal {
         id: id(EventId),
         tenant: Some(tenant),
         at,
-        actor: Actor { kind: "user", id: Some("u".to_owned()), display: "U".to_owned() },
+        actor: Actor { kind: ActorKind::User, id: Some("u".to_owned()), display: "U".to_owned() },
         action: "tested".to_owned(),
         resource_type: "workflow".to_owned(),
         resource_id: None,
@@ -97,7 +97,15 @@ pub fn workflow(tenant: TenantId, slug: &str) -> Workflow {
 
 pub fn write<'a>(workflow: &'a Workflow, draft: Option<&'a Draft>) -> WorkflowWrite<'a> {
     let expected = (workflow.revision != Revision::FIRST).then(|| Revision(workflow.revision.0 - 1));
-    WorkflowWrite { workflow, expected, draft, claims: &[] }
+    WorkflowWrite { workflow, expected, draft, claims: &[], bindings: None }
+}
+
+/// Puts these start bindings in the place of a workflow's present ones.
+pub async fn bind(store: &impl WorkflowStore, of: &Workflow, bindings: &[StartBinding]) -> Workflow {
+    let next = Workflow { revision: of.revision.next(), ..of.clone() };
+    let write = WorkflowWrite { bindings: Some(bindings), ..write(&next, None) };
+    store.update(write, &Journal::default()).await.unwrap();
+    next
 }
 
 /// Writes a published workflow of this name.
@@ -131,7 +139,7 @@ pub fn run(of: &Workflow) -> Run {
         has_incident: false,
         business_key: None,
         correlation_key: None,
-        trigger: TriggerRecord { kind: "manual".to_owned(), name: None, node_id: None, event_id: None },
+        trigger: TriggerRecord { kind: TriggerKind::Manual, name: None, node_id: None, event_id: None },
         input: json!({"zero": "\u{0}"}),
         snapshot: state(&[]),
         last_sequence: 2,
@@ -278,4 +286,13 @@ pub async fn count(db: &Db, table: &str) -> i64 {
         Ok(found.n)
     })
     .unwrap()
+}
+
+/// Runs a statement that no version of the program would.
+pub async fn execute(db: &Db, text: &str) {
+    write_tx!(db, |conn| {
+        diesel::sql_query(text).execute(conn).await?;
+        Ok(())
+    })
+    .unwrap();
 }

@@ -233,7 +233,7 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
         let spared = begun(&runs, ended(&other)).await;
         workflows.star(t, flow.id, id(UserId), true, &Journal::default()).await.unwrap();
         let starts = [binding(&flow, BindingKind::Message, "m")];
-        workflows.set_bindings(t, flow.id, &starts).await.unwrap();
+        let flow = bind(&workflows, &flow, &starts).await;
         let over = begun(&runs, ended(&flow)).await;
         let active = begun(&runs, run(&flow)).await;
         let unit = unit(t, at(9));

@@ -3,10 +3,11 @@
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
+use heddle_store::journal::JournalRows;
 use heddle_store::schema::audit_events;
 use heddle_store::{Db, Id, Json, StoreError, audit, idempotency, journal, read, write_tx};
 use heddle_testkit::on_both;
-use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -18,7 +19,7 @@ fn entry(n: u128, tenant: Option<TenantId>) -> AuditEntry {
         id: EventId(Uuid::from_u128(n)),
         tenant,
         at: NOW,
-        actor: Actor { kind: "user", id: Some("u".to_owned()), display: "Ada".to_owned() },
+        actor: Actor { kind: ActorKind::User, id: Some("u".to_owned()), display: "Ada".to_owned() },
         action: "workflow.created".to_owned(),
         resource_type: "workflow".to_owned(),
         resource_id: None,
@@ -102,9 +103,9 @@ async fn the_blocking_forms_write_the_same() {
     let test_db = heddle_testkit::db::TestDb::sqlite().await;
     let unit = Journal { audit: Some(entry(1, Some(TENANT))), idempotency: Some(answer("x", NOW)) };
     let again = unit.clone();
-    test_db.db().sqlite_batch(move |conn| journal::write_blocking(conn, &unit)).await.unwrap();
+    test_db.db().sqlite_batch(move |conn| JournalRows::from(unit).write_blocking(conn)).await.unwrap();
     assert_eq!(find(test_db.db(), NOW).await, Some(answer("x", NOW)));
-    let twice = test_db.db().sqlite_batch(move |conn| journal::write_blocking(conn, &again)).await;
+    let twice = test_db.db().sqlite_batch(move |conn| JournalRows::from(again).write_blocking(conn)).await;
     assert_eq!(
         twice.map_err(StoreError::from),
         Err(StoreError::Duplicate("idempotency_keys.key".to_owned()))

@@ -12,7 +12,7 @@ use heddle_usecase::{Problems, length, slug};
 
 use super::{Definitions, claims};
 use crate::ports::{Deleted, WorkflowWrite};
-use crate::records::{Draft, RunCounts, Workflow, WorkflowState, WorkflowView};
+use crate::records::{Draft, RunCounts, StartBinding, Workflow, WorkflowState, WorkflowView};
 use crate::{JournalFor, Problem, UseCaseError};
 use heddle_usecase::{canonical_sha256, check_revision};
 
@@ -97,6 +97,7 @@ impl Definitions {
             expected: None,
             draft: Some(&new.draft),
             claims: &claims,
+            bindings: None,
         };
         self.store.insert(write, &journal).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
         Ok(view)
@@ -123,17 +124,17 @@ impl Definitions {
             return Ok(view);
         }
         self.touch(&mut view.workflow, context);
+        let back = before.state == WorkflowState::Archived && view.workflow.state == WorkflowState::Published;
+        let bindings = if back { Some(self.bindings(context, &view.workflow).await?) } else { None };
         let journal = record(&view);
         let write = WorkflowWrite {
             workflow: &view.workflow,
             expected: Some(before.revision),
             draft: None,
             claims: &[],
+            bindings: bindings.as_deref(),
         };
         self.store.update(write, &journal).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
-        if before.state == WorkflowState::Archived && view.workflow.state == WorkflowState::Published {
-            self.restore_bindings(context, &view.workflow).await?;
-        }
         Ok(view)
     }
 
@@ -185,6 +186,7 @@ impl Definitions {
             expected: Some(before),
             draft: Some(&saved.draft),
             claims: &claims,
+            bindings: None,
         };
         self.store.update(write, &journal).await?;
         Ok(result)
@@ -196,15 +198,15 @@ impl Definitions {
         workflow.updated_by = context.user_id();
     }
 
-    async fn restore_bindings(
+    /// What can start the active version.
+    async fn bindings(
         &self,
         context: &RequestContext,
         workflow: &Workflow,
-    ) -> Result<(), UseCaseError> {
-        let Some(number) = workflow.published_version else { return Ok(()) };
+    ) -> Result<Vec<StartBinding>, UseCaseError> {
+        let Some(number) = workflow.published_version else { return Ok(Vec::new()) };
         let version = self.models.version(context.tenant(), workflow.id, number).await?;
-        let bindings = super::publish::bindings(workflow, number, &version.processes, context.now());
-        Ok(self.store.set_bindings(context.tenant(), workflow.id, &bindings).await?)
+        Ok(super::publish::bindings(workflow, number, &version.processes, context.now()))
     }
 }
 

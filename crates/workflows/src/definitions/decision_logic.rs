@@ -125,6 +125,7 @@ impl Definitions {
             expected: Some(before),
             draft: Some(&draft),
             claims: &claims,
+            bindings: None,
         };
         self.store.update(write, &journal).await?;
         Ok(result)

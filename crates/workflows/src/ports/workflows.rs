@@ -54,6 +54,8 @@ pub struct WorkflowWrite<'a> {
     /// Hashes (hex) of previewed files that the draft names: claimed for good, if they are there. The last one that
     /// is there becomes the workflow's import source.
     pub claims: &'a [String],
+    /// What can start it from now on; none leaves that. An archived workflow has none in any case.
+    pub bindings: Option<&'a [StartBinding]>,
 }
 
 /// A publication.
@@ -88,8 +90,8 @@ pub enum Deleted {
 pub trait WorkflowStore: Send + Sync {
     /// Writes a new workflow. `Duplicate("slug")` when the slug is taken.
     async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
-    /// Writes a change. `Stale` when the revision is another, `NotFound`, `Duplicate("slug")`. A change to or from
-    /// `archived` takes the start bindings away or needs them in [`Self::set_bindings`].
+    /// Writes a change. `Stale` when the revision is another, `NotFound`, `Duplicate("slug")`. All of it
+    /// is written in one transaction, the start bindings too.
     async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// A workflow as the user sees it.
     async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError>;
@@ -120,13 +122,6 @@ pub trait WorkflowStore: Send + Sync {
     ) -> Result<Deleted, StoreError>;
     /// Writes a version, makes it the active one and moves the start bindings to it, in one transaction.
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
-    /// Replaces the start bindings (when a workflow comes back from the archive).
-    async fn set_bindings(
-        &self,
-        tenant: TenantId,
-        id: WorkflowId,
-        bindings: &[StartBinding],
-    ) -> Result<(), StoreError>;
     /// Versions, newest first.
     async fn versions(
         &self,

@@ -419,7 +419,7 @@ fn trigger(binding: &StartBinding, inbound: &Inbound<'_>) -> Trigger {
 
 fn trigger_record(binding: &StartBinding, inbound: &Inbound<'_>, event: EventId) -> TriggerRecord {
     TriggerRecord {
-        kind: inbound.kind.as_str().to_owned(),
+        kind: inbound.kind.into(),
         name: Some(inbound.name.to_owned()),
         node_id: Some(binding.node_id.clone()),
         event_id: Some(event),

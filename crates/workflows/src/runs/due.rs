@@ -10,7 +10,7 @@ use super::Runs;
 use super::advance::Initiator;
 use crate::UseCaseError;
 use crate::ports::{BindingAdvance, DueTimer, Transaction};
-use crate::records::{Run, StartBinding, TriggerRecord};
+use crate::records::{Run, StartBinding, TriggerKind, TriggerRecord};
 
 impl Runs {
     /// Fires a timer of a run. A timer that fired already or was withdrawn is passed over, so that it fires once.
@@ -47,7 +47,7 @@ impl Runs {
         let next = schedule.and_then(|schedule| schedule.next(now));
         let trigger = Trigger::Timer { node_id: binding.node_id.clone() };
         let record = TriggerRecord {
-            kind: "timer".to_owned(),
+            kind: TriggerKind::Timer,
             name: None,
             node_id: Some(binding.node_id.clone()),
             event_id: None,

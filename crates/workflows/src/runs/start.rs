@@ -10,7 +10,7 @@ use super::Runs;
 use super::advance::{Initiator, refused, run_context};
 use crate::plan::{NEW, StepContext, write_of};
 use crate::ports::RunWrite;
-use crate::records::{Run, RunState, StartBinding, TriggerRecord, WorkflowState};
+use crate::records::{Run, RunState, StartBinding, TriggerKind, TriggerRecord, WorkflowState};
 use crate::{JournalFor, UseCaseError, schema};
 
 /// What a caller asks for.
@@ -73,7 +73,7 @@ impl Runs {
             }
         };
         let trigger = TriggerRecord {
-            kind: "manual".to_owned(),
+            kind: TriggerKind::Manual,
             name: None,
             node_id: request.start_node_id.clone(),
             event_id: None,

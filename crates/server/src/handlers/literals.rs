@@ -1,0 +1,41 @@
+//! Enums of literals that the wire and the domain both have, one to one. Both directions come from one list and are
+//! exhaustive, so that a literal that one side lacks does not compile.
+
+use heddle_api::wire;
+use heddle_identity::records::UserState;
+use heddle_policy::Effect;
+use heddle_workflows::records::{InboxState, RunState, TaskState, TriggerKind, WorkflowState};
+
+macro_rules! alike {
+    ($($domain:ident = $module:ident::$wire:ident ($to_wire:ident $(, $to_domain:ident)?) { $($variant:ident),+ })+) => {$(
+        /// The literal on the wire.
+        pub(super) const fn $to_wire(of: $domain) -> wire::$module::$wire {
+            match of {
+                $($domain::$variant => wire::$module::$wire::$variant,)+
+            }
+        }
+
+        alike! { @back $domain $module $wire [$($to_domain)?] $($variant)+ }
+    )+};
+    (@back $domain:ident $module:ident $wire:ident [] $($variant:ident)+) => {};
+    (@back $domain:ident $module:ident $wire:ident [$to_domain:ident] $($variant:ident)+) => {
+        /// What the literal on the wire means.
+        pub(super) const fn $to_domain(of: wire::$module::$wire) -> $domain {
+            match of {
+                $(wire::$module::$wire::$variant => $domain::$variant,)+
+            }
+        }
+    };
+}
+
+alike! {
+    WorkflowState = workflows::WorkflowState (workflow_state, workflow_state_of) { Draft, Published, Archived }
+    RunState = runs::RunState (run_state, run_state_of) {
+        Queued, Running, Waiting, Completed, Failed, Cancelled, Suspended
+    }
+    TriggerKind = runs::TriggerKind (trigger_kind) { Manual, Message, Signal, Timer }
+    TaskState = tasks::TaskState (task_state, task_state_of) { Open, Completed, Cancelled }
+    InboxState = case_events::CaseEventState (case_event_state) { Consumed, Buffered, Expired }
+    UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }
+    Effect = access::Effect (effect, effect_of) { Allow, Deny }
+}

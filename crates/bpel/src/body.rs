@@ -47,19 +47,19 @@ pub(super) struct Info<'d> {
 }
 
 impl<'d> Info<'d> {
-    pub fn new(context: &mut Context<'d>, node: &'d Node, path: String) -> Self {
+    pub(crate) fn new(context: &mut Context<'d>, node: &'d Node, path: String) -> Self {
         let id = node.element_id().unwrap_or_default();
         let element = context.element(id, path.clone());
         Self { node, id, word: node.element_type().unwrap_or_default(), kind: node.kind(), element, path }
     }
 
     /// The name for people, else the id.
-    pub fn label(&self) -> &'d str {
+    pub(crate) fn label(&self) -> &'d str {
         self.node.display_name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(self.id)
     }
 
     /// An activity that stands for the node.
-    pub fn activity(&self, context: &mut Context, what: What) -> Activity {
+    pub(crate) fn activity(&self, context: &mut Context, what: What) -> Activity {
         Activity::new(what).named(context.names.unique(self.label())).of(self.id)
     }
 

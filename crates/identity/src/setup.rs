@@ -18,7 +18,7 @@ use crate::{Identity, UseCaseError, password, token, validate};
 use heddle_usecase::{Problem, Problems};
 
 /// Seconds for which a set-up token holds.
-pub const SETUP_SECONDS: i64 = 60 * 60;
+pub(crate) const SETUP_SECONDS: i64 = 60 * 60;
 
 /// What the very first start puts in as licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

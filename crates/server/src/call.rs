@@ -15,7 +15,7 @@ use crate::reply::{Content, HandlerResult, Response};
 
 /// The headers and other facts that a handler may need.
 #[derive(Debug, Clone, Default)]
-pub struct Meta {
+pub(crate) struct Meta {
     /// The revision of `If-Match`.
     pub if_match: Option<Revision>,
     /// The idempotency key with the hash of the call.
@@ -35,7 +35,7 @@ pub struct Meta {
 }
 
 /// A call of an operation that a permission guards.
-pub struct Call<O: Operation> {
+pub(crate) struct Call<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// Who, where.
@@ -55,12 +55,12 @@ pub struct Call<O: Operation> {
 impl<O: Operation> Call<O> {
     /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
     /// an idempotency key, the answer.
-    pub fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
+    pub(crate) fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
         self.journal_with(resource, json!({}), answer)
     }
 
     /// The same with details for the audit.
-    pub fn journal_with(
+    pub(crate) fn journal_with(
         &self,
         resource: &str,
         details: Value,
@@ -78,7 +78,7 @@ impl<O: Operation> Call<O> {
     }
 
     /// What is written beside a deletion: no answer has to be kept.
-    pub fn audited(&self, resource: &str) -> Journal {
+    pub(crate) fn audited(&self, resource: &str) -> Journal {
         Journal {
             audit: audit(&self.app, O::ID.spec(), &self.context, (resource, json!({}))),
             idempotency: None,
@@ -89,7 +89,7 @@ impl<O: Operation> Call<O> {
     ///
     /// # Errors
     /// 400 when they differ.
-    pub fn seen(&self, body: Option<i64>) -> Result<Option<Revision>, Failure> {
+    pub(crate) fn seen(&self, body: Option<i64>) -> Result<Option<Revision>, Failure> {
         match (self.meta.if_match, body.map(Revision)) {
             (Some(header), Some(body)) if header != body => {
                 Err(Failure::at("revision", "contradiction", "`If-Match` and `revision` differ."))
@@ -100,7 +100,7 @@ impl<O: Operation> Call<O> {
 }
 
 /// The audit event of an operation's row, if it has one.
-pub fn audit(
+pub(crate) fn audit(
     app: &App,
     spec: &OperationSpec,
     context: &RequestContext,
@@ -147,7 +147,7 @@ fn remembered(
 
 /// The part of a list that is asked for.
 #[must_use]
-pub fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
+pub(crate) fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
     let fallback = PageRequest::default();
     PageRequest {
         limit: limit.unwrap_or(fallback.limit),
@@ -156,7 +156,7 @@ pub fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
 }
 
 /// A call that needs a session and nothing else.
-pub struct SessionCall<O: Operation> {
+pub(crate) struct SessionCall<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// Who.
@@ -172,7 +172,7 @@ pub struct SessionCall<O: Operation> {
 }
 
 /// A call that needs nothing.
-pub struct PublicCall<O: Operation> {
+pub(crate) struct PublicCall<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// The request.

@@ -22,7 +22,7 @@ use crate::reply::{Content, Response};
 
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
 /// operation through.
-pub async fn enter(
+pub(crate) async fn enter(
     app: &App,
     spec: &OperationSpec,
     facts: &RequestFacts,

@@ -23,7 +23,7 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::routes;
 
 /// Puts every row of the operations table on its path.
-pub fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
+pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
     let mut paths: Vec<&'static str> = OperationId::ALL.iter().map(|id| id.spec().path).collect();
     // A literal segment stands before a parameter, or the parameter would take it.
     paths.sort_by_key(|path| path.split('/').map(|part| part.starts_with('{')).collect::<Vec<_>>());

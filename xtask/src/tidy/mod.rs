@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 use heddle_harness::{out, workspace};
 
 /// Checks the checkout; prints each finding with its place.
-pub fn run() -> Result<bool> {
+pub(crate) fn run() -> Result<bool> {
     let root = workspace::root();
     let (mut found, calls) = findings(&root)?;
     calls.check(&mut found);

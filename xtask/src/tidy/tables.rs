@@ -15,10 +15,10 @@ const SHARED: &str = "shared";
 const CRATES: &[&str] = &["store", "store-identity", "store-workflows"];
 
 /// Table to area.
-pub type Tables = BTreeMap<String, String>;
+pub(crate) type Tables = BTreeMap<String, String>;
 
 /// Reads whose each table is: migrations are named `<time>_<area>`, perhaps with more behind it.
-pub fn read(migrations: &Path) -> Result<Tables> {
+pub(crate) fn read(migrations: &Path) -> Result<Tables> {
     let (folder, mut tables) = (migrations.join("sqlite"), Tables::new());
     if !folder.is_dir() {
         return Ok(tables);
@@ -50,7 +50,7 @@ fn created(script: &str) -> Vec<String> {
 }
 
 /// Adds the tables of other areas that a store crate names.
-pub fn check(name: &str, files: &[File<'_>], tables: &Tables, found: &mut Vec<String>) {
+pub(crate) fn check(name: &str, files: &[File<'_>], tables: &Tables, found: &mut Vec<String>) {
     if CRATES.contains(&name) {
         report(name, files, tables, found);
     }

@@ -18,22 +18,22 @@ pub(crate) struct Deferred {
 
 impl Deferred {
     /// Tests that [`tests`] has read.
-    pub fn new(text: &str, dialect: Dialect) -> Self {
+    pub(crate) fn new(text: &str, dialect: Dialect) -> Self {
         Self { text: text.into(), dialect, compiled: OnceLock::new() }
     }
 
     /// Tests already compiled.
-    pub fn compiled(tests: UnaryTests) -> Self {
+    pub(crate) fn compiled(tests: UnaryTests) -> Self {
         Self { text: "".into(), dialect: Dialect::default(), compiled: OnceLock::from(Some(tests)) }
     }
 
     /// The compiled form, when it has been made.
-    pub fn made(&self) -> Option<&UnaryTests> {
+    pub(crate) fn made(&self) -> Option<&UnaryTests> {
         self.compiled.get().and_then(Option::as_ref)
     }
 
     /// The compiled form.
-    pub fn get(&self) -> Option<&UnaryTests> {
+    pub(crate) fn get(&self) -> Option<&UnaryTests> {
         self.compiled.get_or_init(|| UnaryTests::compile(&self.text, self.dialect).ok()).as_ref()
     }
 }

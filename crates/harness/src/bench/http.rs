@@ -21,7 +21,7 @@ const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of `bench http`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Database of the started server; both by default.
     #[arg(long, value_enum)]
     backend: Vec<Backend>,
@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 /// Measures and prints.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let build = if options.debug { Build::Debug } else { Build::Release };
     let binary = server::binary(build)?;
     let backends = if options.backend.is_empty() {

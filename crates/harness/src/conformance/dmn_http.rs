@@ -24,7 +24,7 @@ struct Suite {
 }
 
 /// Runs a sample of the kit's models, spread evenly over all of them; every one when the sample is as large.
-pub async fn judge(folders: &[PathBuf], sample: usize, backend: Backend) -> Result<Report> {
+pub(crate) async fn judge(folders: &[PathBuf], sample: usize, backend: Backend) -> Result<Report> {
     let mut all = Vec::new();
     for folder in folders {
         for path in workspace::files(folder)?.into_iter().filter(|path| is_test(path)) {

@@ -45,7 +45,7 @@ const APART: &[(&str, Needs)] = &[
 ];
 
 /// Whether an operation runs apart.
-pub fn is_apart(operation: &Operation) -> bool {
+pub(crate) fn is_apart(operation: &Operation) -> bool {
     needs(operation).is_some()
 }
 
@@ -55,7 +55,7 @@ fn needs(operation: &Operation) -> Option<Needs> {
 }
 
 /// Runs the tool over one operation on a fresh server.
-pub async fn run(
+pub(crate) async fn run(
     setting: &Setting<'_>,
     document_name: &str,
     operation: &Operation,

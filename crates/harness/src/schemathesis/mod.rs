@@ -27,7 +27,7 @@ use tool::{Start, Tool};
 
 /// Options of `schemathesis`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Generated calls for each operation.
     #[arg(long, default_value_t = 25)]
     max_examples: u32,
@@ -49,7 +49,7 @@ pub struct Options {
 const DOCUMENTS: [&str; 2] = ["openapi", "openapi-platform"];
 
 /// What all starts of the tool share.
-pub struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     options: &'a Options,
     tool: Tool,
     binary: PathBuf,
@@ -58,7 +58,7 @@ pub struct Setting<'a> {
 }
 
 /// Runs the tool over both documents; `false` when it found something or an operation never succeeded.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let tool = Tool::install()?;
     let binary = server::binary(Build::Debug)?;
     let postgres = server::postgres_for(options.backend)?;

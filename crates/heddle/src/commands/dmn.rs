@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::EvaluateDecision;
 use crate::output;
 
-pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
+pub(crate) fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
     let models: Vec<DecisionModel> = options.files.iter().map(|file| model(file)).collect::<Result<_>>()?;
     let input = input(options.input.as_deref())?;
     let compiled = compile_with(&models, dialect(&models));

@@ -11,7 +11,7 @@ use crate::records::{InstallationState, Usage};
 const DAY: i64 = 24 * 3600;
 
 /// The row of an installation that was set up and has no licence.
-pub fn row() -> InstallationState {
+pub(crate) fn row() -> InstallationState {
     InstallationState {
         installation_id: key().installation_id(),
         setup_token_sha256: None,
@@ -28,7 +28,7 @@ pub fn row() -> InstallationState {
     }
 }
 
-pub fn sealed(state: InstallationState) -> InstallationState {
+pub(crate) fn sealed(state: InstallationState) -> InstallationState {
     key().sealed(state).unwrap()
 }
 

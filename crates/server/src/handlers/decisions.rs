@@ -11,14 +11,14 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/{workflowId}/dmn/logic
-pub async fn logic(call: Call<ops::GetDecisionLogic>) -> HandlerResult {
+pub(crate) async fn logic(call: Call<ops::GetDecisionLogic>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let found = call.app.definitions.decision_logic(&call.authorized, &call.context, choice).await?;
     answer(&found)
 }
 
 /// PUT /api/workflows/{workflowId}/dmn/logic
-pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> HandlerResult {
+pub(crate) async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> HandlerResult {
     let (source, revision) = match &call.body {
         wire::decisions::DecisionLogicBody::Xml(bytes) => (LogicSource::Document(bytes.clone()), None),
         wire::decisions::DecisionLogicBody::Json(request) => {

@@ -13,13 +13,13 @@ use crate::call::Call;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/licence
-pub async fn get(call: Call<ops::GetLicence>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetLicence>) -> HandlerResult {
     let report = call.app.identity.licence(&call.authorized, &call.context).await?;
     shown(200, &report)
 }
 
 /// PUT /api/licence
-pub async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
+pub(crate) async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
     let install = Install {
         text: call.body.licence.clone(),
         force: call.body.force.unwrap_or(false),
@@ -32,7 +32,7 @@ pub async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
 }
 
 /// POST /api/licence/validate
-pub async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
+pub(crate) async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
     let found =
         call.app.identity.validate_licence(&call.authorized, &call.context, &call.body.licence).await?;
     let present = call.app.identity.licence_request(&call.authorized, &call.context).await?;
@@ -50,7 +50,7 @@ pub async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
 }
 
 /// GET /api/licence/request
-pub async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
+pub(crate) async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
     let request = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let usage = BTreeMap::from([
@@ -69,7 +69,7 @@ pub async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
 }
 
 /// POST /api/licence/trial
-pub async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
+pub(crate) async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
     let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(201, report));
     let report = call.app.identity.start_trial(&call.authorized, &call.context, &record).await?;
     shown(201, &report)

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// POST /api/workflows/transform/preview
-pub async fn preview(call: Call<ops::PreviewTransform>) -> HandlerResult {
+pub(crate) async fn preview(call: Call<ops::PreviewTransform>) -> HandlerResult {
     let (request, format) = match call.body {
         wire::transform::TransformBody::Xml(bytes) => {
             let format = SourceFormat::of_xml(&bytes);
@@ -107,7 +107,7 @@ fn shown(
 }
 
 /// GET /api/workflows/{workflowId}/export/bpmn
-pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
+pub(crate) async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
     let file_name = format!("{}.bpmn", exported.workflow.slug);
@@ -128,7 +128,7 @@ pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}/export/bpel
-pub async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
+pub(crate) async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
     let request = BpelRequest {
         version: version_choice(call.query.version.as_deref())?,
         process: call.query.process,
@@ -143,7 +143,7 @@ pub async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}/export/dmn
-pub async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
+pub(crate) async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
     let archive = matches!(call.query.format, Some(wire::definition::DmnFormat::Zip));
     let request = DmnRequest {
         version: version_choice(call.query.version.as_deref())?,
@@ -184,7 +184,7 @@ fn file(
 }
 
 /// GET /api/workflows/{workflowId}/import-source
-pub async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
+pub(crate) async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
     let source = call.app.definitions.import_source(&call.authorized, &call.context).await?;
     if call.meta.wants_json {
         return Response::data(

@@ -23,7 +23,7 @@ macro_rules! statements {
         }
 
         /// What is not a run comes first: it tells soonest that somebody else was faster.
-        pub $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
+        pub(crate) $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
             if let Some(id) = rows.delivered {
                 let row = outbox::table.find((rows.tenant, id));
                 one(diesel::delete(row).execute(conn)$($wait)*?)?;
@@ -143,11 +143,11 @@ macro_rules! statements {
 }
 
 /// On SQLite's own connection.
-pub mod blocking {
+pub(crate) mod blocking {
     statements!(diesel::SqliteConnection, diesel::RunQueryDsl, (), ());
 }
 
 /// On PostgreSQL's.
-pub mod waiting {
+pub(crate) mod waiting {
     statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, (async), (.await));
 }

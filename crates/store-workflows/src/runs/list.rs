@@ -21,7 +21,7 @@ const fn key(run: &Run) -> Key {
 }
 
 /// A page of a workflow's runs.
-pub async fn list(
+pub(crate) async fn list(
     db: &Db,
     (tenant, workflow): (TenantId, WorkflowId),
     filter: &RunFilter,

@@ -73,7 +73,7 @@ impl Key {
 }
 
 /// A page of workflows.
-pub async fn list(
+pub(crate) async fn list(
     db: &Db,
     (tenant, user): (TenantId, UserId),
     filter: &WorkflowFilter,

@@ -47,6 +47,12 @@ pub struct Attr<T: 'static> {
     pub set: fn(&mut T, Cow<'_, str>) -> bool,
 }
 
+impl<T> std::fmt::Debug for Attr<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attr").field("name", &self.name).field("lexis", &self.lexis).finish_non_exhaustive()
+    }
+}
+
 /// Reads a child into the model value; answers whether it was taken.
 pub type ReadChild<V, T> = fn(&mut Reader<'_, V>, &mut T, El) -> Result<bool, XmlError>;
 /// Writes the children of one name.
@@ -71,12 +77,24 @@ pub struct Child<V: Vocabulary, T: 'static> {
     pub write: Option<WriteChild<V, T>>,
 }
 
+impl<V: Vocabulary, T> std::fmt::Debug for Child<V, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Child").finish_non_exhaustive()
+    }
+}
+
 /// A model type's attributes and children. The id comes first, where there is one.
 pub struct Row<V: Vocabulary, T: 'static> {
     /// Its attributes, in parts that rows may share.
     pub attributes: &'static [&'static [Attr<T>]],
     /// Its children, in parts that rows may share.
     pub children: &'static [&'static [Child<V, T>]],
+}
+
+impl<V: Vocabulary, T> std::fmt::Debug for Row<V, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Row").finish_non_exhaustive()
+    }
 }
 
 impl<V: Vocabulary, T> Row<V, T> {

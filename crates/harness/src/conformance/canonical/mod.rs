@@ -10,11 +10,11 @@ mod values;
 
 use std::borrow::Cow;
 
-pub use tree::{Content, Document, Element, parse};
+pub(crate) use tree::{Content, Document, Element, parse};
 use values::Kind;
 
 /// Namespace of the BPMN 2.0 model.
-pub const MODEL: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
+pub(crate) const MODEL: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
 /// Namespace of BPMN diagram interchange.
 const BPMNDI: &str = "http://www.omg.org/spec/BPMN/20100524/DI";
 
@@ -31,7 +31,7 @@ enum Part<'t> {
 ///
 /// A diagram that was added to a document without any is no difference: an export is drawn when its source is
 /// not.
-pub fn difference(source: &Document, export: &Document) -> Option<String> {
+pub(crate) fn difference(source: &Document, export: &Document) -> Option<String> {
     if let Some(lost) = lost_declaration(source, export) {
         return Some(lost);
     }

@@ -165,7 +165,7 @@ const TEXTS: &[&str] = &[
 
 /// How the lexical forms of a value relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One form for each value.
     Text,
     /// `true` and `1`, `false` and `0`.
@@ -180,7 +180,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of an attribute.
-    pub fn of_attribute(element: &Name, attribute: &Name) -> Self {
+    pub(crate) fn of_attribute(element: &Name, attribute: &Name) -> Self {
         if attribute.ns == XSI && attribute.local == "type" {
             return Self::TypeName;
         }
@@ -202,7 +202,7 @@ impl Kind {
     }
 
     /// Whether two lexical forms in their scopes mean the same.
-    pub fn same(self, left: (&str, &Scope), right: (&str, &Scope)) -> bool {
+    pub(crate) fn same(self, left: (&str, &Scope), right: (&str, &Scope)) -> bool {
         let ((own, own_scope), (other, other_scope)) = (left, right);
         let equal = match self {
             Self::Text => return own == other,
@@ -241,7 +241,7 @@ fn resolved<'v>(name: &'v str, scope: &Scope, with_default: bool) -> Cow<'v, str
 
 /// What counts of an element's character data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextStyle {
+pub(crate) enum TextStyle {
     /// Every character.
     Exact,
     /// A qualified name.
@@ -252,7 +252,7 @@ pub enum TextStyle {
 
 impl TextStyle {
     /// The style of an element.
-    pub fn of(element: &Name) -> Self {
+    pub(crate) fn of(element: &Name) -> Self {
         let local = element.local.as_str();
         if !STANDARD.contains(&element.ns.as_str()) || TEXTS.contains(&local) {
             Self::Exact
@@ -264,7 +264,7 @@ impl TextStyle {
     }
 
     /// The text in the form in which it is compared.
-    pub fn normal<'v>(self, text: &'v str, scope: &Scope) -> Cow<'v, str> {
+    pub(crate) fn normal<'v>(self, text: &'v str, scope: &Scope) -> Cow<'v, str> {
         match self {
             Self::Exact => Cow::Borrowed(text),
             Self::Name => resolved(text, scope, false),

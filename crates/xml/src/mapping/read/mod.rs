@@ -63,6 +63,12 @@ pub struct Reader<'s, V: Vocabulary> {
     nesting: usize,
 }
 
+impl<V: Vocabulary> std::fmt::Debug for Reader<'_, V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
 impl<'s, V: Vocabulary> Reader<'s, V> {
     /// A reader of a tree whose prefixes are these.
     pub fn new(tree: &'s Document<'s, V>, bindings: &'s Bindings<'s>, state: V::Reading<'s>) -> Self {

@@ -68,6 +68,12 @@ pub struct Writer<'d, V: Vocabulary> {
     error: Option<WriteError>,
 }
 
+impl<V: Vocabulary> std::fmt::Debug for Writer<'_, V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
+}
+
 impl<'d, V: Vocabulary> Writer<'d, V> {
     fn use_ns(&mut self, ns: Ns) {
         if !self.used.contains(&ns) {

@@ -109,15 +109,15 @@ pub trait Vocabulary: Names + Sized {
 
 /// The URI of a namespace that the format knows.
 fn uri<V: Vocabulary>(ns: Ns) -> &'static str {
-    known::<V>(ns).and_then(|index| V::NAMESPACES.get(index)).copied().unwrap_or_default()
+    known(ns).and_then(|index| V::NAMESPACES.get(index)).copied().unwrap_or_default()
 }
 
 /// The prefix used where a document binds none.
 fn usual_prefix<V: Vocabulary>(ns: Ns) -> &'static str {
-    known::<V>(ns).and_then(|index| V::PREFIXES.get(index)).copied().unwrap_or_default()
+    known(ns).and_then(|index| V::PREFIXES.get(index)).copied().unwrap_or_default()
 }
 
 /// The index of a namespace among those that the format knows.
-fn known<V: Vocabulary>(ns: Ns) -> Option<usize> {
+fn known(ns: Ns) -> Option<usize> {
     ns.index().checked_sub(Ns::known(0).index())
 }

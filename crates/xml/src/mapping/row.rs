@@ -100,8 +100,8 @@ impl<V: Vocabulary, T> Row<V, T> {
     }
 
     /// The words of the children in the note of their order.
-    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.children.iter().flat_map(|part| part.iter()).map(|child| order::word::<V>(child.matches))
+    pub(super) fn words(&self) -> impl Iterator<Item = Option<&'static str>> {
+        self.children.iter().flat_map(|part| part.iter()).map(|child| V::order_word(child.matches))
     }
 
     /// The rank of an attribute.

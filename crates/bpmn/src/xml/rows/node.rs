@@ -56,7 +56,7 @@ const NODE_HEAD: &[Child<Node>] = &[
     kept!("auditing"),
     kept!("monitoring"),
     kept!("categoryValueRef"),
-    child!("incoming", read_flow_ref, |writer, node| write::flows::flow_refs(writer, node)),
+    child!("incoming", read_flow_ref, write::flows::flow_refs),
     Child { matches: Match::Kind(kind("outgoing")), read: Some(read_flow_ref), write: None },
 ];
 

@@ -10,6 +10,7 @@ use super::{Vocabulary, order};
 use crate::text::{number, parse_number};
 use crate::{El, Kind, XmlError};
 use std::borrow::Cow;
+use std::fmt;
 
 /// How the lexical form of an attribute relates to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,25 @@ pub struct Row<V: Vocabulary, T: 'static> {
     pub attributes: &'static [&'static [Attr<T>]],
     /// Its children, in parts that rows may share.
     pub children: &'static [&'static [Child<V, T>]],
+}
+
+impl<T> fmt::Debug for Attr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attr").field("name", &self.name).field("lexis", &self.lexis).finish_non_exhaustive()
+    }
+}
+
+impl<V: Vocabulary, T> fmt::Debug for Child<V, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Child").field("matches", &self.matches).finish_non_exhaustive()
+    }
+}
+
+impl<V: Vocabulary, T> fmt::Debug for Row<V, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { attributes, children } = self;
+        f.debug_struct("Row").field("attributes", attributes).field("children", children).finish()
+    }
 }
 
 impl<V: Vocabulary, T> Row<V, T> {

@@ -4,7 +4,7 @@ use super::contract::Contract;
 use super::names::Names;
 use super::tree::{Activity, Variable};
 use super::{Region, expression::Expr};
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Bpmn, EventReference, WorkflowDefinition};
 use std::collections::{HashMap, HashSet};
 
@@ -133,11 +133,11 @@ impl<'d> Context<'d> {
     }
 
     pub(crate) fn warn(&mut self, element: u32, code: &str, message: impl Into<String>) {
-        self.note(Diagnostic::warning(code, message), element);
+        self.note(diagnostic::warning(code, message), element);
     }
 
     pub(crate) fn inform(&mut self, element: u32, code: &str, message: impl Into<String>) {
-        self.note(Diagnostic::info(code, message), element);
+        self.note(diagnostic::info(code, message), element);
     }
 
     fn note(&mut self, diagnostic: Diagnostic, element: u32) {

@@ -23,7 +23,7 @@ mod tree;
 mod write;
 mod wsdl;
 
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use std::borrow::Cow;
 
@@ -134,7 +134,7 @@ pub fn check(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         Ok(exported) => exported.diagnostics,
         Err(unmappable) if unmappable.is_nothing() => {
             vec![
-                Diagnostic::error("noProcess", "the definition holds no process with nodes")
+                diagnostic::error("noProcess", "the definition holds no process with nodes")
                     .with_clause("14"),
             ]
         }
@@ -147,7 +147,7 @@ fn diagnostic(region: Region) -> Diagnostic {
     if region.element_ids.len() > 1 {
         message.push_str(&format!(" ({})", region.element_ids.join(", ")));
     }
-    let mut found = Diagnostic::error(region.code, message).with_clause(region.clause);
+    let mut found = diagnostic::error(region.code, message).with_clause(region.clause);
     found.element_id = region.element_ids.into_iter().next();
     found.path = region.path;
     found

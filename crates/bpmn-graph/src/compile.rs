@@ -6,7 +6,7 @@ use super::{
     Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work, node,
     unsupported,
 };
-use heddle_bpmn::diagnostic::{Diagnostic, ExpressionPosition};
+use heddle_bpmn::diagnostic::{self, Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use heddle_feel::Expression;
@@ -68,7 +68,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
         }
         if process.executable == Some(false) {
             let sentence = "the process is marked as not executable and cannot be started";
-            compiled.diagnostics.push(Diagnostic::info("processNotExecutable", sentence).with_element(id));
+            compiled.diagnostics.push(diagnostic::info("processNotExecutable", sentence).with_element(id));
             continue;
         }
         seen = true;
@@ -79,7 +79,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
     }
     if !seen {
         let sentence = "the definition holds no executable process with nodes";
-        compiled.diagnostics.push(Diagnostic::error("noExecutableProcess", sentence).with_clause("10.2"));
+        compiled.diagnostics.push(diagnostic::error("noExecutableProcess", sentence).with_clause("10.2"));
     }
     compiled
 }
@@ -167,12 +167,12 @@ impl<'d> Builder<'d> {
     }
 
     pub(super) fn refuse(&mut self, id: &str, code: &str, sentence: String, clause: &str) {
-        let diagnostic = Diagnostic::error(code, sentence).with_clause(clause);
+        let diagnostic = diagnostic::error(code, sentence).with_clause(clause);
         self.diagnostics.push(if id.is_empty() { diagnostic } else { diagnostic.with_element(id) });
     }
 
     pub(super) fn warn(&mut self, id: &str, code: &str, sentence: &str, clause: &str) {
-        self.diagnostics.push(Diagnostic::warning(code, sentence).with_element(id).with_clause(clause));
+        self.diagnostics.push(diagnostic::warning(code, sentence).with_element(id).with_clause(clause));
     }
 
     fn graph(&mut self, id: &str, name: Option<String>, process: &'d Process) -> Graph {
@@ -398,7 +398,7 @@ impl<'d> Builder<'d> {
             return condition::feel(text, own.or(self.language));
         };
         let sentence = format!("the condition `{text}` is evaluated as the FEEL expression `{translated}`");
-        let info = Diagnostic::info("translatedCondition", sentence).with_clause("8.4.6");
+        let info = diagnostic::info("translatedCondition", sentence).with_clause("8.4.6");
         self.diagnostics.push(info.with_element(edge.id.as_deref().unwrap_or_default()));
         // A place in the translation is none that the author knows.
         condition::feel(&translated, None).map_err(|wrong| Wrong { place: None, ..wrong })

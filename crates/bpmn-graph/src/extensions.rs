@@ -2,7 +2,7 @@
 //! element with one that is neither mapped to a setting of its `configuration` nor without effect.
 
 use super::compile::Builder;
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic;
 use heddle_bpmn::element::ElementKind as K;
 use heddle_bpmn::model::{Bpmn, Node, Process};
 use heddle_bpmn::xml::extensions::{Effect, Hit, around, in_fragment, is_standard, namespaces};
@@ -246,9 +246,9 @@ impl Builder<'_> {
         for finding in found {
             let diagnostic = if finding.refused {
                 let remedy = "Say the same with settings of the node, or remove the extension.";
-                Diagnostic::error("unsupportedExtension", finding.sentence).with_remedy(remedy)
+                diagnostic::error("unsupportedExtension", finding.sentence).with_remedy(remedy)
             } else {
-                Diagnostic::warning("extensionUnused", finding.sentence)
+                diagnostic::warning("extensionUnused", finding.sentence)
             };
             self.diagnostics.push(diagnostic.with_element(id).with_clause("8.3.3"));
         }

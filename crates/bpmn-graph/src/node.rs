@@ -5,7 +5,7 @@ use super::compile::{Builder, Raw};
 use super::events::Refused;
 use super::settings::UserTask;
 use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
 use std::sync::Arc;
 
@@ -160,7 +160,7 @@ impl Builder<'_> {
         ) {
             let id = self.nodes[ix as usize].id.clone();
             let sentence = format!("the {} has no implementation and completes at once", element.name());
-            self.diagnostics.push(Diagnostic::info("taskCompletesAtOnce", sentence).with_element(&*id));
+            self.diagnostics.push(diagnostic::info("taskCompletesAtOnce", sentence).with_element(&*id));
         }
         Work::Pass
     }

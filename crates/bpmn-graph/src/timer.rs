@@ -6,10 +6,13 @@
 
 use heddle_bpmn::juel;
 use heddle_feel::{Dialect, EvalContext, Expression};
-use heddle_kernel::Timestamp;
+use heddle_kernel::{IsoDuration, Timestamp};
 use jiff::{Span, Zoned, civil, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
+
+/// Nanoseconds in a second.
+const NANOS: i128 = 1_000_000_000;
 
 /// Which of the three timer attributes a definition uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -91,15 +94,9 @@ impl Period {
     /// # Errors
     /// When the text is none, or is zero or negative.
     pub fn parse(text: &str) -> Result<Self, TimerError> {
+        let span = IsoDuration::parse(text).filter(|_| !text.starts_with('+')).and_then(span);
         let wrong = || TimerError(format!("`{text}` is not a positive ISO 8601 duration such as PT15M"));
-        if !text.starts_with(['P', 'p']) {
-            return Err(wrong());
-        }
-        let Ok(span) = text.parse::<Span>() else { return Err(wrong()) };
-        if span.is_negative() || span.is_zero() {
-            return Err(wrong());
-        }
-        Ok(Self { text: text.into(), span: span.fieldwise() })
+        Ok(Self { text: text.into(), span: span.ok_or_else(wrong)?.fieldwise() })
     }
 
     /// The instant `times` periods after `anchor`; none beyond the calendar's range.
@@ -295,6 +292,19 @@ impl Recurrence {
         }
         self.at(high).map(|_| high)
     }
+}
+
+/// A positive duration in the calendar's terms.
+fn span(of: IsoDuration) -> Option<Span> {
+    if of.negative || of.is_zero() {
+        return None;
+    }
+    let clock = of.clock.unwrap_or(0);
+    let seconds = i64::try_from(clock.div_euclid(NANOS)).ok()?;
+    let nanos = i64::try_from(clock.rem_euclid(NANOS)).ok()?;
+    let days = Span::new().try_days(of.days.unwrap_or(0)).ok()?.try_weeks(of.weeks.unwrap_or(0)).ok()?;
+    let calendar = days.try_months(of.months.unwrap_or(0)).ok()?.try_years(of.years.unwrap_or(0)).ok()?;
+    calendar.try_seconds(seconds).ok()?.try_nanoseconds(nanos).ok()
 }
 
 /// An instant in the calendar; beyond the calendar's range, its end.

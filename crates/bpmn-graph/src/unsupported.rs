@@ -3,7 +3,7 @@
 
 use super::Element;
 use super::compile::Builder;
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process};
 use serde_json::{Map, Value};
 
@@ -168,7 +168,7 @@ pub(super) fn correlation_keys(bpmn: &Bpmn) -> Vec<Diagnostic> {
     let unused = |key: &CorrelationKey| {
         let sentence = "the correlation key is not computed: messages are told apart by the `correlationKey` of \
                         their nodes";
-        let mut found = Diagnostic::warning("correlationUnused", sentence).with_clause("8.4.2");
+        let mut found = diagnostic::warning("correlationUnused", sentence).with_clause("8.4.2");
         found.element_id.clone_from(&key.id);
         found
     };

@@ -1,11 +1,10 @@
 //! Automatic layout: diagram interchange for what has none.
 //!
-//! A process is laid out from left to right in layers, in the phases of Sugiyama: layer assignment ([`layers`]),
-//! ordering ([`ordering`], [`chains`]), coordinate assignment ([`coordinates`]), with routes of the edges between
-//! ([`route`], [`tracks`]), with orthogonal edges that pass no shape but their own
-//! ends. Flows are taken apart into chains that each stand in one row; branches stand above and below, lanes
-//! are bands of rows, sub-processes are laid out first and stand in their process with their size. Edges
-//! leave through the gaps between columns and rows, where each has a track of its own.
+//! A process is laid out from left to right in layers, in the phases of Sugiyama: layer assignment (`layers`),
+//! ordering (`ordering`, `chains`), coordinate assignment (`coordinates`), with orthogonal routes of the edges between
+//! (`route`, `tracks`) that pass no shape but their own ends. Flows are taken apart into chains that each stand in one
+//! row; branches stand above and below, lanes are bands of rows, sub-processes are laid out first and stand in their
+//! process with their size. Edges leave through the gaps between columns and rows, where each has a track of its own.
 //!
 //! The same definition gives the same layout. A process or sub-process of more than [`MOST_ITEMS`] nodes
 //! stands in a square in document order, which takes near-linear time; edges go through the gaps all the same.

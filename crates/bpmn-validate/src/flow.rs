@@ -2,7 +2,7 @@
 
 use super::index::{Index, Named};
 use super::{Findings, Map, below};
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic;
 use heddle_bpmn::element::{ElementKind, Group};
 use heddle_bpmn::model::{Edge, GraphRef, Node};
 
@@ -27,7 +27,7 @@ pub(super) fn check(number: usize, graph: &GraphRef<'_>, index: &Index<'_>, find
     for (at, node) in graph.nodes.iter().enumerate() {
         let path = |member: &str| below(&graph.path, "nodes", at, member);
         if node.element_type().is_none_or(str::is_empty) {
-            let diagnostic = Diagnostic::error("missingType", "A node has no type.").with_clause("8.4.7");
+            let diagnostic = diagnostic::error("missingType", "A node has no type.").with_clause("8.4.7");
             findings.add(diagnostic, node.element_id(), || path("type"));
         }
         let (incoming, outgoing) =
@@ -52,22 +52,22 @@ fn check_end(
     let id = edge.id.as_deref();
     let Some(end) = end.filter(|end| !end.is_empty()) else {
         let message = format!("The edge has no {member}.");
-        findings.add(Diagnostic::error("required", message).with_clause("8.4.13"), id, path);
+        findings.add(diagnostic::error("required", message).with_clause("8.4.13"), id, path);
         return;
     };
     match index.get(end) {
         None => {
             let message = format!("The {member} {end:?} does not exist.");
-            findings.add(Diagnostic::error("danglingReference", message).with_clause("8.4.13"), id, path);
+            findings.add(diagnostic::error("danglingReference", message).with_clause("8.4.13"), id, path);
         }
         Some(Named::Node(graph, _)) if graph == number => {}
         Some(Named::Node(..)) if sequence => {
             let message = format!("The {member} {end:?} lies in another process or sub-process.");
-            findings.add(Diagnostic::error("flowCrossesBorder", message).with_clause("8.4.13"), id, path);
+            findings.add(diagnostic::error("flowCrossesBorder", message).with_clause("8.4.13"), id, path);
         }
         Some(_) if sequence => {
             let message = format!("The {member} {end:?} is no flow node.");
-            findings.add(Diagnostic::error("wrongReference", message).with_clause("8.4.13"), id, path);
+            findings.add(diagnostic::error("wrongReference", message).with_clause("8.4.13"), id, path);
         }
         Some(_) => {}
     }
@@ -95,7 +95,7 @@ fn check_degree(
         _ => None,
     };
     if let Some((code, message, clause)) = broken {
-        findings.add(Diagnostic::error(code, message).with_clause(clause), node.element_id(), || path(""));
+        findings.add(diagnostic::error(code, message).with_clause(clause), node.element_id(), || path(""));
     }
 }
 
@@ -115,9 +115,9 @@ fn check_default(
         let diagnostic = match index.get(flow) {
             Some(Named::Edge(graph, source)) if graph == number && source == node.element_id() => continue,
             None => {
-                Diagnostic::error("danglingReference", format!("The default flow {flow:?} does not exist."))
+                diagnostic::error("danglingReference", format!("The default flow {flow:?} does not exist."))
             }
-            Some(_) => Diagnostic::error(
+            Some(_) => diagnostic::error(
                 "defaultFlowNotOutgoing",
                 format!("The default flow {flow:?} does not leave this node."),
             ),
@@ -133,13 +133,13 @@ fn check_content(graph: &GraphRef<'_>, node: &Node, findings: &mut Findings, pat
     }
     if node.kind().is_some_and(|kind| kind.group() != Group::SubProcess) {
         let message = "Only a sub-process, an ad-hoc sub-process or a transaction has content.";
-        let diagnostic = Diagnostic::error("unexpectedContent", message).with_clause("10.3.5");
+        let diagnostic = diagnostic::error("unexpectedContent", message).with_clause("10.3.5");
         findings.add(diagnostic, node.element_id(), || path("bpmn.subProcess"));
     }
     let around = graph.owner.and_then(Node::element_id);
     if around.is_some() && around == node.element_id() {
         let message = "The sub-process lies within itself.";
-        let diagnostic = Diagnostic::error("cyclicNesting", message).with_clause("10.3.5");
+        let diagnostic = diagnostic::error("cyclicNesting", message).with_clause("10.3.5");
         findings.add(diagnostic, node.element_id(), || path("bpmn.subProcess"));
     }
 }

@@ -1,7 +1,7 @@
 //! All ids of a definition and what they name.
 
 use super::{Findings, Map, below};
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic;
 use heddle_bpmn::model::{
     Bpmn, ChoreographyActivity, Conversation, DataItem, GraphRef, LaneSet, Node, NodeBpmn, WorkflowDefinition,
 };
@@ -69,7 +69,7 @@ impl<'a> Index<'a> {
             }
             Entry::Occupied(_) => {
                 let message = format!("The id {id:?} stands more than once.");
-                let diagnostic = Diagnostic::error("duplicateId", message).with_clause("8.3.1");
+                let diagnostic = diagnostic::error("duplicateId", message).with_clause("8.3.1");
                 findings.add(diagnostic, Some(id), path);
             }
         }
@@ -83,7 +83,7 @@ impl<'a> Index<'a> {
             let path = || below(&graph.path, "nodes", at, "");
             let id = node.id.as_ref().or_else(|| node.bpmn.as_ref().and_then(|bpmn| bpmn.id.as_ref()));
             if id.is_none_or(String::is_empty) {
-                let diagnostic = Diagnostic::error("missingId", "A node has no id.").with_clause("8.3.1");
+                let diagnostic = diagnostic::error("missingId", "A node has no id.").with_clause("8.3.1");
                 findings.add(diagnostic, None, path);
             }
             self.add(id, Named::Node(number, node), findings, path);
@@ -94,7 +94,7 @@ impl<'a> Index<'a> {
         for (at, edge) in graph.edges.iter().enumerate() {
             let path = || below(&graph.path, "edges", at, "");
             if edge.id.as_ref().is_none_or(String::is_empty) {
-                let diagnostic = Diagnostic::warning("missingId", "An edge has no id.").with_clause("8.3.1");
+                let diagnostic = diagnostic::warning("missingId", "An edge has no id.").with_clause("8.3.1");
                 findings.add(diagnostic, None, path);
             }
             self.add(edge.id.as_ref(), Named::Edge(number, edge.source.as_deref()), findings, path);

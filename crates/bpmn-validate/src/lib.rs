@@ -16,7 +16,7 @@ pub use constraints::{Profile, Rule, RuleProfile, constraints, rules};
 pub use profile::{common_executable_schema, outside_common_executable};
 pub use soundness::{Soundness, soundness};
 
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{WorkflowDefinition, graphs, join};
 use heddle_xml::hash::HashMap as Map;
 use index::Index;
@@ -56,7 +56,7 @@ pub fn structure(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     references::check_model(definition, &index, &mut findings);
     if findings.more > 0 {
         let message = format!("{} more findings are left out.", findings.more);
-        findings.found.push(Diagnostic::info("moreFindings", message));
+        findings.found.push(diagnostic::info("moreFindings", message));
     }
     findings.found
 }

@@ -2,7 +2,7 @@
 
 use super::index::{Index, Named};
 use super::{Findings, below};
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic;
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{EventDefinition, GraphRef, LaneSet, Node, WorkflowDefinition};
 
@@ -80,8 +80,8 @@ impl From<'_, '_> {
             Some(named) if want.accepts(named) => return,
             // What is kept as XML has no kind here.
             Some(Named::Other) => return,
-            Some(_) => Diagnostic::error("wrongReference", format!("{reference:?} is no {}.", want.name())),
-            None => Diagnostic::error(
+            Some(_) => diagnostic::error("wrongReference", format!("{reference:?} is no {}.", want.name())),
+            None => diagnostic::error(
                 "danglingReference",
                 format!("The {} {reference:?} does not exist.", want.name()),
             ),
@@ -141,7 +141,7 @@ fn check_host(
     path: &dyn Fn(&str) -> String,
 ) {
     let Some(host) = host.filter(|host| !host.is_empty()) else {
-        let diagnostic = Diagnostic::error("required", "A boundary event must be attached to an activity.");
+        let diagnostic = diagnostic::error("required", "A boundary event must be attached to an activity.");
         findings.add(diagnostic.with_clause("10.5.4"), node.element_id(), || path("bpmn.attachedToRef"));
         return;
     };
@@ -158,13 +158,13 @@ fn check_host(
         Some(_) => format!("{host:?} is no activity."),
         None => {
             let diagnostic =
-                Diagnostic::error("danglingReference", format!("The activity {host:?} does not exist."));
+                diagnostic::error("danglingReference", format!("The activity {host:?} does not exist."));
             let diagnostic = diagnostic.with_clause("10.5.4");
             findings.add(diagnostic, node.element_id(), || path("bpmn.attachedToRef"));
             return;
         }
     };
-    let diagnostic = Diagnostic::error("wrongReference", diagnostic).with_clause("10.5.4");
+    let diagnostic = diagnostic::error("wrongReference", diagnostic).with_clause("10.5.4");
     findings.add(diagnostic, node.element_id(), || path("bpmn.attachedToRef"));
 }
 
@@ -181,13 +181,13 @@ fn check_event(definition: &EventDefinition, from: &mut From<'_, '_>, path: &dyn
         }
         Some(other) => {
             let message = format!("There is no event definition of the type {other:?}.");
-            let diagnostic = Diagnostic::error("unknownEventDefinition", message).with_clause("10.5.5");
+            let diagnostic = diagnostic::error("unknownEventDefinition", message).with_clause("10.5.5");
             from.findings.add(diagnostic, from.id, || path("type"));
             return;
         }
         None => {
             let diagnostic =
-                Diagnostic::error("required", "An event definition has no type.").with_clause("10.5.5");
+                diagnostic::error("required", "An event definition has no type.").with_clause("10.5.5");
             from.findings.add(diagnostic, from.id, || path("type"));
             return;
         }

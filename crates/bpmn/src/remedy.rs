@@ -67,12 +67,12 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Diagnostic;
+    use crate::diagnostic;
 
     #[test]
     fn a_finding_says_what_to_do() {
-        assert!(Diagnostic::error("duplicateId", "x").remedy.is_some());
-        let own = Diagnostic::error("duplicateId", "x").with_remedy("Rename it.");
+        assert!(diagnostic::error("duplicateId", "x").remedy.is_some());
+        let own = diagnostic::error("duplicateId", "x").with_remedy("Rename it.");
         assert_eq!(own.remedy.as_deref(), Some("Rename it."));
     }
 }

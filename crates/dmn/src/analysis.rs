@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json};
 use crate::compile::Model;
 use crate::compile::plan::{Body, Kind, Logic, Node, Place};
 use crate::compile::table::{Cell, Table, Test, any_passes};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Placed as _, Severity};
 use crate::model::HitPolicy;
 
 /// Pairs of rules compared in one table.

@@ -1,6 +1,8 @@
 //! What every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches, enums of
 //! literals and the two ports through which time and ids come in. No I/O and no async.
 
+mod diagnostic;
+mod duration;
 mod id;
 mod literals;
 mod page;
@@ -8,6 +10,8 @@ mod patch;
 mod request_id;
 mod time;
 
+pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
+pub use duration::IsoDuration;
 pub use id::{
     EventId, GrantId, IdError, IdSource, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId,
     TenantId, TokenId, UserId, WorkflowId, uuid_v7,

@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 
-use heddle_bpmn::ExpressionPosition;
-use heddle_bpmn::diagnostic::{Diagnostic, Severity};
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Bpmn, Dmn, Process, WorkflowDefinition};
 use heddle_dmn::extensions::{dialect, extensions};
 use heddle_dmn::{ElementKind, Model, xml};
@@ -57,7 +56,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Result<Option<Decisions>, Vec
         }
         let sentence =
             "The decision model shows decisions, but has no document (`sourceXml`) with their logic.";
-        return Err(vec![Diagnostic::error("decisionSourceMissing", sentence).with_path("dmn.sourceXml")]);
+        return Err(vec![diagnostic::error("decisionSourceMissing", sentence).with_path("dmn.sourceXml")]);
     }
     let mut models = Vec::new();
     let mut diagnostics = Vec::new();
@@ -68,7 +67,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Result<Option<Decisions>, Vec
                 models.push(read.model);
             }
             Err(error) => {
-                let found = Diagnostic::error("malformedSource", error.to_string()).with_path(&source.path);
+                let found = diagnostic::error("malformedSource", error.to_string()).with_path(&source.path);
                 diagnostics.push(Diagnostic { line: Some(error.line), column: Some(error.column), ..found });
             }
         }
@@ -88,17 +87,17 @@ fn unheeded<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Diagnostic> + 's
     let named = named.filter(|one| one.word.ends_with(":inputVariable")).map(|one| {
         let sentence =
             "The name that `inputVariable` gives to the input's value is not known to entries: write `?`.";
-        let found = Diagnostic::warning("inputVariableUnused", sentence);
+        let found = diagnostic::warning("inputVariableUnused", sentence);
         Diagnostic { element_id: one.element_id, ..found }
     });
     let sentence = "`cellInput` is no name here: write `?` for the value that an entry tests.";
     let cell =
-        source.text.contains("cellInput").then(|| Diagnostic::warning("inputVariableUnused", sentence));
+        source.text.contains("cellInput").then(|| diagnostic::warning("inputVariableUnused", sentence));
     named.chain(cell).map(|found| found.with_path(&source.path))
 }
 
 /// The document that a finding is about: the first one with its element.
-fn place<'s>(one: &heddle_dmn::Diagnostic, sources: &'s [Source<'_>]) -> &'s str {
+fn place<'s>(one: &Diagnostic, sources: &'s [Source<'_>]) -> &'s str {
     let [first, others @ ..] = sources else { return "dmn.sourceXml" };
     let mark = one.element_id.as_ref().map(|id| format!("\"{id}\""));
     let holds = |source: &&Source<'_>| mark.as_ref().is_some_and(|mark| source.text.contains(mark.as_str()));
@@ -108,27 +107,14 @@ fn place<'s>(one: &heddle_dmn::Diagnostic, sources: &'s [Source<'_>]) -> &'s str
     others.iter().find(holds).map_or(&first.path, |source| &source.path)
 }
 
-/// A finding in the words of definitions.
-pub fn finding(one: &heddle_dmn::Diagnostic, path: &str) -> Diagnostic {
-    let severity = match one.severity {
-        heddle_dmn::Severity::Error => Severity::Error,
-        heddle_dmn::Severity::Warning => Severity::Warning,
-        heddle_dmn::Severity::Info => Severity::Info,
-    };
+/// A finding of a decision model as one of the definition: at a document, with the remedy of its code.
+pub fn finding(one: &Diagnostic, path: &str) -> Diagnostic {
     // What has no id is known by its name.
     let message = match (&one.element_id, &one.element_name) {
         (None, Some(name)) => format!("`{name}`: {}", one.message),
         _ => one.message.clone(),
     };
-    let expression = one.expression.map(|at| ExpressionPosition { line: at.line, column: at.column });
-    Diagnostic {
-        element_id: one.element_id.clone(),
-        line: one.line,
-        column: one.column,
-        expression,
-        ..Diagnostic::new(severity, &one.code, message)
-    }
-    .with_path(path)
+    diagnostic::with_remedy(Diagnostic { message, element_name: None, ..one.clone() }).with_path(path)
 }
 
 /// What is to be said about the decisions of a definition, and about the tasks that evaluate them.
@@ -183,7 +169,7 @@ fn references(definition: &WorkflowDefinition, model: Option<&Model>) -> Vec<Dia
             (None, []) => format!("there is no decision `{wanted}`: the definition has none"),
             (None, known) => format!("there is no decision `{wanted}`; there are {}", known.join(", ")),
         };
-        let error = Diagnostic::error("unknownDecision", sentence)
+        let error = diagnostic::error("unknownDecision", sentence)
             .with_element(at.node.element_id().unwrap_or_default())
             .with_path(format!("{}.configuration.decisionRef", at.path))
             .with_clause("10.3.3.1");

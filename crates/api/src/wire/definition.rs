@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-pub use heddle_bpmn::Diagnostic;
+pub use super::diagnostic::Diagnostic;
 
 /// A definition: the document as it was sent, so that absent and null stay apart, and its typed view.
 #[derive(Debug, Clone, PartialEq)]

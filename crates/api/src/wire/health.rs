@@ -1,5 +1,6 @@
 //! Health, and the test clock.
 
+use super::duration::Duration;
 use heddle_kernel::Timestamp;
 
 use super::envelope::Instant;
@@ -57,8 +58,8 @@ request! {
     #[schema(examples(json!({"advance": "PT1M"})))]
     struct AdvanceClock {
         /// An ISO 8601 duration of days and time.
-        #[schema(pattern = "^P(?=.)([0-9]{1,5}D)?(T(?=.)([0-9]{1,6}H)?([0-9]{1,6}M)?([0-9]{1,6}([.][0-9]{1,6})?S)?)?$")]
-        advance: String,
+        #[schema(value_type = String, pattern = "^P(?=.)([0-9]{1,5}D)?(T(?=.)([0-9]{1,6}H)?([0-9]{1,6}M)?([0-9]{1,6}([.][0-9]{1,6})?S)?)?$")]
+        advance: Duration,
     }
 }
 

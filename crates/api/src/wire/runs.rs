@@ -1,5 +1,6 @@
 //! Runs, their events, and decisions.
 
+use super::duration::Duration;
 use heddle_kernel::{RunId, Timestamp, WorkflowId};
 use serde_json::Value;
 
@@ -402,8 +403,8 @@ request! {
         #[schema(min_length = 1, max_length = 200)]
         correlation_key: Option<String>,
         /// Only those that have waited longer: an ISO 8601 duration of days and time, such as `PT1H`.
-        #[schema(pattern = "^P(?=.)([0-9]{1,6}D)?(T(?=.)([0-9]{1,6}H)?([0-9]{1,6}M)?([0-9]{1,6}S)?)?$")]
-        waiting_longer_than: Option<String>,
+        #[schema(value_type = Option<String>, pattern = "^P(?=.)([0-9]{1,6}D)?(T(?=.)([0-9]{1,6}H)?([0-9]{1,6}M)?([0-9]{1,6}S)?)?$")]
+        waiting_longer_than: Option<Duration>,
     }
 
     /// What to tell of a run.

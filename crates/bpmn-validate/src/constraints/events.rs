@@ -5,6 +5,7 @@ use heddle_bpmn::element::ElementKind as K;
 use heddle_bpmn::elements::El;
 use heddle_bpmn_graph::{TimerDefinition, TimerKind};
 use heddle_feel::{Dialect, Expression};
+use heddle_kernel::IsoDuration;
 
 pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.all(K::StartEvent).iter().for_each(|event| start(doc, *event, out));
@@ -248,7 +249,7 @@ fn is_time(kind: TimerKind, text: &str) -> bool {
         || text.contains("#{")
         || TimerDefinition::parse(kind, text).is_ok_and(|timer| timer.is_literal())
         // The engine refuses to wait for no time at all, but the text is a duration.
-        || (kind == TimerKind::Duration && text.trim_start_matches('-').starts_with('P') && text.parse::<jiff::Span>().is_ok())
+        || (kind == TimerKind::Duration && IsoDuration::parse(text).is_some())
         || (computes(text) && Expression::compile(text, Dialect::Heddle).is_ok())
 }
 

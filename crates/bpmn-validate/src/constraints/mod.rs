@@ -17,7 +17,7 @@ mod tests;
 pub use rules::{Rule, RuleProfile};
 
 use doc::Doc;
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::elements::{El, Elements};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::xml;
@@ -70,7 +70,7 @@ pub fn constraints(definition: &WorkflowDefinition, profile: Profile) -> Vec<Dia
     };
     let tree = match Elements::parse(&written.xml) {
         Ok(tree) => tree,
-        Err(error) => return vec![Diagnostic::error("notExportable", error.to_string())],
+        Err(error) => return vec![diagnostic::error("notExportable", error.to_string())],
     };
     let doc = Doc::new(&tree);
     let mut out = Out::default();
@@ -84,7 +84,7 @@ pub fn constraints(definition: &WorkflowDefinition, profile: Profile) -> Vec<Dia
 
 fn not_exportable(error: &xml::WriteError) -> Diagnostic {
     let (xml::WriteError::Fragment { path, .. } | xml::WriteError::Character { path }) = error;
-    Diagnostic::error("notExportable", error.to_string()).with_path(path)
+    diagnostic::error("notExportable", error.to_string()).with_path(path)
 }
 
 /// What is found: the rule and the element.
@@ -119,7 +119,7 @@ impl Out {
         let diagnostic = |((rule, el), around): (&(&Rule, El), &Vec<Cow<'_, str>>)| {
             let message = format!("{}: {}", doc.label(*el), rule.constraint);
             let mut found =
-                Diagnostic::error(rule.code, message).with_clause(rule.clause).with_remedy(rule.remedy);
+                diagnostic::error(rule.code, message).with_clause(rule.clause).with_remedy(rule.remedy);
             found.rule = rule.is_published().then(|| rule.rule.to_owned());
             found.element_id = around.first().map(|id| id.clone().into_owned());
             // What has no member of its own stands within what is around it.

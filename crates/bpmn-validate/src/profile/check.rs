@@ -5,7 +5,7 @@ use super::{
 };
 use crate::constraints::doc::Doc;
 use crate::constraints::places::Places;
-use heddle_bpmn::diagnostic::Diagnostic;
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::{ElementKind as K, Group};
 use heddle_bpmn::elements::{El, Elements};
 use heddle_bpmn::model::WorkflowDefinition;
@@ -50,7 +50,7 @@ pub fn outside_common_executable(definition: &WorkflowDefinition) -> Vec<Diagnos
     let around: Vec<_> = check.found.iter().map(|(el, _)| doc.ids_around(*el)).collect();
     let places = Places::of(definition, around.iter().flatten().map(|id| &**id));
     let diagnostic = |((el, finding), around): (&(El, Finding), &Vec<Cow<'_, str>>)| {
-        let mut found = Diagnostic::error("outsideProfile", format!("{}: {}", doc.label(*el), finding.text))
+        let mut found = diagnostic::error("outsideProfile", format!("{}: {}", doc.label(*el), finding.text))
             .with_clause("2.2")
             .with_remedy(finding.remedy);
         found.element_id = around.first().map(|id| id.clone().into_owned());

@@ -38,7 +38,7 @@ mod tests;
 
 use explore::Budget;
 use flow::FlowGraph;
-use heddle_bpmn::diagnostic::{Diagnostic, Severity};
+use heddle_bpmn::diagnostic::{self, Diagnostic, Severity};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{GraphRef, Node, WorkflowDefinition, graphs};
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ impl Soundness {
         for scope in &self.unjudged {
             let message = "The flow has too many states to judge all of them.";
             let mut diagnostic =
-                Diagnostic::info("soundnessUnknown", message).with_path(&scope.path).with_clause("13.4");
+                diagnostic::info("soundnessUnknown", message).with_path(&scope.path).with_clause("13.4");
             diagnostic.element_id.clone_from(&scope.element_id);
             found.push(
                 diagnostic
@@ -128,7 +128,7 @@ impl Soundness {
         }
         if self.more > 0 {
             let message = format!("{} more findings about the flow are left out.", self.more);
-            found.push(Diagnostic::info("moreFindings", message));
+            found.push(diagnostic::info("moreFindings", message));
         }
         found
     }
@@ -146,7 +146,7 @@ impl Finding {
     fn diagnostic(&self, code: &str) -> Diagnostic {
         // What is never reached is a matter of how a process is begun, the rest of how its gateways join.
         let clause = if code == "unreachable" { "13.2" } else { "13.4" };
-        let mut diagnostic = Diagnostic::new(Severity::Warning, code, &self.message).with_clause(clause);
+        let mut diagnostic = diagnostic::new(Severity::Warning, code, &self.message).with_clause(clause);
         diagnostic.element_id = self.element_ids.first().cloned();
         diagnostic.with_path(&self.path).with_remedy(&self.remedy)
     }

@@ -4,7 +4,7 @@ use super::names::{self, Bpmn, kind, ns, row};
 use super::read::Reading;
 use super::write::Writing;
 use super::{Group, MAX_JSON_DEPTH, extensions, tree};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use heddle_xml::mapping::{Finding, Match, Vocabulary};
 use heddle_xml::{Attribute, El, Kind, Limits, Ns};
 
@@ -107,7 +107,7 @@ impl Vocabulary for Bpmn {
             Ok(data) => reader.state.data = data,
             Err(error) => {
                 let message = format!("The attribute heddle:data is not understood: {error}.");
-                super::read::note(reader, Diagnostic::warning("invalidData", message));
+                super::read::note(reader, diagnostic::warning("invalidData", message));
             }
         }
         true
@@ -124,7 +124,7 @@ impl Vocabulary for Bpmn {
 
     fn found(reader: &mut Reader<'_>, finding: Finding) {
         let Finding { reason, message, element_id } = finding;
-        super::read::note(reader, Diagnostic { element_id, ..Diagnostic::warning(reason, message) });
+        super::read::note(reader, Diagnostic { element_id, ..diagnostic::warning(reason, message) });
     }
 
     fn preserves_attribute(reader: &mut Reader<'_>, name: &str) {

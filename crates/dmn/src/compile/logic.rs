@@ -9,7 +9,7 @@ use super::plan::{AllowedValues, Column, Entry, FunctionLogic, ItemType, Kind, L
 use super::table::{Cell, Input, Output, Table, Test};
 use super::texts::Texts;
 use super::types::Types;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic;
 use crate::model::{
     At, BoxedExpression, ContextExpression, DecisionTable, FunctionDefinition, FunctionKind, InformationItem,
     Invocation, LiteralExpression, Relation, UnaryTestsText,
@@ -273,7 +273,7 @@ impl Compiler<'_, '_> {
             let name = if kind == FunctionKind::Java { "Java" } else { "PMML" };
             let message = format!("Functions carried out by {name} are not supported; calls give null.");
             let place = self.place.clone();
-            self.texts.report(Diagnostic::error("externalFunction", message.clone()), &place);
+            self.texts.report(diagnostic::error("externalFunction", message.clone()), &place);
             return Err(Arc::from(message));
         }
         let mut parameters = Vec::with_capacity(function.formal_parameters.len());
@@ -356,7 +356,7 @@ impl Compiler<'_, '_> {
             let place = self.place(clause.id.as_ref(), clause.at);
             let Some(expression) = &clause.input_expression else {
                 let message = "The input has no expression.";
-                self.texts.report(Diagnostic::error("tableInput", message), &place);
+                self.texts.report(diagnostic::error("tableInput", message), &place);
                 return Err(Arc::from(message));
             };
             let kind = self.kind(expression.type_ref.as_ref(), &place);
@@ -376,7 +376,7 @@ impl Compiler<'_, '_> {
         let place = self.place.clone();
         if table.outputs.is_empty() {
             let message = "The decision table has no output.";
-            self.texts.report(Diagnostic::error("tableOutput", message), &place);
+            self.texts.report(diagnostic::error("tableOutput", message), &place);
             return Err(Arc::from(message));
         }
         if table.outputs.len() == 1 {
@@ -386,7 +386,7 @@ impl Compiler<'_, '_> {
         let mut names = table.outputs.iter().filter_map(|own| own.name.as_deref()).map(str::trim);
         if names.any(|name| !name.is_empty() && !known.insert(name)) {
             let message = "Two outputs of the table have one name: only the last one's value would be kept.";
-            self.texts.report(Diagnostic::error("duplicateOutput", message), &place);
+            self.texts.report(diagnostic::error("duplicateOutput", message), &place);
         }
         Ok(())
     }
@@ -427,11 +427,11 @@ impl Compiler<'_, '_> {
             let place = self.place(rule.id.as_ref(), rule.at);
             if rule.input_entries.len() > inputs.len() || rule.output_entries.len() != outputs.len() {
                 let message = "The rule has not as many entries as the table has inputs and outputs.";
-                self.texts.report(Diagnostic::error("ruleEntries", message), &place);
+                self.texts.report(diagnostic::error("ruleEntries", message), &place);
             } else if rule.input_entries.len() < inputs.len() {
                 let message =
                     "The rule has no entry for some inputs of the table: it matches all their values.";
-                self.texts.report(Diagnostic::warning("ruleEntries", message), &place);
+                self.texts.report(diagnostic::warning("ruleEntries", message), &place);
             }
             let outer = std::mem::replace(&mut self.place, place);
             for at in 0..inputs.len() {

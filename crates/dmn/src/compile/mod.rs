@@ -18,7 +18,7 @@ use self::names::Document;
 use self::plan::{Body, Import, Kind, Logic, Node, NodeId, Place, Plan, Requirement, Service};
 use self::texts::Texts;
 use self::types::Types;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::model::{
     BoxedExpression, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, InformationItem,
     InputData,
@@ -109,7 +109,7 @@ pub fn compile_with(models: &[DecisionModel], dialect: Dialect) -> Compiled {
             model.and_then(|model| model.name.as_ref()),
             model.map(|model| model.at).unwrap_or_default(),
         );
-        texts.report(Diagnostic::error("importMissing", message), &place);
+        texts.report(diagnostic::error("importMissing", message), &place);
     }
     let mut graph = Graph::new(&documents);
     graph.require(&mut texts);
@@ -176,7 +176,7 @@ impl<'m> Graph<'m> {
             {
                 let message = format!("Two elements have the id {id:?}.");
                 let place = element.place(texts);
-                texts.report(Diagnostic::error("duplicateId", message), &place);
+                texts.report(diagnostic::error("duplicateId", message), &place);
             }
             if let Some(name) = element.name
                 && matches!(element.source, Source::Decision(_) | Source::Service(_))
@@ -184,7 +184,7 @@ impl<'m> Graph<'m> {
             {
                 let message = format!("Two decisions have the name {name:?}: the first one is meant by it.");
                 let place = element.place(texts);
-                texts.report(Diagnostic::warning("duplicateName", message), &place);
+                texts.report(diagnostic::warning("duplicateName", message), &place);
             }
         }
     }
@@ -313,7 +313,7 @@ impl<'m> Graph<'m> {
             for (href, is_value) in hrefs {
                 let Some(node) = self.find(document, href) else {
                     let message = format!("There is no element {href:?}, which is required here.");
-                    texts.report(Diagnostic::error("requirementMissing", message), &place);
+                    texts.report(diagnostic::error("requirementMissing", message), &place);
                     continue;
                 };
                 let mut names = self.names(document, node).into_iter();
@@ -405,7 +405,7 @@ impl<'m> Graph<'m> {
         let message = format!("The decisions require each other in a cycle: {}.", names.join(" -> "));
         if let Some(element) = self.elements.get(need) {
             let place = texts.place(element.id, element.name, At::of(&element.source));
-            texts.report(Diagnostic::error("requirementCycle", message.clone()), &place);
+            texts.report(diagnostic::error("requirementCycle", message.clone()), &place);
         }
         let reason: Arc<str> = Arc::from(message);
         for at in members {
@@ -455,7 +455,7 @@ impl<'m> Graph<'m> {
         for name in &outer {
             if declared.contains(name) && !element.requirements.iter().any(|it| it.name == *name) {
                 let message = format!("`{name}` is used without being required here.");
-                texts.report(Diagnostic::warning("requirementNotDeclared", message), &place);
+                texts.report(diagnostic::warning("requirementNotDeclared", message), &place);
             }
         }
         imports.retain(|import| used.contains(&import.name));

@@ -6,7 +6,7 @@ use heddle_feel::{ConstantTests, Dialect, Expression, Function, Options, SyntaxE
 
 use super::plain::{self, Deferred};
 use super::plan::{AllowedValues, Place};
-use crate::diagnostic::{Diagnostic, ExpressionPosition};
+use crate::diagnostic::{self, Diagnostic, ExpressionPosition, Placed as _};
 use crate::model::{At, UnaryTestsText};
 
 /// The types that a text names.
@@ -100,8 +100,8 @@ impl Texts {
     }
 
     fn syntax(&mut self, error: &SyntaxError, place: &Place) -> Arc<str> {
-        let position = ExpressionPosition { line: error.line, column: error.column, offset: error.offset };
-        let diagnostic = Diagnostic::error("feelSyntax", format!("This is no FEEL: {}.", error.message));
+        let position = ExpressionPosition { line: error.line, column: error.column };
+        let diagnostic = diagnostic::error("feelSyntax", format!("This is no FEEL: {}.", error.message));
         self.report(diagnostic.within(place.at, position), place);
         Arc::from(format!("the expression cannot be read: {error}"))
     }
@@ -137,7 +137,7 @@ impl Texts {
             return None;
         }
         let message = format!("The expression language {language:?} is not supported; FEEL is.");
-        self.report(Diagnostic::error("expressionLanguage", message.clone()), place);
+        self.report(diagnostic::error("expressionLanguage", message.clone()), place);
         Some(Arc::from(message))
     }
 
@@ -162,7 +162,7 @@ impl Texts {
             Ok(mut expression) => {
                 if expression.has_externals() {
                     let message = "Functions in other languages are not carried out; calls give null.";
-                    self.report(Diagnostic::error("externalFunction", message), place);
+                    self.report(diagnostic::error("externalFunction", message), place);
                 }
                 let wanted = expression.type_names();
                 let known: Vec<(String, Option<Type>)> =

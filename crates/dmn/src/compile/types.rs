@@ -7,7 +7,7 @@ use heddle_feel::Type;
 use super::names::Document;
 use super::plan::{AllowedValues, Check, ItemType, Place, Within};
 use super::texts::Texts;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic;
 use crate::model::{DecisionModel, ItemDefinition, UnaryTestsText};
 use heddle_xml::hash::HashMap;
 
@@ -142,7 +142,7 @@ impl<'m> Types<'m> {
             }
             None => {
                 let message = format!("There is no type {name:?}; values are not checked.");
-                texts.report(Diagnostic::warning("unknownType", message), place);
+                texts.report(diagnostic::warning("unknownType", message), place);
                 None
             }
         };
@@ -203,7 +203,7 @@ impl<'m> Types<'m> {
         let place = texts.place(item.id.as_ref(), item.name.as_ref(), item.at);
         if depth >= MAX_DEPTH || *parts > MAX_PARTS {
             let message = "The type is too large to be checked as a whole.";
-            texts.report(Diagnostic::warning("typeTooLarge", message), &place);
+            texts.report(diagnostic::warning("typeTooLarge", message), &place);
             return Part::plain(Type::Any);
         }
         let mut part = if let Some(function) = &item.function_item {
@@ -223,7 +223,7 @@ impl<'m> Types<'m> {
                 Some(part) => part,
                 None => {
                     let message = format!("There is no type {name:?}; values are not checked.");
-                    texts.report(Diagnostic::warning("unknownType", message), &place);
+                    texts.report(diagnostic::warning("unknownType", message), &place);
                     Part::plain(Type::Any)
                 }
             }

@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::compile::plan::Place;
-use crate::diagnostic::ExpressionPosition;
 
 /// Reasons kept of one evaluation; later ones are dropped.
 const MAX_REASONS: usize = 50;
@@ -166,12 +165,6 @@ pub(crate) fn explains(host: &mut Host<'_>) -> bool {
 
 pub(crate) fn json(value: &Value) -> Json {
     to_json(value)
-}
-
-impl From<heddle_feel::SyntaxError> for ExpressionPosition {
-    fn from(error: heddle_feel::SyntaxError) -> Self {
-        Self { line: error.line, column: error.column, offset: error.offset }
-    }
 }
 
 pub(crate) fn text(text: Option<&Arc<str>>) -> Option<String> {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use heddle_kernel::IsoDuration;
+
 use super::date::{Date, DaysAndTimeDuration, LocalTime, NANOS};
 use super::time::{DateTime, Time};
 use super::zone::Zone;
@@ -168,54 +170,17 @@ pub enum Duration {
 /// Reads `-?PnYnM` or `-?PnDTnHnMnS`; both at once are no duration of FEEL.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
-    let mut at = Cursor(text);
-    let negative = at.eat('-');
-    if !at.eat('P') || at.0.is_empty() {
-        return None;
-    }
-    let (mut months, mut nanos) = (0i64, 0i128);
-    let (mut long, mut short, mut in_time, mut last) = (false, false, false, 0usize);
-    while !at.0.is_empty() {
-        if !in_time && at.eat('T') {
-            in_time = true;
-            last = 3;
-            if at.0.is_empty() {
-                return None;
-            }
-            continue;
+    let IsoDuration { negative, years, months, days, clock, .. } = IsoDuration::parse_strict(text)?;
+    match (years.or(months), days.is_some() || clock.is_some()) {
+        (Some(_), false) => {
+            let total = years.unwrap_or(0).checked_mul(12)?.checked_add(months.unwrap_or(0))?;
+            Some(Duration::YearsAndMonths(if negative { -total } else { total }))
         }
-        let digits = at.digits();
-        let amount: i64 = digits.parse().ok()?;
-        let fraction = if at.eat('.') { Some(at.fraction_digits()) } else { None };
-        let unit = at.0.chars().next()?;
-        at.eat(unit);
-        let (rank, seconds) = match (unit, in_time) {
-            ('Y', false) => (1, 0),
-            ('M', false) => (2, 0),
-            ('D', false) => (3, 86_400i128),
-            ('H', true) => (4, 3600),
-            ('M', true) => (5, 60),
-            ('S', true) => (6, 1),
-            _ => return None,
-        };
-        if rank <= last && !(rank == 3 && last < 3) || (fraction.is_some() && rank != 6) {
-            return None;
-        }
-        last = rank;
-        if rank <= 2 {
-            long = true;
-            months = months.checked_add(amount.checked_mul(if rank == 1 { 12 } else { 1 })?)?;
-        } else {
-            short = true;
-            nanos += i128::from(amount) * seconds * NANOS + i128::from(fraction.unwrap_or(0));
-        }
-    }
-    match (long, short) {
-        (true, false) => Some(Duration::YearsAndMonths(if negative { -months } else { months })),
-        (false, true) => {
+        (None, true) => {
+            let nanos = i128::from(days.unwrap_or(0)) * 86_400 * NANOS + clock.unwrap_or(0);
             DaysAndTimeDuration::from_nanos(if negative { -nanos } else { nanos }).map(Duration::DaysAndTime)
         }
-        _ => None,
+        (None, false) | (Some(_), true) => None,
     }
 }
 

@@ -78,7 +78,7 @@ fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> HandlerResult {
         performance_indicators: model.performance_indicators,
         organization_units: model.organization_units,
         imported_documents: imported.collect(),
-        diagnostics: logic.diagnostics.clone(),
+        diagnostics: logic.diagnostics.iter().cloned().map(Into::into).collect(),
         revision: revision.0,
         draft_revision: view.workflow.draft_revision.0,
     };

@@ -6,7 +6,6 @@ use heddle_api::operations::ops;
 use heddle_api::{openapi, wire};
 use heddle_kernel::Clock as _;
 
-use super::runs::duration_ms;
 use crate::call::{PublicCall, SessionCall};
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
@@ -127,8 +126,7 @@ pub(crate) async fn advance_clock(call: SessionCall<ops::AdvanceTestClock>) -> H
     if !call.app.config.test_clock {
         return Err(Failure::not_found());
     }
-    let millis = duration_ms(&call.body.advance)?;
-    let target = call.app.clock.now().plus_millis(millis);
+    let target = call.app.clock.now().plus_millis(call.body.advance.millis());
     let now = call.app.worker.advance_clock(target).await?;
     Response::data(200, wire::health::ClockReading { now })
 }

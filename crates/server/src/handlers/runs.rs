@@ -23,7 +23,7 @@ use crate::reply::{HandlerResult, Response};
 pub(crate) async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
-    let waiting = query.waiting_longer_than.as_deref().map(duration_ms).transpose()?;
+    let waiting = query.waiting_longer_than.map(wire::duration::Duration::millis);
     let filter = RunFilter {
         state: query.state.map(run_state_of),
         has_incident: query.has_incident,
@@ -327,37 +327,6 @@ fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option
     }
 }
 
-/// A duration of days and time (ISO 8601) in milliseconds.
-pub(super) fn duration_ms(text: &str) -> Result<i64, Failure> {
-    let wrong = || Failure::at("duration", "pattern", "An ISO 8601 duration such as P3D or PT1H is needed.");
-    let (sign, rest) = text.strip_prefix('P').map_or((0.0, ""), |rest| (1.0, rest));
-    let (days, time) = rest.split_once('T').unwrap_or((rest, ""));
-    let mut millis = 0.0;
-    for (part, units) in
-        [(days, &[('D', 86_400_000.0)][..]), (time, &[('H', 3_600_000.0), ('M', 60_000.0), ('S', 1000.0)])]
-    {
-        let mut number = String::new();
-        for letter in part.chars() {
-            match units.iter().find(|(journal, _)| *journal == letter) {
-                Some((_, worth)) => {
-                    millis += number.parse::<f64>().or(Err(wrong()))? * worth;
-                    number.clear();
-                }
-                None => number.push(letter),
-            }
-        }
-        if !number.is_empty() {
-            return Err(wrong());
-        }
-    }
-    let total = millis * sign;
-    if (0.0..1e15).contains(&total) && sign > 0.0 {
-        #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
-        return Ok(total.round() as i64);
-    }
-    Err(wrong())
-}
-
 const fn decision_of(word: wire::runs::Decision) -> DecisionKind {
     match word {
         wire::runs::Decision::Approve => DecisionKind::Approve,
@@ -369,22 +338,5 @@ const fn decision_of(word: wire::runs::Decision) -> DecisionKind {
         wire::runs::Decision::Resume => DecisionKind::Resume,
         wire::runs::Decision::Suspend => DecisionKind::Suspend,
         wire::runs::Decision::Move => DecisionKind::Move,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_of_days_and_time_are_read() {
-        for (text, millis) in
-            [("PT2S", 2000), ("PT1.5S", 1500), ("P3D", 259_200_000), ("P1DT1H1M", 90_060_000), ("PT0S", 0)]
-        {
-            assert_eq!(duration_ms(text).unwrap(), millis, "{text}");
-        }
-        for wrong in ["", "P1Y", "1D", "PT", "PT5", "P1M", "PTS"] {
-            assert!(duration_ms(wrong).is_err() || matches!(wrong, "PT"), "{wrong}");
-        }
     }
 }

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_kernel::Diagnostic;
 use heddle_workflows::definitions::{
     BpelRequest, DmnRequest, PreviewRequest, Previewed, SourceFormat, TransformTarget,
 };
@@ -101,7 +102,7 @@ fn shown(
             source_sha256: Some(previewed.sha256),
             version: previewed.version.map(str::to_owned),
         },
-        diagnostics: previewed.diagnostics,
+        diagnostics: previewed.diagnostics.into_iter().map(Into::into).collect(),
         lossless: previewed.lossless,
     })
 }
@@ -120,7 +121,7 @@ pub(crate) async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
                 media_type: exported.media_type.to_owned(),
                 file_name: Some(file_name),
                 sha256: exported.sha256,
-                diagnostics: exported.diagnostics,
+                diagnostics: exported.diagnostics.into_iter().map(Into::into).collect(),
             },
         );
     }
@@ -159,7 +160,7 @@ pub(crate) async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
 /// A file as it is, or inside JSON.
 fn file(
     wants_json: bool,
-    (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<wire::definition::Diagnostic>),
+    (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<Diagnostic>),
     (media, file_name): (&str, String),
 ) -> HandlerResult {
     if !wants_json {
@@ -178,7 +179,7 @@ fn file(
             media_type: media.to_owned(),
             file_name: Some(file_name),
             sha256,
-            diagnostics,
+            diagnostics: diagnostics.into_iter().map(Into::into).collect(),
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_kernel::Patch;
+use heddle_kernel::{Diagnostic, Patch};
 use heddle_workflows::definitions::{
     NewWorkflow, PublishRequest, SavedDraft, ValidationProfile, VersionChoice, WorkflowPatch,
 };
@@ -94,16 +94,14 @@ pub(crate) async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
     let (draft, definition) = draft_of(call.body.definition.clone());
     let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
     let id = call.authorized.id();
-    let answer = |(view, diagnostics): &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
+    let answer = |(view, diagnostics): &(WorkflowView, Vec<Diagnostic>)| {
         let data = wire::workflows::SavedDraft {
             workflow: workflow(view, &draft),
-            diagnostics: diagnostics.clone(),
+            diagnostics: diagnostics.iter().cloned().map(Into::into).collect(),
         };
         Ok(Response::data(200, data)?.tagged(view.workflow.revision))
     };
-    let record = |result: &(WorkflowView, Vec<heddle_bpmn::Diagnostic>)| {
-        call.journal(&id.to_string(), || answer(result))
-    };
+    let record = |result: &(WorkflowView, Vec<Diagnostic>)| call.journal(&id.to_string(), || answer(result));
     let result = call.app.definitions.save_draft(&call.authorized, &call.context, saved, &record).await?;
     answer(&result)
 }
@@ -124,7 +122,7 @@ pub(crate) async fn validate(call: Call<ops::ValidateWorkflow>) -> HandlerResult
         wire::workflows::Validation {
             valid: report.valid,
             executable: report.executable,
-            diagnostics: report.diagnostics,
+            diagnostics: report.diagnostics.into_iter().map(Into::into).collect(),
             soundness: report.soundness,
         },
     )

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use heddle_bpmn::diagnostic::{Diagnostic, Severity};
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Graph};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
@@ -180,7 +180,7 @@ pub struct PublishRequest {
 }
 
 fn empty_report() -> ValidationReport {
-    let nothing = Diagnostic::error("definitionMissing", "The draft has no definition.");
+    let nothing = diagnostic::error("definitionMissing", "The draft has no definition.");
     ValidationReport { valid: false, executable: false, diagnostics: vec![nothing], soundness: None }
 }
 
@@ -210,13 +210,9 @@ pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool
     diagnostics.extend(decisions);
     if compiled.processes.is_empty() && !diagnostics.iter().any(is_error) {
         let message = "The definition has no executable process.";
-        diagnostics.push(Diagnostic::error("noExecutableProcess", message));
+        diagnostics.push(diagnostic::error("noExecutableProcess", message));
     }
-    diagnostics.sort_by_key(|found| match found.severity {
-        Severity::Error => 0,
-        Severity::Warning => 1,
-        Severity::Info => 2,
-    });
+    diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let executable = !diagnostics.iter().any(is_error);
     (diagnostics, executable)
 }
@@ -252,7 +248,7 @@ fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
                 let message = format!("`configuration.{member}` is not a JSON Schema: {reason}");
                 let place = format!("{}.configuration.{member}", at.path);
                 let id = at.node.id.clone().unwrap_or_default();
-                found.push(Diagnostic::error("invalidSchema", message).with_element(id).with_path(place));
+                found.push(diagnostic::error("invalidSchema", message).with_element(id).with_path(place));
             }
         }
     }

@@ -27,6 +27,8 @@ pub use read::{Extensions, Finding, Reader};
 pub use row::{Attr, Child, Leaf, Lexical, Lexis, Match, ReadChild, Row, WriteChild};
 pub use write::{Origin, WriteError, Writer, Written};
 
+use std::fmt::Debug;
+
 use crate::{Attribute, COMMENT, El, Kind, Limits, Names, Ns};
 
 /// Kind of character data where the format has none, among preserved children.
@@ -56,9 +58,9 @@ pub trait Vocabulary: Names + Sized {
     const TOO_DEEP: &'static str;
 
     /// The group of an element, by its place in the format.
-    type Group: Copy + Eq + 'static;
+    type Group: Copy + Eq + Debug + 'static;
     /// A choice of groups that one child of a row stands for.
-    type Choice: Copy + Eq + 'static;
+    type Choice: Copy + Eq + Debug + 'static;
     /// What the format notes while it reads one document.
     type Reading<'s>;
     /// What the format notes while it writes one document.
@@ -109,15 +111,15 @@ pub trait Vocabulary: Names + Sized {
 
 /// The URI of a namespace that the format knows.
 fn uri<V: Vocabulary>(ns: Ns) -> &'static str {
-    known::<V>(ns).and_then(|index| V::NAMESPACES.get(index)).copied().unwrap_or_default()
+    known(ns).and_then(|index| V::NAMESPACES.get(index)).copied().unwrap_or_default()
 }
 
 /// The prefix used where a document binds none.
 fn usual_prefix<V: Vocabulary>(ns: Ns) -> &'static str {
-    known::<V>(ns).and_then(|index| V::PREFIXES.get(index)).copied().unwrap_or_default()
+    known(ns).and_then(|index| V::PREFIXES.get(index)).copied().unwrap_or_default()
 }
 
 /// The index of a namespace among those that the format knows.
-fn known<V: Vocabulary>(ns: Ns) -> Option<usize> {
+fn known(ns: Ns) -> Option<usize> {
     ns.index().checked_sub(Ns::known(0).index())
 }

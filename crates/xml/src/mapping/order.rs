@@ -5,7 +5,7 @@
 //! its own or a lower rank, so that a changed definition stays in the order of the schema where its source was.
 
 use super::Vocabulary;
-use super::row::{Match, Row};
+use super::row::Row;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
@@ -18,13 +18,8 @@ pub(super) fn short(rank: usize) -> u16 {
     u16::try_from(rank).unwrap_or(OTHER)
 }
 
-/// The word of a child.
-pub(super) fn word<V: Vocabulary>(matches: Match<V::Choice>) -> &'static str {
-    V::order_word(matches).unwrap_or(OTHER_WORD)
-}
-
 fn word_of<V: Vocabulary, T>(row: &Row<V, T>, rank: u16) -> &'static str {
-    row.words().nth(usize::from(rank)).unwrap_or(OTHER_WORD)
+    row.words().nth(usize::from(rank)).flatten().unwrap_or(OTHER_WORD)
 }
 
 /// The note for children of these ranks; none when they stand in order.
@@ -53,10 +48,10 @@ pub(super) fn arrange<V: Vocabulary, T>(row: &Row<V, T>, note: &str, ranks: &[u1
         waiting.entry(rank).or_default().push_back(index);
     }
     let mut arranged = Vec::with_capacity(ranks.len());
-    let words: Vec<&str> = row.words().collect();
+    let words: Vec<Option<&str>> = row.words().collect();
     for entry in note.split_ascii_whitespace() {
         let (name, count) = entry.split_once('*').unwrap_or((entry, "1"));
-        let rank = match words.iter().position(|word| *word == name) {
+        let rank = match words.iter().position(|word| *word == Some(name)) {
             Some(rank) => short(rank),
             None if name == OTHER_WORD => OTHER,
             None => continue,

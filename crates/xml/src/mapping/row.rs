@@ -10,6 +10,7 @@ use super::{Vocabulary, order};
 use crate::text::{number, parse_number};
 use crate::{El, Kind, XmlError};
 use std::borrow::Cow;
+use std::fmt;
 
 /// How the lexical form of an attribute relates to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +48,6 @@ pub struct Attr<T: 'static> {
     pub set: fn(&mut T, Cow<'_, str>) -> bool,
 }
 
-impl<T> std::fmt::Debug for Attr<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attr").field("name", &self.name).field("lexis", &self.lexis).finish_non_exhaustive()
-    }
-}
-
 /// Reads a child into the model value; answers whether it was taken.
 pub type ReadChild<V, T> = fn(&mut Reader<'_, V>, &mut T, El) -> Result<bool, XmlError>;
 /// Writes the children of one name.
@@ -77,12 +72,6 @@ pub struct Child<V: Vocabulary, T: 'static> {
     pub write: Option<WriteChild<V, T>>,
 }
 
-impl<V: Vocabulary, T> std::fmt::Debug for Child<V, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Child").finish_non_exhaustive()
-    }
-}
-
 /// A model type's attributes and children. The id comes first, where there is one.
 pub struct Row<V: Vocabulary, T: 'static> {
     /// Its attributes, in parts that rows may share.
@@ -91,9 +80,22 @@ pub struct Row<V: Vocabulary, T: 'static> {
     pub children: &'static [&'static [Child<V, T>]],
 }
 
-impl<V: Vocabulary, T> std::fmt::Debug for Row<V, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Row").finish_non_exhaustive()
+impl<T> fmt::Debug for Attr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attr").field("name", &self.name).field("lexis", &self.lexis).finish_non_exhaustive()
+    }
+}
+
+impl<V: Vocabulary, T> fmt::Debug for Child<V, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Child").field("matches", &self.matches).finish_non_exhaustive()
+    }
+}
+
+impl<V: Vocabulary, T> fmt::Debug for Row<V, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { attributes, children } = self;
+        f.debug_struct("Row").field("attributes", attributes).field("children", children).finish()
     }
 }
 
@@ -118,8 +120,8 @@ impl<V: Vocabulary, T> Row<V, T> {
     }
 
     /// The words of the children in the note of their order.
-    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.children.iter().flat_map(|part| part.iter()).map(|child| order::word::<V>(child.matches))
+    pub(super) fn words(&self) -> impl Iterator<Item = Option<&'static str>> {
+        self.children.iter().flat_map(|part| part.iter()).map(|child| V::order_word(child.matches))
     }
 
     /// The rank of an attribute.

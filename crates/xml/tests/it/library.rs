@@ -67,7 +67,6 @@ impl Vocabulary for Library {
     fn order_word(matches: Match<()>) -> Option<&'static str> {
         match matches {
             Match::Kind(own) if own == kind("book") => Some("b"),
-            Match::Kind(own) if own == kind("note") => None,
             Match::Kind(own) => Self::element(own).map(|(_, name)| name),
             Match::Choice(()) => None,
         }

@@ -4,6 +4,7 @@ use super::table::ZEEBE;
 use super::{Context, Map, Members, Word, form, vendor_of};
 use crate::juel;
 use crate::xml::tree::{El, Tree};
+use heddle_kernel::IsoDuration;
 use serde_json::{Map as Object, Value, json};
 
 /// Most nested lists and maps of one mapping.
@@ -373,7 +374,7 @@ fn retry(text: &str) -> Result<Value, String> {
     }
     let regular = text.strip_prefix('R').and_then(|rest| rest.split_once('/'));
     let Some((count, pause)) = regular.filter(|_| !text.contains(',')) else {
-        let each = |part: &str| part.trim().parse::<jiff::Span>().is_ok();
+        let each = |part: &str| IsoDuration::parse(part.trim()).is_some();
         return if text.split(',').all(each) {
             Ok(text.into())
         } else {
@@ -382,9 +383,8 @@ fn retry(text: &str) -> Result<Value, String> {
     };
     let wrong = || format!("`{text}` is no ISO 8601 text such as R3/PT10S");
     let count = count.parse::<u32>().ok().ok_or_else(wrong)?;
-    let span = pause.parse::<jiff::Span>().ok().ok_or_else(wrong)?;
-    let days = jiff::SpanRelativeTo::days_are_24_hours();
-    let seconds = span.total((jiff::Unit::Second, days)).ok().ok_or_else(wrong)?;
+    let nanos = IsoDuration::parse(pause).and_then(|pause| pause.nanos()).ok_or_else(wrong)?;
+    let seconds = nanos as f64 / 1e9;
     let seconds = if seconds.fract() == 0.0 { Value::from(seconds as i64) } else { Value::from(seconds) };
     Ok(json!({"maxAttempts": count, "initialSeconds": seconds, "multiplier": 1}))
 }

@@ -1,7 +1,7 @@
 //! What became of single words and elements: the items of an import.
 
 use super::{Hit, Map, attribute_hit, element_hit, node};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic;
 use crate::model::ImportItem;
 use crate::xml::Group;
 use crate::xml::names::{Bpmn, Ns, UNKNOWN, ns};
@@ -141,7 +141,7 @@ fn unknown(reader: &mut Reader<'_>, child: El) {
     let element = tree.part(child);
     let id = tree.attribute(child, "id").map(|id| id.into_owned());
     let message = format!("BPMN 2.0 has no element {}; it is kept, but has no effect.", element.local());
-    let mut diagnostic = Diagnostic::warning("unknownElement", message.clone());
+    let mut diagnostic = diagnostic::warning("unknownElement", message.clone());
     diagnostic.element_id = id.clone().or_else(|| reader.nearest_id().map(str::to_owned));
     note(reader, diagnostic);
     reader.state.push_item(ImportItem {

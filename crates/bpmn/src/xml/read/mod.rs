@@ -5,7 +5,7 @@ use super::names::{Kind, kind, ns};
 use super::tree::{El, Tree};
 use super::vocabulary::{Reader, group};
 use super::{Group, Imported, MODEL_NS, XmlError, extensions, rows};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::model::{Bpmn, ImportItem, Process, WorkflowDefinition};
 use heddle_xml::hash::HashMap;
 use heddle_xml::mapping::Bindings;
@@ -121,7 +121,7 @@ pub(super) fn definition(tree: &Tree<'_>) -> Result<Imported, XmlError> {
     }
     if reading.more > 0 {
         let message = format!("{} more items and findings are left out.", reading.more);
-        reading.diagnostics.push(Diagnostic::info("moreFindings", message));
+        reading.diagnostics.push(diagnostic::info("moreFindings", message));
     }
     let Reading { items, diagnostics, data, top_level, .. } = reading;
     bpmn.conformance_profile = data.conformance_profile;

@@ -114,10 +114,7 @@ pub(in crate::xml) fn write_definitions(writer: &mut Writer<'_>, definitions: &[
             None => {
                 let message =
                     format!("An event definition of the type {:?} is not exported.", definition.r#type);
-                writer
-                    .state
-                    .diagnostics
-                    .push(crate::diagnostic::Diagnostic::warning("unknownEventDefinition", message));
+                writer.state.diagnostics.push(crate::diagnostic::warning("unknownEventDefinition", message));
             }
         }
     }

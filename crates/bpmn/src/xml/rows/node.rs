@@ -56,7 +56,7 @@ const NODE_HEAD: &[Child<Node>] = &[
     kept!("auditing"),
     kept!("monitoring"),
     kept!("categoryValueRef"),
-    child!("incoming", read_flow_ref, |writer, node| write::flows::flow_refs(writer, node)),
+    child!("incoming", read_flow_ref, write::flows::flow_refs),
     Child { matches: Match::Kind(kind("outgoing")), read: Some(read_flow_ref), write: None },
 ];
 
@@ -509,7 +509,7 @@ pub(super) fn write_edges(writer: &mut Writer<'_>, edges: &[Edge]) {
             "association" => super::process::write_association(writer, edge),
             name @ ("messageFlow" | "dataAssociation" | "dataInputAssociation" | "dataOutputAssociation") => {
                 let message = format!("An edge of the type {name} has no place among sequence flows.");
-                let mut diagnostic = crate::diagnostic::Diagnostic::warning("edgeNotExported", message);
+                let mut diagnostic = crate::diagnostic::warning("edgeNotExported", message);
                 diagnostic.element_id.clone_from(&edge.id);
                 writer.state.diagnostics.push(diagnostic);
             }

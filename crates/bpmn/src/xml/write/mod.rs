@@ -4,7 +4,7 @@ use super::definition_data::DefinitionData;
 use super::names::Bpmn as Vocabulary;
 use super::vocabulary::{Writer, group};
 use super::{Group, WriteError, Written, extensions, rows};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::model::{Bpmn, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use heddle_xml::hash::HashSet;
 use heddle_xml::mapping::{Origin, collect, surroundings};
@@ -74,7 +74,7 @@ pub(super) fn definition(definition: &WorkflowDefinition, undrawn: bool) -> Resu
     // What is kept for diagrams is not lost when they are left out.
     for address in written.orphaned.into_iter().filter(|_| !undrawn) {
         let message = format!("Nothing is left of {address}, so that what was kept for it is not exported.");
-        diagnostics.push(Diagnostic::info("residueWithoutElement", message).with_element(address));
+        diagnostics.push(diagnostic::info("residueWithoutElement", message).with_element(address));
     }
     Ok(Written { xml: written.xml, diagnostics })
 }

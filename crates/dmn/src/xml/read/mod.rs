@@ -24,7 +24,7 @@ use heddle_xml::{Document, El, XmlError};
 
 use super::place::Places;
 use super::{Imported, MAX_NESTING, Version};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic, Placed as _};
 use crate::model::{
     At, AuthorityRequirement, BusinessKnowledgeModel, Decision, DecisionModel, DecisionService, FunctionItem,
     Import, InformationItem, InformationRequirement, InputData, ItemDefinition, KnowledgeRequirement,
@@ -67,7 +67,7 @@ pub(super) fn model(document: &Document<'_>) -> Result<Imported, XmlError> {
             version.number()
         );
         let at = reader.at(root);
-        reader.diagnostics.push(Diagnostic::warning("unknownVersion", message).at(at));
+        reader.diagnostics.push(diagnostic::warning("unknownVersion", message).at(at));
     }
     let model = reader.definitions(root)?;
     Ok(Imported { model, version, diagnostics: reader.diagnostics })
@@ -121,7 +121,7 @@ impl<'d, 's> Reader<'d, 's> {
         if !KEPT.contains(&name) {
             let message = format!("The element `{name}` has no meaning here.");
             let at = self.at(el);
-            self.diagnostics.push(Diagnostic::warning("unknownElement", message).at(at));
+            self.diagnostics.push(diagnostic::warning("unknownElement", message).at(at));
         }
     }
 
@@ -384,7 +384,7 @@ impl<'d, 's> Reader<'d, 's> {
             let message = format!("The value {text:?} of `{name}` is not known.");
             let at = self.at(el);
             let id = self.attribute(el, "id");
-            self.diagnostics.push(Diagnostic::error("unknownValue", message).about(id.as_ref(), None, at));
+            self.diagnostics.push(diagnostic::error("unknownValue", message).about(id.as_ref(), None, at));
         }
         found
     }

@@ -9,6 +9,7 @@ use crate::text::shortest_fraction;
 use crate::{COMMENT, Document, El, Ns, XmlError};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 mod extensions;
 mod preserve;
@@ -63,9 +64,9 @@ pub struct Reader<'s, V: Vocabulary> {
     nesting: usize,
 }
 
-impl<V: Vocabulary> std::fmt::Debug for Reader<'_, V> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").finish_non_exhaustive()
+impl<V: Vocabulary> fmt::Debug for Reader<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("frames", &self.frames).finish_non_exhaustive()
     }
 }
 

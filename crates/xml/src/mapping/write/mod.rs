@@ -8,6 +8,7 @@ use crate::hash::HashSet;
 use crate::text::{attribute_value, content_text, escape_attribute, escape_text};
 use crate::{Document, Kind, Ns, XmlError};
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -68,9 +69,9 @@ pub struct Writer<'d, V: Vocabulary> {
     error: Option<WriteError>,
 }
 
-impl<V: Vocabulary> std::fmt::Debug for Writer<'_, V> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").finish_non_exhaustive()
+impl<V: Vocabulary> fmt::Debug for Writer<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("frames", &self.frames).finish_non_exhaustive()
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use subtle::ConstantTimeEq as _;
 
 use crate::audit::{Event, system};
-use crate::licence::with_trial;
+use crate::licensing::with_trial;
 use crate::ports::{NewOrganization, NewUser, SetUp};
 use crate::records::{InstallationState, Membership, Organization, Role, User, UserState};
 use crate::token::{SETUP_PREFIX, Token};

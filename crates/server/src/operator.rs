@@ -6,7 +6,7 @@ mod doctor;
 pub use doctor::{Check, Finding, checks};
 
 use heddle_bpmn::diagnostic::Diagnostic;
-use heddle_identity::licence::{Install, LicenceReport};
+use heddle_identity::licensing::{Install, LicenceReport};
 use heddle_identity::records::User;
 use heddle_identity::token::Token;
 use heddle_identity::{NewAccount, SetUpRequest};

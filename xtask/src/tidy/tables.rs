@@ -97,7 +97,12 @@ fn is_path(behind: &[TokenTree]) -> bool {
 
 fn is_declaration(behind: &[TokenTree]) -> bool {
     let group = |at: usize, delimiter: Delimiter| matches!(behind.get(at), Some(TokenTree::Group(group)) if group.delimiter() == delimiter);
-    group(0, Delimiter::Parenthesis) && group(1, Delimiter::Brace)
+    let arrow = || {
+        let mark = |at: usize, mark: char| matches!(behind.get(at), Some(TokenTree::Punct(found)) if found.as_char() == mark);
+        mark(1, '=') && mark(2, '>')
+    };
+    // `table!` has the columns next, `row!` the name of the row.
+    group(0, Delimiter::Parenthesis) && (group(1, Delimiter::Brace) || arrow())
 }
 
 #[cfg(test)]
@@ -116,9 +121,11 @@ mod tests {
             report(name, &[("a.rs", text)], &tables, &mut found);
             found
         };
-        for text in
-            ["fn f() { runs::table.filter(runs::id.eq(1)); }", "diesel::table! { runs (id) { id -> Text, } }"]
-        {
+        for text in [
+            "fn f() { runs::table.filter(runs::id.eq(1)); }",
+            "diesel::table! { runs (id) { id -> Text, } }",
+            "row! { runs (id) => RunRow { key id: [Text] String, } }",
+        ] {
             assert!(!of("store", text).is_empty(), "{text}");
             assert!(!of("store-identity", text).is_empty(), "{text}");
             assert!(of("store-workflows", text).is_empty(), "{text}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_identity::licence::{Install, LicenceReport};
+use heddle_identity::licensing::{Install, LicenceReport};
 use heddle_identity::records::Usage;
 use heddle_policy::licence::{Licence, LicenceState};
 

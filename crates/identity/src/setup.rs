@@ -310,7 +310,8 @@ fn check(wanted: &SetUpRequest) -> Result<(), UseCaseError> {
 fn random_password() -> Result<String, UseCaseError> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let bytes = token::random_bytes::<24>()?;
-    let letters = bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)]));
+    let letters =
+        bytes.iter().filter_map(|byte| LETTERS.get(usize::from(byte & 31))).copied().map(char::from);
     let text: String = letters.collect();
     let groups: Vec<&str> = [0, 6, 12, 18].iter().filter_map(|at| text.get(*at..at + 6)).collect();
     Ok(groups.join("-"))

@@ -282,9 +282,9 @@ impl Runs {
         let mut writes: Vec<RunWrite> = Vec::new();
         for found in matches {
             // A message is taken once by a run; a signal reaches every listener of it.
-            if let Some(before) = writes.iter().position(|write| write.run.id == found.run) {
+            if let Some(before) = writes.iter_mut().find(|write| write.run.id == found.run) {
                 if kind == BindingKind::Signal {
-                    writes[before] = self.deliver_again(event, found, writes[before].clone(), by).await?;
+                    *before = self.deliver_again(event, found, before.clone(), by).await?;
                 }
                 continue;
             }

@@ -372,7 +372,7 @@ impl<'d> Body<'d> {
             let starting = firsts.contains(&at);
             self.add(context, &mut made, at, Starting { starting, creating: creating && !orphans, pick });
         }
-        self.connect_starts(context, &mut made, &starts, (pick, creating && orphans));
+        self.connect_starts(context, &mut made, &starts, pick, creating && orphans);
         for at in 0..self.flows.len() {
             self.connect_flow(context, &mut made, at);
         }
@@ -433,7 +433,8 @@ impl<'d> Body<'d> {
         context: &mut Context<'d>,
         made: &mut Made,
         starts: &[usize],
-        (pick, generated): (bool, bool),
+        pick: bool,
+        generated: bool,
     ) {
         let mut from = START;
         if generated && let Some(first) = starts.first() {

@@ -204,7 +204,7 @@ impl<'d> Contract<'d> {
         let id = found.and_then(|(_, operation)| operation.id.as_deref());
         let known = id.filter(|_| answers).and_then(|id| self.received.get(id)).cloned();
         let mut call = match found {
-            Some((interface, operation)) => self.modelled(node, interface, operation, (side, known)),
+            Some((interface, operation)) => self.modelled(node, interface, operation, side, known),
             None => self.generated(node, of, side),
         };
         call.correlations = self.correlations.of(node, of.message);
@@ -219,7 +219,8 @@ impl<'d> Contract<'d> {
         node: &str,
         interface: &'d Interface,
         operation: &'d Operation,
-        (side, known): (Side, Option<String>),
+        side: Side,
+        known: Option<String>,
     ) -> Call {
         let key = interface.id.as_deref().or(interface.name.as_deref()).unwrap_or("interface");
         let name = interface.name.as_deref().unwrap_or(key);

@@ -347,7 +347,7 @@ impl Folder<'_, '_> {
                 elements = used;
                 activity
             }
-            None => self.general_loop(body, &branches, (join, split), &mut elements),
+            None => self.general_loop(body, &branches, join, split, &mut elements),
         };
         elements.extend(self.graph.of(split).element);
         elements.extend(self.graph.of(join).element);
@@ -401,7 +401,8 @@ impl Folder<'_, '_> {
         &mut self,
         body: u32,
         branches: &[u32],
-        (join, split): (u32, u32),
+        join: u32,
+        split: u32,
         elements: &mut VecDeque<u32>,
     ) -> Activity {
         let way = self.context.names.unique("leave");

@@ -13,13 +13,22 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
+/// Idempotency key of a call, and the hash of the call, which tells another call under the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The key.
+    pub key: String,
+    /// The hash of the call.
+    pub body_sha256: String,
+}
+
 /// The headers and other facts that a handler may need.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meta {
     /// The revision of `If-Match`.
     pub if_match: Option<Revision>,
-    /// The idempotency key with the hash of the call.
-    pub idempotency: Option<(String, String)>,
+    /// The idempotency key under which the answer is kept.
+    pub idempotency: Option<IdempotencyKey>,
     /// The caller takes JSON rather than the document itself.
     pub wants_json: bool,
     /// The caller takes a page rather than JSON.
@@ -68,7 +77,7 @@ impl<O: Operation> Call<O> {
     ) -> Journal {
         let spec = O::ID.spec();
         Journal {
-            audit: audit(&self.app, spec, &self.context, (resource, details)),
+            audit: audit(&self.app, spec, &self.context, resource, details),
             idempotency: self
                 .meta
                 .idempotency
@@ -80,7 +89,7 @@ impl<O: Operation> Call<O> {
     /// What is written beside a deletion: no answer has to be kept.
     pub(crate) fn audited(&self, resource: &str) -> Journal {
         Journal {
-            audit: audit(&self.app, O::ID.spec(), &self.context, (resource, json!({}))),
+            audit: audit(&self.app, O::ID.spec(), &self.context, resource, json!({})),
             idempotency: None,
         }
     }
@@ -104,7 +113,8 @@ pub(crate) fn audit(
     app: &App,
     spec: &OperationSpec,
     context: &RequestContext,
-    (resource, details): (&str, Value),
+    resource: &str,
+    details: Value,
 ) -> Option<AuditEntry> {
     Some(AuditEntry {
         id: EventId(app.ids.next(context.now())),
@@ -124,7 +134,7 @@ pub(crate) fn audit(
 fn remembered(
     spec: &OperationSpec,
     context: &RequestContext,
-    (key, body_sha256): &(String, String),
+    kept: &IdempotencyKey,
     answer: Response,
 ) -> Option<IdempotencyRecord> {
     let body = match answer.content {
@@ -136,8 +146,8 @@ fn remembered(
     Some(IdempotencyRecord {
         tenant: context.tenant(),
         operation: spec.operation_id.to_owned(),
-        key: key.clone(),
-        body_sha256: body_sha256.clone(),
+        key: kept.key.clone(),
+        body_sha256: kept.body_sha256.clone(),
         status: answer.status,
         body,
         etag,

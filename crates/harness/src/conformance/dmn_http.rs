@@ -66,7 +66,7 @@ async fn through(scene: &mut Scene, suite: &Suite, number: usize, report: &mut R
             Ok(_) if case.kind == Invocable::Bkm => Outcome::Skipped {
                 reason: format!("{}: a business rule task calls no business knowledge model", case.id),
             },
-            Ok(workflow) => decide(scene, suite, (workflow, &model), case).await?,
+            Ok(workflow) => decide(scene, suite, workflow, &model, case).await?,
         };
         report.cases.push(report::Result {
             model: suite.relative.clone(),
@@ -170,7 +170,8 @@ async fn publish(
 async fn decide(
     scene: &Scene,
     suite: &Suite,
-    (workflow, model): (&str, &Model),
+    workflow: &str,
+    model: &Model,
     case: &TestCase,
 ) -> Result<Outcome> {
     let names = names(&suite.file);

@@ -50,7 +50,7 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
         None => Some(Scene::start(options.backend).await?),
     };
     let backend = options.exports.is_none().then_some(options.backend.name());
-    let report = judged(&mut scene, (&options.dir, backend), options.exports.as_deref()).await?;
+    let report = judged(&mut scene, &options.dir, backend, options.exports.as_deref()).await?;
     if let Some(scene) = scene {
         scene.end().await?;
     }
@@ -62,7 +62,7 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
 pub(crate) async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
     let mut scene = Some(Scene::start(Backend::Sqlite).await?);
     let backend = Some(Backend::Sqlite.name());
-    let report = judged(&mut scene, (folders, backend), None).await?;
+    let report = judged(&mut scene, folders, backend, None).await?;
     if let Some(scene) = scene {
         scene.end().await?;
     }
@@ -71,7 +71,8 @@ pub(crate) async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
 
 async fn judged(
     scene: &mut Option<Scene>,
-    (folders, backend): (&[PathBuf], Option<&'static str>),
+    folders: &[PathBuf],
+    backend: Option<&'static str>,
     exports: Option<&Path>,
 ) -> Result<Report> {
     let (sources, _) = roundtrip::sources(folders)?;

@@ -7,6 +7,7 @@ use super::document::{Document, Operation};
 use super::fixtures::Fixtures;
 use super::licence::licence;
 use super::report::Seen;
+use super::tool::Start;
 use super::{Setting, fetch, make, sign_in};
 use heddle_harness::client::Client;
 use heddle_harness::server::{Mode, Server};
@@ -72,14 +73,17 @@ pub(crate) async fn run(
         .chars()
         .map(|mark| if mark.is_ascii_alphanumeric() { mark.to_ascii_lowercase() } else { '-' })
         .collect();
-    let clean = setting.start(
-        &name,
-        &address,
-        (token.as_deref(), &setting.options.phases),
-        &[label],
-        &fixtures,
-        seen,
-    )?;
+    let start = Start {
+        name: &name,
+        document: address,
+        token: token.as_deref(),
+        only: &[label],
+        fixtures: &fixtures,
+        max_examples: setting.options.max_examples,
+        phases: &setting.options.phases,
+        seed: setting.seed,
+    };
+    let clean = setting.start(&start, seen)?;
     server.stop().await?;
     Ok(clean)
 }

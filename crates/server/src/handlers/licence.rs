@@ -44,7 +44,7 @@ pub(crate) async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult 
             message: found.message,
             licence: found
                 .licence
-                .map(|licence| view(&licence, &present.installation_id, present.usage, (false, 0))),
+                .map(|licence| view(&licence, &present.installation_id, present.usage, false, 0)),
         },
     )
 }
@@ -76,8 +76,8 @@ pub(crate) async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
 }
 
 fn shown(status: u16, report: &LicenceReport) -> HandlerResult {
-    let rest = (report.trial_available, report.revision.0);
-    let data = view(&report.licence, &report.installation_id, report.usage, rest);
+    let (available, revision) = (report.trial_available, report.revision.0);
+    let data = view(&report.licence, &report.installation_id, report.usage, available, revision);
     let answer = Response::data(status, data)?.tagged(report.revision);
     Ok(if status == 201 { answer.with("location", "/api/licence") } else { answer })
 }
@@ -86,7 +86,8 @@ fn view(
     licence: &Licence,
     installation_id: &str,
     usage: Usage,
-    (trial_available, revision): (bool, i64),
+    trial_available: bool,
+    revision: i64,
 ) -> wire::licence::Licence {
     let claims = licence.claims.as_deref();
     let grace_until = match licence.state {

@@ -170,13 +170,15 @@ pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResul
     };
     let (id, node) = (call.authorized.id().to_string(), call.path.node_id.as_str());
     let details = json!({ "nodeId": node, "outcome": body.outcome });
-    let record =
-        |done: &(HumanTask, Run)| call.journal_with(&id, details.clone(), || completed(&call.app, done));
-    let done = call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
-    completed(&call.app, &done)
+    let record = |(task, run): &(HumanTask, Run)| {
+        call.journal_with(&id, details.clone(), || completed(&call.app, task, run))
+    };
+    let (task, run) =
+        call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
+    completed(&call.app, &task, &run)
 }
 
-fn completed(app: &App, (task, run): &(HumanTask, Run)) -> HandlerResult {
+fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
     let data = wire::tasks::CompletedTask {
         task: run_view::task(task),
         run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
@@ -215,7 +217,7 @@ pub(crate) async fn tasks(call: Call<ops::ListHumanTasks>) -> HandlerResult {
         run: id_of(query.run_id.as_deref(), "runId")?,
         ..TaskFilter::default()
     };
-    let found = call.app.runs.tasks(&call.authorized, &call.context, (whose, filter), &page).await?;
+    let found = call.app.runs.tasks(&call.authorized, &call.context, whose, filter, &page).await?;
     Response::list(found, page.limit, |task| run_view::task(&task))
 }
 
@@ -230,11 +232,8 @@ pub(crate) async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     let details = json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), Patch::Null | Patch::Absent => None } });
     let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
-    let task = call
-        .app
-        .runs
-        .assign(&call.authorized, &call.context, (call.path.task_id, assignment), &record)
-        .await?;
+    let task =
+        call.app.runs.assign(&call.authorized, &call.context, call.path.task_id, assignment, &record).await?;
     answer(&task)
 }
 

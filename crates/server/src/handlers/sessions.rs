@@ -119,8 +119,9 @@ pub(crate) async fn end(call: SessionCall<ops::EndSession>) -> HandlerResult {
 pub(crate) async fn change_password(call: SessionCall<ops::ChangePassword>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let journal = journal(&call, &context, &context.user_id().to_string());
-    let passwords = (call.body.current_password.as_str(), call.body.new_password.as_str());
-    call.app.identity.change_password(&context, passwords, &journal).await?;
+    let body = &call.body;
+    let identity = &call.app.identity;
+    identity.change_password(&context, &body.current_password, &body.new_password, &journal).await?;
     Ok(Response::none())
 }
 
@@ -161,7 +162,7 @@ pub(crate) async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> Hand
 }
 
 fn journal<O: Operation>(call: &SessionCall<O>, context: &RequestContext, resource: &str) -> Journal {
-    Journal { audit: audit(&call.app, O::ID.spec(), context, (resource, json!({}))), idempotency: None }
+    Journal { audit: audit(&call.app, O::ID.spec(), context, resource, json!({})), idempotency: None }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {

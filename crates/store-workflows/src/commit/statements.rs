@@ -38,7 +38,7 @@ macro_rules! statements {
                 run(conn, write)$($wait)*?;
                 waits(conn, write)$($wait)*?;
                 for change in &write.tasks {
-                    task(conn, (rows.tenant, write.run.id), change)$($wait)*?;
+                    task(conn, rows.tenant, write.run.id, change)$($wait)*?;
                 }
             }
             Ok(())
@@ -114,7 +114,8 @@ macro_rules! statements {
 
         $($async)? fn task(
             conn: &mut $conn,
-            (tenant, of): (Id, Id),
+            tenant: Id,
+            of: Id,
             change: &TaskRows,
         ) -> Result<(), Error> {
             match change {

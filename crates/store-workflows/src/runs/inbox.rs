@@ -54,7 +54,8 @@ macro_rules! kept {
 pub(crate) async fn buffered(
     db: &Db,
     tenant: TenantId,
-    (event_type, correlation_key): (&str, Option<&str>),
+    event_type: &str,
+    correlation_key: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<InboxEvent>, StoreError> {
     read!(db, |conn| {

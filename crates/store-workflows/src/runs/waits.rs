@@ -90,7 +90,8 @@ pub(crate) async fn next_due(db: &Db) -> Result<Option<Timestamp>, StoreError> {
 /// Subscriptions that match.
 pub(crate) async fn matching(
     db: &Db,
-    (tenant, kind): (TenantId, BindingKind),
+    tenant: TenantId,
+    kind: BindingKind,
     name: &str,
     correlation_key: Option<&str>,
 ) -> Result<Vec<MatchedSubscription>, StoreError> {

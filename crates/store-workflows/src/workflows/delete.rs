@@ -17,7 +17,8 @@ use crate::{named, tomb};
 /// Deletes a workflow with its versions and ended runs.
 pub(crate) async fn delete(
     db: &Db,
-    (tenant, id): (TenantId, WorkflowId),
+    tenant: TenantId,
+    id: WorkflowId,
     expected: Option<Revision>,
     unit: &Journal,
 ) -> Result<Deleted, StoreError> {

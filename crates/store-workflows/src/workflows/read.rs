@@ -23,7 +23,8 @@ type Counted = (Id, RunStateWord, bool, i64);
 /// What stands beside workflows for a reader: which are starred, and runs by state, each by one query.
 pub(crate) async fn views(
     db: &Db,
-    (tenant, user): (TenantId, UserId),
+    tenant: TenantId,
+    user: UserId,
     found: Vec<Workflow>,
 ) -> Result<Vec<WorkflowView>, StoreError> {
     let ids: Vec<Id> = found.iter().map(|workflow| workflow.id.into()).collect();
@@ -92,7 +93,7 @@ pub(crate) async fn get(
             .await?;
         Ok(Workflow::from(row))
     })?;
-    views(db, (tenant, user), vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
+    views(db, tenant, user, vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
 }
 
 /// Its draft.

@@ -76,7 +76,8 @@ impl From<WorkflowHead> for Workflow {
 impl VersionDbRow {
     /// The row of a version.
     pub(crate) fn of(
-        (tenant, workflow): (TenantId, WorkflowId),
+        tenant: TenantId,
+        workflow: WorkflowId,
         version: &Version,
         definition: &Value,
     ) -> Result<Self, Error> {

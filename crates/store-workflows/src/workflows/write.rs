@@ -121,7 +121,7 @@ pub(crate) async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) ->
 pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let (workflow, version) = (write.workflow, write.version);
     let row = WorkflowDbRow::of(workflow, None);
-    let published = VersionDbRow::of((workflow.tenant, workflow.id), version, write.definition)?;
+    let published = VersionDbRow::of(workflow.tenant, workflow.id, version, write.definition)?;
     write_tx!(db, |conn| {
         let present = workflows::table
             .find((row.organization_id, row.id))
@@ -138,7 +138,9 @@ pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) ->
 /// Sets or takes away a star.
 pub(crate) async fn star(
     db: &Db,
-    (tenant, id, user): (TenantId, WorkflowId, UserId),
+    tenant: TenantId,
+    id: WorkflowId,
+    user: UserId,
     starred: bool,
     unit: &Journal,
 ) -> Result<bool, StoreError> {

@@ -11,7 +11,7 @@ mod values;
 use std::borrow::Cow;
 
 pub(crate) use tree::{Content, Document, Element, parse};
-use values::Kind;
+use values::{Kind, Lexical};
 
 /// Namespace of the BPMN 2.0 model.
 pub(crate) const MODEL: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
@@ -105,7 +105,9 @@ fn element(left: &Element, right: &Element, _path: &mut Vec<String>) -> Option<S
             return Some(format!("the attribute {name}={:?} is lost", own.value));
         };
         let kind = Kind::of_attribute(&left.name, &own.name);
-        if !kind.same((&own.value, &left.scope), (&other.value, &right.scope)) {
+        let before = Lexical { text: &own.value, scope: &left.scope };
+        let after = Lexical { text: &other.value, scope: &right.scope };
+        if !kind.same(before, after) {
             return Some(format!("the attribute {name}={:?} became {:?}", own.value, other.value));
         }
     }

@@ -163,6 +163,15 @@ const TEXTS: &[&str] = &[
     "transformation",
 ];
 
+/// Lexical form of a value, with the namespaces in whose scope it stands.
+#[derive(Clone, Copy)]
+pub struct Lexical<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The namespaces in scope.
+    pub scope: &'a Scope,
+}
+
 /// How the lexical forms of a value relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -202,8 +211,8 @@ impl Kind {
     }
 
     /// Whether two lexical forms in their scopes mean the same.
-    pub(crate) fn same(self, left: (&str, &Scope), right: (&str, &Scope)) -> bool {
-        let ((own, own_scope), (other, other_scope)) = (left, right);
+    pub(crate) fn same(self, left: Lexical<'_>, right: Lexical<'_>) -> bool {
+        let (own, other) = (left.text, right.text);
         let equal = match self {
             Self::Text => return own == other,
             Self::Boolean => truth(own).is_some() && truth(own) == truth(other),
@@ -211,8 +220,8 @@ impl Kind {
                 (Ok(own), Ok(other)) => own == other,
                 _ => false,
             },
-            Self::Name => resolved(own, own_scope, false) == resolved(other, other_scope, false),
-            Self::TypeName => resolved(own, own_scope, true) == resolved(other, other_scope, true),
+            Self::Name => resolved(own, left.scope, false) == resolved(other, right.scope, false),
+            Self::TypeName => resolved(own, left.scope, true) == resolved(other, right.scope, true),
         };
         equal || (self != Self::TypeName && self != Self::Name && own == other)
     }

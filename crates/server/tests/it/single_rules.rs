@@ -40,8 +40,10 @@ type Thing<'a> = (&'static str, &'a str);
 /// What an operation is about, and what that stands within; a row without a sample fails here.
 fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing<'a>>, Option<Thing<'a>>)> {
     let on = spec.resource_action?;
-    let named =
-        |name: &str| -> &'a str { things.get(name).unwrap_or_else(|| panic!("{name} has no sample")) };
+    let named = |name: &str| -> &'a str {
+        assert!(things.contains_key(name), "{name} has no sample");
+        &things[name]
+    };
     let one = |name: &str| Some((on.resource.as_str(), named(name)));
     let above = |name: &str| on.resource.parent().map(|kind| (kind.as_str(), named(name)));
     match (spec.security, on.selector) {

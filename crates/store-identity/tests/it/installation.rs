@@ -1,7 +1,5 @@
 //! The installation's row, set-up, the audit trail and the kept answers.
 
-use diesel::{ExpressionMethods, QueryDsl};
-use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{AuditFilter, InstallationStore, NewUser, SetUp};
 use heddle_identity::records::InstallationState;
 use heddle_kernel::{PageRequest, Revision, Stored, Timestamp};
@@ -87,6 +85,8 @@ async fn an_event_with_literals_of_a_later_version_is_shown_as_it_is_beside_the_
             store.audit(&audit(n, Some(ACME), "run.started")).await.unwrap();
         }
         heddle_store::write_tx!(&db, |conn| {
+            use diesel::{ExpressionMethods as _, QueryDsl as _};
+            use diesel_async::RunQueryDsl as _;
             let one = audit_events::resource_id.eq("2");
             diesel::update(audit_events::table.filter(one))
                 .set((audit_events::actor_kind.eq("robot"), audit_events::outcome.eq("postponed")))

@@ -9,14 +9,14 @@ use heddle_harness::workspace;
 
 /// What a runner is told.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Passed on to the runner; `--help` lists what it takes.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<OsString>,
 }
 
 /// Builds the harness and runs a verb of it where we were called; gives its exit code.
-pub fn run(verb: &str, options: Options) -> Result<ExitCode> {
+pub(crate) fn run(verb: &str, options: Options) -> Result<ExitCode> {
     let mut command =
         Command::new(std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from));
     command.args(["run", "--quiet", "--package", "heddle-harness", "--manifest-path"]);

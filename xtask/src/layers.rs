@@ -261,7 +261,7 @@ const IMPURE: &[&str] =
     &["tokio", "async-trait", "futures", "tracing", "parking_lot", "getrandom", "tempfile"];
 
 /// Checks the workspace; prints each violation with its rule.
-pub fn run() -> Result<bool> {
+pub(crate) fn run() -> Result<bool> {
     let violations = violations(&normal_dependencies(&workspace::metadata()?)?);
     for violation in &violations {
         out::line(violation);

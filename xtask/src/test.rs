@@ -6,7 +6,7 @@ use heddle_harness::{out, workspace};
 
 /// Options of `test`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Profile of .config/nextest.toml.
     #[arg(long, default_value = "default")]
     profile: String,
@@ -16,7 +16,7 @@ pub struct Options {
 }
 
 /// Runs nextest if it is installed, else cargo's own runner.
-pub fn run(options: &Options) -> Result<bool> {
+pub(crate) fn run(options: &Options) -> Result<bool> {
     let installed = workspace::cargo()
         .args(["nextest", "--version"])
         .output()

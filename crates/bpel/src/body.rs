@@ -47,19 +47,19 @@ pub(super) struct Info<'d> {
 }
 
 impl<'d> Info<'d> {
-    pub fn new(context: &mut Context<'d>, node: &'d Node, path: String) -> Self {
+    pub(crate) fn new(context: &mut Context<'d>, node: &'d Node, path: String) -> Self {
         let id = node.element_id().unwrap_or_default();
         let element = context.element(id, path.clone());
         Self { node, id, word: node.element_type().unwrap_or_default(), kind: node.kind(), element, path }
     }
 
     /// The name for people, else the id.
-    pub fn label(&self) -> &'d str {
+    pub(crate) fn label(&self) -> &'d str {
         self.node.display_name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(self.id)
     }
 
     /// An activity that stands for the node.
-    pub fn activity(&self, context: &mut Context, what: What) -> Activity {
+    pub(crate) fn activity(&self, context: &mut Context, what: What) -> Activity {
         Activity::new(what).named(context.names.unique(self.label())).of(self.id)
     }
 
@@ -372,7 +372,7 @@ impl<'d> Body<'d> {
             let starting = firsts.contains(&at);
             self.add(context, &mut made, at, Starting { starting, creating: creating && !orphans, pick });
         }
-        self.connect_starts(context, &mut made, &starts, (pick, creating && orphans));
+        self.connect_starts(context, &mut made, &starts, pick, creating && orphans);
         for at in 0..self.flows.len() {
             self.connect_flow(context, &mut made, at);
         }
@@ -433,7 +433,8 @@ impl<'d> Body<'d> {
         context: &mut Context<'d>,
         made: &mut Made,
         starts: &[usize],
-        (pick, generated): (bool, bool),
+        pick: bool,
+        generated: bool,
     ) {
         let mut from = START;
         if generated && let Some(first) = starts.first() {

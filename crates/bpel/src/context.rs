@@ -56,7 +56,7 @@ pub(super) struct Thrown {
 }
 
 impl<'d> Context<'d> {
-    pub fn new(definition: &'d WorkflowDefinition, contract: Contract<'d>) -> Self {
+    pub(crate) fn new(definition: &'d WorkflowDefinition, contract: Contract<'d>) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let errors = bpmn.and_then(|bpmn| bpmn.errors.as_deref()).unwrap_or_default();
         Self {
@@ -77,28 +77,28 @@ impl<'d> Context<'d> {
     }
 
     /// The language of expressions that name none.
-    pub fn language(&self) -> Option<&'d str> {
+    pub(crate) fn language(&self) -> Option<&'d str> {
         self.bpmn.and_then(|bpmn| bpmn.expression_language.as_deref())
     }
 
     /// An expression of the model in its language.
-    pub fn expression(&self, text: &str, language: Option<&str>) -> Result<Expr, String> {
+    pub(crate) fn expression(&self, text: &str, language: Option<&str>) -> Result<Expr, String> {
         Expr::of_model(text, language, self.language())
     }
 
     /// Gives an element a number.
-    pub fn element(&mut self, id: &str, path: String) -> u32 {
+    pub(crate) fn element(&mut self, id: &str, path: String) -> u32 {
         let at = super::graph::place(self.elements.len());
         self.elements.push((id.to_owned(), path));
         at
     }
 
-    pub fn element_id(&self, element: u32) -> &str {
+    pub(crate) fn element_id(&self, element: u32) -> &str {
         self.elements.get(element as usize).map_or("", |(id, _)| id)
     }
 
     /// The id of a gateway.
-    pub fn gateway_id(&self, element: Option<u32>) -> Option<String> {
+    pub(crate) fn gateway_id(&self, element: Option<u32>) -> Option<String> {
         let element = element.filter(|element| self.gateways.contains(element))?;
         Some(self.element_id(element).to_owned())
     }
@@ -108,7 +108,7 @@ impl<'d> Context<'d> {
     }
 
     /// Says that the elements cannot be mapped, and why.
-    pub fn refuse(
+    pub(crate) fn refuse(
         &mut self,
         elements: impl IntoIterator<Item = u32>,
         code: &'static str,
@@ -126,17 +126,17 @@ impl<'d> Context<'d> {
     }
 
     /// Declares a variable in the innermost scope.
-    pub fn declare(&mut self, variable: Variable) {
+    pub(crate) fn declare(&mut self, variable: Variable) {
         if let Some(frame) = self.frames.last_mut() {
             frame.variables.push(variable);
         }
     }
 
-    pub fn warn(&mut self, element: u32, code: &str, message: impl Into<String>) {
+    pub(crate) fn warn(&mut self, element: u32, code: &str, message: impl Into<String>) {
         self.note(diagnostic::warning(code, message), element);
     }
 
-    pub fn inform(&mut self, element: u32, code: &str, message: impl Into<String>) {
+    pub(crate) fn inform(&mut self, element: u32, code: &str, message: impl Into<String>) {
         self.note(diagnostic::info(code, message), element);
     }
 

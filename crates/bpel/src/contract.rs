@@ -83,7 +83,7 @@ pub(super) struct Contract<'d> {
 }
 
 impl<'d> Contract<'d> {
-    pub fn new(definition: &'d WorkflowDefinition, process_id: &'d str, process_name: &str) -> Self {
+    pub(crate) fn new(definition: &'d WorkflowDefinition, process_id: &'d str, process_name: &str) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let list = |list: Option<&'d Vec<EventReference>>| -> HashMap<&'d str, &'d EventReference> {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -175,12 +175,12 @@ impl<'d> Contract<'d> {
     }
 
     /// The operation of this id.
-    pub fn operation(&self, id: &str) -> Option<(&'d Interface, &'d Operation)> {
+    pub(crate) fn operation(&self, id: &str) -> Option<(&'d Interface, &'d Operation)> {
         self.operations.get(id).copied()
     }
 
     /// Whether this operation answers with this message and the process is the one that is asked.
-    pub fn is_reply(&self, operation: Option<&str>, message: Option<&str>) -> bool {
+    pub(crate) fn is_reply(&self, operation: Option<&str>, message: Option<&str>) -> bool {
         let Some((_, found)) = operation.and_then(|id| self.operation(id)) else { return false };
         found.output_message_ref.is_some()
             && operation.is_some_and(|id| self.received.contains_key(id))
@@ -189,12 +189,12 @@ impl<'d> Contract<'d> {
 
     /// The exchange of a node: by its operation, else by its message, else by an operation of this name.
     /// Variables are for the caller to add.
-    pub fn call(&mut self, node: &str, of: Exchange<'_>, side: Side) -> Call {
+    pub(crate) fn call(&mut self, node: &str, of: Exchange<'_>, side: Side) -> Call {
         self.exchange(node, of, side, false)
     }
 
     /// The answer to an operation that the process receives.
-    pub fn answer(&mut self, node: &str, of: Exchange<'_>) -> Call {
+    pub(crate) fn answer(&mut self, node: &str, of: Exchange<'_>) -> Call {
         self.exchange(node, of, Side::Receives, true)
     }
 
@@ -204,7 +204,7 @@ impl<'d> Contract<'d> {
         let id = found.and_then(|(_, operation)| operation.id.as_deref());
         let known = id.filter(|_| answers).and_then(|id| self.received.get(id)).cloned();
         let mut call = match found {
-            Some((interface, operation)) => self.modelled(node, interface, operation, (side, known)),
+            Some((interface, operation)) => self.modelled(node, interface, operation, side, known),
             None => self.generated(node, of, side),
         };
         call.correlations = self.correlations.of(node, of.message);
@@ -219,7 +219,8 @@ impl<'d> Contract<'d> {
         node: &str,
         interface: &'d Interface,
         operation: &'d Operation,
-        (side, known): (Side, Option<String>),
+        side: Side,
+        known: Option<String>,
     ) -> Call {
         let key = interface.id.as_deref().or(interface.name.as_deref()).unwrap_or("interface");
         let name = interface.name.as_deref().unwrap_or(key);
@@ -329,7 +330,7 @@ impl<'d> Contract<'d> {
     }
 
     /// The name of the WSDL message for a message of the model, or for one without a type.
-    pub fn message(&mut self, id: Option<&str>) -> String {
+    pub(crate) fn message(&mut self, id: Option<&str>) -> String {
         let Some(id) = id else { return self.message_of("", "payload", None) };
         let message = self.model_messages.get(id).copied();
         let name = message.and_then(|message| message.name.as_deref());
@@ -338,18 +339,18 @@ impl<'d> Contract<'d> {
     }
 
     /// The message type of the answer to a call.
-    pub fn reply_type(&self, call: &Call) -> String {
+    pub(crate) fn reply_type(&self, call: &Call) -> String {
         let operation = self.port_types.get(&call.port_type).and_then(|all| all.get(&call.operation));
         operation.and_then(|operation| operation.output.clone()).unwrap_or_else(|| call.message_type.clone())
     }
 
     /// Whether a message's part has no type.
-    pub fn is_untyped(&self, message: &str) -> bool {
+    pub(crate) fn is_untyped(&self, message: &str) -> bool {
         self.untyped_messages.contains(message)
     }
 
     /// The WSDL message that was made for a message of the model.
-    pub fn known_message(&self, id: &str) -> Option<&str> {
+    pub(crate) fn known_message(&self, id: &str) -> Option<&str> {
         self.by_id.get(id).map(|at| self.messages[*at].name.as_str())
     }
 
@@ -392,7 +393,7 @@ impl<'d> Contract<'d> {
     }
 
     /// A variable of the model: by its item definition, else of any type.
-    pub fn data_variable(&self, name: String, item: Option<&str>) -> Variable {
+    pub(crate) fn data_variable(&self, name: String, item: Option<&str>) -> Variable {
         let of = match self.type_of(item) {
             PartType::Schema(local) => format!("xsd:{local}"),
             PartType::Imported(import, local) => format!("t{import}:{local}"),

@@ -35,7 +35,7 @@ pub(super) struct Correlations {
 }
 
 impl Correlations {
-    pub fn new(definition: &WorkflowDefinition, process_id: &str) -> Self {
+    pub(crate) fn new(definition: &WorkflowDefinition, process_id: &str) -> Self {
         let mut made = Self {
             sets: Vec::new(),
             properties: BTreeMap::new(),
@@ -113,7 +113,7 @@ impl Correlations {
 
     /// The sets of a node's exchange. The first message of a conversation gives the values, the later ones must
     /// have the same.
-    pub fn of(&mut self, node: &str, message: Option<&str>) -> Vec<(String, &'static str)> {
+    pub(crate) fn of(&mut self, node: &str, message: Option<&str>) -> Vec<(String, &'static str)> {
         let mut found = Vec::new();
         for set in &self.sets {
             if set.nodes.as_ref().is_some_and(|nodes| !nodes.contains(node)) {
@@ -129,12 +129,12 @@ impl Correlations {
     }
 
     /// The used sets.
-    pub fn used_sets(&self) -> impl Iterator<Item = &Set> {
+    pub(crate) fn used_sets(&self) -> impl Iterator<Item = &Set> {
         self.sets.iter().filter(|set| self.used.contains(&set.name))
     }
 
     /// The path of a property in a message.
-    pub fn path(&self, property: &str, message: &str) -> Option<&str> {
+    pub(crate) fn path(&self, property: &str, message: &str) -> Option<&str> {
         let property = self.properties.values().find(|one| one.name == property)?;
         property.paths.get(message).map(String::as_str)
     }

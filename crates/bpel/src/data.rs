@@ -1,5 +1,6 @@
 //! Data objects, properties, inputs and outputs as variables, and data associations as assignments.
 
+use super::body::Info;
 use super::context::Context;
 use super::expression::Expr;
 use super::tree::{Activity, Copy, From, To, What};
@@ -74,11 +75,11 @@ fn variable<'d>(context: &mut Context<'d>, id: &'d str, name: Option<&str>, item
 /// the outputs from the message that comes.
 pub(super) fn copies(
     context: &mut Context,
-    (node, element): (&Node, u32),
+    info: &Info<'_>,
     sent: Option<&str>,
     received: Option<&str>,
 ) -> (Vec<Copy>, Vec<Copy>) {
-    let Some(bpmn) = node.bpmn.as_deref() else { return (Vec::new(), Vec::new()) };
+    let Some(bpmn) = info.node.bpmn.as_deref() else { return (Vec::new(), Vec::new()) };
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for association in bpmn.data_associations.iter().flatten() {
         let is_input = association.element_type.as_deref().and_then(ElementKind::named)
@@ -86,7 +87,7 @@ pub(super) fn copies(
         match copy(context, association) {
             Ok(made) if is_input => before.extend(made),
             Ok(made) => after.extend(made),
-            Err(message) => context.refuse([element], "dataAssociation", message),
+            Err(message) => context.refuse([info.element], "dataAssociation", message),
         }
     }
     if let (Some(message), Some(input)) =

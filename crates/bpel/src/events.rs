@@ -61,7 +61,7 @@ pub(super) fn send<'d>(
     let sent_type = if reply { context.contract.reply_type(&call) } else { call.message_type.clone() };
     let sent = variable(context, info, "sent", &sent_type);
     let received = answer.map(|message_type| variable(context, info, "answer", &message_type));
-    let (before, after) = data::copies(context, (info.node, info.element), Some(&sent), received.as_deref());
+    let (before, after) = data::copies(context, info, Some(&sent), received.as_deref());
     let empty = if context.contract.is_untyped(&sent_type) { From::Payload } else { From::Nothing };
     let first = Copy { from: empty, to: To::Payload(sent.clone()) };
     call.input = Some(sent);
@@ -81,7 +81,7 @@ fn variable(context: &mut Context, info: &Info, word: &str, message_type: &str) 
 /// A received message, with what is copied out of it.
 pub(super) fn received<'d>(context: &mut Context<'d>, info: &Info<'d>, call: Call, create: bool) -> Activity {
     data::declare_own(context, info.node);
-    let (_, after) = data::copies(context, (info.node, info.element), None, call.output.as_deref());
+    let (_, after) = data::copies(context, info, None, call.output.as_deref());
     let mut call = call;
     if create {
         first_of_conversation(&mut call);

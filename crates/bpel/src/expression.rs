@@ -19,13 +19,13 @@ pub(super) struct Expr {
 }
 
 impl Expr {
-    pub fn xpath(text: impl Into<String>) -> Self {
+    pub(crate) fn xpath(text: impl Into<String>) -> Self {
         Self { text: text.into(), language: XPATH.to_owned() }
     }
 
     /// An expression of the model, in the language it names or else in the model's. A language that nobody
     /// names is FEEL, as for the engine; a text of JUEL belongs to no language that was named.
-    pub fn of_model(text: &str, own: Option<&str>, model: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn of_model(text: &str, own: Option<&str>, model: Option<&str>) -> Result<Self, String> {
         let text = text.trim();
         let named = |language: Option<&str>| {
             language.map(str::trim).filter(|language| !language.is_empty()).map(str::to_owned)
@@ -59,7 +59,7 @@ impl Expr {
     }
 
     /// The opposite; none in a language whose operators nobody knows here.
-    pub fn negated(&self) -> Option<Self> {
+    pub(crate) fn negated(&self) -> Option<Self> {
         let text = match self.language.as_str() {
             XPATH => format!("not({})", self.text),
             // FEEL knows null, which is not true; its opposite must be true.
@@ -70,7 +70,7 @@ impl Expr {
     }
 
     /// True when all are.
-    pub fn all(list: &[Self]) -> Option<Self> {
+    pub(crate) fn all(list: &[Self]) -> Option<Self> {
         let first = list.first()?;
         if list.len() == 1 {
             return Some(first.clone());

@@ -118,14 +118,14 @@ pub(super) const START: u32 = 0;
 pub(super) const END: u32 = 1;
 
 impl Graph {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut graph = Self::default();
         graph.node(Kind::Start, None, None);
         graph.node(Kind::End, None, None);
         graph
     }
 
-    pub fn node(&mut self, kind: Kind, element: Option<u32>, activity: Option<Activity>) -> u32 {
+    pub(crate) fn node(&mut self, kind: Kind, element: Option<u32>, activity: Option<Activity>) -> u32 {
         let at = place(self.nodes.len());
         let (incoming, outgoing) = (Vec::new(), Vec::new());
         self.nodes.push(Node { kind, element, activity, incoming, outgoing, alive: true });
@@ -133,7 +133,7 @@ impl Graph {
         at
     }
 
-    pub fn edge(&mut self, from: u32, to: u32, mut branch: Branch) -> u32 {
+    pub(crate) fn edge(&mut self, from: u32, to: u32, mut branch: Branch) -> u32 {
         let at = place(self.edges.len());
         branch.order = place(self.nodes[from as usize].outgoing.len());
         self.edges.push(Edge { from, to, branch, alive: true, ..Edge::default() });
@@ -142,24 +142,24 @@ impl Graph {
         at
     }
 
-    pub fn of(&self, at: u32) -> &Node {
+    pub(crate) fn of(&self, at: u32) -> &Node {
         &self.nodes[at as usize]
     }
 
     /// The edges out of a node, in the order of the model.
-    pub fn branches(&self, node: u32) -> Vec<u32> {
+    pub(crate) fn branches(&self, node: u32) -> Vec<u32> {
         let mut list = self.of(node).outgoing.clone();
         list.sort_by_key(|edge| self.edges[*edge as usize].branch.order);
         list
     }
 
     /// The one target of all edges out of a node.
-    pub fn only_target(&self, node: u32) -> Option<u32> {
+    pub(crate) fn only_target(&self, node: u32) -> Option<u32> {
         let first = self.of(node).outgoing.first()?;
         (self.targets[node as usize] == 1).then(|| self.edges[*first as usize].to)
     }
 
-    pub fn count_between(&self, from: u32, to: u32) -> u32 {
+    pub(crate) fn count_between(&self, from: u32, to: u32) -> u32 {
         self.between.get(&(from, to)).copied().unwrap_or(0)
     }
 
@@ -217,14 +217,14 @@ impl Graph {
     }
 
     /// Takes an edge away.
-    pub fn remove(&mut self, at: u32) -> Edge {
+    pub(crate) fn remove(&mut self, at: u32) -> Edge {
         self.detach_from(at);
         self.detach_to(at);
         std::mem::take(&mut self.edges[at as usize])
     }
 
     /// Lets an edge end elsewhere.
-    pub fn retarget(&mut self, at: u32, to: u32) {
+    pub(crate) fn retarget(&mut self, at: u32, to: u32) {
         self.detach_from(at);
         self.detach_to(at);
         self.edges[at as usize].to = to;
@@ -233,14 +233,14 @@ impl Graph {
     }
 
     /// Appends what is done along one edge to another.
-    pub fn append(&mut self, at: u32, mut tail: Edge) {
+    pub(crate) fn append(&mut self, at: u32, mut tail: Edge) {
         let edge = &mut self.edges[at as usize];
         join(&mut edge.content, &mut tail.content);
         join(&mut edge.elements, &mut tail.elements);
     }
 
     /// Appends an activity to what is done along an edge.
-    pub fn push(&mut self, at: u32, activity: Activity) {
+    pub(crate) fn push(&mut self, at: u32, activity: Activity) {
         if !activity.is_nothing() {
             self.edges[at as usize].content.push_back(activity);
         }

@@ -11,7 +11,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The text as an NCName that was not given before.
-    pub fn unique(&mut self, text: &str) -> String {
+    pub(crate) fn unique(&mut self, text: &str) -> String {
         let base = clean(text);
         let Some(next) = self.given.get(&base).copied() else {
             self.given.insert(base.clone(), 2);

@@ -15,7 +15,7 @@ pub(super) struct Regions {
 
 impl Regions {
     /// Folds what can be folded; whether there was anything.
-    pub fn fold(&mut self, folder: &mut Folder) -> bool {
+    pub(crate) fn fold(&mut self, folder: &mut Folder) -> bool {
         let order = postorder(&folder.graph, START, true);
         self.steps += order.len();
         let closing = post_dominators(&folder.graph);

@@ -119,7 +119,7 @@ fn around<'d>(
     make: impl FnOnce(&mut Context<'d>, &Info<'d>) -> Activity,
 ) -> Activity {
     data::declare_own(context, info.node);
-    let (before, after) = data::copies(context, (info.node, info.element), None, None);
+    let (before, after) = data::copies(context, info, None, None);
     let made = make(context, info);
     Activity::sequence(data::assign(before).into_iter().chain([made]).chain(data::assign(after)))
 }

@@ -39,7 +39,7 @@ pub(super) struct Folder<'c, 'd> {
 }
 
 impl Folder<'_, '_> {
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         while let Some(node) = self.work.pop_front() {
             if self.graph.of(node).alive {
                 self.visit(node);
@@ -178,7 +178,14 @@ impl Folder<'_, '_> {
     }
 
     /// Puts an activity in the place of a split whose edges are gone.
-    pub fn fold(&mut self, node: u32, head: u32, target: u32, activity: Activity, elements: VecDeque<u32>) {
+    pub(crate) fn fold(
+        &mut self,
+        node: u32,
+        head: u32,
+        target: u32,
+        activity: Activity,
+        elements: VecDeque<u32>,
+    ) {
         let activity = self.shallow(activity, &elements);
         self.graph.push(head, activity);
         self.graph.append(head, Edge { elements, ..Edge::default() });
@@ -224,7 +231,7 @@ impl Folder<'_, '_> {
         activity
     }
 
-    pub fn pick(&mut self, node: u32, create: bool, edges: Vec<Edge>) -> Activity {
+    pub(crate) fn pick(&mut self, node: u32, create: bool, edges: Vec<Edge>) -> Activity {
         let mut branches = Vec::new();
         for mut edge in edges {
             let Some(trigger) = edge.branch.trigger.take() else { continue };
@@ -340,7 +347,7 @@ impl Folder<'_, '_> {
                 elements = used;
                 activity
             }
-            None => self.general_loop(body, &branches, (join, split), &mut elements),
+            None => self.general_loop(body, &branches, join, split, &mut elements),
         };
         elements.extend(self.graph.of(split).element);
         elements.extend(self.graph.of(join).element);
@@ -394,7 +401,8 @@ impl Folder<'_, '_> {
         &mut self,
         body: u32,
         branches: &[u32],
-        (join, split): (u32, u32),
+        join: u32,
+        split: u32,
         elements: &mut VecDeque<u32>,
     ) -> Activity {
         let way = self.context.names.unique("leave");

@@ -172,23 +172,23 @@ pub(super) struct Scope {
 }
 
 impl Activity {
-    pub fn new(what: What) -> Self {
+    pub(crate) fn new(what: What) -> Self {
         let depth = 1 + what.depth();
         Self { what, depth, ..Self::default() }
     }
 
-    pub fn named(mut self, name: String) -> Self {
+    pub(crate) fn named(mut self, name: String) -> Self {
         self.name = name;
         self
     }
 
-    pub fn of(mut self, element: &str) -> Self {
+    pub(crate) fn of(mut self, element: &str) -> Self {
         self.element = Some(element.to_owned());
         self
     }
 
     /// The list as one activity.
-    pub fn sequence(list: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn sequence(list: impl IntoIterator<Item = Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for one in list.into_iter().filter(|one| !one.is_nothing()) {
             let plain = one.name.is_empty() && one.targets.is_none() && one.sources.is_empty();
@@ -209,7 +209,7 @@ impl Activity {
     }
 
     /// Whether it is an `empty` that stands for nothing.
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         matches!(self.what, What::Empty)
             && self.element.is_none()
             && self.sources.is_empty()
@@ -217,7 +217,7 @@ impl Activity {
     }
 
     /// A scope around it, without handlers.
-    pub fn in_scope(self) -> Self {
+    pub(crate) fn in_scope(self) -> Self {
         if matches!(self.what, What::Scope(_)) && self.sources.is_empty() && self.targets.is_none() {
             return self;
         }

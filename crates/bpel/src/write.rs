@@ -23,11 +23,11 @@ pub(super) struct Xml {
 }
 
 impl Xml {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { out: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(), ..Self::default() }
     }
 
-    pub fn open(&mut self, name: &str, attributes: &[(&str, &str)]) {
+    pub(crate) fn open(&mut self, name: &str, attributes: &[(&str, &str)]) {
         self.end_tag();
         self.indent();
         self.out.push('<');
@@ -39,7 +39,7 @@ impl Xml {
         self.tag_open = true;
     }
 
-    pub fn attribute(&mut self, name: &str, value: &str) {
+    pub(crate) fn attribute(&mut self, name: &str, value: &str) {
         self.out.push(' ');
         self.out.push_str(name);
         self.out.push_str("=\"");
@@ -47,7 +47,7 @@ impl Xml {
         self.out.push('"');
     }
 
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         let Some(name) = self.open.pop() else { return };
         if self.tag_open {
             self.out.push_str("/>\n");
@@ -60,13 +60,13 @@ impl Xml {
         self.out.push_str(">\n");
     }
 
-    pub fn leaf(&mut self, name: &str, attributes: &[(&str, &str)]) {
+    pub(crate) fn leaf(&mut self, name: &str, attributes: &[(&str, &str)]) {
         self.open(name, attributes);
         self.close();
     }
 
     /// An element with text, on one line.
-    pub fn text(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
+    pub(crate) fn text(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
         self.open(name, attributes);
         self.out.push('>');
         self.tag_open = false;
@@ -77,7 +77,7 @@ impl Xml {
         self.out.push_str(">\n");
     }
 
-    pub fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         while !self.open.is_empty() {
             self.close();
         }

@@ -57,7 +57,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
             ..Process::default()
         };
         let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
-        build(definition, &extensions, &top, (MAIN_PROCESS_ID, name), &mut compiled);
+        build(definition, &extensions, &top, MAIN_PROCESS_ID, name, &mut compiled);
     }
     let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
     for process in processes {
@@ -72,7 +72,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
             continue;
         }
         seen = true;
-        build(definition, &extensions, process, (id, process.name.clone()), &mut compiled);
+        build(definition, &extensions, process, id, process.name.clone(), &mut compiled);
     }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
         compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
@@ -88,7 +88,8 @@ fn build(
     definition: &WorkflowDefinition,
     extensions: &Extensions<'_>,
     process: &Process,
-    (id, name): (&str, Option<String>),
+    id: &str,
+    name: Option<String>,
     compiled: &mut Compiled,
 ) {
     let mut builder = Builder::new(definition, extensions);
@@ -178,7 +179,7 @@ impl<'d> Builder<'d> {
     fn graph(&mut self, id: &str, name: Option<String>, process: &'d Process) -> Graph {
         let mut found = Found::default();
         self.scopes.push(Scope::default());
-        self.collect(process, (ROOT, None), 0, &mut found);
+        self.collect(process, ROOT, None, 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
             if let Some(work) = self.work(index(ix), raw) {
@@ -233,7 +234,8 @@ impl<'d> Builder<'d> {
     fn collect(
         &mut self,
         content: &'d Process,
-        (scope, event_sub_process): (ScopeIx, Option<NodeIx>),
+        scope: ScopeIx,
+        event_sub_process: Option<NodeIx>,
         depth: usize,
         found: &mut Found<'d>,
     ) {
@@ -265,7 +267,7 @@ impl<'d> Builder<'d> {
             let bpmn = node.bpmn.as_deref();
             if let Some(content) = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref()) {
                 let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
-                self.collect(content, (inner, event.then_some(ix)), depth + 1, found);
+                self.collect(content, inner, event.then_some(ix), depth + 1, found);
             }
         }
     }

@@ -30,7 +30,7 @@ fn flow(edge: &Edge, language: Option<&str>) -> Option<ImportItem> {
     let found = feel(text, bpmn.condition_language.as_deref(), language);
     let name = edge.bpmn.as_deref().and_then(|bpmn| bpmn.name.clone());
     Some(item(
-        (edge.id.as_deref(), name),
+        Owner { id: edge.id.as_deref(), name },
         K::SequenceFlow.name(),
         "bpmn:conditionExpression",
         "condition",
@@ -39,7 +39,7 @@ fn flow(edge: &Edge, language: Option<&str>) -> Option<ImportItem> {
 }
 
 fn event_items(node: &Node, event: &EventDefinition, language: Option<&str>) -> Vec<ImportItem> {
-    let owner = || (node.element_id(), node.display_name.clone());
+    let owner = || Owner { id: node.element_id(), name: node.display_name.clone() };
     let kind = node.element_type().unwrap_or_default();
     let timers = [
         (TimerKind::Date, &event.time_date, "timeDate"),
@@ -86,8 +86,14 @@ fn timer(form: TimerKind, text: &str) -> Result<(String, String), String> {
     Ok((text.to_owned(), "It is taken as it is.".to_owned()))
 }
 
+/// Element to which an expression belongs.
+struct Owner<'a> {
+    id: Option<&'a str>,
+    name: Option<String>,
+}
+
 fn item(
-    (id, name): (Option<&str>, Option<String>),
+    owner: Owner<'_>,
     element_type: &str,
     source_kind: &str,
     member: &str,
@@ -100,12 +106,12 @@ fn item(
     let configuration = value.map(|value| Map::from_iter([(member.to_owned(), Value::String(value))]));
     ImportItem {
         configuration,
-        element_id: id.map(str::to_owned),
+        element_id: owner.id.map(str::to_owned),
         element_type: Some(element_type.to_owned()),
         message: Some(format!("{source_kind}: {message}")),
-        name,
+        name: owner.name,
         outcome: Some(outcome.to_owned()),
-        source_id: id.map(str::to_owned),
+        source_id: owner.id.map(str::to_owned),
         source_kind: Some(source_kind.to_owned()),
     }
 }

@@ -1,8 +1,8 @@
 //! Coordinate assignment: widths of columns and gaps, places of items, lanes and the points of edges.
 
-use super::graph::{EVENT, End, Item, Kind, Scope, Side, TITLE};
+use super::graph::{EVENT, End, Item, Kind, Point, Scope, Side, TITLE};
 use super::ordering::{COLUMN_GAP, Grid};
-use super::route::{Line, Route};
+use super::route::{Dock, Line, Route};
 use super::tracks::Tracks;
 
 /// Distance between two tracks.
@@ -158,40 +158,64 @@ fn lanes(scope: &mut Scope<'_>, grid: &Grid, lines: &Axis, in_pool: bool) {
     }
 }
 
+/// A straight line: the height of a horizontal one, or the distance of a vertical one from the left.
+#[derive(Debug, Clone, Copy)]
+enum Straight {
+    Level(i32),
+    Upright(i32),
+}
+
+impl Straight {
+    const fn at(self) -> i32 {
+        match self {
+            Self::Level(at) | Self::Upright(at) => at,
+        }
+    }
+
+    /// Where the next line of a route meets this one: they are horizontal and vertical in turn.
+    const fn crossing(self, next: Self) -> Point {
+        match self {
+            Self::Level(y) => Point { x: next.at(), y },
+            Self::Upright(x) => Point { x, y: next.at() },
+        }
+    }
+}
+
 fn points(
     scope: &Scope<'_>,
     route: &Route,
     columns: &Axis,
     lines: &Axis,
     centre: &impl Fn(usize) -> i32,
-) -> Vec<(i32, i32)> {
-    // Either a horizontal line's height or a vertical line's distance from the left.
+) -> Vec<Point> {
     let value = |line: Line| match line {
-        Line::Row(row) => (true, centre(row)),
-        Line::Between { gap, track } => (true, lines.tracks[gap] + TRACK * track as i32),
-        Line::Column { gap, track } => (false, columns.tracks[gap] + TRACK * track as i32),
-        Line::Port { item, at } => (false, scope.items[item].x + at),
+        Line::Row(row) => Straight::Level(centre(row)),
+        Line::Between { gap, track } => Straight::Level(lines.tracks[gap] + TRACK * track as i32),
+        Line::Column { gap, track } => Straight::Upright(columns.tracks[gap] + TRACK * track as i32),
+        Line::Port { item, at } => Straight::Upright(scope.items[item].x + at),
     };
-    let values: Vec<(bool, i32)> = route.lines.iter().map(|&line| value(line)).collect();
+    let values: Vec<Straight> = route.lines.iter().map(|&line| value(line)).collect();
     let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return Vec::new() };
     let mut points = vec![docked(scope, route.start, first)];
     for pair in values.windows(2) {
-        points.push(if pair[0].0 { (pair[1].1, pair[0].1) } else { (pair[0].1, pair[1].1) });
+        points.push(pair[0].crossing(pair[1]));
     }
     points.push(docked(scope, route.end, last));
     points
 }
 
-fn docked(scope: &Scope<'_>, (end, side): (End, Side), (level, at): (bool, i32)) -> (i32, i32) {
+/// The point at which the first or last line of a route meets its end.
+fn docked(scope: &Scope<'_>, dock: Dock, line: Straight) -> Point {
+    let Dock { end, side } = dock;
     let End::Node { item, boundary, .. } = end else {
-        return (at, if side == Side::Top { 0 } else { scope.height });
+        return Point { x: line.at(), y: if side == Side::Top { 0 } else { scope.height } };
     };
     let item: &Item<'_> = &scope.items[item];
     let below = if boundary.is_some() { EVENT / 2 } else { 0 };
-    match (level, side) {
-        (true, Side::Left) => (item.x, at),
-        (true, _) => (item.x + item.width, at),
-        (false, Side::Top) => (at, item.y),
-        (false, _) => (at, item.y + item.height + below),
+    match (line, side) {
+        (Straight::Level(y), Side::Left) => Point { x: item.x, y },
+        (Straight::Level(y), _) => Point { x: item.x + item.width, y },
+        (Straight::Upright(x), Side::Top) => Point { x, y: item.y },
+        (Straight::Upright(x), _) => Point { x, y: item.y + item.height + below },
     }
 }

@@ -1,13 +1,13 @@
 //! The laid-out graph as diagram interchange.
 
-use super::graph::{EVENT, Edge, EdgeKind, Item, Kind, LayoutGraph};
+use super::graph::{EVENT, Edge, EdgeKind, Item, Kind, LayoutGraph, Point};
 use heddle_bpmn::model::{
-    Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, Point, WorkflowDefinition, graphs,
+    self, Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, WorkflowDefinition, graphs,
 };
 use std::collections::{HashMap, HashSet};
 
 /// Where a diagram starts.
-const ORIGIN: (i32, i32) = (150, 80);
+const ORIGIN: Point = Point { x: 150, y: 80 };
 
 /// Ids that are taken.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ pub(super) fn diagram(graph: &LayoutGraph<'_>, element: Option<&str>, names: &mu
     let id = names.fresh(format!("{base}_diagram"));
     let plane_id = names.fresh(format!("{base}_plane"));
     let origins = origins(graph);
-    let busy = busy_corners(graph);
+    let busy = busy_sides(graph);
     let mut shapes = Vec::new();
     // Scopes stand in an order in which containers come before their content.
     for (index, scope) in graph.scopes.iter().enumerate() {
@@ -94,19 +94,19 @@ pub(super) fn diagram(graph: &LayoutGraph<'_>, element: Option<&str>, names: &mu
         for lane in &scope.lanes {
             let Some(element) = lane.id else { continue };
             let [x, y, width, height] = lane.bounds;
-            let mut shape = shape(names, element, [x + origin.0, y + origin.1, width, height]);
+            let mut shape = shape(names, element, [x + origin.x, y + origin.y, width, height]);
             shape.horizontal = Some(true);
             shapes.push(shape);
         }
         let (mut items, mut events) = (Vec::new(), Vec::new());
         for (number, item) in scope.items.iter().enumerate() {
-            let corners = busy.get(&(index, number)).copied().unwrap_or_default();
+            let sides = busy.get(&(index, number)).copied().unwrap_or_default();
             if !item.id.is_empty() {
-                items.push(item_shape(names, item, origin, corners));
+                items.push(item_shape(names, item, origin, sides));
             }
             for (at, event) in item.boundary.iter().enumerate().filter(|(_, event)| !event.id.is_empty()) {
-                let x = origin.0 + item.x + item.boundary_at(at) - EVENT / 2;
-                let y = origin.1 + item.y + item.height - EVENT / 2;
+                let x = origin.x + item.x + item.boundary_at(at) - EVENT / 2;
+                let y = origin.y + item.y + item.height - EVENT / 2;
                 let mut shape = shape(names, event.id, [x, y, EVENT, EVENT]);
                 let name = event.name.filter(|name| !name.trim().is_empty());
                 shape.label = name.map(|name| label(name, x - 4, y + EVENT + 2, true));
@@ -128,28 +128,35 @@ pub(super) fn diagram(graph: &LayoutGraph<'_>, element: Option<&str>, names: &mu
 }
 
 /// Upper left corner of each scope.
-fn origins(graph: &LayoutGraph<'_>) -> Vec<(i32, i32)> {
+fn origins(graph: &LayoutGraph<'_>) -> Vec<Point> {
     let mut origins = vec![ORIGIN; graph.scopes.len()];
     for (index, scope) in graph.scopes.iter().enumerate() {
         if let Some((outer, item)) = scope.owner {
             let item = &graph.scopes[outer].items[item];
-            origins[index] = (origins[outer].0 + item.x, origins[outer].1 + item.y);
+            origins[index] = Point { x: origins[outer].x + item.x, y: origins[outer].y + item.y };
         }
     }
     origins
 }
 
+/// Sides of an item at which an edge ends, so that no label can stand there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Busy {
+    top: bool,
+    bottom: bool,
+}
+
 /// Items with an edge at the upper side, and at the lower side.
-fn busy_corners(graph: &LayoutGraph<'_>) -> HashMap<(usize, usize), (bool, bool)> {
-    let mut busy: HashMap<(usize, usize), (bool, bool)> = HashMap::new();
+fn busy_sides(graph: &LayoutGraph<'_>) -> HashMap<(usize, usize), Busy> {
+    let mut busy: HashMap<(usize, usize), Busy> = HashMap::new();
     for (index, scope) in graph.scopes.iter().enumerate() {
         for part in &scope.parts {
             for (end, point) in [(part.from, part.points.first()), (part.to, part.points.last())] {
                 let (Some(number), Some(point)) = (end.item(), point) else { continue };
                 let item = &scope.items[number];
-                let corners = busy.entry((index, number)).or_default();
-                corners.0 |= point.1 == item.y;
-                corners.1 |= point.1 == item.y + item.height;
+                let sides = busy.entry((index, number)).or_default();
+                sides.top |= point.y == item.y;
+                sides.bottom |= point.y == item.y + item.height;
             }
         }
     }
@@ -165,8 +172,8 @@ fn shape(names: &mut Names, element: &str, bounds: [i32; 4]) -> DiagramShape {
     }
 }
 
-fn item_shape(names: &mut Names, item: &Item<'_>, origin: (i32, i32), busy: (bool, bool)) -> DiagramShape {
-    let (x, y) = (origin.0 + item.x, origin.1 + item.y);
+fn item_shape(names: &mut Names, item: &Item<'_>, origin: Point, busy: Busy) -> DiagramShape {
+    let (x, y) = (origin.x + item.x, origin.y + item.y);
     let mut shape = shape(names, item.id, [x, y, item.width, item.height]);
     match item.kind {
         Kind::Container(_) => shape.expanded = Some(true),
@@ -178,19 +185,19 @@ fn item_shape(names: &mut Names, item: &Item<'_>, origin: (i32, i32), busy: (boo
         let middle = x + item.width / 2;
         let below = y + item.height + 5;
         shape.label = Some(match busy {
-            (false, true) => {
+            Busy { top: false, bottom: true } => {
                 let above = label(name, middle, y - 5, false);
                 let height = above.bounds.as_ref().and_then(|bounds| bounds.height).unwrap_or_default();
                 lifted(above, height)
             }
-            (true, true) => {
+            Busy { top: true, bottom: true } => {
                 let beside = label(name, middle, y + 5, false);
                 let bounds = beside.bounds.as_ref();
                 let height = bounds.and_then(|bounds| bounds.height).unwrap_or_default();
                 let width = bounds.and_then(|bounds| bounds.width).unwrap_or_default();
                 shifted(lifted(beside, height), width / 2.0 + 6.0)
             }
-            (_, false) => label(name, middle, below, false),
+            Busy { bottom: false, .. } => label(name, middle, below, false),
         });
     }
     shape
@@ -231,14 +238,14 @@ fn rectangle([x, y, width, height]: [i32; 4]) -> Bounds {
 fn drawn(
     graph: &LayoutGraph<'_>,
     edge: &Edge<'_>,
-    origins: &[(i32, i32)],
+    origins: &[Point],
     names: &mut Names,
 ) -> Option<DiagramEdge> {
-    let mut points: Vec<(i32, i32)> = Vec::new();
+    let mut points: Vec<Point> = Vec::new();
     for &(scope, part) in &edge.parts {
         let origin = origins[scope];
         for point in &graph.scopes[scope].parts[part].points {
-            push(&mut points, (point.0 + origin.0, point.1 + origin.1));
+            push(&mut points, Point { x: point.x + origin.x, y: point.y + origin.y });
         }
     }
     if points.len() < 2 || edge.id.is_empty() {
@@ -248,19 +255,19 @@ fn drawn(
         element_ref: Some(edge.id.to_owned()),
         id: Some(names.fresh(format!("{}_di", edge.id))),
         label: edge.name.map(|name| edge_label(name, &points, edge.kind)),
-        waypoints: Some(points.into_iter().map(point).collect()),
+        waypoints: Some(points.into_iter().map(waypoint).collect()),
         ..DiagramEdge::default()
     })
 }
 
 /// Adds a point; one in the middle of a straight line goes.
-fn push(points: &mut Vec<(i32, i32)>, point: (i32, i32)) {
+fn push(points: &mut Vec<Point>, point: Point) {
     if points.last() == Some(&point) {
         return;
     }
     if let [.., before, last] = points.as_slice() {
-        let upright = before.0 == last.0 && last.0 == point.0;
-        let level = before.1 == last.1 && last.1 == point.1;
+        let upright = before.x == last.x && last.x == point.x;
+        let level = before.y == last.y && last.y == point.y;
         if upright || level {
             points.pop();
         }
@@ -268,28 +275,28 @@ fn push(points: &mut Vec<(i32, i32)>, point: (i32, i32)) {
     points.push(point);
 }
 
-fn point((x, y): (i32, i32)) -> Point {
-    Point { x: Some(f64::from(x)), y: Some(f64::from(y)) }
+fn waypoint(point: Point) -> model::Point {
+    model::Point { x: Some(f64::from(point.x)), y: Some(f64::from(point.y)) }
 }
 
 /// A flow's name stands above the first horizontal stretch that it does not share with other branches; a
 /// message flow's, beside its first vertical one.
-fn edge_label(name: &str, points: &[(i32, i32)], kind: EdgeKind) -> DiagramLabel {
+fn edge_label(name: &str, points: &[Point], kind: EdgeKind) -> DiagramLabel {
     let mut pairs = points.windows(2).take(2).map(|pair| (pair[0], pair[1]));
     let mut others = pairs.clone();
-    let forked = points.len() == 4 && points[0].1 == points[1].1;
-    let first = pairs.find(|(first, second)| first.1 == second.1);
+    let forked = points.len() == 4 && points[0].y == points[1].y;
+    let first = pairs.find(|(first, second)| first.y == second.y);
     let level = if forked { Some((points[2], points[3])) } else { first };
     if let Some((first, second)) = level.filter(|_| kind == EdgeKind::Sequence) {
-        let label = label(name, first.0 + 4, first.1 - 4, true);
+        let label = label(name, first.x + 4, first.y - 4, true);
         let bounds = label.bounds.as_ref();
         let height = bounds.and_then(|bounds| bounds.height).unwrap_or_default();
         let width = bounds.and_then(|bounds| bounds.width).unwrap_or_default();
-        let label = if second.0 < first.0 { shifted(label, width + 8.0) } else { label };
+        let label = if second.x < first.x { shifted(label, width + 8.0) } else { label };
         return lifted(label, height);
     }
-    let upright = others.find(|(first, second)| first.0 == second.0);
+    let upright = others.find(|(first, second)| first.x == second.x);
     let (first, second) = upright.unwrap_or((points[0], points[1]));
-    let down = second.1 > first.1;
-    label(name, first.0 + 5, if down { first.1 + 4 } else { first.1 - 20 }, true)
+    let down = second.y > first.y;
+    label(name, first.x + 5, if down { first.y + 4 } else { first.y - 20 }, true)
 }

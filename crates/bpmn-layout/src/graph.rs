@@ -99,13 +99,20 @@ impl End {
     }
 }
 
+/// A point within a scope or a diagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Point {
+    pub x: i32,
+    pub y: i32,
+}
+
 /// The part of an edge within one scope.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub edge: usize,
     pub from: End,
     pub to: End,
-    pub points: Vec<(i32, i32)>,
+    pub points: Vec<Point>,
 }
 
 /// A graph of items in a frame.
@@ -143,6 +150,16 @@ pub(super) struct Edge<'a> {
     pub parts: Vec<(usize, usize)>,
 }
 
+/// An edge whose ends are still ids.
+#[derive(Debug, Clone, Copy)]
+struct LooseEdge<'a> {
+    id: Option<&'a str>,
+    name: Option<&'a str>,
+    kind: EdgeKind,
+    source: Option<&'a str>,
+    target: Option<&'a str>,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Place {
     scope: usize,
@@ -156,8 +173,8 @@ pub(super) struct LayoutGraph<'a> {
     pub scopes: Vec<Scope<'a>>,
     pub edges: Vec<Edge<'a>>,
     places: HashMap<&'a str, Place>,
-    /// Edges to be resolved: id, name, kind, source, target.
-    loose: Vec<(&'a str, Option<&'a str>, EdgeKind, &'a str, &'a str)>,
+    /// Edges to be resolved.
+    loose: Vec<LooseEdge<'a>>,
     connected: HashSet<&'a str>,
     alias: HashMap<&'a str, &'a str>,
 }
@@ -231,12 +248,22 @@ impl<'a> LayoutGraph<'a> {
             conversations.extend(conversation.conversations.iter().flatten());
         }
         for flow in collaboration.message_flows.iter().flatten() {
-            let ends = (flow.id.as_deref(), flow.source_ref.as_deref(), flow.target_ref.as_deref());
-            graph.loosen(ends, flow.name.as_deref(), EdgeKind::Message);
+            graph.loosen(LooseEdge {
+                id: flow.id.as_deref(),
+                name: flow.name.as_deref(),
+                kind: EdgeKind::Message,
+                source: flow.source_ref.as_deref(),
+                target: flow.target_ref.as_deref(),
+            });
         }
         for link in collaboration.conversation_links.iter().flatten() {
-            let ends = (link.id.as_deref(), link.source_ref.as_deref(), link.target_ref.as_deref());
-            graph.loosen(ends, link.name.as_deref(), EdgeKind::Association);
+            graph.loosen(LooseEdge {
+                id: link.id.as_deref(),
+                name: link.name.as_deref(),
+                kind: EdgeKind::Association,
+                source: link.source_ref.as_deref(),
+                target: link.target_ref.as_deref(),
+            });
         }
         graph.artifacts(0, collaboration.artifacts.as_deref().unwrap_or_default());
         graph.fill(todo);
@@ -260,23 +287,11 @@ impl<'a> LayoutGraph<'a> {
         self.scopes[scope].items.push(item);
     }
 
-    fn loosen(
-        &mut self,
-        ends: (Option<&'a str>, Option<&'a str>, Option<&'a str>),
-        name: Option<&'a str>,
-        kind: EdgeKind,
-    ) {
-        // A flow without an id has a place but no edge, because an edge names its element.
-        if let (id, Some(source), Some(target)) = ends {
+    fn loosen(&mut self, edge: LooseEdge<'a>) {
+        if let (Some(source), Some(target)) = (edge.source, edge.target) {
             self.connected.insert(source);
             self.connected.insert(target);
-            self.loose.push((
-                id.unwrap_or_default(),
-                name.filter(|name| !name.is_empty()),
-                kind,
-                source,
-                target,
-            ));
+            self.loose.push(edge);
         }
     }
 
@@ -364,19 +379,22 @@ impl<'a> LayoutGraph<'a> {
             _ => EdgeKind::Sequence,
         };
         let name = edge.bpmn.as_deref().and_then(|bpmn| bpmn.name.as_deref()).or(edge.branch.as_deref());
-        self.loosen((edge.id.as_deref(), edge.source.as_deref(), edge.target.as_deref()), name, kind);
+        let (id, source, target) = (edge.id.as_deref(), edge.source.as_deref(), edge.target.as_deref());
+        self.loosen(LooseEdge { id, name, kind, source, target });
     }
 
     fn data_associations(&mut self, node: &'a Node, id: &'a str) {
         let associations = node.bpmn.as_deref().and_then(|bpmn| bpmn.data_associations.as_deref());
         for association in associations.unwrap_or_default() {
-            let own = association.id.as_deref();
+            let gives = of(&association.element_type) == Some(ElementKind::DataOutputAssociation);
             let source = association.sources.iter().flatten().next().map(String::as_str);
-            if of(&association.element_type) == Some(ElementKind::DataOutputAssociation) {
-                self.loosen((own, Some(id), association.target.as_deref()), None, EdgeKind::Association);
-            } else {
-                self.loosen((own, source, Some(id)), None, EdgeKind::Association);
-            }
+            self.loosen(LooseEdge {
+                id: association.id.as_deref(),
+                name: None,
+                kind: EdgeKind::Association,
+                source: if gives { Some(id) } else { source },
+                target: if gives { association.target.as_deref() } else { Some(id) },
+            });
         }
     }
 
@@ -385,10 +403,13 @@ impl<'a> LayoutGraph<'a> {
         for artifact in artifacts {
             let Some(id) = artifact.id.as_deref() else { continue };
             match of(&artifact.element_type) {
-                Some(ElementKind::Association) => {
-                    let ends = (Some(id), artifact.source_ref.as_deref(), artifact.target_ref.as_deref());
-                    self.loosen(ends, artifact.name.as_deref(), EdgeKind::Association);
-                }
+                Some(ElementKind::Association) => self.loosen(LooseEdge {
+                    id: Some(id),
+                    name: artifact.name.as_deref(),
+                    kind: EdgeKind::Association,
+                    source: artifact.source_ref.as_deref(),
+                    target: artifact.target_ref.as_deref(),
+                }),
                 Some(ElementKind::Group) => self.add(scope, item(id, None, Kind::Group, band)),
                 _ => self.add(scope, item(id, artifact.text.as_deref(), Kind::Note, band)),
             }
@@ -445,13 +466,16 @@ impl<'a> LayoutGraph<'a> {
 
     /// Turns loose edges into parts within scopes.
     fn connect(&mut self) {
-        for (id, name, kind, source, target) in std::mem::take(&mut self.loose) {
-            let (Some(source), Some(target)) = (self.place_of(source), self.place_of(target)) else {
+        for LooseEdge { id, name, kind, source, target } in std::mem::take(&mut self.loose) {
+            let place = |id: Option<&str>| id.and_then(|id| self.place_of(id));
+            let (Some(source), Some(target)) = (place(source), place(target)) else {
                 continue;
             };
             let edge = self.edges.len();
             let parts = self.parts(edge, source, target);
             if !parts.is_empty() {
+                // A flow without an id has a place but no edge, because an edge names its element.
+                let (id, name) = (id.unwrap_or_default(), name.filter(|name| !name.is_empty()));
                 self.edges.push(Edge { id, name, kind, parts });
             }
         }

@@ -200,12 +200,12 @@ fn hand_over(graph: &mut LayoutGraph<'_>, index: usize) {
         if let (End::Border(side), Some(point), Some(before)) =
             (part.from, part.points.first(), place.checked_sub(1))
         {
-            found.push((list[before], false, side, point.0));
+            found.push((list[before], false, side, point.x));
         }
         if let (End::Border(side), Some(point), Some(&next)) =
             (part.to, part.points.last(), list.get(place + 1))
         {
-            found.push((next, true, side, point.0));
+            found.push((next, true, side, point.x));
         }
     }
     let owner = graph.scopes[index].owner;

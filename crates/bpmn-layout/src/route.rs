@@ -22,16 +22,38 @@ pub(super) enum Line {
     Between { gap: usize, track: usize },
 }
 
-/// A route: its lines, and at which sides of items it starts and ends; none is the scope's border.
+/// Where a route starts or ends: at a side of an item, or of the scope's border.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dock {
+    pub end: End,
+    pub side: Side,
+}
+
+/// A route: its lines, and where it starts and ends.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     pub lines: Vec<Line>,
-    pub start: (End, Side),
-    pub end: (End, Side),
+    pub start: Dock,
+    pub end: Dock,
 }
 
-/// Cell of a grid with the route that passes it: source and target item.
-type Passed = HashMap<(usize, usize), (Option<usize>, Option<usize>)>;
+impl Route {
+    /// The route of a part of an edge that leaves its source and enters its target at these sides.
+    const fn of(part: &Part, lines: Vec<Line>, out: Side, into: Side) -> Self {
+        let (start, end) = (Dock { end: part.from, side: out }, Dock { end: part.to, side: into });
+        Self { lines, start, end }
+    }
+}
+
+/// The items at the ends of a route.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    source: usize,
+    target: usize,
+}
+
+/// Cell of a grid with the ends of the route that passes it.
+type Passed = HashMap<(usize, usize), Ends>;
 
 /// What a port is taken by.
 #[derive(Debug, Clone, Copy)]
@@ -129,11 +151,11 @@ impl<'s, 'a> Router<'s, 'a> {
         direct.unwrap_or_else(|| self.through_gaps(part, from, to))
     }
 
-    fn row_free(&self, row: usize, from: usize, to: usize, ends: (usize, usize)) -> bool {
+    fn row_free(&self, row: usize, from: usize, to: usize, ends: Ends) -> bool {
         empty(&self.in_row[row], from, to)
-            && (from..to).all(|column| match self.across.get(&(row, column)) {
-                Some(&(source, target)) => source == Some(ends.0) || target == Some(ends.1),
-                None => true,
+            && (from..to).all(|column| {
+                let passed = self.across.get(&(row, column));
+                passed.is_none_or(|passed| passed.source == ends.source || passed.target == ends.target)
             })
     }
 
@@ -169,7 +191,7 @@ impl<'s, 'a> Router<'s, 'a> {
         self.take(from, sides[0], at, true);
         self.take(to, sides[1], below.width / 2, false);
         let lines = vec![Line::Port { item: from, at }];
-        Some(Route { lines, start: (part.from, sides[0]), end: (part.to, sides[1]) })
+        Some(Route::of(part, lines, sides[0], sides[1]))
     }
 
     /// Whether the middle of an upper or lower side is free, or taken by flows of the same direction.
@@ -187,9 +209,9 @@ impl<'s, 'a> Router<'s, 'a> {
         self.ports.entry((item, side)).or_default().push(Taken { at, outgoing });
     }
 
-    fn pass(&mut self, row: usize, columns: std::ops::Range<usize>, ends: (usize, usize)) {
+    fn pass(&mut self, row: usize, columns: std::ops::Range<usize>, ends: Ends) {
         for column in columns {
-            self.across.entry((row, column)).or_insert((Some(ends.0), Some(ends.1)));
+            self.across.entry((row, column)).or_insert(ends);
         }
     }
 
@@ -197,8 +219,7 @@ impl<'s, 'a> Router<'s, 'a> {
     fn forward(&mut self, part: &Part, from: usize, to: usize) -> Option<Route> {
         let (source, target) = (self.item(from), self.item(to));
         let (right, left) = (source.column + source.span, target.column);
-        let sides = [(part.from, Side::Right), (part.to, Side::Left)];
-        let ends = (from, to);
+        let ends = Ends { source: from, target: to };
         if left < right {
             return None;
         }
@@ -207,7 +228,7 @@ impl<'s, 'a> Router<'s, 'a> {
                 return None;
             }
             self.pass(source.row, right..left, ends);
-            return Some(Route { lines: vec![Line::Row(source.row)], start: sides[0], end: sides[1] });
+            return Some(Route::of(part, vec![Line::Row(source.row)], Side::Right, Side::Left));
         }
         if let Some(route) = self.around_corner(part, from, to) {
             return Some(route);
@@ -222,7 +243,7 @@ impl<'s, 'a> Router<'s, 'a> {
                 self.pass(source.row, right..gap, ends);
                 let track = Line::Column { gap, track: 0 };
                 let lines = vec![Line::Row(source.row), track, Line::Row(target.row)];
-                return Some(Route { lines, start: sides[0], end: sides[1] });
+                return Some(Route::of(part, lines, Side::Right, Side::Left));
             }
         }
         None
@@ -234,7 +255,7 @@ impl<'s, 'a> Router<'s, 'a> {
         let down = target.row > source.row;
         let (low, high) = (source.row.min(target.row), source.row.max(target.row));
         let (right, left) = (source.column + source.span, target.column);
-        let ends = (from, to);
+        let ends = Ends { source: from, target: to };
         let side = if down { Side::Bottom } else { Side::Top };
         let rows = if down { (low + 1, high + 1) } else { (low, high) };
         let clear = source.kind == Kind::Gateway
@@ -246,7 +267,7 @@ impl<'s, 'a> Router<'s, 'a> {
             self.pass(target.row, right - 1..left, ends);
             self.fall(right - 1, rows.0..rows.1, 0);
             let lines = vec![Line::Port { item: from, at: source.width / 2 }, Line::Row(target.row)];
-            return Some(Route { lines, start: (part.from, side), end: (part.to, Side::Left) });
+            return Some(Route::of(part, lines, side, Side::Left));
         }
         let side = if down { Side::Top } else { Side::Bottom };
         let rows = if down { (low, high) } else { (low + 1, high + 1) };
@@ -259,7 +280,7 @@ impl<'s, 'a> Router<'s, 'a> {
             self.pass(source.row, right..left + 1, ends);
             self.fall(left, rows.0..rows.1, 0);
             let lines = vec![Line::Row(source.row), Line::Port { item: to, at: target.width / 2 }];
-            return Some(Route { lines, start: (part.from, Side::Right), end: (part.to, side) });
+            return Some(Route::of(part, lines, Side::Right, side));
         }
         None
     }
@@ -304,7 +325,7 @@ impl<'s, 'a> Router<'s, 'a> {
         }
         let start = self.access(from, out, None, true);
         let end = self.access(to, into, None, false);
-        Route { lines: self.joined(start, end), start: (part.from, out), end: (part.to, into) }
+        Route::of(part, self.joined(start, end), out, into)
     }
 
     /// A route with a given port at one end or at both.
@@ -333,7 +354,7 @@ impl<'s, 'a> Router<'s, 'a> {
         };
         let start = self.access(source, out, from.map(|(_, at)| at), true);
         let end = self.access(target, into, to.map(|(_, at)| at), false);
-        Route { lines: self.joined(start, end), start: (part.from, out), end: (part.to, into) }
+        Route::of(part, self.joined(start, end), out, into)
     }
 
     /// Straight down or up between two items of one column, where one of them has room for the port.
@@ -362,7 +383,7 @@ impl<'s, 'a> Router<'s, 'a> {
         self.take(source, out, at, true);
         self.take(target, into, at, false);
         let lines = vec![Line::Port { item: given, at }];
-        Some(Route { lines, start: (part.from, out), end: (part.to, into) })
+        Some(Route::of(part, lines, out, into))
     }
 
     /// From a boundary event down into the row of the target, and right to it.
@@ -370,16 +391,17 @@ impl<'s, 'a> Router<'s, 'a> {
         let (source, target) = (part.from.item()?, part.to.item()?);
         let ((Side::Bottom, at), None) = (from?, to) else { return None };
         let (one, other) = (self.item(source), self.item(target));
+        let ends = Ends { source, target };
         let line = at - one.width / 2;
         let below = other.row > one.row && one.span == 1;
         if below && other.column > one.column && other.span == 1 {
             let free = self.column_free(one.column, one.row + 1, other.row + 1, line)
-                && self.row_free(other.row, one.column, other.column, (source, target));
+                && self.row_free(other.row, one.column, other.column, ends);
             if free {
-                self.pass(other.row, one.column..other.column, (source, target));
+                self.pass(other.row, one.column..other.column, ends);
                 self.fall(one.column, one.row + 1..other.row + 1, line);
                 let lines = vec![Line::Port { item: source, at }, Line::Row(other.row)];
-                return Some(Route { lines, start: (part.from, Side::Bottom), end: (part.to, Side::Left) });
+                return Some(Route::of(part, lines, Side::Bottom, Side::Left));
             }
         }
         // Straight down into something right below.
@@ -395,7 +417,7 @@ impl<'s, 'a> Router<'s, 'a> {
                 self.take(target, Side::Top, inset, false);
                 self.fall(one.column, one.row + 1..other.row, line);
                 let lines = vec![Line::Port { item: source, at }];
-                return Some(Route { lines, start: (part.from, Side::Bottom), end: (part.to, Side::Top) });
+                return Some(Route::of(part, lines, Side::Bottom, Side::Top));
             }
         }
         None
@@ -421,7 +443,7 @@ impl<'s, 'a> Router<'s, 'a> {
             Some(item) => self.escape(end, item, side, outgoing),
             None => (vec![Line::Column { gap: 0, track: 0 }], side),
         };
-        let (inner, outer) = ((end, port), (End::Border(side), side));
+        let (inner, outer) = (Dock { end, side: port }, Dock { end: End::Border(side), side });
         if outgoing {
             return Route { lines, start: inner, end: outer };
         }

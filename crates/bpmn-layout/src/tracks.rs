@@ -2,7 +2,7 @@
 
 use super::graph::{End, Scope, Side};
 use super::ordering::Grid;
-use super::route::{Line, Route};
+use super::route::{Dock, Line, Route};
 use std::collections::HashMap;
 
 /// A stretch of a gap that an edge takes. Even positions are gaps of the other direction, odd ones cells.
@@ -61,17 +61,17 @@ fn stretch(scope: &Scope<'_>, grid: &Grid, route: &Route, at: usize, index: usiz
     let own = position(scope, route.lines[at]);
     let border = |side: Side| if side == Side::Top { -1 } else { 2 * grid.rows.len() as i64 + 1 };
     // The line before or after, with the place that it leads on to along this line's cross axis.
-    let neighbour = |step: i64, end: (End, Side)| {
+    let neighbour = |step: i64, dock: Dock| {
         let next = at as i64 + step;
         let Some(&line) = usize::try_from(next).ok().and_then(|next| route.lines.get(next)) else {
-            return (border(end.1), false);
+            return (border(dock.side), false);
         };
         let beyond = usize::try_from(next + step).ok().and_then(|next| route.lines.get(next));
-        let beyond = match (beyond, end.0.item(), line) {
+        let beyond = match (beyond, dock.end.item(), line) {
             (Some(&line), ..) => position(scope, line),
             (None, Some(item), Line::Row(_)) => 2 * scope.items[item].column as i64 + 1,
             (None, Some(item), _) => 2 * scope.items[item].row as i64 + 1,
-            (None, None, _) => border(end.1),
+            (None, None, _) => border(dock.side),
         };
         (position(scope, line), beyond < own)
     };
@@ -80,7 +80,9 @@ fn stretch(scope: &Scope<'_>, grid: &Grid, route: &Route, at: usize, index: usiz
     // Edges merge on their route into the side of a common target.
     let last = at + 2 >= route.lines.len();
     let group = match route.end {
-        (End::Node { item, boundary: None, port: None }, Side::Left) if last => (true, item),
+        Dock { end: End::Node { item, boundary: None, port: None }, side: Side::Left } if last => {
+            (true, item)
+        }
         _ => (false, index),
     };
     Stretch { low, high, ends, group }

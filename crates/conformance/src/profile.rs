@@ -46,7 +46,7 @@ pub struct ProfileElement {
     pub writable: bool,
 }
 
-fn attribute(feature: &str, (name, required): (&'static str, bool)) -> ProfileAttribute {
+fn attribute(feature: &str, name: &'static str, required: bool) -> ProfileAttribute {
     let tried = tried(feature, name);
     ProfileAttribute {
         name,
@@ -67,7 +67,8 @@ fn tables() -> Vec<ProfileElement> {
     let tables = [("2.3", ELEMENTS), ("2.4", SUPPORTING)];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |row| (table, row)));
     let element = |(table, (feature, element, attributes)): (&'static str, &Row)| {
-        let attributes: Vec<_> = words(attributes).map(|word| attribute(feature, word)).collect();
+        let attributes: Vec<_> =
+            words(attributes).map(|(name, required)| attribute(feature, name, required)).collect();
         ProfileElement {
             feature,
             element: element.name(),

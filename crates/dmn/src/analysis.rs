@@ -372,7 +372,8 @@ impl<'t> Grid<'t> {
                         second + 1,
                         first + 1
                     );
-                    self.tell(("tableUnreachable", message), [first, second], (node, place), found);
+                    let diagnostic = finding(Severity::Warning, "tableUnreachable", message, place, node);
+                    self.tell(diagnostic, [first, second], found);
                     break;
                 }
                 let clash = match policy {
@@ -383,21 +384,16 @@ impl<'t> Grid<'t> {
                 if clash && overlapping < MAX_TOLD && self.both(first, second).is_some() {
                     overlapping += 1;
                     let message = format!("The rules {} and {} match at once.", first + 1, second + 1);
-                    self.tell(("tableOverlap", message), [first, second], (node, place), found);
+                    let diagnostic = finding(Severity::Warning, "tableOverlap", message, place, node);
+                    self.tell(diagnostic, [first, second], found);
                 }
             }
         }
     }
 
-    fn tell(
-        &self,
-        (code, message): (&str, String),
-        [first, second]: [usize; 2],
-        (node, place): (&Node, &Place),
-        found: &mut Vec<TableFinding>,
-    ) {
+    /// Adds what is told of two rules, about the second one, with an example that both match.
+    fn tell(&self, mut diagnostic: Diagnostic, [first, second]: [usize; 2], found: &mut Vec<TableFinding>) {
         let Some(at) = self.both(first, second) else { return };
-        let mut diagnostic = finding(Severity::Warning, code, message, place, node);
         if let Some(Some(id)) = self.table.rules.get(second) {
             diagnostic.element_id = Some(id.to_string());
         }

@@ -176,19 +176,19 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
 }
 
 fn task(state: &mut State, event: &Event) {
-    let Some(place) = event.node_instance_id.and_then(|id| state.place(id)) else { return };
+    let Some(instance) = event.node_instance_id.and_then(|id| state.instance_mut(id)) else { return };
     match &event.kind {
-        EventKind::TaskCreated(created) => state.active[place].task = Some(Box::new(open(created))),
+        EventKind::TaskCreated(created) => instance.task = Some(Box::new(open(created))),
         EventKind::TaskAssigned { assignee, .. } => {
-            if let Some(task) = &mut state.active[place].task {
+            if let Some(task) = &mut instance.task {
                 task.assignee.clone_from(assignee);
             }
         }
         EventKind::TaskCompleted { outcome, values, .. } => {
-            state.active[place].task = None;
+            instance.task = None;
             output(state, event, Value::Object(values.clone()), outcome.as_deref());
         }
-        _ => state.active[place].task = None,
+        _ => instance.task = None,
     }
 }
 
@@ -247,9 +247,8 @@ fn incident(state: &mut State, event: &Event, scope: LocalId) {
         EventKind::IncidentResolved { incident_id, resolution, .. } => {
             state.incidents.retain(|own| own.id != *incident_id);
             if *resolution == Resolution::Retry
-                && let Some(place) = event.node_instance_id.and_then(|id| state.place(id))
+                && let Some(active) = event.node_instance_id.and_then(|id| state.instance_mut(id))
             {
-                let active = &mut state.active[place];
                 active.attempt = active.attempt.saturating_add(1);
             }
         }

@@ -284,7 +284,11 @@ impl State {
     }
 
     pub(crate) fn instance(&self, id: LocalId) -> Option<&NodeInstance> {
-        self.place(id).map(|place| &self.active[place])
+        self.place(id).and_then(|place| self.active.get(place))
+    }
+
+    pub(crate) fn instance_mut(&mut self, id: LocalId) -> Option<&mut NodeInstance> {
+        self.place(id).and_then(|place| self.active.get_mut(place))
     }
 
     pub(crate) fn scope(&self, id: LocalId) -> Option<&ScopeState> {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use heddle_harness::{out, workspace};
 
 /// An installed package.
-pub struct Package {
+pub(crate) struct Package {
     /// The folder that node is to be started in.
     pub folder: PathBuf,
     /// The package's own folder.
@@ -17,7 +17,7 @@ pub struct Package {
 
 impl Package {
     /// Finds a package, or has npm install what the requirement asks for.
-    pub fn install(name: &str, requirement: &str) -> Result<Self> {
+    pub(crate) fn install(name: &str, requirement: &str) -> Result<Self> {
         let folder = workspace::target_dir()?.join(name);
         let module = folder.join("node_modules").join(name);
         std::fs::create_dir_all(&folder).context("the target folder cannot be written")?;
@@ -34,7 +34,7 @@ impl Package {
     }
 
     /// Puts a script beside it and gives node with that script as its first argument.
-    pub fn node(&self, name: &str, script: &str) -> Result<Command> {
+    pub(crate) fn node(&self, name: &str, script: &str) -> Result<Command> {
         std::fs::write(self.folder.join(name), script).context("the script cannot be written")?;
         let mut node = Command::new("node");
         node.arg(name).current_dir(&self.folder).stdin(Stdio::null());
@@ -43,6 +43,6 @@ impl Package {
 }
 
 /// bpmn-moddle, the library that most BPMN editors read and write with; the standard's schema comes with it.
-pub fn moddle() -> Result<Package> {
+pub(crate) fn moddle() -> Result<Package> {
     Package::install("bpmn-moddle", "bpmn-moddle@^10")
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use heddle_harness::client::Client;
 
 /// Start, one bare task, end: a run of it ends at once.
-pub const ONE_TASK: &str = r#"
+pub(crate) const ONE_TASK: &str = r#"
     <startEvent id="begin"/>
     <sequenceFlow id="f1" sourceRef="begin" targetRef="work"/>
     <task id="work" name="Work"/>
@@ -14,7 +14,7 @@ pub const ONE_TASK: &str = r#"
     <endEvent id="done"/>"#;
 
 /// Start, one human task, end.
-pub const HUMAN_TASK: &str = r#"
+pub(crate) const HUMAN_TASK: &str = r#"
     <startEvent id="begin"/>
     <sequenceFlow id="f1" sourceRef="begin" targetRef="work"/>
     <userTask id="work" name="Work"/>
@@ -22,7 +22,7 @@ pub const HUMAN_TASK: &str = r#"
     <endEvent id="done"/>"#;
 
 /// A human task and a timer side by side; the run ends when both have.
-pub const TASK_AND_TIMER: &str = r#"
+pub(crate) const TASK_AND_TIMER: &str = r#"
     <startEvent id="begin"/>
     <sequenceFlow id="f1" sourceRef="begin" targetRef="fork"/>
     <parallelGateway id="fork"/>
@@ -39,7 +39,7 @@ pub const TASK_AND_TIMER: &str = r#"
     <endEvent id="done"/>"#;
 
 /// A whole BPMN document around the content of one process.
-pub fn document(process: &str, content: &str) -> String {
+pub(crate) fn document(process: &str, content: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -52,7 +52,7 @@ pub fn document(process: &str, content: &str) -> String {
 }
 
 /// Previews a document and gives its definition.
-pub async fn definition(client: &Client, process: &str, content: &str) -> Result<Value> {
+pub(crate) async fn definition(client: &Client, process: &str, content: &str) -> Result<Value> {
     let source = json!({"source": {
         "format": "bpmn", "fileName": format!("{process}.bpmn"), "content": document(process, content)}});
     let preview = client.post("/api/workflows/transform/preview", &source).await?.data();
@@ -60,7 +60,7 @@ pub async fn definition(client: &Client, process: &str, content: &str) -> Result
 }
 
 /// Creates a workflow with a draft.
-pub async fn create(client: &Client, process: &str, content: &str) -> Result<String> {
+pub(crate) async fn create(client: &Client, process: &str, content: &str) -> Result<String> {
     let definition = definition(client, process, content).await?;
     let body = json!({"slug": process, "displayName": process, "description": "", "definition": definition});
     let created = client.post("/api/workflows", &body).await?.data().context("create")?;
@@ -68,13 +68,13 @@ pub async fn create(client: &Client, process: &str, content: &str) -> Result<Str
 }
 
 /// Creates and publishes a workflow.
-pub async fn publish(client: &Client, process: &str, content: &str) -> Result<String> {
+pub(crate) async fn publish(client: &Client, process: &str, content: &str) -> Result<String> {
     let id = create(client, process, content).await?;
     client.post(&format!("/api/workflows/{id}/publish"), &json!({})).await?.data().context("publish")?;
     Ok(id)
 }
 
 /// Starts a run and gives its representation.
-pub async fn start(client: &Client, workflow: &str, body: &Value) -> Result<Value> {
+pub(crate) async fn start(client: &Client, workflow: &str, body: &Value) -> Result<Value> {
     client.post(&format!("/api/workflows/{workflow}/runs"), body).await?.data().context("start")
 }

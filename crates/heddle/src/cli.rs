@@ -8,7 +8,7 @@ use clap_complete::Shell;
 /// Workflows, cases, models and vector databases behind one API, in one program.
 #[derive(Debug, Parser)]
 #[command(name = "heddle", version, about, propagate_version = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Where the configuration is read from instead of `heddle.toml` (also `HEDDLE_CONFIG`).
     #[arg(long, global = true, value_name = "FILE", env = "HEDDLE_CONFIG")]
     pub config: Option<PathBuf>,
@@ -23,7 +23,7 @@ pub struct Cli {
 
 /// Settings that can also stand in the environment or the file.
 #[derive(Debug, Default, Args)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Directory of the database and the key file.
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<String>,
@@ -43,7 +43,7 @@ pub struct Settings {
 
 impl Settings {
     /// The given ones by the configuration's keys.
-    pub fn given(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let texts = [
             ("data_dir", &self.data_dir),
             ("listen", &self.listen),
@@ -61,7 +61,7 @@ impl Settings {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Start the server.
     Serve(Serve),
     /// Print the effective configuration, secrets masked.
@@ -99,7 +99,7 @@ pub enum Command {
 
 /// `heddle serve`.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(crate) struct Serve {
     /// Make the demo organisation, its administrator and workflows, if the database is new.
     #[arg(long)]
     pub demo: bool,
@@ -113,14 +113,14 @@ pub struct Serve {
 
 /// `heddle dmn`.
 #[derive(Debug, Subcommand)]
-pub enum DmnCommand {
+pub(crate) enum DmnCommand {
     /// Evaluate a decision of a DMN file and print its value as JSON.
     Eval(EvaluateDecision),
 }
 
 /// `heddle dmn eval`.
 #[derive(Debug, Args)]
-pub struct EvaluateDecision {
+pub(crate) struct EvaluateDecision {
     /// The DMN file, then those that it imports.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -137,7 +137,7 @@ pub struct EvaluateDecision {
 
 /// In which organisation, and in whose name, a command works.
 #[derive(Debug, Args)]
-pub struct Place {
+pub(crate) struct Place {
     /// The e-mail address of an account of the organisation, in whose name it is done.
     #[arg(long = "as", value_name = "EMAIL")]
     pub account: Option<String>,
@@ -148,14 +148,14 @@ pub struct Place {
 
 /// `heddle user`.
 #[derive(Debug, Subcommand)]
-pub enum UserCommand {
+pub(crate) enum UserCommand {
     /// Create a user; prints the password once. With `--role owner` it also sets a new installation up.
     Create(CreateUser),
 }
 
 /// `heddle user create`.
 #[derive(Debug, Args)]
-pub struct CreateUser {
+pub(crate) struct CreateUser {
     /// The e-mail address that the user signs in with.
     #[arg(long)]
     pub email: String,
@@ -175,7 +175,7 @@ pub struct CreateUser {
 
 /// `heddle licence`.
 #[derive(Debug, Subcommand)]
-pub enum LicenceCommand {
+pub(crate) enum LicenceCommand {
     /// Show the licence and its state.
     Show,
     /// Start the installation's own trial of 30 days, which it has once.
@@ -192,7 +192,7 @@ pub enum LicenceCommand {
 
 /// `heddle workflow`.
 #[derive(Debug, Subcommand)]
-pub enum WorkflowCommand {
+pub(crate) enum WorkflowCommand {
     /// Write a workflow's BPMN to a file or standard output.
     Export(ExportWorkflow),
     /// Create workflows from BPMN files. A file's name becomes the slug.
@@ -201,7 +201,7 @@ pub enum WorkflowCommand {
 
 /// `heddle workflow export`.
 #[derive(Debug, Args)]
-pub struct ExportWorkflow {
+pub(crate) struct ExportWorkflow {
     /// The workflow's slug or id.
     pub workflow: String,
     /// The file; standard output without it.
@@ -217,7 +217,7 @@ pub struct ExportWorkflow {
 
 /// `heddle workflow import`.
 #[derive(Debug, Args)]
-pub struct ImportWorkflows {
+pub(crate) struct ImportWorkflows {
     /// The files.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,

@@ -9,7 +9,7 @@ use heddle_server::{Config, Durability};
 
 /// Where a value came from, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub(crate) enum Source {
     /// Nobody said anything.
     Default,
     /// `heddle.toml`.
@@ -22,7 +22,7 @@ pub enum Source {
 
 impl Source {
     /// The word for people.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::File => "file",
@@ -33,7 +33,7 @@ impl Source {
 }
 
 /// A key of the configuration.
-pub struct Key {
+pub(crate) struct Key {
     /// Its name in `heddle.toml`; the environment's is `HEDDLE_` with capitals.
     pub name: &'static str,
     /// What it is for.
@@ -45,7 +45,7 @@ pub struct Key {
 }
 
 /// Every key.
-pub const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "data_dir",
         help: "Directory of the database and the key file.",
@@ -190,7 +190,7 @@ fn number(text: &str, least: u32, most: u32) -> Result<u32> {
 }
 
 /// A key as it is shown.
-pub struct Row {
+pub(crate) struct Row {
     /// Its name.
     pub name: &'static str,
     /// Its value; masked if it is secret.
@@ -202,7 +202,7 @@ pub struct Row {
 }
 
 /// The effective configuration with the source of each value.
-pub struct Effective {
+pub(crate) struct Effective {
     /// The configuration.
     pub config: Config,
     sources: BTreeMap<&'static str, Source>,
@@ -213,7 +213,7 @@ impl Effective {
     ///
     /// # Errors
     /// Names the key, where it was given, and what is wrong with it.
-    pub fn load(
+    pub(crate) fn load(
         file: Option<&Path>,
         environment: &[(String, String)],
         command_line: &[(&'static str, String)],
@@ -273,7 +273,7 @@ impl Effective {
     }
 
     /// Each key with its value, secrets masked, its source, and what it is for.
-    pub fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         let row = |key: &'static Key| {
             let value = (key.show)(&self.config);
             let shown = if key.secret { masked(&value) } else { value };

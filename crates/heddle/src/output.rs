@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The program's own reasons to end without success; the number is the exit code.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The configuration is wrong.
     #[error("{0}")]
     Configuration(String),
@@ -19,24 +19,24 @@ pub enum Failure {
 }
 
 /// Prints a line to standard output.
-pub fn line(text: &str) {
+pub(crate) fn line(text: &str) {
     // A closed pipe (`heddle ... | head`) is no fault.
     let _ = writeln!(io::stdout().lock(), "{text}");
 }
 
 /// Prints JSON on one line.
-pub fn json(value: &Value) {
+pub(crate) fn json(value: &Value) {
     line(&value.to_string());
 }
 
 /// Prints why the program ends.
-pub fn problem(error: &anyhow::Error) {
+pub(crate) fn problem(error: &anyhow::Error) {
     let _ = writeln!(io::stderr().lock(), "heddle: {error:#}");
 }
 
 /// The exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or licence,
 /// 7 failed checks, 1 anything else.
-pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let failure = error.downcast_ref::<Failure>().map(|failure| match failure {
         Failure::Configuration(_) => 2,
         Failure::Unhealthy(_) => 7,
@@ -46,7 +46,7 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
 }
 
 /// A bar over `steps` steps, or a spinner for one, that shows itself after a second, on a terminal only.
-pub fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar {
+pub(crate) fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar {
     if !io::stderr().is_terminal() {
         return indicatif::ProgressBar::hidden();
     }

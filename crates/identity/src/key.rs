@@ -48,7 +48,8 @@ impl InstallationKey {
     #[must_use]
     pub fn installation_id(&self) -> String {
         let digest = Sha256::digest([b"heddle/installation/v1".as_slice(), &*self.pair.pk].concat());
-        heddle_usecase::hex(&digest[..16])
+        let (half, _) = digest.split_at(16);
+        heddle_usecase::hex(half)
     }
 
     /// The seal of an installation's row: HMAC-SHA-256 over what nobody may change from outside, in lower-case hex.

@@ -11,6 +11,7 @@ mod grants;
 mod identity;
 pub mod key;
 pub mod licence;
+pub mod licensing;
 mod members;
 mod organizations;
 pub mod password;

@@ -88,12 +88,12 @@ impl Identity {
             Err(StoreError::NotFound) => None,
             Err(error) => return Err(error.into()),
         };
-        self.may_set(context, user, (present.as_ref(), &roles)).await?;
+        self.may_set(context, user, present.as_ref(), &roles).await?;
         let expected = present.as_ref().map(|member| member.membership.revision);
         if let (Some(expected), Some(_)) = (expected, wanted.revision) {
             check_revision(wanted.revision, expected)?;
         }
-        let member = self.member_to_be(context, user, (present, &roles), wanted.expires_at).await?;
+        let member = self.member_to_be(context, user, present, &roles, wanted.expires_at).await?;
         let journal = record(&member);
         changed(self.ports.directory.set_member(&member.membership, expected, &journal).await?)?;
         Ok(member)
@@ -103,7 +103,8 @@ impl Identity {
         &self,
         context: &RequestContext,
         user: UserId,
-        (present, roles): (Option<&Member>, &[Role]),
+        present: Option<&Member>,
+        roles: &[Role],
     ) -> Result<(), UseCaseError> {
         self.outranks(context, user).await?;
         let had: &[RoleId] = present.map_or(&[], |member| &member.membership.roles);
@@ -132,7 +133,8 @@ impl Identity {
         &self,
         context: &RequestContext,
         user: UserId,
-        (present, roles): (Option<Member>, &[Role]),
+        present: Option<Member>,
+        roles: &[Role],
         expires_at: Patch<Timestamp>,
     ) -> Result<Member, UseCaseError> {
         let now = context.now();

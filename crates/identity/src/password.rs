@@ -93,7 +93,7 @@ fn fold(text: &str) -> String {
 /// Whether the characters all follow each other: `abcdefghijkl`.
 fn runs(text: &str) -> bool {
     let codes: Vec<i64> = text.chars().map(|c| i64::from(u32::from(c))).collect();
-    [1, -1].iter().any(|step| codes.windows(2).all(|pair| pair[1] - pair[0] == *step))
+    [1, -1].iter().any(|step| codes.array_windows().all(|[one, next]| next - one == *step))
 }
 
 /// Makes and checks hashes, few at a time: each takes memory and tens of milliseconds of a core, so a flood of

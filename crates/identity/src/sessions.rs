@@ -97,7 +97,8 @@ impl Identity {
     pub async fn change_password(
         &self,
         context: &RequestContext,
-        (present, new): (&str, &str),
+        present: &str,
+        new: &str,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         let session = own_session(context)?;

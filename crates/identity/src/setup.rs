@@ -10,7 +10,7 @@ use serde_json::json;
 use subtle::ConstantTimeEq as _;
 
 use crate::audit::{Event, system};
-use crate::licence::with_trial;
+use crate::licensing::with_trial;
 use crate::ports::{NewOrganization, NewUser, SetUp};
 use crate::records::{InstallationState, Membership, Organization, Role, User, UserState};
 use crate::token::{SETUP_PREFIX, Token};
@@ -18,7 +18,7 @@ use crate::{Identity, UseCaseError, password, token, validate};
 use heddle_usecase::{Problem, Problems};
 
 /// Seconds for which a set-up token holds.
-pub const SETUP_SECONDS: i64 = 60 * 60;
+pub(crate) const SETUP_SECONDS: i64 = 60 * 60;
 
 /// What the very first start puts in as licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -310,7 +310,8 @@ fn check(wanted: &SetUpRequest) -> Result<(), UseCaseError> {
 fn random_password() -> Result<String, UseCaseError> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let bytes = token::random_bytes::<24>()?;
-    let letters = bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)]));
+    let letters =
+        bytes.iter().filter_map(|byte| LETTERS.get(usize::from(byte & 31))).copied().map(char::from);
     let text: String = letters.collect();
     let groups: Vec<&str> = [0, 6, 12, 18].iter().filter_map(|at| text.get(*at..at + 6)).collect();
     Ok(groups.join("-"))

@@ -72,7 +72,8 @@ impl RequestContext {
     #[must_use]
     pub fn of_the_installation(
         reason: OwnReason,
-        (tenant, user_id): (TenantId, UserId),
+        tenant: TenantId,
+        user_id: UserId,
         session: SessionId,
         request: RequestFacts,
     ) -> Self {

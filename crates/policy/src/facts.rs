@@ -233,15 +233,6 @@ impl Facts {
         self
     }
 
-    /// With one more system role; an unknown name adds nothing.
-    #[must_use]
-    pub fn with_system_role(self, name: &str) -> Self {
-        match crate::system_roles::find(name) {
-            Some(role) => self.with_role(name, name, role.rules()),
-            None => self,
-        }
-    }
-
     /// With one more grant or deny.
     #[must_use]
     pub fn with_grant(mut self, grant: GrantFacts) -> Self {

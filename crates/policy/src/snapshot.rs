@@ -74,7 +74,8 @@ impl Snapshot {
                 effect: grant.effect,
                 source: grant.source.clone(),
             };
-            inner.add_rule((&grant.resource, &grant.action, &grant.selector), &via);
+            let reach = Reach { resource: &grant.resource, action: &grant.action, selector: &grant.selector };
+            inner.add_rule(reach, &via);
         }
         if let Some(narrow) = &facts.narrow_to {
             inner.permissions.retain(|name, _| narrow.iter().any(|kept| kept == name.as_str()));
@@ -467,6 +468,14 @@ fn taking(action: &Action) -> &[Action] {
     }
 }
 
+/// Reach of a rule in the words that are stored: which action on which things of which type.
+#[derive(Clone, Copy)]
+struct Reach<'a> {
+    resource: &'a str,
+    action: &'a str,
+    selector: &'a str,
+}
+
 impl Inner {
     fn add_role(&mut self, id: &str, rules: &RoleRules) {
         for name in rules.permissions.names() {
@@ -479,16 +488,16 @@ impl Inner {
             let via =
                 DeterminingRule { grant_id: None, effect: rule.effect, source: Source::Role(id.to_owned()) };
             for action in &rule.actions {
-                self.add_rule((&rule.resource, action, &rule.selector), &via);
+                self.add_rule(Reach { resource: &rule.resource, action, selector: &rule.selector }, &via);
             }
         }
     }
 
-    fn add_rule(&mut self, (resource, wanted, selector): (&str, &str, &str), via: &DeterminingRule) {
-        let kind = ResourceType::parse(resource);
-        let action = Action::parse(wanted);
+    fn add_rule(&mut self, reach: Reach<'_>, via: &DeterminingRule) {
+        let kind = ResourceType::parse(reach.resource);
+        let action = Action::parse(reach.action);
         // A rule about what is not registered can't apply to anything.
-        if (resource != ANY && kind.is_none()) || (wanted != ANY && action.is_none()) {
+        if (reach.resource != ANY && kind.is_none()) || (reach.action != ANY && action.is_none()) {
             return;
         }
         let bucket = self.buckets.entry((kind, action)).or_default();
@@ -496,7 +505,7 @@ impl Inner {
             Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow),
             Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny),
         };
-        match (StoredSelector::read(kind, selector), via.effect) {
+        match (StoredSelector::read(kind, reach.selector), via.effect) {
             (StoredSelector::All, _) | (StoredSelector::Unreadable, Effect::Deny) => all.push(via.clone()),
             (StoredSelector::One(id), _) => some.entry(id).or_default().push(via.clone()),
             (StoredSelector::Unreadable, Effect::Allow) => {}

@@ -1,6 +1,6 @@
 //! The roles that every organisation has and nobody can change.
 
-use crate::facts::{ANY, Effect, PermissionSet, ResourceRule, RoleRules};
+use crate::facts::{ANY, Effect, Facts, PermissionSet, ResourceRule, RoleRules};
 
 /// A system role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +84,17 @@ pub const SYSTEM_ROLES: &[SystemRole] = &[
 #[must_use]
 pub fn find(name: &str) -> Option<&'static SystemRole> {
     SYSTEM_ROLES.iter().find(|role| role.name == name)
+}
+
+impl Facts {
+    /// With one more system role; an unknown name adds nothing.
+    #[must_use]
+    pub fn with_system_role(self, name: &str) -> Self {
+        match find(name) {
+            Some(role) => self.with_role(name, name, role.rules()),
+            None => self,
+        }
+    }
 }
 
 impl SystemRole {

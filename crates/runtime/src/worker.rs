@@ -56,7 +56,8 @@ impl Worker {
     /// With what it works on.
     #[must_use]
     pub fn new(
-        (runs, store): (Arc<Runs>, Arc<dyn RunStore>),
+        runs: Arc<Runs>,
+        store: Arc<dyn RunStore>,
         hub: Arc<EventNotifier>,
         clock: Arc<ServerClock>,
         permit: Arc<dyn Permit>,

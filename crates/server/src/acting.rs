@@ -61,26 +61,21 @@ impl Acting {
     }
 
     pub(crate) fn context(&self, app: &App) -> RequestContext {
-        own_context(OwnReason("a command of the operator"), app.now(), (self.tenant, self.user))
+        own_context(OwnReason("a command of the operator"), app.now(), self.tenant, self.user)
     }
 }
 
 /// A context for what the installation does by itself at an instant, for a reason: for the demo and the command line,
 /// where nobody calls.
 #[must_use]
-pub fn own_context(reason: OwnReason, now: Timestamp, (tenant, user): (TenantId, UserId)) -> RequestContext {
+pub fn own_context(reason: OwnReason, now: Timestamp, tenant: TenantId, user: UserId) -> RequestContext {
     let session = heddle_kernel::SessionId(RandomIds.next(now));
     let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
-    RequestContext::of_the_installation(reason, (tenant, user), session, request)
+    RequestContext::of_the_installation(reason, tenant, user, session, request)
 }
 
 /// What is written beside a change that nobody called for over HTTP.
-pub(crate) fn journal(
-    app: &App,
-    context: &RequestContext,
-    action: &str,
-    (kind, id): (&str, String),
-) -> Journal {
+pub(crate) fn journal(app: &App, context: &RequestContext, action: &str, kind: &str, id: String) -> Journal {
     let audit = AuditEntry {
         id: EventId(app.ids.next(context.now())),
         tenant: Some(context.tenant()),

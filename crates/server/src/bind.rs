@@ -27,11 +27,11 @@ use crate::incoming::Incoming;
 use crate::reply::HandlerResult;
 
 /// A handler with its operation's types taken away.
-pub type Handler =
+pub(crate) type Handler =
     Arc<dyn Fn(Arc<App>, Incoming, Option<Authenticated>) -> BoxFuture<'static, HandlerResult> + Send + Sync>;
 
 /// Binds an operation to its handler.
-pub fn bind<O: Operation>(handler: impl Handles<CallOf<O>>) -> Handler
+pub(crate) fn bind<O: Operation>(handler: impl Handles<CallOf<O>>) -> Handler
 where
     O::Access: Admit<O>,
 {
@@ -42,10 +42,10 @@ where
 }
 
 /// What the handler of an operation takes.
-pub type CallOf<O> = <<O as Operation>::Access as Admit<O>>::Call;
+pub(crate) type CallOf<O> = <<O as Operation>::Access as Admit<O>>::Call;
 
 /// A function that handles calls.
-pub trait Handles<Call>: Clone + Send + Sync + 'static {
+pub(crate) trait Handles<Call>: Clone + Send + Sync + 'static {
     /// Handles one.
     fn handle(&self, call: Call) -> impl Future<Output = HandlerResult> + Send;
 }
@@ -61,7 +61,7 @@ where
 }
 
 /// How an operation of one kind of access lets callers in.
-pub trait Admit<O: Operation>: Access {
+pub(crate) trait Admit<O: Operation>: Access {
     /// What its handler takes.
     type Call: Send + 'static;
 
@@ -73,7 +73,7 @@ pub trait Admit<O: Operation>: Access {
 }
 
 /// Finds what a call is about where only a row tells it.
-pub trait Locate: Operation {
+pub(crate) trait Locate: Operation {
     /// The kind of thing.
     type Thing: Resource;
 
@@ -94,7 +94,7 @@ impl Locate for ops::AssignHumanTask {
 }
 
 /// A request of an operation, before it is let in.
-pub struct Request<O> {
+pub(crate) struct Request<O> {
     app: Arc<App>,
     incoming: Incoming,
     caller: Option<Authenticated>,

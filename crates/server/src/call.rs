@@ -13,13 +13,22 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
+/// Idempotency key of a call, and the hash of the call, which tells another call under the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The key.
+    pub key: String,
+    /// The hash of the call.
+    pub body_sha256: String,
+}
+
 /// The headers and other facts that a handler may need.
 #[derive(Debug, Clone, Default)]
-pub struct Meta {
+pub(crate) struct Meta {
     /// The revision of `If-Match`.
     pub if_match: Option<Revision>,
-    /// The idempotency key with the hash of the call.
-    pub idempotency: Option<(String, String)>,
+    /// The idempotency key under which the answer is kept.
+    pub idempotency: Option<IdempotencyKey>,
     /// The caller takes JSON rather than the document itself.
     pub wants_json: bool,
     /// The caller takes a page rather than JSON.
@@ -35,7 +44,7 @@ pub struct Meta {
 }
 
 /// A call of an operation that a permission guards.
-pub struct Call<O: Operation> {
+pub(crate) struct Call<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// Who, where.
@@ -55,12 +64,12 @@ pub struct Call<O: Operation> {
 impl<O: Operation> Call<O> {
     /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
     /// an idempotency key, the answer.
-    pub fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
+    pub(crate) fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
         self.journal_with(resource, json!({}), answer)
     }
 
     /// The same with details for the audit.
-    pub fn journal_with(
+    pub(crate) fn journal_with(
         &self,
         resource: &str,
         details: Value,
@@ -68,7 +77,7 @@ impl<O: Operation> Call<O> {
     ) -> Journal {
         let spec = O::ID.spec();
         Journal {
-            audit: audit(&self.app, spec, &self.context, (resource, details)),
+            audit: audit(&self.app, spec, &self.context, resource, details),
             idempotency: self
                 .meta
                 .idempotency
@@ -78,9 +87,9 @@ impl<O: Operation> Call<O> {
     }
 
     /// What is written beside a deletion: no answer has to be kept.
-    pub fn audited(&self, resource: &str) -> Journal {
+    pub(crate) fn audited(&self, resource: &str) -> Journal {
         Journal {
-            audit: audit(&self.app, O::ID.spec(), &self.context, (resource, json!({}))),
+            audit: audit(&self.app, O::ID.spec(), &self.context, resource, json!({})),
             idempotency: None,
         }
     }
@@ -89,7 +98,7 @@ impl<O: Operation> Call<O> {
     ///
     /// # Errors
     /// 400 when they differ.
-    pub fn seen(&self, body: Option<i64>) -> Result<Option<Revision>, Failure> {
+    pub(crate) fn seen(&self, body: Option<i64>) -> Result<Option<Revision>, Failure> {
         match (self.meta.if_match, body.map(Revision)) {
             (Some(header), Some(body)) if header != body => {
                 Err(Failure::at("revision", "contradiction", "`If-Match` and `revision` differ."))
@@ -100,11 +109,12 @@ impl<O: Operation> Call<O> {
 }
 
 /// The audit event of an operation's row, if it has one.
-pub fn audit(
+pub(crate) fn audit(
     app: &App,
     spec: &OperationSpec,
     context: &RequestContext,
-    (resource, details): (&str, Value),
+    resource: &str,
+    details: Value,
 ) -> Option<AuditEntry> {
     Some(AuditEntry {
         id: EventId(app.ids.next(context.now())),
@@ -124,7 +134,7 @@ pub fn audit(
 fn remembered(
     spec: &OperationSpec,
     context: &RequestContext,
-    (key, body_sha256): &(String, String),
+    kept: &IdempotencyKey,
     answer: Response,
 ) -> Option<IdempotencyRecord> {
     let body = match answer.content {
@@ -136,8 +146,8 @@ fn remembered(
     Some(IdempotencyRecord {
         tenant: context.tenant(),
         operation: spec.operation_id.to_owned(),
-        key: key.clone(),
-        body_sha256: body_sha256.clone(),
+        key: kept.key.clone(),
+        body_sha256: kept.body_sha256.clone(),
         status: answer.status,
         body,
         etag,
@@ -147,7 +157,7 @@ fn remembered(
 
 /// The part of a list that is asked for.
 #[must_use]
-pub fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
+pub(crate) fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
     let fallback = PageRequest::default();
     PageRequest {
         limit: limit.unwrap_or(fallback.limit),
@@ -156,7 +166,7 @@ pub fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
 }
 
 /// A call that needs a session and nothing else.
-pub struct SessionCall<O: Operation> {
+pub(crate) struct SessionCall<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// Who.
@@ -172,7 +182,7 @@ pub struct SessionCall<O: Operation> {
 }
 
 /// A call that needs nothing.
-pub struct PublicCall<O: Operation> {
+pub(crate) struct PublicCall<O: Operation> {
     /// The service.
     pub app: Arc<App>,
     /// The request.

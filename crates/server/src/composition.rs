@@ -164,8 +164,8 @@ fn compose(
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
-    let worker =
-        Arc::new(Worker::new((Arc::clone(&runs), store), hub.clone(), clock.clone(), permit, options));
+    let worker = Worker::new(Arc::clone(&runs), store, hub.clone(), clock.clone(), permit, options);
+    let worker = Arc::new(worker);
     let denials = Denials::start(identity_store);
     let definitions = Definitions::new(workflows, ids, models);
     Arc::new(App {

@@ -11,13 +11,13 @@ use crate::failure::Failure;
 use crate::incoming::{Headers, RequestCredentials};
 
 /// The session cookie's name.
-pub const COOKIE: &str = "__Host-heddle-session";
+pub(crate) const COOKIE: &str = "__Host-heddle-session";
 
 /// Resolves the credential.
 ///
 /// # Errors
 /// 401 without a valid one, 403 for a cross-site call with a cookie.
-pub async fn authenticate(
+pub(crate) async fn authenticate(
     app: &App,
     headers: &Headers,
     spec: &OperationSpec,

@@ -14,7 +14,7 @@ pub const KEY_FILE: &str = "heddle.key";
 pub const DATABASE_FILE: &str = "heddle.db";
 const LOCK_FILE: &str = "heddle.lock";
 /// The installation key's length in bytes.
-pub const KEY_LENGTH: usize = 32;
+pub(crate) const KEY_LENGTH: usize = 32;
 
 /// Why the data directory can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum DataDirError {
 
 /// A data directory that this process holds; the lock goes with the process, however it ends.
 #[derive(Debug)]
-pub struct DataDir {
+pub(crate) struct DataDir {
     path: PathBuf,
     lock: Option<File>,
 }
@@ -53,7 +53,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `InUse`, `Io`.
-    pub fn open(path: &Path) -> Result<Self, DataDirError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
         let lock = OpenOptions::new()
@@ -75,7 +75,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `Io`.
-    pub fn beside(path: &Path) -> Result<Self, DataDirError> {
+    pub(crate) fn beside(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
         Ok(Self { path: path.to_owned(), lock: None })
@@ -85,7 +85,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `Io`.
-    pub fn announce(&self, address: &str) -> Result<(), DataDirError> {
+    pub(crate) fn announce(&self, address: &str) -> Result<(), DataDirError> {
         let io = |source| DataDirError::Io { path: self.path.join(LOCK_FILE), source };
         let Some(mut lock) = self.lock.as_ref() else { return Ok(()) };
         lock.set_len(0).map_err(io)?;
@@ -95,7 +95,7 @@ impl DataDir {
 
     /// Where the SQLite database is.
     #[must_use]
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
     }
 
@@ -103,7 +103,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `KeyMissing` when `existing` (there is a database already) and no file; `BadKey`, `KeyExposed`, `Io`.
-    pub fn key(&self, existing: bool) -> Result<[u8; KEY_LENGTH], DataDirError> {
+    pub(crate) fn key(&self, existing: bool) -> Result<[u8; KEY_LENGTH], DataDirError> {
         let path = self.path.join(KEY_FILE);
         match read_key(&path)? {
             Some(key) => Ok(key),
@@ -114,7 +114,7 @@ impl DataDir {
 }
 
 /// Where the server that has the directory said that it listens, if it did.
-pub fn announced(path: &Path) -> Option<String> {
+pub(crate) fn announced(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path.join(LOCK_FILE)).ok()?;
     Some(text.trim().to_owned()).filter(|address| !address.is_empty())
 }
@@ -123,7 +123,7 @@ pub fn announced(path: &Path) -> Option<String> {
 ///
 /// # Errors
 /// `BadKey`, `KeyExposed`, `Io`.
-pub fn read_key(path: &Path) -> Result<Option<[u8; KEY_LENGTH]>, DataDirError> {
+pub(crate) fn read_key(path: &Path) -> Result<Option<[u8; KEY_LENGTH]>, DataDirError> {
     let io = |source| DataDirError::Io { path: path.to_owned(), source };
     let mut text = String::new();
     match File::open(path) {

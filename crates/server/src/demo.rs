@@ -103,14 +103,14 @@ pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<S
     };
     let create = context.snapshot().authorize_kind::<WorkflowCreate>().map_err(denied)?;
     let record = |view: &heddle_workflows::records::WorkflowView| {
-        journal(app, &context, "workflow.created", ("workflow", view.workflow.id.to_string()))
+        journal(app, &context, "workflow.created", "workflow", view.workflow.id.to_string())
     };
     let view = app.definitions.create(&create, &context, new, &record).await?;
     let id = view.workflow.id;
     if source.publish {
         let publish = context.snapshot().authorize_one::<WorkflowPublish>(id, ()).map_err(denied)?;
         let record = |_: &heddle_workflows::definitions::Published| {
-            journal(app, &context, "workflow.published", ("workflow", id.to_string()))
+            journal(app, &context, "workflow.published", "workflow", id.to_string())
         };
         app.definitions.publish(&publish, &context, PublishRequest::default(), &record).await?;
     }

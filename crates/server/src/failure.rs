@@ -6,7 +6,7 @@ use heddle_usecase::{Problem, UseCaseError};
 
 /// Why a call gets no result; becomes the error body.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// What the caller is told.
     pub error: ApiError,
     /// What only the log is told.
@@ -20,31 +20,31 @@ pub struct Failure {
 impl Failure {
     /// A failure with a detail.
     #[must_use]
-    pub fn because(code: ErrorCode, reason: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn because(code: ErrorCode, reason: &str, message: impl Into<String>) -> Self {
         ApiError::because(code, Detail::new(reason, message)).into()
     }
 
     /// A failure of one member.
     #[must_use]
-    pub fn at(field: &str, reason: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn at(field: &str, reason: &str, message: impl Into<String>) -> Self {
         ApiError::because(ErrorCode::InvalidRequestBody, Detail::at(field, reason, message)).into()
     }
 
     /// There is no such thing.
     #[must_use]
-    pub fn not_found() -> Self {
+    pub(crate) fn not_found() -> Self {
         ApiError::new(ErrorCode::NotFound).into()
     }
 
     /// A fault of ours; the text goes to the log.
     #[must_use]
-    pub fn internal(cause: impl Into<String>) -> Self {
+    pub(crate) fn internal(cause: impl Into<String>) -> Self {
         Self { cause: Some(cause.into()), ..ApiError::new(ErrorCode::InternalError).into() }
     }
 
     /// A part that is needed is not there.
     #[must_use]
-    pub fn unavailable(cause: impl Into<String>) -> Self {
+    pub(crate) fn unavailable(cause: impl Into<String>) -> Self {
         let detail = Detail::new("databaseUnavailable", "The database does not answer or can't write.");
         let error = ApiError::because(ErrorCode::DependencyUnavailable, detail);
         Self { cause: Some(cause.into()), retry_after: Some(1), ..error.into() }

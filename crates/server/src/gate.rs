@@ -15,14 +15,14 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
-use crate::call::Meta;
+use crate::call::{IdempotencyKey, Meta};
 use crate::failure::Failure;
 use crate::incoming::{Headers, Incoming};
 use crate::reply::{Content, Response};
 
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
 /// operation through.
-pub async fn enter(
+pub(crate) async fn enter(
     app: &App,
     spec: &OperationSpec,
     facts: &RequestFacts,
@@ -224,7 +224,7 @@ pub(crate) async fn replay(
     }
     let hash = call_hash(incoming);
     let known = app.identity.idempotent(context.tenant(), spec.operation_id, key, context.now()).await?;
-    meta.idempotency = Some((key.clone(), hash.clone()));
+    meta.idempotency = Some(IdempotencyKey { key: key.clone(), body_sha256: hash.clone() });
     match known {
         None => Ok(None),
         Some(record) if record.body_sha256 == hash => {

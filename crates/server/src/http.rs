@@ -23,7 +23,7 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::routes;
 
 /// Puts every row of the operations table on its path.
-pub fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
+pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
     let mut paths: Vec<&'static str> = OperationId::ALL.iter().map(|id| id.spec().path).collect();
     // A literal segment stands before a parameter, or the parameter would take it.
     paths.sort_by_key(|path| path.split('/').map(|part| part.starts_with('{')).collect::<Vec<_>>());
@@ -84,7 +84,7 @@ async fn serve(
     payload: Payload,
 ) -> HttpResponse {
     let id = request_id(&app, &request);
-    let outcome = run(&app, spec, handler, &request, (id.clone(), payload)).await;
+    let outcome = run(&app, spec, handler, &request, id.clone(), payload).await;
     respond(&app, &request, id, outcome)
 }
 
@@ -93,7 +93,8 @@ async fn run(
     spec: &'static OperationSpec,
     handler: Handler,
     request: &HttpRequest,
-    (id, payload): (RequestId, Payload),
+    id: RequestId,
+    payload: Payload,
 ) -> HandlerResult {
     announced_length(spec, request)?;
     let facts = RequestFacts { request_id: id, now: app.clock.now(), client_ip: client_ip(app, request) };

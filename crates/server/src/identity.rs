@@ -31,7 +31,7 @@ pub struct FirstStart {
 /// The demo's organisation.
 const DEMO_SLUG: &str = "demo";
 /// The demo's administrator.
-pub const DEMO_EMAIL: &str = "admin@demo.local";
+pub(crate) const DEMO_EMAIL: &str = "admin@demo.local";
 /// How often the licence is looked at again.
 const TICK: Duration = Duration::from_secs(60);
 
@@ -39,7 +39,7 @@ const TICK: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// `Internal` when the key or the system's randomness is unusable.
-pub fn open(
+pub(crate) fn open(
     config: &Config,
     store: &Arc<IdentityStore>,
     key: [u8; KEY_LENGTH],
@@ -64,7 +64,7 @@ pub fn open(
 ///
 /// # Errors
 /// `WrongKey`; what the use cases met.
-pub async fn first_start(app: &App) -> Result<FirstStart, StartError> {
+pub(crate) async fn first_start(app: &App) -> Result<FirstStart, StartError> {
     let begin = if app.config.demo { FirstLicence::Trial } else { FirstLicence::None };
     let started = match app.identity.start(begin).await {
         Err(UseCaseError::Conflict(problems))
@@ -98,7 +98,7 @@ pub async fn first_start(app: &App) -> Result<FirstStart, StartError> {
 }
 
 /// Looks at the licence and sweeps what has ended, until the server stops.
-pub async fn keep(identity: Arc<Identity>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn keep(identity: Arc<Identity>, mut stop: watch::Receiver<bool>) {
     let mut rounds: u32 = 0;
     loop {
         tokio::select! {

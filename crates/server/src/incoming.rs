@@ -3,7 +3,7 @@
 use heddle_policy::RequestFacts;
 
 /// A request without its connection.
-pub struct Incoming {
+pub(crate) struct Incoming {
     /// Its facts: id, time, address.
     pub facts: RequestFacts,
     /// The path's parameters as text.
@@ -20,7 +20,7 @@ pub struct Incoming {
 
 /// The headers that matter.
 #[derive(Debug, Default, Clone)]
-pub struct Headers {
+pub(crate) struct Headers {
     /// The credentials.
     pub presented: RequestCredentials,
     /// `x-organization-id`.
@@ -41,7 +41,7 @@ pub struct Headers {
 
 /// What a request presents.
 #[derive(Debug, Clone, Default)]
-pub struct RequestCredentials {
+pub(crate) struct RequestCredentials {
     /// The token of `Authorization: Bearer`.
     pub bearer: Option<String>,
     /// The token of the cookie.
@@ -57,7 +57,7 @@ pub struct RequestCredentials {
 impl RequestCredentials {
     /// The token, whichever way it came.
     #[must_use]
-    pub fn token(&self) -> Option<&str> {
+    pub(crate) fn token(&self) -> Option<&str> {
         self.bearer.as_deref().or(self.cookie.as_deref())
     }
 }

@@ -6,7 +6,7 @@ mod doctor;
 pub use doctor::{Check, Finding, checks};
 
 use heddle_bpmn::diagnostic::Diagnostic;
-use heddle_identity::licence::{Install, LicenceReport};
+use heddle_identity::licensing::{Install, LicenceReport};
 use heddle_identity::records::User;
 use heddle_identity::token::Token;
 use heddle_identity::{NewAccount, SetUpRequest};
@@ -81,7 +81,7 @@ pub async fn create_user(app: &App, acting: &Acting, new: NewUser) -> Result<Cre
         roles: vec![new.role.clone()],
     };
     let authorized = context.snapshot().authorize_kind::<UserCreate>().map_err(denied)?;
-    let record = |user: &User| journal(app, &context, "user.created", ("user", user.id.to_string()));
+    let record = |user: &User| journal(app, &context, "user.created", "user", user.id.to_string());
     let user = app.identity.create_user(&authorized, &context, account, &record).await?;
     let organization = acting.slug.clone();
     Ok(CreatedUser {
@@ -209,7 +209,7 @@ fn licence_record<'a>(
     action: &'a str,
 ) -> impl Fn(&LicenceReport) -> Journal + Send + Sync + 'a {
     move |report| {
-        let mut journal = journal(app, context, action, ("licence", report.installation_id.clone()));
+        let mut journal = journal(app, context, action, "licence", report.installation_id.clone());
         if let Some(entry) = &mut journal.audit {
             entry.tenant = None;
         }

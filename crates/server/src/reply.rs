@@ -11,10 +11,10 @@ use serde::Serialize;
 use crate::failure::Failure;
 
 /// A stream of bytes for the caller.
-pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>> + Send>>;
+pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>> + Send>>;
 
 /// What is sent.
-pub enum Content {
+pub(crate) enum Content {
     /// Nothing.
     Empty,
     /// Bytes of a media type.
@@ -24,7 +24,7 @@ pub enum Content {
 }
 
 /// An answer.
-pub struct Response {
+pub(crate) struct Response {
     /// The HTTP status.
     pub status: u16,
     /// Headers beside those of every answer.
@@ -34,14 +34,14 @@ pub struct Response {
 }
 
 /// What a handler gives.
-pub type HandlerResult = Result<Response, Failure>;
+pub(crate) type HandlerResult = Result<Response, Failure>;
 
 impl Response {
     /// JSON.
     ///
     /// # Errors
     /// A fault of ours when the value has no JSON form.
-    pub fn json<T: Serialize + ?Sized>(status: u16, value: &T) -> HandlerResult {
+    pub(crate) fn json<T: Serialize + ?Sized>(status: u16, value: &T) -> HandlerResult {
         let bytes = serde_json::to_vec(value).map_err(|error| Failure::internal(error.to_string()))?;
         let content = Content::Bytes(bytes, "application/json".to_owned());
         Ok(Self { status, headers: Vec::new(), content })
@@ -51,7 +51,7 @@ impl Response {
     ///
     /// # Errors
     /// As [`Self::json`].
-    pub fn data<T: Serialize>(status: u16, data: T) -> HandlerResult {
+    pub(crate) fn data<T: Serialize>(status: u16, data: T) -> HandlerResult {
         Self::json(status, &Data::of(data))
     }
 
@@ -59,19 +59,23 @@ impl Response {
     ///
     /// # Errors
     /// As [`Self::json`].
-    pub fn list<T: Serialize, U>(page: Page<U>, limit: u32, change: impl FnMut(U) -> T) -> HandlerResult {
+    pub(crate) fn list<T: Serialize, U>(
+        page: Page<U>,
+        limit: u32,
+        change: impl FnMut(U) -> T,
+    ) -> HandlerResult {
         Self::json(200, &List::of(page, limit, change))
     }
 
     /// 204.
     #[must_use]
-    pub const fn none() -> Self {
+    pub(crate) const fn none() -> Self {
         Self { status: 204, headers: Vec::new(), content: Content::Empty }
     }
 
     /// A document of its own media type.
     #[must_use]
-    pub fn document(bytes: Vec<u8>, media_type: &str, file_name: &str) -> Self {
+    pub(crate) fn document(bytes: Vec<u8>, media_type: &str, file_name: &str) -> Self {
         // Only what needs no escape stands in the name; the rest becomes a hyphen.
         let safe = |letter: char| {
             if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' }
@@ -86,7 +90,7 @@ impl Response {
 
     /// A page for people, without anything that is loaded or run.
     #[must_use]
-    pub fn page(html: String) -> Self {
+    pub(crate) fn page(html: String) -> Self {
         Self {
             status: 200,
             headers: vec![(
@@ -99,14 +103,14 @@ impl Response {
 
     /// With one more header.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
     /// With the resource's revision as entity tag.
     #[must_use]
-    pub fn tagged(self, revision: Revision) -> Self {
+    pub(crate) fn tagged(self, revision: Revision) -> Self {
         self.with("etag", format!("\"{revision}\""))
     }
 }

@@ -12,7 +12,7 @@ use crate::stream;
 
 /// The handler of an operation.
 #[must_use]
-pub fn handler(id: OperationId) -> Handler {
+pub(crate) fn handler(id: OperationId) -> Handler {
     use OperationId as Id;
     match id {
         Id::GetHealth => bind::<ops::GetHealth>(platform::health),

@@ -29,7 +29,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_secs(1);
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events/stream
-pub async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
+pub(crate) async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
     let key = call.authorized.key().clone();
     // Watched before the first look: what is committed in between is told.
     let watch = call.app.hub.watch(key.id());

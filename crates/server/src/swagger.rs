@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-
 
 /// A file of the pages.
 #[must_use]
-pub fn page(name: &str) -> Option<Response> {
+pub(crate) fn page(name: &str) -> Option<Response> {
     let config = Config::new([
         Url::with_primary("Contract", "/openapi.json", true),
         Url::new("Platform", "/openapi-platform.json"),

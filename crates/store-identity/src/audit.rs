@@ -71,7 +71,8 @@ macro_rules! filtered {
 pub(crate) async fn page(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, access): (&AuditFilter, &AccessFilter<resource::AuditEvent>),
+    filter: &AuditFilter,
+    access: &AccessFilter<resource::AuditEvent>,
     page: &PageRequest,
 ) -> Result<Page<AuditEvent>, StoreError> {
     let last: Option<Uuid> = page::position(page)?;

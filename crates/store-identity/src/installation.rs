@@ -110,7 +110,7 @@ impl InstallationStore for IdentityStore {
         access: &AccessFilter<resource::AuditEvent>,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, StoreError> {
-        crate::audit::page(self, tenant, (filter, access), page).await
+        crate::audit::page(self, tenant, filter, access, page).await
     }
 
     async fn idempotent(
@@ -120,6 +120,6 @@ impl InstallationStore for IdentityStore {
         key: &str,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        idempotency::find(&self.db, (tenant, operation, key), now).await
+        idempotency::find(&self.db, tenant, operation, key, now).await
     }
 }

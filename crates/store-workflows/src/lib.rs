@@ -25,8 +25,8 @@ pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
 
 /// Kinds of tombstones.
 mod tomb {
-    pub const RUN: &str = "run";
-    pub const WORKFLOW: &str = "workflow";
+    pub(crate) const RUN: &str = "run";
+    pub(crate) const WORKFLOW: &str = "workflow";
 }
 
 /// The ports' names of what must be unique.

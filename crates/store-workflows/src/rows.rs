@@ -13,17 +13,17 @@ use crate::schema::{
 use crate::words::{InboxStateWord, KindWord, RunStateWord, TaskStateWord};
 
 /// A sequence number as the database has it.
-pub fn sequence(number: u64) -> i64 {
+pub(crate) fn sequence(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A sequence number as the records have it.
-pub fn counted(number: i64) -> u64 {
+pub(crate) fn counted(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
 impl RunDbRow {
-    pub fn of(run: Run) -> Result<Self, Error> {
+    pub(crate) fn of(run: Run) -> Result<Self, Error> {
         Ok(Self {
             organization_id: run.tenant.into(),
             id: run.id.into(),
@@ -47,7 +47,7 @@ impl RunDbRow {
         })
     }
 
-    pub fn record(self) -> Result<Run, Error> {
+    pub(crate) fn record(self) -> Result<Run, Error> {
         Ok(Run {
             tenant: self.organization_id.into(),
             id: self.id.into(),
@@ -73,7 +73,7 @@ impl RunDbRow {
 }
 
 impl TimerDbRow {
-    pub fn of(tenant: TenantId, run: RunId, timer: TimerRow) -> Self {
+    pub(crate) fn of(tenant: TenantId, run: RunId, timer: TimerRow) -> Self {
         Self {
             organization_id: tenant.into(),
             run_id: run.into(),
@@ -85,7 +85,7 @@ impl TimerDbRow {
 }
 
 impl SubscriptionDbRow {
-    pub fn of(tenant: TenantId, run: RunId, subscription: SubscriptionRow) -> Self {
+    pub(crate) fn of(tenant: TenantId, run: RunId, subscription: SubscriptionRow) -> Self {
         Self {
             organization_id: tenant.into(),
             run_id: run.into(),
@@ -99,7 +99,7 @@ impl SubscriptionDbRow {
 }
 
 impl TaskDbRow {
-    pub fn of(task: HumanTask) -> Result<Self, Error> {
+    pub(crate) fn of(task: HumanTask) -> Result<Self, Error> {
         Ok(Self {
             organization_id: task.tenant.into(),
             id: task.id.into(),
@@ -122,7 +122,7 @@ impl TaskDbRow {
         })
     }
 
-    pub fn record(self) -> Result<HumanTask, Error> {
+    pub(crate) fn record(self) -> Result<HumanTask, Error> {
         Ok(HumanTask {
             tenant: self.organization_id.into(),
             id: self.id.into(),
@@ -147,14 +147,14 @@ impl TaskDbRow {
 }
 
 /// The ids of runs as a document, sorted and without repeats.
-pub fn run_ids(mut ids: Vec<RunId>) -> Result<Vec<u8>, Error> {
+pub(crate) fn run_ids(mut ids: Vec<RunId>) -> Result<Vec<u8>, Error> {
     ids.sort_unstable();
     ids.dedup();
     encode(&ids)
 }
 
 impl InboxDbRow {
-    pub fn of(event: InboxEvent) -> Result<Self, Error> {
+    pub(crate) fn of(event: InboxEvent) -> Result<Self, Error> {
         Ok(Self {
             organization_id: event.tenant.into(),
             id: event.id.into(),
@@ -171,7 +171,7 @@ impl InboxDbRow {
         })
     }
 
-    pub fn record(self) -> Result<InboxEvent, Error> {
+    pub(crate) fn record(self) -> Result<InboxEvent, Error> {
         Ok(InboxEvent {
             tenant: self.organization_id.into(),
             id: self.id.into(),
@@ -190,7 +190,7 @@ impl InboxDbRow {
 }
 
 impl OutgoingDbRow {
-    pub fn of(thrown: Outgoing) -> Result<Self, Error> {
+    pub(crate) fn of(thrown: Outgoing) -> Result<Self, Error> {
         Ok(Self {
             organization_id: thrown.tenant.into(),
             id: thrown.id.into(),
@@ -203,7 +203,7 @@ impl OutgoingDbRow {
         })
     }
 
-    pub fn record(self) -> Result<Outgoing, Error> {
+    pub(crate) fn record(self) -> Result<Outgoing, Error> {
         Ok(Outgoing {
             tenant: self.organization_id.into(),
             id: self.id.into(),
@@ -218,7 +218,7 @@ impl OutgoingDbRow {
 }
 
 impl BindingDbRow {
-    pub fn of(binding: &StartBinding) -> Result<Self, Error> {
+    pub(crate) fn of(binding: &StartBinding) -> Result<Self, Error> {
         Ok(Self {
             organization_id: binding.tenant.into(),
             workflow_id: binding.workflow.into(),
@@ -232,7 +232,7 @@ impl BindingDbRow {
         })
     }
 
-    pub fn record(self) -> Result<StartBinding, Error> {
+    pub(crate) fn record(self) -> Result<StartBinding, Error> {
         Ok(StartBinding {
             tenant: self.organization_id.into(),
             workflow: self.workflow_id.into(),

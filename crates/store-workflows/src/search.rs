@@ -5,7 +5,7 @@ const BETWEEN: char = '\u{1f}';
 
 /// The searched text of a workflow: slug, name and description in small letters. SQLite's own comparison
 /// knows the small letters of ASCII alone.
-pub fn text(slug: &str, display_name: &str, description: &str) -> String {
+pub(crate) fn text(slug: &str, display_name: &str, description: &str) -> String {
     format!("{slug}{BETWEEN}{display_name}{BETWEEN}{description}").to_lowercase()
 }
 

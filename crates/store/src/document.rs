@@ -24,7 +24,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
         return Ok(out);
     }
     let mut packed = vec![ZSTD];
-    zstd::stream::copy_encode(&out[1..], &mut packed, 3).map_err(|e| damaged(&e))?;
+    zstd::stream::copy_encode(out.get(1..).unwrap_or_default(), &mut packed, 3).map_err(|e| damaged(&e))?;
     Ok(if packed.len() < out.len() { packed } else { out })
 }
 

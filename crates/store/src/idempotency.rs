@@ -82,7 +82,9 @@ pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AnswerRow) 
 /// When the database fails.
 pub async fn find(
     db: &Db,
-    (tenant, operation, key): (TenantId, &str, &str),
+    tenant: TenantId,
+    operation: &str,
+    key: &str,
     now: Timestamp,
 ) -> Result<Option<IdempotencyRecord>, StoreError> {
     read!(db, |conn| {

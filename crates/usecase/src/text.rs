@@ -1,12 +1,15 @@
 //! The rules of texts that callers send: slugs, names, lengths.
 
+use std::ops::RangeInclusive;
+
 use crate::{Problem, Problems};
 
 /// The most characters of a slug.
 const SLUG_MAX: usize = 100;
 
-/// Checks that a text has `least` to `most` characters; the problem otherwise is `tooShort` or `tooLong`.
-pub fn length(problems: &mut Problems, field: &str, text: &str, (least, most): (usize, usize)) {
+/// Checks how many characters a text has; the problem otherwise is `tooShort` or `tooLong`.
+pub fn length(problems: &mut Problems, field: &str, text: &str, allowed: RangeInclusive<usize>) {
+    let (least, most) = allowed.into_inner();
     let count = text.chars().count();
     if count < least {
         problems.push(Problem::at(field, "tooShort", format!("At least {least} characters.")));
@@ -25,7 +28,7 @@ pub fn slug(problems: &mut Problems, field: &str, text: &str) {
     let word =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     if !(1..=SLUG_MAX).contains(&text.chars().count()) {
-        length(problems, field, text, (1, SLUG_MAX));
+        length(problems, field, text, 1..=SLUG_MAX);
     } else if !text.split('-').all(word) {
         let message = "Small letters and digits, in words joined by single hyphens.";
         problems.push(Problem::at(field, "pattern", message));
@@ -57,7 +60,7 @@ pub fn name(problems: &mut Problems, field: &str, text: &str, most: usize) {
     if text.trim().is_empty() {
         problems.push(Problem::at(field, "required", "A name is needed."));
     } else if text.chars().count() > most {
-        length(problems, field, text, (1, most));
+        length(problems, field, text, 1..=most);
     } else if text.chars().any(char::is_control) {
         problems.push(Problem::at(field, "wrongFormat", "No control characters."));
     }
@@ -65,7 +68,7 @@ pub fn name(problems: &mut Problems, field: &str, text: &str, most: usize) {
 
 /// Checks a text for people that may be absent: at most `most` characters; the problem otherwise is `tooLong`.
 pub fn text(problems: &mut Problems, field: &str, text: Option<&str>, most: usize) {
-    length(problems, field, text.unwrap_or_default(), (0, most));
+    length(problems, field, text.unwrap_or_default(), 0..=most);
 }
 
 #[cfg(test)]

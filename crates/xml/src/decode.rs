@@ -44,7 +44,7 @@ pub fn decode(bytes: &[u8], limit: usize) -> Result<Cow<'_, str>, XmlError> {
 }
 
 fn invalid_utf8(body: &[u8], valid: usize) -> XmlError {
-    let good = String::from_utf8_lossy(&body[..valid]);
+    let good = String::from_utf8_lossy(body.get(..valid).unwrap_or_default());
     let (line, column) = position(&good, good.len());
     let message = "The document holds bytes that are not UTF-8.".to_owned();
     XmlError { message, line, column, reason: "invalidEncoding" }
@@ -82,7 +82,7 @@ fn utf_32(bytes: &[u8]) -> Option<(&[u8], Word)> {
 /// The encoding and the bytes after the byte order mark.
 fn detect(bytes: &[u8]) -> Result<(&'static Encoding, &[u8]), XmlError> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
-        return Ok((encoding, &bytes[length..]));
+        return Ok((encoding, bytes.get(length..).unwrap_or_default()));
     }
     match bytes {
         [b'<', 0, ..] => return Ok((UTF_16LE, bytes)),
@@ -104,10 +104,10 @@ fn detect(bytes: &[u8]) -> Result<(&'static Encoding, &[u8]), XmlError> {
 fn declared(bytes: &[u8]) -> Option<&[u8]> {
     let head = bytes.strip_prefix(b"<?xml")?;
     let end = head.windows(2).take(512).position(|pair| pair == b"?>")?;
-    let head = &head[..end];
+    let head = head.get(..end)?;
     let at = head.windows(8).position(|word| word == b"encoding")?;
-    let rest = head[at + 8..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let rest = head.get(at + 8..)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let (&quote, rest) = rest.split_first()?;
     let end = rest.iter().position(|&byte| byte == quote)?;
-    Some(&rest[..end])
+    rest.get(..end)
 }

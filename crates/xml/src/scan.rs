@@ -47,7 +47,7 @@ const fn is_space(byte: u8) -> bool {
 }
 
 impl<'s> Scanner<'s> {
-    pub const fn new(source: &'s str) -> Self {
+    pub(crate) const fn new(source: &'s str) -> Self {
         Self { source, at: 0 }
     }
 
@@ -83,7 +83,7 @@ impl<'s> Scanner<'s> {
     }
 
     /// What comes next outside of tags.
-    pub fn token(&mut self) -> Result<Token<'s>, &'static str> {
+    pub(crate) fn token(&mut self) -> Result<Token<'s>, &'static str> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         if bytes.first() != Some(&b'<') {
@@ -133,7 +133,7 @@ impl<'s> Scanner<'s> {
     }
 
     /// What comes next within a tag that has been opened.
-    pub fn inner(&mut self) -> Result<Inner<'s>, &'static str> {
+    pub(crate) fn inner(&mut self) -> Result<Inner<'s>, &'static str> {
         self.spaces();
         match self.byte() {
             Some(b'>') => {

@@ -66,16 +66,16 @@ const GUARDED: &[Guarded] = &[
 
 /// The calls of what is guarded: row by row, the files with a line.
 #[derive(Default)]
-pub struct Calls(Vec<(usize, String, usize)>);
+pub(crate) struct Calls(Vec<(usize, String, usize)>);
 
 impl Calls {
     /// Adds those of one file, tests apart.
-    pub fn read(&mut self, place: &str, content: &str) {
+    pub(crate) fn read(&mut self, place: &str, content: &str) {
         self.read_for(GUARDED, place, content);
     }
 
     /// What is wrong: a call from elsewhere, and a row for a caller that calls no more.
-    pub fn check(&self, found: &mut Vec<String>) {
+    pub(crate) fn check(&self, found: &mut Vec<String>) {
         self.check_for(GUARDED, found);
     }
 

@@ -13,25 +13,28 @@ const CRATES: &[&str] = &[
     "feel",
     "harness",
     "heddle",
+    "identity",
     "kernel",
+    "policy",
     "runtime",
     "server",
     "store",
     "store-identity",
     "store-workflows",
     "testkit",
+    "usecase",
     "workflows",
     "xml",
 ];
 
 /// A file of a crate: its path below `src`, and what it says.
-pub type File<'a> = (&'a str, &'a str);
+pub(crate) type File<'a> = (&'a str, &'a str);
 
 /// From one top-level module to another, with a place where it is named.
 type Arrows = BTreeMap<(String, String), String>;
 
 /// Adds the circles of one crate.
-pub fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
+pub(crate) fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
     if CRATES.contains(&name) {
         report(name, files, found);
     }

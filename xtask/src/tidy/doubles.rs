@@ -14,7 +14,7 @@ const ALLOWED: &[(&str, &str)] = &[
 ];
 
 /// Adds what stands twice, and what is allowed without need.
-pub fn check(lock: &str, metadata: &Value, found: &mut Vec<String>) -> Result<()> {
+pub(crate) fn check(lock: &str, metadata: &Value, found: &mut Vec<String>) -> Result<()> {
     check_with(ALLOWED, lock, &named(metadata)?, found)
 }
 

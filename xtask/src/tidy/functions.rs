@@ -8,7 +8,7 @@ const LIMIT: usize = 70;
 const ENGINE_LIMIT: usize = 100;
 
 /// Adds what is wrong with one Rust file.
-pub fn check(place: &str, content: &str, found: &mut Vec<String>) {
+pub(crate) fn check(place: &str, content: &str, found: &mut Vec<String>) {
     let file = match syn::parse_file(content) {
         Ok(file) => file,
         Err(error) => {
@@ -83,7 +83,7 @@ fn is_table(block: &syn::Block) -> bool {
 }
 
 /// Whether an attribute marks what is for tests alone.
-pub fn of_tests(attribute: &syn::Attribute) -> bool {
+pub(crate) fn of_tests(attribute: &syn::Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
 }

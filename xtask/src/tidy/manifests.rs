@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 /// Adds what is wrong with one `Cargo.toml`.
-pub fn check(place: &str, content: &str, found: &mut Vec<String>) {
+pub(crate) fn check(place: &str, content: &str, found: &mut Vec<String>) {
     let manifest: Table = match content.parse() {
         Ok(manifest) => manifest,
         Err(error) => {

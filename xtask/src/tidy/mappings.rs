@@ -27,7 +27,7 @@ const MAPPINGS: &[&str] = &[
 ];
 
 /// Adds the arms of a mapping that take whatever comes.
-pub fn check(place: &str, content: &str, found: &mut Vec<String>) {
+pub(crate) fn check(place: &str, content: &str, found: &mut Vec<String>) {
     if MAPPINGS
         .iter()
         .any(|mapping| place == *mapping || mapping.ends_with('/') && place.starts_with(mapping))

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 const SIDES: [&str; 2] = ["sqlite", "postgres"];
 
 /// Adds what is wrong with the folder of migrations; an absent one has nothing wrong.
-pub fn check(folder: &Path, found: &mut Vec<String>) -> Result<()> {
+pub(crate) fn check(folder: &Path, found: &mut Vec<String>) -> Result<()> {
     if !folder.is_dir() {
         return Ok(());
     }

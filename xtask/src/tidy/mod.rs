@@ -1,5 +1,7 @@
-//! Sizes, lints, names, white space, circles of modules, callers and doubled dependencies, over the whole checkout.
+//! Sizes, lints, names, white space, arguments, circles of modules, callers and doubled dependencies, over the whole
+//! checkout.
 
+mod arguments;
 mod callers;
 mod circles;
 mod doubles;
@@ -20,7 +22,7 @@ use anyhow::{Context, Result};
 use heddle_harness::{out, workspace};
 
 /// Checks the checkout; prints each finding with its place.
-pub fn run() -> Result<bool> {
+pub(crate) fn run() -> Result<bool> {
     let root = workspace::root();
     let (mut found, calls) = findings(&root)?;
     calls.check(&mut found);
@@ -51,6 +53,7 @@ fn findings(root: &Path) -> Result<(Vec<String>, callers::Calls)> {
         text::check(&place, &content, &mut found);
         if place.ends_with(".rs") {
             functions::check(&place, &content, &mut found);
+            arguments::check(&place, &content, &mut found);
             calls.read(&place, &content);
             mappings::check(&place, &content, &mut found);
             if let Some((name, path)) =

@@ -11,7 +11,7 @@ const LIMIT: usize = 15_000;
 const LIMIT_OF_BPMN: usize = 12_000;
 
 /// Adds a crate that has grown too large.
-pub fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
+pub(crate) fn check(name: &str, files: &[File<'_>], found: &mut Vec<String>) {
     let limit =
         if ["bpmn", "bpel"].iter().any(|part| name.starts_with(part)) { LIMIT_OF_BPMN } else { LIMIT };
     let lines = lines(files);

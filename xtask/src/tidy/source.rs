@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// A file of a crate.
-pub struct Source {
+pub(crate) struct Source {
     /// The path below `src`.
     pub path: String,
     /// The module that the file is, from the crate's root, which is empty.
@@ -14,7 +14,7 @@ pub struct Source {
 
 impl Source {
     /// Reads a file; none for what does not parse, which another check tells, and for binaries beside the library.
-    pub fn of(path: &str, content: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str, content: &str) -> Option<Self> {
         let stem = path.strip_suffix(".rs")?;
         let mut module: Vec<String> = stem.split('/').map(str::to_owned).collect();
         if module.first().is_some_and(|first| first == "bin") {
@@ -27,7 +27,7 @@ impl Source {
     }
 
     /// The modules that the file declares for tests alone.
-    pub fn modules_of_tests(&self) -> Vec<Vec<String>> {
+    pub(crate) fn modules_of_tests(&self) -> Vec<Vec<String>> {
         let trees: Vec<TokenTree> = self.tokens.clone().into_iter().collect();
         let marked = (0..trees.len()).filter(|at| is_cfg_test(&trees[*at..]));
         let named = marked.filter_map(|at| {
@@ -47,7 +47,7 @@ impl Source {
     }
 
     /// The paths that the file's own `use` items import, a `*` for all.
-    pub fn imports(&self) -> Vec<Vec<String>> {
+    pub(crate) fn imports(&self) -> Vec<Vec<String>> {
         let Ok(file) = syn::parse2::<syn::File>(self.tokens.clone()) else { return Vec::new() };
         let mut found = Vec::new();
         for item in file.items {
@@ -59,7 +59,7 @@ impl Source {
     }
 
     /// The names of the items that stand in the file itself.
-    pub fn items(&self) -> Vec<String> {
+    pub(crate) fn items(&self) -> Vec<String> {
         let Ok(file) = syn::parse2::<syn::File>(self.tokens.clone()) else { return Vec::new() };
         file.items.iter().filter_map(name_of).collect()
     }
@@ -97,7 +97,7 @@ fn spread(tree: &syn::UseTree, path: &mut Vec<String>, found: &mut Vec<Vec<Strin
 }
 
 /// Whether an attribute `#[cfg(test)]` begins here.
-pub fn is_cfg_test(trees: &[TokenTree]) -> bool {
+pub(crate) fn is_cfg_test(trees: &[TokenTree]) -> bool {
     let hash = matches!(trees.first(), Some(TokenTree::Punct(mark)) if mark.as_char() == '#');
     let Some(TokenTree::Group(group)) = trees.get(1) else { return false };
     hash && group.delimiter() == Delimiter::Bracket && {
@@ -107,7 +107,7 @@ pub fn is_cfg_test(trees: &[TokenTree]) -> bool {
 }
 
 /// The place behind the item that begins here, attributes included.
-pub fn skip_item(trees: &[TokenTree], mut at: usize) -> usize {
+pub(crate) fn skip_item(trees: &[TokenTree], mut at: usize) -> usize {
     while let Some(tree) = trees.get(at) {
         at += 1;
         match tree {

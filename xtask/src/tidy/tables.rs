@@ -15,10 +15,10 @@ const SHARED: &str = "shared";
 const CRATES: &[&str] = &["store", "store-identity", "store-workflows"];
 
 /// Table to area.
-pub type Tables = BTreeMap<String, String>;
+pub(crate) type Tables = BTreeMap<String, String>;
 
 /// Reads whose each table is: migrations are named `<time>_<area>`, perhaps with more behind it.
-pub fn read(migrations: &Path) -> Result<Tables> {
+pub(crate) fn read(migrations: &Path) -> Result<Tables> {
     let (folder, mut tables) = (migrations.join("sqlite"), Tables::new());
     if !folder.is_dir() {
         return Ok(tables);
@@ -50,7 +50,7 @@ fn created(script: &str) -> Vec<String> {
 }
 
 /// Adds the tables of other areas that a store crate names.
-pub fn check(name: &str, files: &[File<'_>], tables: &Tables, found: &mut Vec<String>) {
+pub(crate) fn check(name: &str, files: &[File<'_>], tables: &Tables, found: &mut Vec<String>) {
     if CRATES.contains(&name) {
         report(name, files, tables, found);
     }
@@ -97,7 +97,12 @@ fn is_path(behind: &[TokenTree]) -> bool {
 
 fn is_declaration(behind: &[TokenTree]) -> bool {
     let group = |at: usize, delimiter: Delimiter| matches!(behind.get(at), Some(TokenTree::Group(group)) if group.delimiter() == delimiter);
-    group(0, Delimiter::Parenthesis) && group(1, Delimiter::Brace)
+    let arrow = || {
+        let mark = |at: usize, mark: char| matches!(behind.get(at), Some(TokenTree::Punct(found)) if found.as_char() == mark);
+        mark(1, '=') && mark(2, '>')
+    };
+    // `table!` has the columns next, `row!` the name of the row.
+    group(0, Delimiter::Parenthesis) && (group(1, Delimiter::Brace) || arrow())
 }
 
 #[cfg(test)]
@@ -116,9 +121,11 @@ mod tests {
             report(name, &[("a.rs", text)], &tables, &mut found);
             found
         };
-        for text in
-            ["fn f() { runs::table.filter(runs::id.eq(1)); }", "diesel::table! { runs (id) { id -> Text, } }"]
-        {
+        for text in [
+            "fn f() { runs::table.filter(runs::id.eq(1)); }",
+            "diesel::table! { runs (id) { id -> Text, } }",
+            "row! { runs (id) => RunRow { key id: [Text] String, } }",
+        ] {
             assert!(!of("store", text).is_empty(), "{text}");
             assert!(!of("store-identity", text).is_empty(), "{text}");
             assert!(of("store-workflows", text).is_empty(), "{text}");

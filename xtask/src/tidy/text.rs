@@ -6,7 +6,7 @@ const TEXT: &[&str] =
     &["rs", "toml", "md", "sql", "sh", "py", "json", "yml", "yaml", "xml", "bpmn", "txt", "tsv"];
 
 /// Whether the file is one that people write.
-pub fn is_text(place: &str) -> bool {
+pub(crate) fn is_text(place: &str) -> bool {
     let name = place.rsplit('/').next().unwrap_or(place);
     match name.rsplit_once('.') {
         Some((_, extension)) => TEXT.contains(&extension) && name != "Cargo.lock",
@@ -15,7 +15,7 @@ pub fn is_text(place: &str) -> bool {
 }
 
 /// Adds what is wrong with one file's text.
-pub fn check(place: &str, content: &str, found: &mut Vec<String>) {
+pub(crate) fn check(place: &str, content: &str, found: &mut Vec<String>) {
     let lines = content.lines().count();
     if place.ends_with(".rs") && lines > LINES && !exempt(place) {
         found.push(format!("{place}: {lines} lines, at most {LINES}"));
@@ -54,7 +54,7 @@ fn exempt(place: &str) -> bool {
 }
 
 /// Whether the file holds tests alone.
-pub fn is_test(place: &str) -> bool {
+pub(crate) fn is_test(place: &str) -> bool {
     place.contains("/tests/") || place.ends_with("/tests.rs") || place.ends_with("_tests.rs")
 }
 

@@ -16,7 +16,7 @@ use crate::error::Detail;
 ///
 /// # Errors
 /// All problems found, at most [`MAX_DETAILS`].
-pub fn check(compiled: &Compiled, value: &Value) -> Result<(), Problems> {
+pub(crate) fn check(compiled: &Compiled, value: &Value) -> Result<(), Problems> {
     if compiled.validator.is_valid(value) {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place; each part points to the one around it, so that walking a document allocates nothing.
 #[derive(Clone, Copy)]
-pub struct Place<'a>(Option<(&'a Place<'a>, Part<'a>)>);
+pub(crate) struct Place<'a>(Option<(&'a Place<'a>, Part<'a>)>);
 
 #[derive(Clone, Copy)]
 enum Part<'a> {
@@ -14,15 +14,15 @@ enum Part<'a> {
 
 impl<'a> Place<'a> {
     /// The document itself.
-    pub const ROOT: Self = Self(None);
+    pub(crate) const ROOT: Self = Self(None);
 
     /// A member of the object here.
-    pub const fn member(&'a self, name: &'a str) -> Self {
+    pub(crate) const fn member(&'a self, name: &'a str) -> Self {
         Self(Some((self, Part::Member(name))))
     }
 
     /// An item of the array here, counted from 0.
-    pub const fn item(&'a self, index: usize) -> Self {
+    pub(crate) const fn item(&'a self, index: usize) -> Self {
         Self(Some((self, Part::Item(index))))
     }
 }
@@ -39,12 +39,12 @@ impl fmt::Display for Place<'_> {
 }
 
 /// At most 80 characters of a name that a caller sent.
-pub fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
 /// Writes a member's step: `.name`, or `["odd name"]` where a plain one could be misread.
-pub fn write_member(out: &mut impl fmt::Write, first: bool, name: &str) -> fmt::Result {
+pub(crate) fn write_member(out: &mut impl fmt::Write, first: bool, name: &str) -> fmt::Result {
     let plain =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$-".contains(&byte));
     match (plain, first) {

@@ -12,7 +12,7 @@ use crate::error::Detail;
 ///
 /// # Errors
 /// Every problem with the parameter's name.
-pub fn read<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Result<T, Problems> {
+pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Result<T, Problems> {
     let compiled = schema::compiled::<T>()
         .map_err(|fault| Problems::one(Detail::new("unreadable", fault.to_string())))?;
     let mut map = Map::new();

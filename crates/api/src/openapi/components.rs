@@ -7,7 +7,7 @@ use crate::error::{ErrorBody, ErrorCode, Problem};
 use crate::wire::envelope::PageInfo;
 
 /// The name of the response component of a failure.
-pub fn error_name(code: ErrorCode) -> String {
+pub(crate) fn error_name(code: ErrorCode) -> String {
     let words = code.as_str().to_ascii_lowercase();
     words.split('_').map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }
@@ -76,7 +76,7 @@ fn security_schemes() -> Value {
 }
 
 /// The `components` member, but for the schemas of the operations.
-pub fn build(mut schemas: Components) -> Value {
+pub(crate) fn build(mut schemas: Components) -> Value {
     for shared in [reference::<ErrorBody>, reference::<Problem>, reference::<PageInfo>] {
         shared(&mut schemas);
     }

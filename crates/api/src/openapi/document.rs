@@ -26,7 +26,7 @@ const SOURCES: &[Source] = &[
 ];
 
 /// Builds a document from the table.
-pub fn build(document: Document) -> Value {
+pub(crate) fn build(document: Document) -> Value {
     let mut schemas = Components::new();
     let mut paths = Map::new();
     let mut areas = BTreeSet::new();

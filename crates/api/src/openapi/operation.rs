@@ -9,7 +9,7 @@ use crate::error::ErrorCode;
 use crate::operations::{BodyMedia, OperationSpec, OutputKind, Security, TRANSPORT_STATUSES};
 
 /// The label of the lifecycle that every operation and field carries.
-pub const LIFECYCLE: &str = "Next Product release";
+pub(crate) const LIFECYCLE: &str = "Next Product release";
 
 /// A small process in BPMN XML, as an example of a body.
 const BPMN: &str = concat!(
@@ -20,7 +20,7 @@ const BPMN: &str = concat!(
 );
 
 /// The operation object.
-pub fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
+pub(crate) fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
     let mut operation = json!({
         "operationId": spec.operation_id,
         "summary": spec.summary,

@@ -194,12 +194,12 @@ fn definitions(doc: &Doc<'_>, out: &mut Out) {
         }
         let throws = doc.is(event, &[K::EndEvent, K::IntermediateThrowEvent]);
         for definition in doc.definitions(event) {
-            definition_of(doc, (event, throws), definition, out);
+            definition_of(doc, event, throws, definition, out);
         }
     }
 }
 
-fn definition_of(doc: &Doc<'_>, (event, throws): (El, bool), definition: El, out: &mut Out) {
+fn definition_of(doc: &Doc<'_>, event: El, throws: bool, definition: El, out: &mut Out) {
     match doc.kind(definition) {
         Some(K::MessageEventDefinition) if doc.executable(event) => {
             if doc.attr(definition, "messageRef").is_none() {

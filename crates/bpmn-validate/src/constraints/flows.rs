@@ -240,12 +240,12 @@ fn links(doc: &Doc<'_>, out: &mut Out) {
             let is_link = |one: &El| doc.is_a(*one, K::LinkEventDefinition);
             (here, referred().filter(is_link).any(|one| level(one) != link.level))
         };
-        self::link(doc, link, (here, elsewhere), out);
+        self::link(doc, link, here, elsewhere, out);
     }
 }
 
 /// One link, with how many partners it has on its level, and whether it has one on another.
-fn link(doc: &Doc<'_>, link: &Link<'_>, (here, elsewhere): (usize, bool), out: &mut Out) {
+fn link(doc: &Doc<'_>, link: &Link<'_>, here: usize, elsewhere: bool, out: &mut Out) {
     let event = link.event;
     if !doc.incoming(event).is_empty() && !doc.outgoing(event).is_empty() {
         out.add("EXT117", event);

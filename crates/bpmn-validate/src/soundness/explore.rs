@@ -333,12 +333,12 @@ impl Explorer<'_> {
 
 impl Space {
     /// The edges with tokens in a marking, an edge once per token.
-    pub fn marking(&self, state: u32) -> &[EdgeIx] {
+    pub(crate) fn marking(&self, state: u32) -> &[EdgeIx] {
         &self.markings[state as usize]
     }
 
     /// The steps that lead to a marking: each node with the edges that it put tokens on.
-    pub fn steps_to(&self, state: u32) -> Vec<(NodeIx, Vec<EdgeIx>)> {
+    pub(crate) fn steps_to(&self, state: u32) -> Vec<(NodeIx, Vec<EdgeIx>)> {
         let mut steps = Vec::new();
         let mut at = state;
         while let Some(origin) = self.origins.get(at as usize) {
@@ -352,7 +352,7 @@ impl Space {
     }
 
     /// Whether some run ends.
-    pub fn ends(&self) -> bool {
+    pub(crate) fn ends(&self) -> bool {
         self.markings.iter().any(|marking| marking.is_empty())
     }
 }

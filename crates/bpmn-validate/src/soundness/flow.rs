@@ -99,7 +99,7 @@ pub(super) struct FlowGraph<'a> {
 
 impl<'a> FlowGraph<'a> {
     /// The flow of a graph; `resting` says in which sub-processes a run can rest.
-    pub fn new(graph: &GraphRef<'a>, resting: &HashSet<*const Node>) -> Self {
+    pub(crate) fn new(graph: &GraphRef<'a>, resting: &HashSet<*const Node>) -> Self {
         let (elements, mut boundaries) = elements(graph, resting);
         let mut by_id = HashMap::with_capacity(elements.len());
         for (at, element) in elements.iter().enumerate() {
@@ -140,15 +140,15 @@ impl<'a> FlowGraph<'a> {
         found
     }
 
-    pub fn element(&self, ix: Ix) -> &Element<'a> {
+    pub(crate) fn element(&self, ix: Ix) -> &Element<'a> {
         &self.elements[ix as usize]
     }
 
-    pub fn flow(&self, ix: Ix) -> &Flow<'a> {
+    pub(crate) fn flow(&self, ix: Ix) -> &Flow<'a> {
         &self.flows[ix as usize]
     }
 
-    pub fn boundaries(&self, host: Ix) -> &[Ix] {
+    pub(crate) fn boundaries(&self, host: Ix) -> &[Ix] {
         self.boundaries.get(&host).map_or(&[], Vec::as_slice)
     }
 
@@ -256,12 +256,12 @@ impl<'a> FlowGraph<'a> {
     }
 
     /// Whether a token can come along the flow, as far as paths tell.
-    pub fn is_live(&self, flow: &Flow<'_>) -> bool {
+    pub(crate) fn is_live(&self, flow: &Flow<'_>) -> bool {
         self.reached[flow.source as usize] && flow.guard != Guard::False
     }
 
     /// The elements that may follow an element.
-    pub fn next(&self, ix: Ix) -> impl Iterator<Item = Ix> + '_ {
+    pub(crate) fn next(&self, ix: Ix) -> impl Iterator<Item = Ix> + '_ {
         let flows = self.outgoing.of(ix).iter().map(|&flow| self.flow(flow));
         let flows = flows.filter(|flow| flow.guard != Guard::False).map(|flow| flow.target);
         flows.chain(self.boundaries(ix).iter().copied())

@@ -35,11 +35,11 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub fn is_join(self) -> bool {
+    pub(crate) fn is_join(self) -> bool {
         matches!(self, Self::XorJoin | Self::AndJoin | Self::OrJoin)
     }
 
-    pub fn is_split(self) -> bool {
+    pub(crate) fn is_split(self) -> bool {
         matches!(self, Self::XorSplit | Self::AndSplit | Self::OrSplit)
     }
 }
@@ -92,7 +92,7 @@ enum Rope {
 }
 
 impl Ropes {
-    pub fn leaf(&mut self, element: Ix) -> RopeIx {
+    pub(crate) fn leaf(&mut self, element: Ix) -> RopeIx {
         if element == NONE {
             return NONE;
         }
@@ -100,7 +100,7 @@ impl Ropes {
         index(self.0.len() - 1)
     }
 
-    pub fn pair(&mut self, head: RopeIx, tail: RopeIx) -> RopeIx {
+    pub(crate) fn pair(&mut self, head: RopeIx, tail: RopeIx) -> RopeIx {
         match (head, tail) {
             (NONE, other) | (other, NONE) => other,
             _ => {
@@ -111,12 +111,12 @@ impl Ropes {
     }
 
     /// The number of ropes made so far.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Appends the elements of a rope in order, up to a length.
-    pub fn append(&self, rope: RopeIx, most: usize, found: &mut Vec<Ix>) {
+    pub(crate) fn append(&self, rope: RopeIx, most: usize, found: &mut Vec<Ix>) {
         let mut open = vec![rope];
         while let Some(rope) = open.pop() {
             if found.len() >= most {
@@ -131,7 +131,7 @@ impl Ropes {
     }
 
     /// Visits every element of a rope, and every rope but once.
-    pub fn visit(&self, rope: RopeIx, seen: &mut [bool], mut found: impl FnMut(Ix)) {
+    pub(crate) fn visit(&self, rope: RopeIx, seen: &mut [bool], mut found: impl FnMut(Ix)) {
         let mut open = vec![rope];
         while let Some(rope) = open.pop() {
             let Some(own) = self.0.get(rope as usize) else { continue };
@@ -159,36 +159,36 @@ pub(super) struct Net {
 }
 
 impl Net {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut net =
             Self { nodes: Vec::new(), edges: Vec::new(), ropes: Ropes::default(), root: NONE, end: NONE };
         net.end = net.add_node(Kind::End, NONE);
         net
     }
 
-    pub fn node(&self, ix: NodeIx) -> &NetNode {
+    pub(crate) fn node(&self, ix: NodeIx) -> &NetNode {
         &self.nodes[ix as usize]
     }
 
-    pub fn node_mut(&mut self, ix: NodeIx) -> &mut NetNode {
+    pub(crate) fn node_mut(&mut self, ix: NodeIx) -> &mut NetNode {
         &mut self.nodes[ix as usize]
     }
 
-    pub fn edge(&self, ix: EdgeIx) -> &NetEdge {
+    pub(crate) fn edge(&self, ix: EdgeIx) -> &NetEdge {
         &self.edges[ix as usize]
     }
 
-    pub fn edge_mut(&mut self, ix: EdgeIx) -> &mut NetEdge {
+    pub(crate) fn edge_mut(&mut self, ix: EdgeIx) -> &mut NetEdge {
         &mut self.edges[ix as usize]
     }
 
-    pub fn add_node(&mut self, kind: Kind, element: Ix) -> NodeIx {
+    pub(crate) fn add_node(&mut self, kind: Kind, element: Ix) -> NodeIx {
         self.nodes.push(NetNode { kind, element, input: Vec::new(), output: Vec::new(), cyclic: false });
         index(self.nodes.len() - 1)
     }
 
     /// Adds an edge; the lists of its two nodes follow, where they keep one.
-    pub fn add_edge(&mut self, mut edge: NetEdge) -> EdgeIx {
+    pub(crate) fn add_edge(&mut self, mut edge: NetEdge) -> EdgeIx {
         let ix = index(self.edges.len());
         if edge.source != NONE {
             self.node_mut(edge.source).output.push(ix);
@@ -203,12 +203,12 @@ impl Net {
     }
 
     /// Whether the node keeps a list of its edges in; a node where tokens vanish has too many to keep.
-    pub fn lists_input(&self, node: NodeIx) -> bool {
+    pub(crate) fn lists_input(&self, node: NodeIx) -> bool {
         !matches!(self.node(node).kind, Kind::End | Kind::Terminate)
     }
 
     /// Takes an edge off its target.
-    pub fn detach(&mut self, edge: EdgeIx) {
+    pub(crate) fn detach(&mut self, edge: EdgeIx) {
         let (target, slot) = (self.edge(edge).target, self.edge(edge).slot);
         self.edge_mut(edge).target = NONE;
         if target == NONE || !self.lists_input(target) {
@@ -222,13 +222,13 @@ impl Net {
     }
 
     /// Whether tokens on the edge vanish at once.
-    pub fn vanishes(&self, edge: EdgeIx) -> bool {
+    pub(crate) fn vanishes(&self, edge: EdgeIx) -> bool {
         let own = self.edge(edge);
         own.target == self.end && own.via == NONE && own.rest == NONE
     }
 
     /// Whether one token at a time comes, and one may rest.
-    pub fn is_plain(&self, edge: EdgeIx) -> bool {
+    pub(crate) fn is_plain(&self, edge: EdgeIx) -> bool {
         self.edge(edge).weight == 1 && self.edge(edge).capacity == 1
     }
 }

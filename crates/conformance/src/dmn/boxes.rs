@@ -45,14 +45,16 @@ pub(super) const FEATURES: &[Feature] = &[
     // Boxed expressions.
     marked(
         Boxed,
-        ("literalExpression", "literalExpression"),
+        "literalExpression",
+        "literalExpression",
         "7.3.5",
         1,
         Logic(r#"<literalExpression id="l"><text>n + 1</text></literalExpression>"#, "4"),
     ),
     marked(
         Boxed,
-        ("expressionLanguage", "expressionLanguage="),
+        "expressionLanguage",
+        "expressionLanguage=",
         "7.3.5",
         1,
         Logic(
@@ -62,7 +64,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("invocation", "invocation"),
+        "invocation",
+        "invocation",
         "7.3.6",
         1,
         Logic(
@@ -72,7 +75,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("binding", "binding"),
+        "binding",
+        "binding",
         "7.3.7",
         1,
         Logic(
@@ -82,7 +86,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("decisionTable", "decisionTable"),
+        "decisionTable",
+        "decisionTable",
         "8.3.1",
         1,
         Logic(
@@ -92,7 +97,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("context", "context"),
+        "context",
+        "context",
         "10.5.1",
         3,
         Logic(
@@ -102,7 +108,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("contextEntry", "contextEntry"),
+        "contextEntry",
+        "contextEntry",
         "10.5.2",
         3,
         Logic(
@@ -112,7 +119,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("functionDefinition", "functionDefinition"),
+        "functionDefinition",
+        "functionDefinition",
         "10.5.3",
         3,
         Logic(
@@ -122,7 +130,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("formalParameter", "formalParameter"),
+        "formalParameter",
+        "formalParameter",
         "10.5.3",
         3,
         Logic(
@@ -132,7 +141,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("functionDefinition carried out by Java", r#"kind="Java""#),
+        "functionDefinition carried out by Java",
+        r#"kind="Java""#,
         "10.5.3",
         3,
         Logic(
@@ -142,7 +152,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("functionDefinition carried out by PMML", r#"kind="PMML""#),
+        "functionDefinition carried out by PMML",
+        r#"kind="PMML""#,
         "10.5.3",
         3,
         Logic(
@@ -152,7 +163,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("list", "list"),
+        "list",
+        "list",
         "10.5.4",
         3,
         Logic(
@@ -162,7 +174,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("relation", "relation"),
+        "relation",
+        "relation",
         "10.5.5",
         3,
         Logic(
@@ -172,7 +185,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("column", "column"),
+        "column",
+        "column",
         "10.5.5",
         3,
         Logic(
@@ -182,7 +196,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("row", "row"),
+        "row",
+        "row",
         "10.5.5",
         3,
         Logic(
@@ -192,7 +207,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("conditional", "conditional"),
+        "conditional",
+        "conditional",
         "10.5.6",
         3,
         Logic(
@@ -202,7 +218,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("filter", "filter"),
+        "filter",
+        "filter",
         "10.5.8",
         3,
         Logic(
@@ -212,7 +229,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("for", "for"),
+        "for",
+        "for",
         "10.5.10",
         3,
         Logic(
@@ -222,7 +240,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("every", "every"),
+        "every",
+        "every",
         "10.5.12",
         3,
         Logic(
@@ -232,7 +251,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("some", "some"),
+        "some",
+        "some",
         "10.5.13",
         3,
         Logic(
@@ -243,7 +263,8 @@ pub(super) const FEATURES: &[Feature] = &[
     // Decision tables.
     marked(
         Table,
-        ("input", "input"),
+        "input",
+        "input",
         "8.3.2",
         1,
         Logic(
@@ -253,7 +274,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("inputExpression", "inputExpression"),
+        "inputExpression",
+        "inputExpression",
         "8.3.2",
         1,
         Logic(
@@ -263,7 +285,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("output", "output"),
+        "output",
+        "output",
         "8.3.2",
         1,
         Logic(
@@ -273,7 +296,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("rule", "rule"),
+        "rule",
+        "rule",
         "8.3.3",
         1,
         Logic(
@@ -283,7 +307,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("inputEntry", "inputEntry"),
+        "inputEntry",
+        "inputEntry",
         "8.3.3",
         1,
         Logic(
@@ -293,7 +318,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("outputEntry", "outputEntry"),
+        "outputEntry",
+        "outputEntry",
         "8.3.3",
         1,
         Logic(
@@ -303,7 +329,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("input entry that does not matter", "inputEntry"),
+        "input entry that does not matter",
+        "inputEntry",
         "8.2.7",
         1,
         Logic(
@@ -313,7 +340,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("inputValues", "inputValues"),
+        "inputValues",
+        "inputValues",
         "8.3.2",
         1,
         Logic(
@@ -323,7 +351,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("several outputs", "outputEntry"),
+        "several outputs",
+        "outputEntry",
         "8.2.6",
         1,
         Logic(
@@ -333,7 +362,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("outputValues", "outputValues"),
+        "outputValues",
+        "outputValues",
         "8.3.2",
         1,
         Logic(
@@ -343,7 +373,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("defaultOutputEntry", "defaultOutputEntry"),
+        "defaultOutputEntry",
+        "defaultOutputEntry",
         "8.2.11",
         1,
         Logic(
@@ -353,7 +384,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("annotation", "annotation"),
+        "annotation",
+        "annotation",
         "8.3.1",
         1,
         Logic(
@@ -363,7 +395,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("annotationEntry", "annotationEntry"),
+        "annotationEntry",
+        "annotationEntry",
         "8.3.3",
         1,
         Logic(
@@ -373,7 +406,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("outputLabel", r#"outputLabel="Rate""#),
+        "outputLabel",
+        r#"outputLabel="Rate""#,
         "8.3.1",
         1,
         Logic(
@@ -383,7 +417,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Table,
-        ("preferredOrientation", r#"preferredOrientation="Rule-as-Column""#),
+        "preferredOrientation",
+        r#"preferredOrientation="Rule-as-Column""#,
         "8.2.2",
         1,
         Logic(
@@ -394,7 +429,8 @@ pub(super) const FEATURES: &[Feature] = &[
     // Hit policies and aggregations.
     marked(
         HitPolicy,
-        ("UNIQUE", r#"hitPolicy="UNIQUE""#),
+        "UNIQUE",
+        r#"hitPolicy="UNIQUE""#,
         "8.2.10",
         1,
         Logic(
@@ -404,87 +440,98 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         HitPolicy,
-        ("FIRST", r#"hitPolicy="FIRST""#),
+        "FIRST",
+        r#"hitPolicy="FIRST""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="FIRST""#, "10", "20"), "10"),
     ),
     marked(
         HitPolicy,
-        ("PRIORITY", r#"hitPolicy="PRIORITY""#),
+        "PRIORITY",
+        r#"hitPolicy="PRIORITY""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="PRIORITY""#, "10", "20"), "20"),
     ),
     marked(
         HitPolicy,
-        ("ANY", r#"hitPolicy="ANY""#),
+        "ANY",
+        r#"hitPolicy="ANY""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="ANY""#, "10", "10"), "10"),
     ),
     marked(
         HitPolicy,
-        ("COLLECT", r#"hitPolicy="COLLECT""#),
+        "COLLECT",
+        r#"hitPolicy="COLLECT""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="COLLECT""#, "10", "20"), "[10, 20]"),
     ),
     marked(
         HitPolicy,
-        ("RULE ORDER", r#"hitPolicy="RULE ORDER""#),
+        "RULE ORDER",
+        r#"hitPolicy="RULE ORDER""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="RULE ORDER""#, "10", "20"), "[10, 20]"),
     ),
     marked(
         HitPolicy,
-        ("OUTPUT ORDER", r#"hitPolicy="OUTPUT ORDER""#),
+        "OUTPUT ORDER",
+        r#"hitPolicy="OUTPUT ORDER""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="OUTPUT ORDER""#, "10", "20"), "[20, 10]"),
     ),
     marked(
         Aggregation,
-        ("SUM", r#"aggregation="SUM""#),
+        "SUM",
+        r#"aggregation="SUM""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="COLLECT" aggregation="SUM""#, "10", "20"), "30"),
     ),
     marked(
         Aggregation,
-        ("COUNT", r#"aggregation="COUNT""#),
+        "COUNT",
+        r#"aggregation="COUNT""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="COLLECT" aggregation="COUNT""#, "10", "20"), "2"),
     ),
     marked(
         Aggregation,
-        ("MIN", r#"aggregation="MIN""#),
+        "MIN",
+        r#"aggregation="MIN""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="COLLECT" aggregation="MIN""#, "10", "20"), "10"),
     ),
     marked(
         Aggregation,
-        ("MAX", r#"aggregation="MAX""#),
+        "MAX",
+        r#"aggregation="MAX""#,
         "8.2.10",
         1,
         Logic(policy!(r#"hitPolicy="COLLECT" aggregation="MAX""#, "10", "20"), "20"),
     ),
     // Diagrams.
-    marked(Diagram, ("DMNDI", "dmndi:DMNDI"), "13.4.2", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("DMNDiagram", "dmndi:DMNDiagram"), "13.4.3", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("DMNShape", "dmndi:DMNShape"), "13.4.5", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("Bounds", "dc:Bounds"), "13.4.5", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("DMNEdge", "dmndi:DMNEdge"), "13.4.6", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("waypoint", "di:waypoint"), "13.4.6", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("DMNLabel", "dmndi:DMNLabel"), "13.4.7", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("DMNStyle", "dmndi:DMNStyle"), "13.4.8", 0, Probe::Diagram(DRAWN)),
-    marked(Diagram, ("Size", "dmndi:Size"), "13.4.3", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "DMNDI", "dmndi:DMNDI", "13.4.2", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "DMNDiagram", "dmndi:DMNDiagram", "13.4.3", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "DMNShape", "dmndi:DMNShape", "13.4.5", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "Bounds", "dc:Bounds", "13.4.5", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "DMNEdge", "dmndi:DMNEdge", "13.4.6", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "waypoint", "di:waypoint", "13.4.6", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "DMNLabel", "dmndi:DMNLabel", "13.4.7", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "DMNStyle", "dmndi:DMNStyle", "13.4.8", 0, Probe::Diagram(DRAWN)),
+    marked(Diagram, "Size", "dmndi:Size", "13.4.3", 0, Probe::Diagram(DRAWN)),
     marked(
         Diagram,
-        ("DMNDecisionServiceDividerLine", "dmndi:DMNDecisionServiceDividerLine"),
+        "DMNDecisionServiceDividerLine",
+        "dmndi:DMNDecisionServiceDividerLine",
         "13.4.5",
         0,
         Probe::Diagram(DRAWN),

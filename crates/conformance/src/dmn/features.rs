@@ -11,7 +11,8 @@ const fn element(name: &'static str, clause: &'static str, probe: Probe) -> Feat
 
 pub(super) const fn marked(
     group: Group,
-    (name, mark): (&'static str, &'static str),
+    name: &'static str,
+    mark: &'static str,
     clause: &'static str,
     level: u8,
     probe: Probe,
@@ -35,14 +36,16 @@ pub(super) const FEATURES: &[Feature] = &[
     element("definitions", "6.3.2", Model(one!(""), "1")),
     marked(
         Element,
-        ("description", "description"),
+        "description",
+        "description",
         "6.3.1",
         1,
         Model(one!("<description>What it is for.</description>"), "1"),
     ),
     marked(
         Element,
-        ("label", r#"label="What""#),
+        "label",
+        r#"label="What""#,
         "6.3.1",
         1,
         Model(
@@ -195,7 +198,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Element,
-        ("locationURI", r#"locationURI="urn:law""#),
+        "locationURI",
+        r#"locationURI="urn:law""#,
         "6.3.12",
         1,
         Kept(
@@ -243,7 +247,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Element,
-        ("isCollection", r#"isCollection="true""#),
+        "isCollection",
+        r#"isCollection="true""#,
         "7.3.3",
         1,
         Model(
@@ -285,7 +290,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     marked(
         Boxed,
-        ("importedValues", "importedValues"),
+        "importedValues",
+        "importedValues",
         "7.3.5",
         1,
         Kept(
@@ -297,7 +303,8 @@ pub(super) const FEATURES: &[Feature] = &[
     // Business context, artifacts and extensions.
     marked(
         Element,
-        ("extensionElements", "x:own"),
+        "extensionElements",
+        "x:own",
         "6.3.16",
         1,
         Kept(one!(r#"<extensionElements><x:own xmlns:x="urn:x" a="1"/></extensionElements>"#)),

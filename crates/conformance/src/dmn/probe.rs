@@ -110,7 +110,7 @@ fn bare(model: &DecisionModel) -> DecisionModel {
 }
 
 /// Whether the model, written, has the mark as often, and read again is the same.
-fn holds(model: &DecisionModel, (mark, times): (&str, usize)) -> bool {
+fn holds(model: &DecisionModel, mark: &str, times: usize) -> bool {
     let Ok(text) = xml::write(model) else { return false };
     let same = xml::read(text.as_bytes()).is_ok_and(|again| bare(&again.model) == bare(model));
     same && (mark.is_empty() || count(&text, mark) == times)
@@ -132,16 +132,16 @@ pub(super) fn claim(feature: &Feature) -> (Group, FeatureClaim) {
     match xml::read(source.as_bytes()) {
         Ok(imported) => {
             let times = count(&source, feature.mark);
-            let mark = (feature.mark, times);
+            let mark = feature.mark;
             let model = &imported.model;
             let changed = DecisionModel { exporter: Some("changed".to_owned()), ..model.clone() };
-            let known = feature.mark.is_empty() || times > 0;
-            claim.export = known && holds(model, mark) && holds(&changed, mark);
+            let known = mark.is_empty() || times > 0;
+            claim.export = known && holds(model, mark, times) && holds(&changed, mark, times);
             claim.parse = known
                 && imported.diagnostics.is_empty()
                 && match feature.probe {
-                    Probe::Diagram(_) => is_drawn(&source, feature.mark),
-                    _ => holds(&bare(model), mark),
+                    Probe::Diagram(_) => is_drawn(&source, mark),
+                    _ => holds(&bare(model), mark, times),
                 };
             (claim.execute, claim.notes) = executed(model, feature.probe);
         }

@@ -224,7 +224,7 @@ impl Column {
 }
 
 impl Index {
-    pub fn new(tests: &[Test], width: usize) -> Self {
+    pub(crate) fn new(tests: &[Test], width: usize) -> Self {
         let mut columns: Vec<Builder> = (0..width).map(|_| Builder::default()).collect();
         for (rule, tests) in tests.chunks_exact(width).enumerate() {
             let rule = u32::try_from(rule).unwrap_or(u32::MAX);
@@ -247,7 +247,7 @@ impl Index {
 
     /// The rules that may match, in order, by the column that leaves the fewest; `None` when no column tells anything
     /// about its value.
-    pub fn candidates(&self, values: &[Value]) -> Option<Vec<u32>> {
+    pub(crate) fn candidates(&self, values: &[Value]) -> Option<Vec<u32>> {
         let mut best: Option<(usize, usize)> = None;
         let mut second: Option<(usize, usize)> = None;
         for (at, (column, value)) in self.columns.iter().zip(values).enumerate() {

@@ -45,7 +45,7 @@ impl Compiler<'_, '_> {
         place
     }
 
-    pub fn kind(&mut self, name: Option<&String>, place: &Place) -> Option<Arc<ItemType>> {
+    pub(crate) fn kind(&mut self, name: Option<&String>, place: &Place) -> Option<Arc<ItemType>> {
         self.types.reference(self.document, name, place, self.texts)
     }
 
@@ -121,7 +121,7 @@ impl Compiler<'_, '_> {
     }
 
     /// The logic of an expression that may be absent.
-    pub fn optional(&mut self, expression: Option<&BoxedExpression>, what: &str) -> Logic {
+    pub(crate) fn optional(&mut self, expression: Option<&BoxedExpression>, what: &str) -> Logic {
         match expression {
             Some(expression) => self.logic(expression),
             None => Self::missing(format!("{what} has no expression"), self.place.clone()),
@@ -129,7 +129,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Compiles a boxed expression.
-    pub fn logic(&mut self, expression: &BoxedExpression) -> Logic {
+    pub(crate) fn logic(&mut self, expression: &BoxedExpression) -> Logic {
         let (id, kind, at) = match expression {
             BoxedExpression::LiteralExpression(it) => return self.literal(it),
             BoxedExpression::Context(it) => (&it.id, &it.type_ref, it.at),
@@ -262,7 +262,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Compiles a function; the reason when what carries it out is not at hand.
-    pub fn function(
+    pub(crate) fn function(
         &mut self,
         function: &FunctionDefinition,
         result: Option<Arc<ItemType>>,

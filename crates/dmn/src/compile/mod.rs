@@ -194,28 +194,28 @@ impl<'m> Graph<'m> {
         for (document, it) in documents.iter().enumerate() {
             let model = it.model;
             for input in &model.input_data {
-                graph.add(document, (&input.id, &input.name, &input.variable), Source::Input(input));
+                graph.add(document, &input.id, &input.name, &input.variable, Source::Input(input));
             }
             for decision in &model.decisions {
                 graph.add(
                     document,
-                    (&decision.id, &decision.name, &decision.variable),
+                    &decision.id,
+                    &decision.name,
+                    &decision.variable,
                     Source::Decision(decision),
                 );
             }
             for function in &model.business_knowledge_models {
                 graph.add(
                     document,
-                    (&function.id, &function.name, &function.variable),
+                    &function.id,
+                    &function.name,
+                    &function.variable,
                     Source::Function(function),
                 );
             }
             for service in &model.decision_services {
-                graph.add(
-                    document,
-                    (&service.id, &service.name, &service.variable),
-                    Source::Service(service),
-                );
+                graph.add(document, &service.id, &service.name, &service.variable, Source::Service(service));
             }
         }
         graph
@@ -224,7 +224,9 @@ impl<'m> Graph<'m> {
     fn add(
         &mut self,
         document: usize,
-        (id, name, variable): (&'m Option<String>, &'m Option<String>, &'m Option<InformationItem>),
+        id: &'m Option<String>,
+        name: &'m Option<String>,
+        variable: &'m Option<InformationItem>,
         source: Source<'m>,
     ) {
         let at = NodeId::try_from(self.elements.len()).unwrap_or(NodeId::MAX);

@@ -18,22 +18,22 @@ pub(crate) struct Deferred {
 
 impl Deferred {
     /// Tests that [`tests`] has read.
-    pub fn new(text: &str, dialect: Dialect) -> Self {
+    pub(crate) fn new(text: &str, dialect: Dialect) -> Self {
         Self { text: text.into(), dialect, compiled: OnceLock::new() }
     }
 
     /// Tests already compiled.
-    pub fn compiled(tests: UnaryTests) -> Self {
+    pub(crate) fn compiled(tests: UnaryTests) -> Self {
         Self { text: "".into(), dialect: Dialect::default(), compiled: OnceLock::from(Some(tests)) }
     }
 
     /// The compiled form, when it has been made.
-    pub fn made(&self) -> Option<&UnaryTests> {
+    pub(crate) fn made(&self) -> Option<&UnaryTests> {
         self.compiled.get().and_then(Option::as_ref)
     }
 
     /// The compiled form.
-    pub fn get(&self) -> Option<&UnaryTests> {
+    pub(crate) fn get(&self) -> Option<&UnaryTests> {
         self.compiled.get_or_init(|| UnaryTests::compile(&self.text, self.dialect).ok()).as_ref()
     }
 }
@@ -91,7 +91,8 @@ impl<'t> Reader<'t> {
                 let end = Some(self.number()?);
                 let below = *first == b'<';
                 let (low, high) = if below { (None, end) } else { (end, None) };
-                Some(range(low, high, (included && !below, included && below), RangeForm::Comparison))
+                let (low_included, high_included) = (included && !below, included && below);
+                Some(range(Range { low, low_included, high, high_included, form: RangeForm::Comparison }))
             }
             first @ (b'[' | b'(') => {
                 self.split(1)?;
@@ -103,10 +104,12 @@ impl<'t> Reader<'t> {
                 let high = self.number()?;
                 self.blank();
                 let last = self.split(1)?;
-                let included = (*first == b'[', last == "]");
+                let (low_included, high_included) = (*first == b'[', last == "]");
                 // A range whose ends are the wrong way round is null for a reason, which the reader of FEEL tells.
                 let fits = (last == "]" || last == ")") && low.as_number()? <= high.as_number()?;
-                fits.then(|| range(Some(low), Some(high), included, RangeForm::Interval))
+                let (low, high) = (Some(low), Some(high));
+                let form = RangeForm::Interval;
+                fits.then(|| range(Range { low, low_included, high, high_included, form }))
             }
             _ => self.literal(),
         }
@@ -153,9 +156,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn range(low: Option<Value>, high: Option<Value>, included: (bool, bool), form: RangeForm) -> Value {
-    let (low_included, high_included) = included;
-    Value::Range(std::sync::Arc::new(Range { low, low_included, high, high_included, form }))
+fn range(range: Range) -> Value {
+    Value::Range(std::sync::Arc::new(range))
 }
 
 #[cfg(test)]

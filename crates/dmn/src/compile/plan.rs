@@ -40,13 +40,13 @@ pub(crate) struct Within(Arc<OnceLock<Types>>);
 
 impl Within {
     /// The types by name.
-    pub fn types(&self) -> &Types {
+    pub(crate) fn types(&self) -> &Types {
         static NONE: LazyLock<Types> = LazyLock::new(Types::default);
         self.0.get().unwrap_or(&NONE)
     }
 
     /// Makes them known, once.
-    pub fn tell(&self, types: Types) {
+    pub(crate) fn tell(&self, types: Types) {
         self.0.get_or_init(|| types);
     }
 }
@@ -209,7 +209,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub fn node(&self, id: NodeId) -> Option<&Node> {
+    pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id as usize)
     }
 }

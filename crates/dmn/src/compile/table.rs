@@ -101,19 +101,19 @@ pub(crate) fn any_passes(tests: &[Value], negated: bool, input: &Value) -> bool 
 
 impl Table {
     /// The tests of a rule.
-    pub fn tests_of(&self, rule: usize) -> &[Test] {
+    pub(crate) fn tests_of(&self, rule: usize) -> &[Test] {
         let width = self.inputs.len();
         self.tests.get(rule * width..(rule + 1) * width).unwrap_or_default()
     }
 
     /// The outputs of a rule.
-    pub fn cells_of(&self, rule: usize) -> &[Cell] {
+    pub(crate) fn cells_of(&self, rule: usize) -> &[Cell] {
         let width = self.outputs.len();
         self.cells.get(rule * width..(rule + 1) * width).unwrap_or_default()
     }
 
     /// Makes the index when it is worth it.
-    pub fn indexed(mut self) -> Self {
+    pub(crate) fn indexed(mut self) -> Self {
         if self.rules.len() >= INDEXED && !self.inputs.is_empty() {
             self.index = Some(Index::new(&self.tests, self.inputs.len()));
         }

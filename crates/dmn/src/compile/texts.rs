@@ -81,7 +81,7 @@ fn occurring<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String
 }
 
 impl Texts {
-    pub fn place(&self, id: Option<&String>, owner: Option<&String>, at: At) -> Place {
+    pub(crate) fn place(&self, id: Option<&String>, owner: Option<&String>, at: At) -> Place {
         Place {
             id: id.map(|id| Arc::from(id.as_str())),
             owner: owner.map(|name| Arc::from(name.as_str())),
@@ -89,7 +89,7 @@ impl Texts {
         }
     }
 
-    pub fn report(&mut self, diagnostic: Diagnostic, place: &Place) {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic, place: &Place) {
         let diagnostic = Diagnostic {
             element_id: place.id.as_deref().map(str::to_owned),
             element_name: place.owner.as_deref().map(str::to_owned),
@@ -142,7 +142,7 @@ impl Texts {
     }
 
     /// Compiles an expression, or tells why not.
-    pub fn expression(
+    pub(crate) fn expression(
         &mut self,
         text: &str,
         language: Option<&String>,
@@ -179,7 +179,7 @@ impl Texts {
     }
 
     /// Compiles the tests of allowed values; `None` when there are none or they cannot be read.
-    pub fn allowed(
+    pub(crate) fn allowed(
         &mut self,
         tests: &UnaryTestsText,
         around: &Place,
@@ -203,7 +203,7 @@ impl Texts {
     }
 
     /// Compiles unary tests; nothing when there are none, the reason when they cannot be read.
-    pub fn tests(
+    pub(crate) fn tests(
         &mut self,
         tests: &UnaryTestsText,
         around: &Place,

@@ -78,7 +78,7 @@ impl Part {
 }
 
 impl<'m> Types<'m> {
-    pub fn new(documents: &'m [Document<'m>]) -> Self {
+    pub(crate) fn new(documents: &'m [Document<'m>]) -> Self {
         let by_name = |document: &Document<'m>| {
             let items = document.model.item_definitions.iter();
             items.filter_map(|item| Some((item.name.as_deref()?.trim(), item))).collect()
@@ -96,7 +96,7 @@ impl<'m> Types<'m> {
     }
 
     /// Makes the types that lie within themselves known to those that name them.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         let known = self.recursive.into_iter().filter_map(|(name, kind)| Some((name, kind?)));
         self.within.tell(known.collect());
     }
@@ -120,7 +120,7 @@ impl<'m> Types<'m> {
     }
 
     /// The type that a reference names; `None` when there is none or it says nothing.
-    pub fn reference(
+    pub(crate) fn reference(
         &mut self,
         document: usize,
         name: Option<&String>,
@@ -153,7 +153,7 @@ impl<'m> Types<'m> {
     }
 
     /// The type that an expression of FEEL names.
-    pub fn named(&mut self, document: usize, name: &str, texts: &mut Texts) -> Option<Type> {
+    pub(crate) fn named(&mut self, document: usize, name: &str, texts: &mut Texts) -> Option<Type> {
         self.resolve(document, name, 0, &mut 0, &mut Vec::new(), texts).map(|part| finite(part.feel))
     }
 

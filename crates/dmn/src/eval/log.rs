@@ -110,13 +110,13 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub fn table(&mut self, table: TableExplanation) {
+    pub(crate) fn table(&mut self, table: TableExplanation) {
         if self.tables.len() < MAX_EXPLAINED {
             self.tables.push(table);
         }
     }
 
-    pub fn decision(&mut self, decision: DecisionExplanation) {
+    pub(crate) fn decision(&mut self, decision: DecisionExplanation) {
         if self.decisions.len() < MAX_EXPLAINED {
             self.decisions.push(decision);
         }

@@ -57,7 +57,7 @@ fn last_line(bytes: &[u8]) -> Option<usize> {
 }
 
 impl<'s> Places<'s> {
-    pub fn new(source: &'s str) -> Self {
+    pub(crate) fn new(source: &'s str) -> Self {
         Self { source, marks: OnceCell::new(), ascii: source.is_ascii(), last: Cell::default() }
     }
 
@@ -96,7 +96,7 @@ impl<'s> Places<'s> {
     }
 
     /// The place of a byte offset.
-    pub fn at(&self, offset: usize) -> At {
+    pub(crate) fn at(&self, offset: usize) -> At {
         let last = self.last.get();
         let Last { breaks, line, .. } = match self.source.as_bytes().get(last.offset..offset) {
             // Soon after the last one, or within the same step.

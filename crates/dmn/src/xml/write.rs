@@ -178,18 +178,20 @@ impl Writer<'_> {
     pub(super) fn element(
         &mut self,
         name: &str,
-        (id, description): (Option<&String>, Option<&String>),
+        id: Option<&String>,
+        description: Option<&String>,
         attributes: Attributes<'_>,
         body: impl FnOnce(&mut Self),
     ) {
         self.start(name, &[("id", id)]);
-        self.rest(name, (id, description), attributes, body);
+        self.rest(name, id, description, attributes, body);
     }
 
     fn rest(
         &mut self,
         name: &str,
-        (id, description): (Option<&String>, Option<&String>),
+        id: Option<&String>,
+        description: Option<&String>,
         attributes: Attributes<'_>,
         body: impl FnOnce(&mut Self),
     ) {
@@ -316,7 +318,7 @@ impl Writer<'_> {
                 ("locationURI", it.location_uri.as_ref()),
                 ("importType", it.import_type.as_ref()),
             ];
-            self.element("import", (it.id.as_ref(), it.description.as_ref()), attributes, |_| {});
+            self.element("import", it.id.as_ref(), it.description.as_ref(), attributes, |_| {});
         }
         for it in &model.item_definitions {
             self.item_definition("itemDefinition", it);
@@ -331,20 +333,20 @@ impl Writer<'_> {
     fn graph(&mut self, model: &DecisionModel) {
         for it in &model.input_data {
             let named: Attributes<'_> = &[("name", it.name.as_ref()), ("label", it.label.as_ref())];
-            self.element("inputData", (it.id.as_ref(), it.description.as_ref()), named, |this| {
+            self.element("inputData", it.id.as_ref(), it.description.as_ref(), named, |this| {
                 this.item("variable", it.variable.as_ref());
             });
         }
         for it in &model.decisions {
             let named: Attributes<'_> = &[("name", it.name.as_ref()), ("label", it.label.as_ref())];
-            self.element("decision", (it.id.as_ref(), it.description.as_ref()), named, |this| {
+            self.element("decision", it.id.as_ref(), it.description.as_ref(), named, |this| {
                 this.text_element("question", it.question.as_ref());
                 this.text_element("allowedAnswers", it.allowed_answers.as_ref());
                 this.item("variable", it.variable.as_ref());
                 for it in &it.information_requirements {
                     let label: Attributes<'_> = &[("label", it.label.as_ref())];
-                    let head = (it.id.as_ref(), it.description.as_ref());
-                    this.element("informationRequirement", head, label, |this| {
+                    let (id, description) = (it.id.as_ref(), it.description.as_ref());
+                    this.element("informationRequirement", id, description, label, |this| {
                         this.reference("requiredDecision", it.required_decision.as_ref());
                         this.reference("requiredInput", it.required_input.as_ref());
                     });
@@ -357,23 +359,18 @@ impl Writer<'_> {
         }
         for it in &model.business_knowledge_models {
             let named: Attributes<'_> = &[("name", it.name.as_ref()), ("label", it.label.as_ref())];
-            self.element(
-                "businessKnowledgeModel",
-                (it.id.as_ref(), it.description.as_ref()),
-                named,
-                |this| {
-                    this.item("variable", it.variable.as_ref());
-                    if let Some(logic) = &it.encapsulated_logic {
-                        this.function("encapsulatedLogic", logic);
-                    }
-                    this.knowledge(&it.knowledge_requirements);
-                    this.authority(&it.authority_requirements);
-                },
-            );
+            self.element("businessKnowledgeModel", it.id.as_ref(), it.description.as_ref(), named, |this| {
+                this.item("variable", it.variable.as_ref());
+                if let Some(logic) = &it.encapsulated_logic {
+                    this.function("encapsulatedLogic", logic);
+                }
+                this.knowledge(&it.knowledge_requirements);
+                this.authority(&it.authority_requirements);
+            });
         }
         for it in &model.decision_services {
             let named: Attributes<'_> = &[("name", it.name.as_ref()), ("label", it.label.as_ref())];
-            self.element("decisionService", (it.id.as_ref(), it.description.as_ref()), named, |this| {
+            self.element("decisionService", it.id.as_ref(), it.description.as_ref(), named, |this| {
                 this.item("variable", it.variable.as_ref());
                 for (name, hrefs) in [
                     ("outputDecision", &it.output_decisions),
@@ -391,7 +388,7 @@ impl Writer<'_> {
                 ("label", it.label.as_ref()),
                 ("locationURI", it.location_uri.as_ref()),
             ];
-            self.element("knowledgeSource", (it.id.as_ref(), it.description.as_ref()), named, |this| {
+            self.element("knowledgeSource", it.id.as_ref(), it.description.as_ref(), named, |this| {
                 this.authority(&it.authority_requirements);
                 this.text_element("type", it.r#type.as_ref());
                 this.reference("owner", it.owner.as_ref());
@@ -402,7 +399,7 @@ impl Writer<'_> {
     fn knowledge(&mut self, requirements: &[KnowledgeRequirement]) {
         for it in requirements {
             let label: Attributes<'_> = &[("label", it.label.as_ref())];
-            self.element("knowledgeRequirement", (it.id.as_ref(), it.description.as_ref()), label, |this| {
+            self.element("knowledgeRequirement", it.id.as_ref(), it.description.as_ref(), label, |this| {
                 this.reference("requiredKnowledge", it.required_knowledge.as_ref());
             });
         }
@@ -411,7 +408,7 @@ impl Writer<'_> {
     fn authority(&mut self, requirements: &[AuthorityRequirement]) {
         for it in requirements {
             let label: Attributes<'_> = &[("label", it.label.as_ref())];
-            self.element("authorityRequirement", (it.id.as_ref(), it.description.as_ref()), label, |this| {
+            self.element("authorityRequirement", it.id.as_ref(), it.description.as_ref(), label, |this| {
                 this.reference("requiredDecision", it.required_decision.as_ref());
                 this.reference("requiredInput", it.required_input.as_ref());
                 this.reference("requiredAuthority", it.required_authority.as_ref());
@@ -423,7 +420,7 @@ impl Writer<'_> {
         let Some(it) = item else { return };
         let attributes: Attributes<'_> =
             &[("name", it.name.as_ref()), ("label", it.label.as_ref()), ("typeRef", it.type_ref.as_ref())];
-        self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |_| {});
+        self.element(name, it.id.as_ref(), it.description.as_ref(), attributes, |_| {});
     }
 
     fn item_definition(&mut self, name: &str, it: &ItemDefinition) {
@@ -434,7 +431,7 @@ impl Writer<'_> {
             ("typeLanguage", it.type_language.as_ref()),
             ("isCollection", collection.as_ref()),
         ];
-        self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element(name, it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             this.text_element("typeRef", it.type_ref.as_ref());
             this.unary_tests("allowedValues", it.allowed_values.as_ref());
             this.unary_tests("typeConstraint", it.type_constraint.as_ref());
@@ -444,7 +441,7 @@ impl Writer<'_> {
             if let Some(it) = &it.function_item {
                 let attributes: Attributes<'_> =
                     &[("label", it.label.as_ref()), ("outputTypeRef", it.output_type_ref.as_ref())];
-                this.element("functionItem", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+                this.element("functionItem", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                     it.parameters.iter().for_each(|item| this.item("parameters", Some(item)));
                 });
             }
@@ -458,7 +455,7 @@ impl Writer<'_> {
             ("typeRef", it.type_ref.as_ref()),
             ("expressionLanguage", it.expression_language.as_ref()),
         ];
-        self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element(name, it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             this.text_element("text", it.text.as_ref());
         });
     }
@@ -469,7 +466,7 @@ impl Writer<'_> {
             ("typeRef", it.type_ref.as_ref()),
             ("expressionLanguage", it.expression_language.as_ref()),
         ];
-        self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element(name, it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             this.text_element("text", it.text.as_ref());
             if let Some(imported) = &it.imported_values {
                 this.imported_values(imported);
@@ -485,7 +482,7 @@ impl Writer<'_> {
 
     fn inner(&mut self, name: &str, kind: Option<&String>, expression: Option<&BoxedExpression>) {
         if let Some(expression) = expression {
-            self.element(name, (None, None), &[("typeRef", kind)], |this| this.expression(expression));
+            self.element(name, None, None, &[("typeRef", kind)], |this| this.expression(expression));
         }
     }
 
@@ -494,7 +491,8 @@ impl Writer<'_> {
             ($name:expr, $it:expr, $body:expr) => {
                 self.element(
                     $name,
-                    ($it.id.as_ref(), $it.description.as_ref()),
+                    $it.id.as_ref(),
+                    $it.description.as_ref(),
                     &[("label", $it.label.as_ref()), ("typeRef", $it.type_ref.as_ref())],
                     $body,
                 )
@@ -518,7 +516,7 @@ impl Writer<'_> {
                 this.optional(it.called_function.as_ref());
                 for it in &it.bindings {
                     this.start("binding", &[]);
-                    this.rest("binding", (None, None), &[], |this| {
+                    this.rest("binding", None, None, &[], |this| {
                         this.item("parameter", it.parameter.as_ref());
                         this.optional(it.expression.as_ref());
                     });
@@ -539,7 +537,7 @@ impl Writer<'_> {
                     ("typeRef", it.type_ref.as_ref()),
                     ("iteratorVariable", it.iterator_variable.as_ref()),
                 ];
-                self.element("for", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+                self.element("for", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                     this.inner("in", it.in_type_ref.as_ref(), it.r#in.as_ref());
                     this.inner("return", None, it.r#return.as_ref());
                 });
@@ -551,7 +549,7 @@ impl Writer<'_> {
                     ("iteratorVariable", it.iterator_variable.as_ref()),
                 ];
                 let name = if matches!(expression, BoxedExpression::Every(_)) { "every" } else { "some" };
-                self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+                self.element(name, it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                     this.inner("in", it.in_type_ref.as_ref(), it.r#in.as_ref());
                     this.inner("satisfies", None, it.satisfies.as_ref());
                 });
@@ -561,7 +559,7 @@ impl Writer<'_> {
 
     fn entry(&mut self, it: &ContextEntry) {
         let label: Attributes<'_> = &[("label", it.label.as_ref())];
-        self.element("contextEntry", (it.id.as_ref(), it.description.as_ref()), label, |this| {
+        self.element("contextEntry", it.id.as_ref(), it.description.as_ref(), label, |this| {
             this.item("variable", it.variable.as_ref());
             this.optional(it.value.as_ref());
         });
@@ -569,7 +567,7 @@ impl Writer<'_> {
 
     fn row(&mut self, it: &RelationRow) {
         let attributes: Attributes<'_> = &[("label", it.label.as_ref()), ("typeRef", it.type_ref.as_ref())];
-        self.element("row", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element("row", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             it.items.iter().for_each(|item| this.expression(item));
         });
     }
@@ -585,7 +583,7 @@ impl Writer<'_> {
         });
         let attributes: Attributes<'_> =
             &[("label", it.label.as_ref()), ("typeRef", it.type_ref.as_ref()), ("kind", kind.as_ref())];
-        self.element(name, (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element(name, it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             it.formal_parameters.iter().for_each(|item| this.item("formalParameter", Some(item)));
             this.optional(it.body.as_ref());
         });
@@ -618,10 +616,10 @@ impl Writer<'_> {
             ("preferredOrientation", orientation.as_ref()),
             ("outputLabel", it.output_label.as_ref()),
         ];
-        self.element("decisionTable", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element("decisionTable", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             for it in &it.inputs {
                 let label: Attributes<'_> = &[("label", it.label.as_ref())];
-                this.element("input", (it.id.as_ref(), it.description.as_ref()), label, |this| {
+                this.element("input", it.id.as_ref(), it.description.as_ref(), label, |this| {
                     if let Some(literal) = &it.input_expression {
                         this.literal("inputExpression", literal);
                     }
@@ -634,7 +632,7 @@ impl Writer<'_> {
                     ("name", it.name.as_ref()),
                     ("typeRef", it.type_ref.as_ref()),
                 ];
-                this.element("output", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+                this.element("output", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                     this.unary_tests("outputValues", it.output_values.as_ref());
                     if let Some(literal) = &it.default_output_entry {
                         this.literal("defaultOutputEntry", literal);
@@ -647,12 +645,12 @@ impl Writer<'_> {
             }
             for it in &it.rules {
                 let label: Attributes<'_> = &[("label", it.label.as_ref())];
-                this.element("rule", (it.id.as_ref(), it.description.as_ref()), label, |this| {
+                this.element("rule", it.id.as_ref(), it.description.as_ref(), label, |this| {
                     it.input_entries.iter().for_each(|entry| this.unary_tests("inputEntry", Some(entry)));
                     it.output_entries.iter().for_each(|entry| this.literal("outputEntry", entry));
                     for annotation in &it.annotation_entries {
                         this.start("annotationEntry", &[]);
-                        this.rest("annotationEntry", (None, None), &[], |this| {
+                        this.rest("annotationEntry", None, None, &[], |this| {
                             this.text_element("text", Some(annotation));
                         });
                     }

@@ -17,7 +17,7 @@ impl Writer<'_> {
             ("importType", it.import_type.as_ref()),
             ("expressionLanguage", it.expression_language.as_ref()),
         ];
-        self.element("importedValues", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+        self.element("importedValues", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
             this.text_element("importedElement", it.imported_element.as_ref());
         });
     }
@@ -36,7 +36,7 @@ impl Writer<'_> {
         for it in &model.text_annotations {
             let attributes: Attributes<'_> =
                 &[("label", it.label.as_ref()), ("textFormat", it.text_format.as_ref())];
-            self.element("textAnnotation", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+            self.element("textAnnotation", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                 this.text_element("text", it.text.as_ref());
             });
         }
@@ -51,18 +51,18 @@ impl Writer<'_> {
             });
             let attributes: Attributes<'_> =
                 &[("label", it.label.as_ref()), ("associationDirection", direction.as_ref())];
-            self.element("association", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+            self.element("association", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                 this.reference("sourceRef", it.source_ref.as_ref());
                 this.reference("targetRef", it.target_ref.as_ref());
             });
         }
         for it in &model.groups {
             let named: Attributes<'_> = &[("name", it.name.as_ref()), ("label", it.label.as_ref())];
-            self.element("group", (it.id.as_ref(), it.description.as_ref()), named, |_| {});
+            self.element("group", it.id.as_ref(), it.description.as_ref(), named, |_| {});
         }
         for it in &model.element_collections {
             let named: Attributes<'_> = &[("name", it.name.as_ref()), ("label", it.label.as_ref())];
-            self.element("elementCollection", (it.id.as_ref(), it.description.as_ref()), named, |this| {
+            self.element("elementCollection", it.id.as_ref(), it.description.as_ref(), named, |this| {
                 this.references("drgElement", &it.drg_elements);
             });
         }
@@ -71,7 +71,8 @@ impl Writer<'_> {
                 &[("name", it.name.as_ref()), ("label", it.label.as_ref()), ("URI", it.uri.as_ref())];
             self.element(
                 "performanceIndicator",
-                (it.id.as_ref(), it.description.as_ref()),
+                it.id.as_ref(),
+                it.description.as_ref(),
                 attributes,
                 |this| {
                     this.references("impactingDecision", &it.impacting_decisions);
@@ -81,7 +82,7 @@ impl Writer<'_> {
         for it in &model.organization_units {
             let attributes: Attributes<'_> =
                 &[("name", it.name.as_ref()), ("label", it.label.as_ref()), ("URI", it.uri.as_ref())];
-            self.element("organizationUnit", (it.id.as_ref(), it.description.as_ref()), attributes, |this| {
+            self.element("organizationUnit", it.id.as_ref(), it.description.as_ref(), attributes, |this| {
                 this.references("decisionMade", &it.decisions_made);
                 this.references("decisionOwned", &it.decisions_owned);
             });

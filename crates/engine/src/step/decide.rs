@@ -19,7 +19,8 @@ impl Machine<'_> {
     pub(super) fn complete_task(
         &mut self,
         task_id: TaskId,
-        (outcome, comment): (Option<String>, Option<String>),
+        outcome: Option<String>,
+        comment: Option<String>,
         values: Map<String, Value>,
     ) -> Result<(), Rejection> {
         let (id, at) = self.open_task(task_id)?;

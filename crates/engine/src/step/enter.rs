@@ -51,7 +51,7 @@ impl Machine<'_> {
             }
             Work::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
             Work::Throw(throw) | Work::End(throw) => {
-                let signal = self.throw(throw, (ix, id), scope)?;
+                let signal = self.throw(throw, ix, id, scope)?;
                 self.leave(id)?;
                 if let Some((name, payload)) = signal {
                     self.signal_own(&name, &payload)?;
@@ -132,7 +132,8 @@ impl Machine<'_> {
     fn throw(
         &mut self,
         throw: &Throw,
-        (ix, id): (NodeIx, LocalId),
+        ix: NodeIx,
+        id: LocalId,
         scope: LocalId,
     ) -> Result<Option<(Arc<str>, Value)>, StepFault> {
         let at = At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None };

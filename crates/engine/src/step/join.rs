@@ -36,7 +36,7 @@ impl Machine<'_> {
                 // These are decided when a token arrives.
                 JoinRule::Pass | JoinRule::All(_) => continue,
             };
-            let Some(via) = self.ready_inclusive((join, upstream), scope) else { continue };
+            let Some(via) = self.ready_inclusive(join, upstream, scope) else { continue };
             if self.activations == MAX_ACTIVATIONS {
                 self.stop_at_limit(join)?;
                 return Ok(false);
@@ -50,7 +50,7 @@ impl Machine<'_> {
 
     /// The flows with tokens of an inclusive join that may go on: for every token elsewhere from which an
     /// empty incoming flow can be reached, one of the flows that have a token can be reached, too.
-    fn ready_inclusive(&self, (join, upstream): (NodeIx, &Upstream), scope: LocalId) -> Option<Vec<FlowIx>> {
+    fn ready_inclusive(&self, join: NodeIx, upstream: &Upstream, scope: LocalId) -> Option<Vec<FlowIx>> {
         let has = |flow: FlowIx| self.has_token(flow, scope);
         let (full, empty): (Vec<_>, Vec<_>) = upstream.iter().partition(|(flow, _)| has(*flow));
         let reaches =

@@ -183,7 +183,7 @@ impl<'g> Machine<'g> {
         match command {
             Command::Start { trigger, input } => self.start(trigger, input),
             Command::CompleteTask { task_id, outcome, values, comment } => {
-                self.complete_task(task_id, (outcome, comment), values)
+                self.complete_task(task_id, outcome, comment, values)
             }
             Command::AssignTask { task_id, assignee } => self.assign_task(task_id, assignee),
             Command::FireTimer { timer_id } => self.fire_timer(timer_id),

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 /// A definition under construction.
 #[derive(Clone, Default)]
-pub struct Model {
+pub(crate) struct Model {
     nodes: Vec<Value>,
     edges: Vec<Value>,
 }
 
 impl Model {
     /// Nodes as `id:type`, parted by white space.
-    pub fn nodes(mut self, text: &str) -> Self {
+    pub(crate) fn nodes(mut self, text: &str) -> Self {
         for word in text.split_whitespace() {
             let (id, kind) = word.split_once(':').unwrap();
             self.nodes.push(json!({"id": id, "type": kind, "displayName": id}));
@@ -28,7 +28,7 @@ impl Model {
     }
 
     /// One node with more members.
-    pub fn node(mut self, id: &str, kind: &str, more: Value) -> Self {
+    pub(crate) fn node(mut self, id: &str, kind: &str, more: Value) -> Self {
         let mut node = json!({"id": id, "type": kind, "displayName": id});
         node.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.nodes.push(node);
@@ -36,14 +36,14 @@ impl Model {
     }
 
     /// A sub-process with its content.
-    pub fn sub(self, id: &str, content: Self, more: Value) -> Self {
+    pub(crate) fn sub(self, id: &str, content: Self, more: Value) -> Self {
         let mut bpmn = more;
         bpmn["subProcess"] = json!({"nodes": content.nodes, "edges": content.edges});
         self.node(id, "subProcess", json!({ "bpmn": bpmn }))
     }
 
     /// Chains of flows such as `a > b > c`, parted by semicolons; a flow's id is `a-b`.
-    pub fn flows(mut self, text: &str) -> Self {
+    pub(crate) fn flows(mut self, text: &str) -> Self {
         for chain in text.split(';') {
             let names: Vec<&str> = chain.split('>').map(str::trim).collect();
             for pair in names.windows(2) {
@@ -56,7 +56,7 @@ impl Model {
     }
 
     /// A flow with a condition `left operator value`.
-    pub fn flow_if(mut self, from: &str, to: &str, condition: &str) -> Self {
+    pub(crate) fn flow_if(mut self, from: &str, to: &str, condition: &str) -> Self {
         let mut words = condition.splitn(3, ' ');
         let (left, operator, value) = (words.next(), words.next(), words.next());
         self.edges.push(json!({
@@ -66,14 +66,14 @@ impl Model {
         self
     }
 
-    pub fn edge(mut self, from: &str, to: &str, more: Value) -> Self {
+    pub(crate) fn edge(mut self, from: &str, to: &str, more: Value) -> Self {
         let mut edge = json!({"id": format!("{from}-{to}"), "source": from, "target": to});
         edge.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.edges.push(edge);
         self
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let names = |names: &[&str]| -> Vec<Value> {
             names
                 .iter()
@@ -86,19 +86,19 @@ impl Model {
         })
     }
 
-    pub fn compile(&self) -> Compiled {
+    pub(crate) fn compile(&self) -> Compiled {
         let definition: WorkflowDefinition = serde_json::from_value(self.json()).unwrap();
         compile(&definition)
     }
 
-    pub fn graph(&self) -> Arc<Graph> {
+    pub(crate) fn graph(&self) -> Arc<Graph> {
         let compiled = self.compile();
         assert!(compiled.is_executable(), "{:#?}", compiled.diagnostics);
         compiled.processes[0].clone()
     }
 
     /// Starts a run with these variables.
-    pub fn run(&self, input: Value) -> Run {
+    pub(crate) fn run(&self, input: Value) -> Run {
         let mut run = Run::new(self.graph());
         run.start(input).unwrap();
         run
@@ -107,7 +107,7 @@ impl Model {
 
 /// An event definition of a node: `message m1`, `timer PT1H`, `cycle R3/PT1H`, `date ..`, `signal s1`,
 /// `error e1`, `terminate`.
-pub fn event(text: &str) -> Value {
+pub(crate) fn event(text: &str) -> Value {
     let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
     let definition = match kind {
         "timer" => json!({"type": "timer", "timeDuration": rest}),
@@ -120,17 +120,17 @@ pub fn event(text: &str) -> Value {
 }
 
 /// A boundary event of a host.
-pub fn boundary(host: &str, text: &str, interrupting: bool) -> Value {
+pub(crate) fn boundary(host: &str, text: &str, interrupting: bool) -> Value {
     let mut more = event(text);
     more["bpmn"]["attachedToRef"] = host.into();
     more["bpmn"]["cancelActivity"] = interrupting.into();
     more
 }
 
-pub const RUN: RunId = RunId(uuid::Uuid::from_u128(0x0189_0a5d_ac96_774b_bcce_b302_099a_8057));
+pub(crate) const RUN: RunId = RunId(uuid::Uuid::from_u128(0x0189_0a5d_ac96_774b_bcce_b302_099a_8057));
 
 /// A run in memory.
-pub struct Run {
+pub(crate) struct Run {
     pub graph: Arc<Graph>,
     pub state: State,
     pub now: Timestamp,
@@ -140,18 +140,18 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new(graph: Arc<Graph>) -> Self {
+    pub(crate) fn new(graph: Arc<Graph>) -> Self {
         let now = "2024-01-01T00:00:00Z".parse().unwrap();
         Self { graph, state: State::new(), now, log: Vec::new(), key: None, decisions: None }
     }
 
-    pub fn start(&mut self, input: Value) -> Result<(), Rejection> {
+    pub(crate) fn start(&mut self, input: Value) -> Result<(), Rejection> {
         let input = input.as_object().cloned().unwrap_or_default();
         self.give(Command::Start { trigger: Trigger::Manual { start_node: None }, input })
     }
 
     /// Gives a command, and checks that replay and JSON lead to the same state.
-    pub fn give(&mut self, command: Command) -> Result<(), Rejection> {
+    pub(crate) fn give(&mut self, command: Command) -> Result<(), Rejection> {
         let cx = RunContext {
             run_id: RUN,
             now: self.now,
@@ -168,7 +168,7 @@ impl Run {
         Ok(())
     }
 
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let json = serde_json::to_string(&self.log).unwrap();
         let events: Vec<Event> = serde_json::from_str(&json).unwrap();
         assert_eq!(events, self.log);
@@ -179,27 +179,27 @@ impl Run {
         assert_eq!(serde_json::from_str::<State>(&json).unwrap(), self.state);
     }
 
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.state.status()
     }
 
     /// Ids of the nodes with an open human task, sorted.
-    pub fn tasks(&self) -> Vec<String> {
+    pub(crate) fn tasks(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.state.tasks().iter().map(|task| task.node_id.to_string()).collect();
         ids.sort();
         ids
     }
 
-    pub fn task_id(&self, node: &str) -> TaskId {
+    pub(crate) fn task_id(&self, node: &str) -> TaskId {
         let tasks = self.state.tasks();
         tasks.iter().find(|task| &*task.node_id == node).unwrap_or_else(|| panic!("no task {node}")).task_id
     }
 
-    pub fn complete(&mut self, node: &str) {
+    pub(crate) fn complete(&mut self, node: &str) {
         self.complete_with(node, None, json!({})).unwrap();
     }
 
-    pub fn complete_with(
+    pub(crate) fn complete_with(
         &mut self,
         node: &str,
         outcome: Option<&str>,
@@ -216,7 +216,7 @@ impl Run {
     }
 
     /// Moves the clock and fires what becomes due, in due order.
-    pub fn advance(&mut self, seconds: i64) {
+    pub(crate) fn advance(&mut self, seconds: i64) {
         let until = self.now.plus_seconds(seconds);
         while let Some(timer) = self
             .state
@@ -236,18 +236,18 @@ impl Run {
         open.find(|own| own.kind == kind && &*own.name == name).map(|own| own.id)
     }
 
-    pub fn message(&mut self, name: &str, payload: Value) {
+    pub(crate) fn message(&mut self, name: &str, payload: Value) {
         let subscription_id = self.subscription(SubscriptionKind::Message, name).unwrap();
         self.give(Command::DeliverMessage { subscription_id, payload }).unwrap();
     }
 
-    pub fn signal(&mut self, name: &str, payload: Value) {
+    pub(crate) fn signal(&mut self, name: &str, payload: Value) {
         let subscription_id = self.subscription(SubscriptionKind::Signal, name).unwrap();
         self.give(Command::DeliverSignal { subscription_id, payload }).unwrap();
     }
 
     /// Names of the open subscriptions, sorted.
-    pub fn waits(&self) -> Vec<String> {
+    pub(crate) fn waits(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.state.subscriptions().iter().map(|own| own.name.to_string()).collect();
         names.sort();
@@ -255,7 +255,7 @@ impl Run {
     }
 
     /// Ids of the completed activities, sorted.
-    pub fn done(&self) -> Vec<String> {
+    pub(crate) fn done(&self) -> Vec<String> {
         let activity = |event: &&Event| matches!(&event.kind, EventKind::NodeCompleted { element, .. } if element.is_activity());
         let done = self.log.iter().filter(activity).filter_map(|event| event.node_id.as_ref());
         let mut ids: Vec<String> = done.map(|id| id.to_string()).collect();
@@ -263,32 +263,32 @@ impl Run {
         ids
     }
 
-    pub fn incidents(&self) -> Vec<(IncidentCode, String)> {
+    pub(crate) fn incidents(&self) -> Vec<(IncidentCode, String)> {
         let node = |node: Option<Arc<str>>| node.map(|node| node.to_string()).unwrap_or_default();
         self.state.incidents().into_iter().map(|own| (own.code, node(own.node_id))).collect()
     }
 
-    pub fn incident_id(&self) -> LocalId {
+    pub(crate) fn incident_id(&self) -> LocalId {
         self.state.incidents()[0].id
     }
 
     /// The instance of an active node.
-    pub fn instance(&self, node: &str) -> LocalId {
+    pub(crate) fn instance(&self, node: &str) -> LocalId {
         let nodes = self.state.active_nodes();
         nodes.iter().find(|own| &*own.node_id == node).and_then(|own| own.node_instance_id).unwrap()
     }
 
-    pub fn variables(&self) -> Value {
+    pub(crate) fn variables(&self) -> Value {
         Value::Object(self.state.variables().cloned().unwrap_or_default())
     }
 
     /// Texts of the event types, in order.
-    pub fn types(&self) -> Vec<String> {
+    pub(crate) fn types(&self) -> Vec<String> {
         let json = serde_json::to_value(&self.log).unwrap();
         json.as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
     }
 }
 
-pub fn map(value: Value) -> Map<String, Value> {
+pub(crate) fn map(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }

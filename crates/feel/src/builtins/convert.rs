@@ -11,7 +11,7 @@ use crate::syntax;
 use crate::value::arithmetic::negate;
 use crate::value::number::Number;
 use crate::value::outcome::{Outcome, null};
-use crate::value::{Range, Value, json};
+use crate::value::{Bound, Range, Value, json};
 
 fn separator(args: &Args<'_>, at: usize, allowed: &[&str]) -> Outcome<Option<String>> {
     match args.single(at) {
@@ -139,7 +139,9 @@ pub(super) fn range(machine: &mut Machine, args: &Args<'_>) -> Outcome {
     let (Some(low), Some(high)) = (low, high) else {
         return null("the ends of a range in a text are literals");
     };
-    match Range::between((low, low_included), (high, high_included)) {
+    let low = Bound { value: low, included: low_included };
+    let high = Bound { value: high, included: high_included };
+    match Range::between(low, high) {
         Some(range) => Ok(range),
         None => null("a range needs two ends of one kind that has an order"),
     }

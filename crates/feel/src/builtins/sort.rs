@@ -20,7 +20,7 @@ pub(super) fn sort(machine: &mut Machine, args: &Args<'_>) -> Outcome {
         let mut next = Vec::with_capacity(sorted.len());
         for pair in sorted.chunks(width * 2) {
             let (left, right) = pair.split_at(width.min(pair.len()));
-            merge(machine, (left, right), precedence.as_ref(), args.at, &mut next)?;
+            merge(machine, left, right, precedence.as_ref(), args.at, &mut next)?;
         }
         sorted = next;
         width *= 2;
@@ -30,7 +30,8 @@ pub(super) fn sort(machine: &mut Machine, args: &Args<'_>) -> Outcome {
 
 fn merge(
     machine: &mut Machine,
-    (mut left, mut right): (&[Value], &[Value]),
+    mut left: &[Value],
+    mut right: &[Value],
     precedence: Option<&Function>,
     at: u32,
     out: &mut Vec<Value>,

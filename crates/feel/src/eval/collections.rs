@@ -6,7 +6,7 @@ use super::{Evaluation, Evaluator};
 use crate::error::LimitError;
 use crate::program::{NodeId, Op, Run};
 use crate::scope::Ref;
-use crate::value::{Context, Range, RangeForm, Value};
+use crate::value::{Bound, Context, Range, RangeForm, Value};
 
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn list(&mut self, run: Run) -> Evaluation<'a> {
@@ -32,10 +32,10 @@ impl<'a> Evaluator<'a, '_> {
         self.machine.admit(Value::context(context)).map(Ref::Owned)
     }
 
-    pub(super) fn range(&mut self, id: NodeId, low: (NodeId, bool), high: (NodeId, bool)) -> Evaluation<'a> {
-        let low_value = self.value(low.0)?;
-        let high_value = self.value(high.0)?;
-        match Range::between((low_value, low.1), (high_value, high.1)) {
+    pub(super) fn range(&mut self, id: NodeId, low: Bound<NodeId>, high: Bound<NodeId>) -> Evaluation<'a> {
+        let low = Bound { value: self.value(low.value)?, included: low.included };
+        let high = Bound { value: self.value(high.value)?, included: high.included };
+        match Range::between(low, high) {
             Some(range) => Ok(Ref::Owned(range)),
             None => Ok(self.null(id, || "a range needs two ends of one kind that has an order".into())),
         }

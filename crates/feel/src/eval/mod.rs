@@ -18,9 +18,9 @@ use crate::error::LimitError;
 use crate::machine::Machine;
 use crate::program::{NONE, Node, NodeId, Op, Program, Run, Source, Strategy};
 use crate::scope::{Ref, Scope, View};
-use crate::value::Value;
 use crate::value::function::{Function, Kind};
 use crate::value::outcome::{Failure, Outcome};
+use crate::value::{Bound, Value};
 
 use closure::Closure;
 
@@ -96,7 +96,9 @@ impl<'a> Evaluator<'a, '_> {
             Node::Some(run) => self.quantified(id, run, false),
             Node::Every(run) => self.quantified(id, run, true),
             Node::Range { low, high, low_included, high_included } => {
-                self.range(id, (low, low_included), (high, high_included))
+                let low = Bound { value: low, included: low_included };
+                let high = Bound { value: high, included: high_included };
+                self.range(id, low, high)
             }
             Node::Test { op, end } => self.test_range(id, op, end),
             Node::Function(definition) => self.closure(definition),

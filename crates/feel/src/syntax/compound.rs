@@ -8,7 +8,19 @@ use super::lexer::{self, Kind};
 use crate::error::SyntaxError;
 use crate::program::{Definition, EXTERNAL, NONE, Node, NodeId, Parameter};
 
+/// Mark in the program being written: where the next node, word and definition will stand.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    node: usize,
+    word: usize,
+    definition: usize,
+}
+
 impl Parser<'_> {
+    fn mark(&self) -> Mark {
+        Mark { node: self.nodes.len(), word: self.extra.len(), definition: self.definitions.len() }
+    }
+
     pub(super) fn if_expression(&mut self) -> Result<NodeId, SyntaxError> {
         let at = self.token.start;
         self.advance()?;
@@ -46,18 +58,18 @@ impl Parser<'_> {
                 p.iterators(&mut words, true)?;
                 p.expect_word("return")?;
                 let partial = p.declare("partial".into());
-                let (first_node, first_definition) = (p.nodes.len(), p.definitions.len());
+                let first = p.mark();
                 let result = p.expression()?;
                 // Most loops don't ask for the results so far, and keeping them in sight costs time.
                 let local = crate::program::Source::Local(partial);
                 let used = p
                     .nodes
                     .iter()
-                    .skip(first_node)
+                    .skip(first.node)
                     .any(|n| matches!(n, Node::Local(slot) if *slot == partial))
                     || p.definitions
                         .iter()
-                        .skip(first_definition)
+                        .skip(first.definition)
                         .any(|d| d.captures.iter().any(|(source, _)| *source == local));
                 let partial = if used { partial } else { NONE };
                 if let [first, second, ..] = words.as_mut_slice() {
@@ -160,9 +172,7 @@ impl Parser<'_> {
         let at = self.token.start;
         self.advance()?;
         let parameters = self.parameters()?;
-        let first_node = self.nodes.len();
-        let first_word = self.extra.len();
-        let first_definition = self.definitions.len();
+        let before = self.mark();
         let (body, frame) = self.in_frame(|p| {
             p.bracketed(|p| {
                 match own_name {
@@ -182,7 +192,7 @@ impl Parser<'_> {
             })
         })?;
         let slots = frame.slots + u32::try_from(frame.captures.len()).unwrap_or(0);
-        self.place_captures(frame.slots, (first_node, first_word, first_definition));
+        self.place_captures(frame.slots, before);
         let captures = frame
             .captures
             .iter()
@@ -193,14 +203,14 @@ impl Parser<'_> {
     }
 
     /// Moves the captures of the function just read behind its other slots, whose number is known only now.
-    fn place_captures(&mut self, base: u32, (node, word, definition): (usize, usize, usize)) {
+    fn place_captures(&mut self, base: u32, first: Mark) {
         let moved = |slot: &mut u32| {
             if (Self::CAPTURED..Self::CAPTURED * 2).contains(slot) {
                 *slot = *slot - Self::CAPTURED + base;
             }
         };
         let mut members = Vec::new();
-        for node in self.nodes.iter_mut().skip(node) {
+        for node in self.nodes.iter_mut().skip(first.node) {
             match node {
                 Node::Local(slot) => moved(slot),
                 Node::Member(run) => members.push(*run),
@@ -208,11 +218,11 @@ impl Parser<'_> {
             }
         }
         for run in members {
-            let from = (run.start as usize).max(word) + 2;
+            let from = (run.start as usize).max(first.word) + 2;
             let to = (run.start + run.len) as usize;
             self.extra.get_mut(from..to).into_iter().flatten().for_each(moved);
         }
-        for definition in self.definitions.iter_mut().skip(definition) {
+        for definition in self.definitions.iter_mut().skip(first.definition) {
             for (source, _) in &mut definition.captures {
                 if let crate::program::Source::Local(slot) = source {
                     moved(slot);

@@ -23,6 +23,7 @@ pub use context::Context;
 use date::{Date, DaysAndTimeDuration};
 pub(crate) use function::Function;
 use number::Number;
+pub(crate) use range::Bound;
 pub use range::{Range, RangeForm};
 use time::{DateTime, Time};
 

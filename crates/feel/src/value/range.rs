@@ -20,6 +20,15 @@ pub struct Range {
     pub form: RangeForm,
 }
 
+/// End of a range as it is written: what gives it, and whether it itself belongs to the range.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bound<T> {
+    /// The value of the end, or the node that gives it.
+    pub value: T,
+    /// Whether the end itself belongs to the range.
+    pub included: bool,
+}
+
 /// Form in which a range is written; ranges of different forms are not equal (`(< 10)` is not `(null..10)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RangeForm {
@@ -63,21 +72,21 @@ impl Range {
     }
 
     /// A range between ends of one kind, either of which may be null; `None` when they cannot bound one.
-    pub(crate) fn between(low: (Value, bool), high: (Value, bool)) -> Option<Value> {
-        if !low.0.can_bound() || !high.0.can_bound() {
+    pub(crate) fn between(low: Bound<Value>, high: Bound<Value>) -> Option<Value> {
+        if !low.value.can_bound() || !high.value.can_bound() {
             return None;
         }
-        if low.0.is_null() && high.0.is_null() {
+        if low.value.is_null() && high.value.is_null() {
             return None;
         }
-        let open = low.0.is_null() || high.0.is_null();
-        let ascending = open || low.0.compare(&high.0).is_some_and(Ordering::is_le);
+        let open = low.value.is_null() || high.value.is_null();
+        let ascending = open || low.value.compare(&high.value).is_some_and(Ordering::is_le);
         ascending.then(|| {
             Value::Range(Arc::new(Self {
-                low: Some(low.0),
-                low_included: low.1,
-                high: Some(high.0),
-                high_included: high.1,
+                low: Some(low.value),
+                low_included: low.included,
+                high: Some(high.value),
+                high_included: high.included,
                 form: RangeForm::Interval,
             }))
         })

@@ -10,14 +10,14 @@ const SCRIPT: &str = include_str!("feelin.mjs");
 
 /// Options of `bench dmn`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Leaves feelin out, which needs npm and node.
     #[arg(long)]
     alone: bool,
 }
 
 /// Measures; rates are per second of processor time.
-pub fn run(options: Options) -> Result<bool> {
+pub(crate) fn run(options: Options) -> Result<bool> {
     let expressions = example("heddle-feel", "bench-feel", &[], &[])?;
     for line in expressions.lines() {
         out::line(format_args!("subject=feel {}", line.trim()));

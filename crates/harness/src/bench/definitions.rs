@@ -18,7 +18,7 @@ const REFERENCE: &str = "B.2.0.bpmn";
 
 /// Options of `bench bpmn`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// BPMN documents; the reference model B.2.0 of the suites when none is named.
     file: Vec<PathBuf>,
     /// Leaves bpmn-moddle out, which needs npm and node.
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 /// Measures; rates are documents per second of processor time.
-pub fn run(options: Options) -> Result<bool> {
+pub(crate) fn run(options: Options) -> Result<bool> {
     let files = if options.file.is_empty() { vec![reference()?] } else { options.file };
     let peer = if options.alone { None } else { Some(npm::moddle()?) };
     for file in files {

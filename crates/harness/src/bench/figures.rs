@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// One measured value.
 #[derive(Debug, Clone)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// The database under the server.
     pub backend: &'static str,
     /// What was measured.
@@ -31,31 +31,31 @@ impl fmt::Display for Figure {
 
 /// Latencies of one measurement.
 #[derive(Debug, Default)]
-pub struct Latencies(Vec<u32>);
+pub(crate) struct Latencies(Vec<u32>);
 
 impl Latencies {
     /// Adds one.
-    pub fn add(&mut self, latency: Duration) {
+    pub(crate) fn add(&mut self, latency: Duration) {
         self.0.push(u32::try_from(latency.as_micros()).unwrap_or(u32::MAX));
     }
 
     /// Adds another caller's.
-    pub fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
     /// How many there are.
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Puts them in order for [`Self::percentile`].
-    pub fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         self.0.sort_unstable();
     }
 
     /// Milliseconds that the share (0 to 1) of the calls stayed within, by nearest rank; sort first.
-    pub fn percentile(&self, share: f64) -> f64 {
+    pub(crate) fn percentile(&self, share: f64) -> f64 {
         if self.0.is_empty() {
             return f64::NAN;
         }

@@ -21,7 +21,7 @@ const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of `bench http`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Database of the started server; both by default.
     #[arg(long, value_enum)]
     backend: Vec<Backend>,
@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 /// Measures and prints.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let build = if options.debug { Build::Debug } else { Build::Release };
     let binary = server::binary(build)?;
     let backends = if options.backend.is_empty() {
@@ -237,7 +237,10 @@ async fn call(host: String, work: Work, begin: Instant, end: Instant) -> Result<
 impl Work {
     async fn once(&self, connection: &mut Connection) -> Result<()> {
         match self {
-            Self::Same(request) => good(connection.exchange(request).await?),
+            Self::Same(request) => {
+                let (status, body) = connection.exchange(request).await?;
+                good(status, body)
+            }
             Self::RoundTrip { start, base, token } => {
                 let (status, body) = connection.exchange(start).await?;
                 let path = match http1::first_id(body) {
@@ -245,13 +248,14 @@ impl Work {
                     _ => bail!("{status} {}", String::from_utf8_lossy(body)),
                 };
                 let complete = http1::request("POST", &path, Some(token), Some("{}"));
-                good(connection.exchange(&complete).await?)
+                let (status, body) = connection.exchange(&complete).await?;
+                good(status, body)
             }
         }
     }
 }
 
-fn good((status, body): (u16, &[u8])) -> Result<()> {
+fn good(status: u16, body: &[u8]) -> Result<()> {
     if (200..300).contains(&status) {
         return Ok(());
     }

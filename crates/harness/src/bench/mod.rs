@@ -17,7 +17,7 @@ use heddle_harness::workspace;
 
 /// What is measured.
 #[derive(Subcommand)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// Requests, durable starts and round trips over HTTP.
     Http(http::Options),
     /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
@@ -27,7 +27,7 @@ pub enum Subject {
 }
 
 /// Measures a subject.
-pub async fn run(subject: Subject) -> Result<bool> {
+pub(crate) async fn run(subject: Subject) -> Result<bool> {
     match subject {
         Subject::Http(options) => http::run(options).await,
         Subject::Bpmn(options) => definitions::run(options),

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 const HORIZON: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A case under way.
-pub struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     /// Server, client and clock.
     pub scene: &'a mut Scene,
     /// The case's workflows.
@@ -37,10 +37,10 @@ pub struct Stage<'a> {
 }
 
 /// A step or an expectation that does not hold.
-pub type Verdict = std::result::Result<(), String>;
+pub(crate) type Verdict = std::result::Result<(), String>;
 
 /// Runs one case. An error is a broken run of the case, not a judgement.
-pub async fn run(scene: &mut Scene, folder: &Path, model: &Model, case: &Case) -> Result<Outcome> {
+pub(crate) async fn run(scene: &mut Scene, folder: &Path, model: &Model, case: &Case) -> Result<Outcome> {
     let key = fresh_key();
     let mut stage = Stage { scene, deployment: Deployment::default(), key, started: Vec::new(), sent: 0 };
     let Stage { scene, deployment, key, .. } = &mut stage;
@@ -117,7 +117,7 @@ impl Stage<'_> {
     }
 
     /// Starts an instance; a refusal is an answer.
-    pub async fn start(&mut self, start: &Start) -> Result<Verdict> {
+    pub(crate) async fn start(&mut self, start: &Start) -> Result<Verdict> {
         if let Some(message) = &start.message {
             let answer = steps::send_message(self, message, &start.variables).await?;
             let ids = steps::run_ids(&answer);
@@ -146,7 +146,7 @@ impl Stage<'_> {
     }
 
     /// Every run of the deployment as it stands now.
-    pub async fn observe(&self) -> Result<Vec<Observed>> {
+    pub(crate) async fn observe(&self) -> Result<Vec<Observed>> {
         let client = self.scene.client();
         let mut found = Vec::new();
         for (index, workflow) in self.deployment.workflows.iter().enumerate() {
@@ -160,13 +160,13 @@ impl Stage<'_> {
     }
 
     /// The runs that the case started itself; without a start of its own, all of them.
-    pub fn own<'runs>(&self, runs: &'runs [Observed]) -> Vec<&'runs Observed> {
+    pub(crate) fn own<'runs>(&self, runs: &'runs [Observed]) -> Vec<&'runs Observed> {
         let all = self.started.is_empty();
         runs.iter().filter(|run| all || self.started.iter().any(|id| id == run.id())).collect()
     }
 
     /// The events of one run.
-    pub async fn events(&self, run: &Observed) -> Result<Vec<Value>> {
+    pub(crate) async fn events(&self, run: &Observed) -> Result<Vec<Value>> {
         let workflow = &self.deployment.workflows[run.workflow];
         self.scene.client().all(&format!("/api/workflows/{}/runs/{}/events", workflow.id, run.id())).await
     }
@@ -181,7 +181,7 @@ impl Stage<'_> {
     }
 
     /// Waits until no run can move by itself.
-    pub async fn settle(&mut self) -> Result<()> {
+    pub(crate) async fn settle(&mut self) -> Result<()> {
         let held = self.until(async |stage: &mut Self| {
             let moving =
                 stage.observe().await?.iter().any(|run| ["queued", "running"].contains(&run.state()));
@@ -191,7 +191,7 @@ impl Stage<'_> {
     }
 
     /// Tries a check until it holds or patience runs out; gives the last verdict.
-    pub async fn until(
+    pub(crate) async fn until(
         &mut self,
         mut check: impl AsyncFnMut(&mut Self) -> Result<Verdict>,
     ) -> Result<Verdict> {

@@ -16,7 +16,7 @@ use heddle_harness::server::Backend;
 
 /// Options of `conformance bpmn-constraints`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folder with one folder per rule, searched recursively; `rules.tsv` in it gives the rules' profiles.
     #[arg(long, required = true)]
     dir: Vec<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Options {
 }
 
 /// Runs the suite; `false` when a rule was not named, or one was named wrongly.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let mut scene = Scene::start(options.backend).await?;
     let report = judged(&mut scene, &options.dir, Some(options.backend.name())).await?;
     let folders = if options.control.is_empty() { beside(&options.dir) } else { options.control };
@@ -52,7 +52,7 @@ pub async fn run(options: Options) -> Result<bool> {
 }
 
 /// The suite of some folders against a server on SQLite.
-pub async fn judge(folders: &[PathBuf]) -> Result<Report> {
+pub(crate) async fn judge(folders: &[PathBuf]) -> Result<Report> {
     let mut scene = Scene::start(Backend::Sqlite).await?;
     let report = judged(&mut scene, folders, Some(Backend::Sqlite.name())).await?;
     scene.end().await?;
@@ -60,7 +60,7 @@ pub async fn judge(folders: &[PathBuf]) -> Result<Report> {
 }
 
 /// The control of some folders against a server on SQLite.
-pub async fn control(folders: &[PathBuf]) -> Result<Report> {
+pub(crate) async fn control(folders: &[PathBuf]) -> Result<Report> {
     let mut scene = Scene::start(Backend::Sqlite).await?;
     let report = controlled(&mut scene, folders).await?;
     scene.end().await?;

@@ -12,14 +12,14 @@ use heddle_harness::client::{Answer, Client};
 
 /// The workflows of one case.
 #[derive(Debug, Default)]
-pub struct Deployment {
+pub(crate) struct Deployment {
     /// One for each file.
     pub workflows: Vec<Workflow>,
 }
 
 /// A file as a workflow.
 #[derive(Debug)]
-pub struct Workflow {
+pub(crate) struct Workflow {
     /// Its id.
     pub id: String,
     /// The ids of its processes.
@@ -30,16 +30,16 @@ pub struct Workflow {
 
 /// Why a deployment does not stand.
 #[derive(Debug)]
-pub struct Refused(pub String);
+pub(crate) struct Refused(pub String);
 
 /// Bytes of a file as the preview takes them.
-pub fn source(file_name: &str, bytes: &[u8]) -> Value {
+pub(crate) fn source(file_name: &str, bytes: &[u8]) -> Value {
     json!({"source": {"format": "bpmn", "fileName": file_name, "contentBase64": STANDARD.encode(bytes)}})
 }
 
 impl Deployment {
     /// Previews, creates and publishes each file. A model that is refused is an answer, not an error.
-    pub async fn make(
+    pub(crate) async fn make(
         &mut self,
         client: &Client,
         folder: &Path,
@@ -98,12 +98,12 @@ impl Deployment {
     }
 
     /// The workflow with a process of that id.
-    pub fn with_process(&self, process: &str) -> Option<&Workflow> {
+    pub(crate) fn with_process(&self, process: &str) -> Option<&Workflow> {
         self.workflows.iter().find(|workflow| workflow.processes.iter().any(|id| id == process))
     }
 
     /// Withdraws everything, so that neither a start event nor a subscription reaches the next case.
-    pub async fn remove(&self, client: &Client) -> Result<()> {
+    pub(crate) async fn remove(&self, client: &Client) -> Result<()> {
         for workflow in &self.workflows {
             let base = format!("/api/workflows/{}", workflow.id);
             for run in client.all(&format!("{base}/runs")).await? {

@@ -24,7 +24,7 @@ struct Suite {
 }
 
 /// Runs a sample of the kit's models, spread evenly over all of them; every one when the sample is as large.
-pub async fn judge(folders: &[PathBuf], sample: usize, backend: Backend) -> Result<Report> {
+pub(crate) async fn judge(folders: &[PathBuf], sample: usize, backend: Backend) -> Result<Report> {
     let mut all = Vec::new();
     for folder in folders {
         for path in workspace::files(folder)?.into_iter().filter(|path| is_test(path)) {
@@ -66,7 +66,7 @@ async fn through(scene: &mut Scene, suite: &Suite, number: usize, report: &mut R
             Ok(_) if case.kind == Invocable::Bkm => Outcome::Skipped {
                 reason: format!("{}: a business rule task calls no business knowledge model", case.id),
             },
-            Ok(workflow) => decide(scene, suite, (workflow, &model), case).await?,
+            Ok(workflow) => decide(scene, suite, workflow, &model, case).await?,
         };
         report.cases.push(report::Result {
             model: suite.relative.clone(),
@@ -170,7 +170,8 @@ async fn publish(
 async fn decide(
     scene: &Scene,
     suite: &Suite,
-    (workflow, model): (&str, &Model),
+    workflow: &str,
+    model: &Model,
     case: &TestCase,
 ) -> Result<Outcome> {
     let names = names(&suite.file);

@@ -15,7 +15,7 @@ use heddle_harness::{out, workspace};
 
 /// Options of `conformance dmn-tck`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folders with `*-test-*.xml` and their models, searched recursively.
     #[arg(long, required = true)]
     dir: Vec<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Options {
 }
 
 /// Runs the suite; `false` when a case failed.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let report = match options.http {
         Some(sample) => dmn_http::judge(&options.dir, sample, options.backend).await?,
         None => judge(&options.dir)?,
@@ -42,7 +42,7 @@ pub async fn run(options: Options) -> Result<bool> {
 }
 
 /// The suite of some folders.
-pub fn judge(folders: &[PathBuf]) -> Result<Report> {
+pub(crate) fn judge(folders: &[PathBuf]) -> Result<Report> {
     let mut report = Report { suite: "dmn-tck", backend: None, cases: Vec::new() };
     let options = EvalOptions::new(SystemTime::now().into());
     for folder in folders {
@@ -61,7 +61,7 @@ pub fn judge(folders: &[PathBuf]) -> Result<Report> {
 }
 
 /// Whether a file holds test cases.
-pub fn is_test(path: &Path) -> bool {
+pub(crate) fn is_test(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     name.ends_with(".xml") && name.contains("-test-")
 }
@@ -100,7 +100,7 @@ fn judge_file(path: &Path, relative: &str, options: &EvalOptions, report: &mut R
 }
 
 /// The model that a test names, then the others beside it, which it may import.
-pub fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
+pub(crate) fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
     let folder = test.parent().context("a test stands in a folder")?;
     let model = |path: &Path| -> Result<DecisionModel> {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -113,7 +113,7 @@ pub fn models(test: &Path, name: &str) -> Result<Vec<DecisionModel>> {
 }
 
 /// The other models of a folder.
-pub fn neighbours(folder: &Path, name: &str) -> Result<Vec<PathBuf>> {
+pub(crate) fn neighbours(folder: &Path, name: &str) -> Result<Vec<PathBuf>> {
     let mut others = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

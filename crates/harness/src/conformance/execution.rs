@@ -14,7 +14,7 @@ use heddle_harness::server::Backend;
 
 /// Options of `conformance bpmn-execution`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folder with expectations.json, searched recursively.
     #[arg(long)]
     dir: PathBuf,
@@ -39,7 +39,7 @@ pub struct Options {
 }
 
 /// Runs the suite; `false` when fewer cases passed than demanded.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let scene = match (&options.server, &options.token) {
         (Some(server), Some(token)) => Scene::given(server, token)?,
         _ => Scene::start(options.backend).await?,
@@ -55,7 +55,7 @@ pub async fn run(options: Options) -> Result<bool> {
 }
 
 /// The whole suite of a folder against a server on SQLite.
-pub async fn judge(folder: &Path) -> Result<Report> {
+pub(crate) async fn judge(folder: &Path) -> Result<Report> {
     judged(Scene::start(Backend::Sqlite).await?, folder, None, Some(Backend::Sqlite.name())).await
 }
 

@@ -8,7 +8,7 @@ use super::language::Expect;
 
 /// A run as its representation, with its workflow and its events.
 #[derive(Debug, Clone)]
-pub struct Observed {
+pub(crate) struct Observed {
     /// Index of its workflow in the deployment.
     pub workflow: usize,
     /// GET run.
@@ -17,42 +17,42 @@ pub struct Observed {
 
 impl Observed {
     /// Its id.
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.run["id"].as_str().unwrap_or_default()
     }
 
     /// Its state.
-    pub fn state(&self) -> &str {
+    pub(crate) fn state(&self) -> &str {
         self.run["state"].as_str().unwrap_or_default()
     }
 
     /// Whether it has not ended.
-    pub fn active(&self) -> bool {
+    pub(crate) fn active(&self) -> bool {
         ["queued", "running", "waiting", "suspended"].contains(&self.state())
     }
 
     /// Whether it failed or somebody has to look at it.
-    pub fn troubled(&self) -> bool {
+    pub(crate) fn troubled(&self) -> bool {
         self.state() == "failed" || self.run["hasIncident"].as_bool() == Some(true)
     }
 
     /// Whether it has not ended and nothing went wrong. A join whose tokens can no longer come is told as an
     /// incident, but the instance does what the model says: it waits.
-    pub fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         let incidents = self.run["incidents"].as_array().map(Vec::as_slice).unwrap_or_default();
         let stuck = !incidents.is_empty() && incidents.iter().all(|incident| incident["code"] == "DEADLOCK");
         self.active() && (stuck || !self.troubled())
     }
 
     /// Active nodes that wait for a thing of that kind.
-    pub fn waiting_for(&self, kind: &str) -> impl Iterator<Item = &Value> {
+    pub(crate) fn waiting_for(&self, kind: &str) -> impl Iterator<Item = &Value> {
         let nodes = self.run["activeNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
         nodes.iter().filter(move |node| node["waitingFor"]["kind"].as_str() == Some(kind))
     }
 }
 
 /// Judges the state of the runs that the case started. `refusal` says why none could be.
-pub fn state(expected: &str, started: &[&Observed], refusal: Option<&str>) -> Result<(), String> {
+pub(crate) fn state(expected: &str, started: &[&Observed], refusal: Option<&str>) -> Result<(), String> {
     let summary = || {
         if let Some(refusal) = refusal {
             return refusal.to_owned();
@@ -80,7 +80,7 @@ pub fn state(expected: &str, started: &[&Observed], refusal: Option<&str>) -> Re
 }
 
 /// Judges the completed activities per name: all `SCRIPT_*`, and others where they are listed.
-pub fn completed(expect: &Expect, counted: &BTreeMap<String, u64>) -> Result<(), String> {
+pub(crate) fn completed(expect: &Expect, counted: &BTreeMap<String, u64>) -> Result<(), String> {
     let Some(expected) = &expect.completed_by_name else { return Ok(()) };
     let found: BTreeMap<&str, u64> = counted
         .iter()
@@ -96,7 +96,7 @@ pub fn completed(expect: &Expect, counted: &BTreeMap<String, u64>) -> Result<(),
 }
 
 /// Counts completed nodes of a run by name.
-pub fn count(events: &[Value], names: &BTreeMap<String, String>, into: &mut BTreeMap<String, u64>) {
+pub(crate) fn count(events: &[Value], names: &BTreeMap<String, String>, into: &mut BTreeMap<String, u64>) {
     for event in events {
         if event["type"].as_str() != Some("node.completed") {
             continue;
@@ -109,7 +109,7 @@ pub fn count(events: &[Value], names: &BTreeMap<String, String>, into: &mut BTre
 }
 
 /// Two multisets of texts.
-pub fn multiset(expected: &[String], found: &[String]) -> Result<(), String> {
+pub(crate) fn multiset(expected: &[String], found: &[String]) -> Result<(), String> {
     let sorted = |texts: &[String]| {
         let mut texts = texts.to_vec();
         texts.sort();

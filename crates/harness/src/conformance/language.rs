@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// One deployment with the cases that run on it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Model {
+pub(crate) struct Model {
     /// Its name in reports.
     pub id: String,
     /// Files of one deployment, relative to the folder of `expectations.json`.
@@ -23,7 +23,7 @@ pub struct Model {
 
 /// One start with what happens next.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Case {
+pub(crate) struct Case {
     /// None: nothing is started, a timer does it.
     #[serde(default)]
     pub start: Option<Start>,
@@ -40,7 +40,7 @@ pub struct Case {
 
 /// How an instance begins.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
-pub struct Start {
+pub(crate) struct Start {
     /// By process id.
     #[serde(default)]
     pub process: Option<String>,
@@ -54,7 +54,7 @@ pub struct Start {
 
 /// What must hold at the end.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Expect {
+pub(crate) struct Expect {
     /// `completed`, `active`, `error` or `not-active`.
     pub state: String,
     /// Completed activity instances per name.
@@ -64,7 +64,7 @@ pub struct Expect {
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// The multiset of active user tasks.
     Tasks(Vec<String>),
     /// Completes one instance of a task.
@@ -91,7 +91,7 @@ pub enum Step {
 
 impl Step {
     /// Reads one step; an unknown word is an error, so that nothing is passed over.
-    pub fn read(value: &Value) -> Result<Self> {
+    pub(crate) fn read(value: &Value) -> Result<Self> {
         let step = value.as_object().context("a step is an object")?;
         const MODIFIERS: [&str; 4] = ["element", "expect_error", "variables", "note"];
         let mut words = step.keys().filter(|key| !MODIFIERS.contains(&key.as_str()));
@@ -130,7 +130,7 @@ fn list(value: &Value) -> Result<Vec<String>> {
 }
 
 /// The models of every `expectations.json` below a folder, with the folder each stands in.
-pub fn read_suite(folder: &Path) -> Result<Vec<(PathBuf, Model)>> {
+pub(crate) fn read_suite(folder: &Path) -> Result<Vec<(PathBuf, Model)>> {
     if !folder.is_dir() {
         bail!("there is no folder {}", folder.display());
     }

@@ -23,7 +23,7 @@ use clap::Subcommand;
 /// Options of `conformance`.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Options {
+pub(crate) struct Options {
     /// Runs every recorded suite and writes its results into the committed files that the program embeds.
     #[arg(long, conflicts_with = "check")]
     record: bool,
@@ -39,7 +39,7 @@ pub struct Options {
 
 /// A suite.
 #[derive(Subcommand)]
-pub enum Suite {
+pub(crate) enum Suite {
     /// Executable BPMN models with expectations.json, searched recursively.
     BpmnExecution(execution::Options),
     /// Every file of a folder through transform/preview.
@@ -55,7 +55,7 @@ pub enum Suite {
 }
 
 /// Runs a suite, or all that are recorded.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let Some(suite) = options.suite else {
         return match (options.record, options.check) {
             (true, _) => record::record(&options.only).await,

@@ -11,7 +11,7 @@ use heddle_harness::{out, workspace};
 
 /// Options of `conformance bpmn-preview`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folders with .bpmn files, searched recursively.
     #[arg(long, required = true)]
     dir: Vec<PathBuf>,
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 /// Runs the suite; `false` when a file broke the server, or was refused where none may be.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let mut files = Vec::new();
     for folder in &options.dir {
         if !folder.is_dir() {

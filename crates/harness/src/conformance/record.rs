@@ -78,7 +78,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Kept>> {
 }
 
 /// Runs every suite, or those of these names, and writes the results down.
-pub async fn record(only: &[String]) -> Result<bool> {
+pub(crate) async fn record(only: &[String]) -> Result<bool> {
     let chosen = chosen(only)?;
     let commit = commit()?;
     let changed = git(&["status", "--porcelain", "--", ".", &format!(":!{FOLDER}")])?;
@@ -109,7 +109,7 @@ pub async fn record(only: &[String]) -> Result<bool> {
 }
 
 /// Runs every suite, or those of these names, again; `false` when a case ends other than it was recorded.
-pub async fn check(only: &[String]) -> Result<bool> {
+pub(crate) async fn check(only: &[String]) -> Result<bool> {
     let mut same = true;
     for kept in chosen(only)? {
         let text = std::fs::read_to_string(kept.file())

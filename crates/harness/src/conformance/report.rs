@@ -7,7 +7,7 @@ use heddle_harness::out;
 /// What a case came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// As expected.
     Passed,
     /// Not as expected.
@@ -18,7 +18,7 @@ pub enum Outcome {
 
 /// One judged case.
 #[derive(Debug, Clone, Serialize)]
-pub struct Result {
+pub(crate) struct Result {
     /// The model.
     pub model: String,
     /// The case, counted from 1 within its model.
@@ -33,7 +33,7 @@ pub struct Result {
 /// All cases of a suite.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub(crate) struct Report {
     /// The suite.
     pub suite: &'static str,
     /// The database under the server; none when the server was given.
@@ -44,22 +44,22 @@ pub struct Report {
 
 impl Report {
     /// Cases as expected.
-    pub fn passed(&self) -> usize {
+    pub(crate) fn passed(&self) -> usize {
         self.cases.iter().filter(|case| case.outcome == Outcome::Passed).count()
     }
 
     /// Cases not as expected.
-    pub fn failed(&self) -> usize {
+    pub(crate) fn failed(&self) -> usize {
         self.cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed { .. })).count()
     }
 
     /// Whether there were cases and none failed.
-    pub fn clean(&self) -> bool {
+    pub(crate) fn clean(&self) -> bool {
         !self.cases.is_empty() && self.failed() == 0
     }
 
     /// The line that ends the report.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         format!(
             "suite={} total={} passed={} failed={}",
             self.suite,
@@ -70,7 +70,7 @@ impl Report {
     }
 
     /// Writes the report; the summary is the last line either way.
-    pub fn print(&self, json: bool) -> anyhow::Result<()> {
+    pub(crate) fn print(&self, json: bool) -> anyhow::Result<()> {
         if json {
             out::line(serde_json::to_string_pretty(self)?);
         } else {

@@ -15,7 +15,7 @@ use heddle_harness::{out, workspace};
 
 /// Options of `conformance bpmn-roundtrip`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folders with .bpmn, .bpmn20.xml and .xml files, searched recursively.
     #[arg(long, required = true)]
     dir: Vec<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Options {
 }
 
 /// A BPMN document of a folder.
-pub struct Source {
+pub(crate) struct Source {
     /// Where it stands.
     pub path: PathBuf,
     /// Its path below the folder it was found in.
@@ -41,7 +41,7 @@ pub struct Source {
 }
 
 /// The BPMN documents of folders; files that are other XML are counted apart.
-pub fn sources(folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {
+pub(crate) fn sources(folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {
     let mut found = Vec::new();
     let mut others = 0;
     for folder in folders {
@@ -76,7 +76,7 @@ fn is_bpmn(document: &Document) -> bool {
 }
 
 /// Runs the suite; `false` when a file lost something.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let (sources, others) = sources(&options.dir)?;
     let mut scene = match options.exports {
         Some(_) => None,
@@ -109,7 +109,7 @@ pub async fn run(options: Options) -> Result<bool> {
 }
 
 /// The whole suite of some folders against a server on SQLite.
-pub async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
+pub(crate) async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
     let (sources, _) = sources(folders)?;
     let mut scene = Scene::start(Backend::Sqlite).await?;
     let backend = Some(Backend::Sqlite.name());
@@ -139,7 +139,7 @@ fn read_export(folder: &Path, source: &Source) -> Result<String, String> {
 }
 
 /// Writes an export below a folder.
-pub fn keep(folder: &Path, relative: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn keep(folder: &Path, relative: &Path, bytes: &[u8]) -> Result<()> {
     let path = folder.join(relative);
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
@@ -156,7 +156,7 @@ fn judge(source: &[u8], export: &[u8]) -> Result<(), String> {
 }
 
 /// Sends a document through the server and gives its export; both readings must agree.
-pub async fn through(scene: &mut Scene, source: &Source, number: usize) -> Result<String, String> {
+pub(crate) async fn through(scene: &mut Scene, source: &Source, number: usize) -> Result<String, String> {
     match calls(scene, source, number).await {
         Ok(answer) => answer,
         Err(error) => {

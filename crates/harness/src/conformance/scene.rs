@@ -15,7 +15,7 @@ use heddle_harness::server::{self, Backend, Build, Mode, Server};
 const CLOCK_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
 
 /// Where cases run.
-pub struct Scene {
+pub(crate) struct Scene {
     origin: Origin,
     client: Client,
     began: Option<Timestamp>,
@@ -39,7 +39,7 @@ const MODE: Mode = Mode { demo: true, test_clock: true };
 
 impl Scene {
     /// Starts a server of our own.
-    pub async fn start(backend: Backend) -> Result<Self> {
+    pub(crate) async fn start(backend: Backend) -> Result<Self> {
         let binary = server::binary(Build::Debug)?;
         let postgres = server::postgres_for(backend)?;
         let server = Server::start(&binary, MODE, postgres.as_ref()).await?;
@@ -53,25 +53,25 @@ impl Scene {
     }
 
     /// Uses a server that runs already.
-    pub fn given(address: &str, token: &str) -> Result<Self> {
+    pub(crate) fn given(address: &str, token: &str) -> Result<Self> {
         let client = Client::with_token(address, token)?;
         Ok(Self { origin: Origin::Given, client, began: None, moved: false })
     }
 
     /// The caller.
-    pub const fn client(&self) -> &Client {
+    pub(crate) const fn client(&self) -> &Client {
         &self.client
     }
 
     /// The clock's time.
-    pub async fn now(&mut self) -> Result<Timestamp> {
+    pub(crate) async fn now(&mut self) -> Result<Timestamp> {
         let now = clock(&self.turn("PT0S").await?)?;
         self.began.get_or_insert(now);
         Ok(now)
     }
 
     /// Moves the clock by an ISO 8601 duration and runs what became due.
-    pub async fn advance(&mut self, duration: &str) -> Result<Timestamp> {
+    pub(crate) async fn advance(&mut self, duration: &str) -> Result<Timestamp> {
         self.now().await?;
         self.moved = true;
         clock(&self.turn(duration).await?)
@@ -82,7 +82,7 @@ impl Scene {
     }
 
     /// Replaces our own server when its clock ran far ahead, or when it no longer answers.
-    pub async fn refresh(&mut self) -> Result<()> {
+    pub(crate) async fn refresh(&mut self) -> Result<()> {
         let lives = self.client.get("/health/live").await.is_ok_and(|answer| answer.ok());
         let ahead = if lives && self.moved { self.ahead().await? } else { Duration::ZERO };
         if lives && ahead < CLOCK_LIMIT {
@@ -111,7 +111,7 @@ impl Scene {
     }
 
     /// Ends our own server.
-    pub async fn end(mut self) -> Result<()> {
+    pub(crate) async fn end(mut self) -> Result<()> {
         if let Origin::Own(own) = &mut self.origin {
             own.server.stop().await?;
         }
@@ -135,7 +135,7 @@ fn clock(answer: &Answer) -> Result<Timestamp> {
 }
 
 /// A duration between two instants as ISO 8601, rounded up to milliseconds.
-pub fn iso(duration: Duration) -> String {
+pub(crate) fn iso(duration: Duration) -> String {
     let micros = duration.as_micros();
     let millis = micros / 1_000 + u128::from(!micros.is_multiple_of(1_000));
     let seconds = millis / 1_000;
@@ -143,7 +143,7 @@ pub fn iso(duration: Duration) -> String {
 }
 
 /// The instant of a member, if it has one.
-pub fn instant(value: &Value) -> Option<Timestamp> {
+pub(crate) fn instant(value: &Value) -> Option<Timestamp> {
     value.as_str().and_then(|text| text.parse().ok())
 }
 

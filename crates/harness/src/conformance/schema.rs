@@ -17,7 +17,7 @@ const SCRIPT: &str = include_str!("moddle.mjs");
 
 /// Options of `conformance bpmn-schema`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folders with .bpmn, .bpmn20.xml and .xml files, searched recursively.
     #[arg(long, required = true)]
     dir: Vec<PathBuf>,
@@ -44,13 +44,13 @@ struct Tools {
 }
 
 /// Runs the suite; `false` when an export is worse than its source.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let mut scene = match options.exports {
         Some(_) => None,
         None => Some(Scene::start(options.backend).await?),
     };
     let backend = options.exports.is_none().then_some(options.backend.name());
-    let report = judged(&mut scene, (&options.dir, backend), options.exports.as_deref()).await?;
+    let report = judged(&mut scene, &options.dir, backend, options.exports.as_deref()).await?;
     if let Some(scene) = scene {
         scene.end().await?;
     }
@@ -59,10 +59,10 @@ pub async fn run(options: Options) -> Result<bool> {
 }
 
 /// The whole suite of some folders against a server on SQLite.
-pub async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
+pub(crate) async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
     let mut scene = Some(Scene::start(Backend::Sqlite).await?);
     let backend = Some(Backend::Sqlite.name());
-    let report = judged(&mut scene, (folders, backend), None).await?;
+    let report = judged(&mut scene, folders, backend, None).await?;
     if let Some(scene) = scene {
         scene.end().await?;
     }
@@ -71,7 +71,8 @@ pub async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
 
 async fn judged(
     scene: &mut Option<Scene>,
-    (folders, backend): (&[PathBuf], Option<&'static str>),
+    folders: &[PathBuf],
+    backend: Option<&'static str>,
     exports: Option<&Path>,
 ) -> Result<Report> {
     let (sources, _) = roundtrip::sources(folders)?;

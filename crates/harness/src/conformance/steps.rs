@@ -19,7 +19,7 @@ struct Task {
 }
 
 /// Takes one step.
-pub async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> {
+pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> {
     match step {
         Step::Tasks(expected) => {
             stage
@@ -160,7 +160,11 @@ async fn complete_any_order(stage: &mut Stage<'_>, nodes: &[String]) -> Result<V
 }
 
 /// Sends a message with the case's correlation key.
-pub async fn send_message(stage: &mut Stage<'_>, name: &str, payload: &Map<String, Value>) -> Result<Answer> {
+pub(crate) async fn send_message(
+    stage: &mut Stage<'_>,
+    name: &str,
+    payload: &Map<String, Value>,
+) -> Result<Answer> {
     stage.sent += 1;
     let body = json!({
         "correlationKey": stage.key,
@@ -172,7 +176,7 @@ pub async fn send_message(stage: &mut Stage<'_>, name: &str, payload: &Map<Strin
 }
 
 /// The runs that an event reached.
-pub fn run_ids(answer: &Answer) -> Vec<String> {
+pub(crate) fn run_ids(answer: &Answer) -> Vec<String> {
     let ids = answer.body["data"]["workflowRunIds"].as_array().map(Vec::as_slice).unwrap_or_default();
     ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect()
 }

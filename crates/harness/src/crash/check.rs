@@ -16,7 +16,7 @@ const AT_ONCE: usize = 8;
 
 /// Counts of what does not hold, with sentences.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// Runs that exist.
     pub runs: usize,
     /// Events that exist.
@@ -37,7 +37,7 @@ pub struct Findings {
 
 impl Findings {
     /// Whether everything holds.
-    pub const fn clean(&self) -> bool {
+    pub(crate) const fn clean(&self) -> bool {
         self.lost == 0
             && self.doubled == 0
             && self.gaps == 0
@@ -47,7 +47,7 @@ impl Findings {
 }
 
 /// Checks everything.
-pub async fn all(client: &Client, workflow: &str, ledger: &Ledger) -> Result<Findings> {
+pub(crate) async fn all(client: &Client, workflow: &str, ledger: &Ledger) -> Result<Findings> {
     let mut found = Findings::default();
     let base = format!("/api/workflows/{workflow}/runs");
     let listed = client.all(&base).await?;

@@ -12,7 +12,7 @@ use heddle_harness::client::{Answer, Client};
 
 /// A run whose start was acknowledged.
 #[derive(Debug, Clone)]
-pub struct Acknowledged {
+pub(crate) struct Acknowledged {
     /// Its id.
     pub run: String,
     /// The caller's own name for it, unique.
@@ -23,7 +23,7 @@ pub struct Acknowledged {
 
 /// What callers know.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     /// Acknowledged starts.
     pub runs: Vec<Acknowledged>,
     /// Answers that no crash explains.
@@ -32,19 +32,19 @@ pub struct Ledger {
 
 impl Ledger {
     /// Joins another caller's.
-    pub fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.runs.extend(other.runs);
         self.unexpected.extend(other.unexpected);
     }
 
     /// Acknowledged mutations.
-    pub fn acknowledged(&self) -> usize {
+    pub(crate) fn acknowledged(&self) -> usize {
         self.runs.len() + self.runs.iter().filter(|run| run.completed).count()
     }
 }
 
 /// One caller.
-pub struct Caller {
+pub(crate) struct Caller {
     /// Counted from 0.
     pub number: usize,
     /// The workflow it runs.
@@ -69,7 +69,7 @@ enum Outcome {
 
 impl Caller {
     /// Works until told to stop.
-    pub async fn work(mut self) -> Ledger {
+    pub(crate) async fn work(mut self) -> Ledger {
         let mut ledger = Ledger::default();
         let mut count = 0_u64;
         while !self.stop.load(Ordering::Relaxed) {

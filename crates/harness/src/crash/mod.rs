@@ -19,7 +19,7 @@ use crate::prepare;
 
 /// Options of `crash`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// How often the server is killed.
     #[arg(long, default_value_t = 50)]
     kills: u32,
@@ -44,7 +44,7 @@ pub struct Options {
 }
 
 /// Runs the test; `false` when something was lost or doubled.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let seed = options.seed.unwrap_or_else(random::seed);
     let binary = server::binary(Build::Debug)?;
     let postgres = server::postgres_for(options.backend)?;

@@ -7,6 +7,7 @@ use super::document::{Document, Operation};
 use super::fixtures::Fixtures;
 use super::licence::licence;
 use super::report::Seen;
+use super::tool::Start;
 use super::{Setting, fetch, make, sign_in};
 use heddle_harness::client::Client;
 use heddle_harness::server::{Mode, Server};
@@ -45,7 +46,7 @@ const APART: &[(&str, Needs)] = &[
 ];
 
 /// Whether an operation runs apart.
-pub fn is_apart(operation: &Operation) -> bool {
+pub(crate) fn is_apart(operation: &Operation) -> bool {
     needs(operation).is_some()
 }
 
@@ -55,7 +56,7 @@ fn needs(operation: &Operation) -> Option<Needs> {
 }
 
 /// Runs the tool over one operation on a fresh server.
-pub async fn run(
+pub(crate) async fn run(
     setting: &Setting<'_>,
     document_name: &str,
     operation: &Operation,
@@ -72,14 +73,17 @@ pub async fn run(
         .chars()
         .map(|mark| if mark.is_ascii_alphanumeric() { mark.to_ascii_lowercase() } else { '-' })
         .collect();
-    let clean = setting.start(
-        &name,
-        &address,
-        (token.as_deref(), &setting.options.phases),
-        &[label],
-        &fixtures,
-        seen,
-    )?;
+    let start = Start {
+        name: &name,
+        document: address,
+        token: token.as_deref(),
+        only: &[label],
+        fixtures: &fixtures,
+        max_examples: setting.options.max_examples,
+        phases: &setting.options.phases,
+        seed: setting.seed,
+    };
+    let clean = setting.start(&start, seen)?;
     server.stop().await?;
     Ok(clean)
 }

@@ -10,11 +10,11 @@ const DEPTH: usize = 12;
 
 /// An OpenAPI document.
 #[derive(Debug, Clone)]
-pub struct Document(pub Value);
+pub(crate) struct Document(pub Value);
 
 /// One operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operation {
+pub(crate) struct Operation {
     /// Upper case.
     pub method: String,
     /// With its `{parameters}`.
@@ -23,19 +23,19 @@ pub struct Operation {
 
 impl Operation {
     /// `GET /path/{id}`, as the tool writes it.
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
     /// Names of the path's parameters.
-    pub fn parameters(&self) -> Vec<&str> {
+    pub(crate) fn parameters(&self) -> Vec<&str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
     }
 }
 
 impl Document {
     /// Every operation, in the document's order.
-    pub fn operations(&self) -> Vec<Operation> {
+    pub(crate) fn operations(&self) -> Vec<Operation> {
         let mut found = Vec::new();
         for (path, item) in self.0["paths"].as_object().into_iter().flatten() {
             for method in METHODS {
@@ -48,7 +48,7 @@ impl Document {
     }
 
     /// A body that the operation should take: required members only; none when it takes no JSON.
-    pub fn sample(&self, operation: &Operation) -> Option<Value> {
+    pub(crate) fn sample(&self, operation: &Operation) -> Option<Value> {
         let body = &self.0["paths"][&operation.path][operation.method.to_lowercase()]["requestBody"];
         let body = self.resolve(body);
         let schema = body.get("content")?.get("application/json")?.get("schema")?;
@@ -128,7 +128,7 @@ fn kind(schema: &Value) -> &str {
 }
 
 /// A number that no other sample has.
-pub fn unique() -> u32 {
+pub(crate) fn unique() -> u32 {
     static NUMBER: AtomicU32 = AtomicU32::new(1);
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }

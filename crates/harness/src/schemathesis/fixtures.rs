@@ -14,7 +14,7 @@ use crate::prepare;
 
 /// Known-good calls and real path parameters, by operation.
 #[derive(Debug, Default)]
-pub struct Fixtures {
+pub(crate) struct Fixtures {
     /// For the hooks: a list of calls for each operation.
     pub cases: BTreeMap<String, Vec<Value>>,
     /// For the configuration: path parameters that generated calls use.
@@ -24,7 +24,7 @@ pub struct Fixtures {
 }
 
 /// Makes fixtures on one server.
-pub struct Maker<'a> {
+pub(crate) struct Maker<'a> {
     client: &'a Client,
     document: &'a Document,
     /// A published workflow that a run ends at once in, with its import source claimed.
@@ -37,14 +37,14 @@ type Parameters = Map<String, Value>;
 
 impl<'a> Maker<'a> {
     /// Publishes the workflows that the others are made from.
-    pub async fn new(client: &'a Client, document: &'a Document) -> Result<Self> {
+    pub(crate) async fn new(client: &'a Client, document: &'a Document) -> Result<Self> {
         let quick = imported(client).await?;
         let human = prepare::publish(client, &format!("human-{}", unique()), prepare::HUMAN_TASK).await?;
         Ok(Self { client, document, quick, human })
     }
 
     /// Adds the calls of an operation; one that no call can be made for is left to the generated ones.
-    pub async fn add(&self, operation: &Operation, into: &mut Fixtures) -> Result<()> {
+    pub(crate) async fn add(&self, operation: &Operation, into: &mut Fixtures) -> Result<()> {
         let label = operation.label();
         let path = match self.path(operation).await {
             Ok(path) => path,

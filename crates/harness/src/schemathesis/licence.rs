@@ -17,7 +17,7 @@ const SEED: [u8; 32] = [42; 32];
 const ASSERTION: &[u8] = b"heddle/licence/v1";
 
 /// A licence for any installation with everything, for a year.
-pub fn licence() -> Result<String> {
+pub(crate) fn licence() -> Result<String> {
     let pair = KeyPair::from_seed(Seed::new(SEED));
     let secret = AsymmetricSecretKey::<V4>::from(&*pair.sk).context("no key")?;
     let now = Timestamp::from(SystemTime::now());

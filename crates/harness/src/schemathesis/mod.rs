@@ -27,7 +27,7 @@ use tool::{Start, Tool};
 
 /// Options of `schemathesis`.
 #[derive(clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Generated calls for each operation.
     #[arg(long, default_value_t = 25)]
     max_examples: u32,
@@ -49,7 +49,7 @@ pub struct Options {
 const DOCUMENTS: [&str; 2] = ["openapi", "openapi-platform"];
 
 /// What all starts of the tool share.
-pub struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     options: &'a Options,
     tool: Tool,
     binary: PathBuf,
@@ -58,7 +58,7 @@ pub struct Setting<'a> {
 }
 
 /// Runs the tool over both documents; `false` when it found something or an operation never succeeded.
-pub async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
     let tool = Tool::install()?;
     let binary = server::binary(Build::Debug)?;
     let postgres = server::postgres_for(options.backend)?;
@@ -110,8 +110,17 @@ impl Setting<'_> {
             ] {
                 if !labels.is_empty() {
                     let token = client.token();
-                    clean &=
-                        self.start(&name, &address, (Some(&token), &phases), &labels, &fixtures, seen)?;
+                    let start = Start {
+                        name: &name,
+                        document: address.clone(),
+                        token: Some(&token),
+                        only: &labels,
+                        fixtures: &fixtures,
+                        max_examples: self.options.max_examples,
+                        phases: &phases,
+                        seed: self.seed,
+                    };
+                    clean &= self.start(&start, seen)?;
                 }
             }
             if !client.get("/health/live").await.is_ok_and(|answer| answer.ok()) {
@@ -130,26 +139,9 @@ impl Setting<'_> {
         Server::start(Path::new(&self.binary), mode, self.postgres.as_ref()).await
     }
 
-    fn start(
-        &self,
-        name: &str,
-        document: &str,
-        (token, phases): (Option<&str>, &str),
-        only: &[String],
-        fixtures: &Fixtures,
-        seen: &mut Seen,
-    ) -> Result<bool> {
-        let start = Start {
-            name,
-            document: document.to_owned(),
-            token,
-            only,
-            fixtures,
-            max_examples: self.options.max_examples,
-            phases,
-            seed: self.seed,
-        };
-        let (clean, report) = self.tool.run(&start)?;
+    /// One start of the tool, whose report is read.
+    fn start(&self, start: &Start<'_>, seen: &mut Seen) -> Result<bool> {
+        let (clean, report) = self.tool.run(start)?;
         seen.read(&report)?;
         Ok(clean)
     }

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 /// Statuses that were seen, per operation, with how often.
 #[derive(Debug, Default)]
-pub struct Seen(pub BTreeMap<String, BTreeMap<u16, u64>>);
+pub(crate) struct Seen(pub BTreeMap<String, BTreeMap<u16, u64>>);
 
 impl Seen {
     /// Adds one report.
-    pub fn read(&mut self, path: &Path) -> Result<()> {
+    pub(crate) fn read(&mut self, path: &Path) -> Result<()> {
         let text = std::fs::read_to_string(path).with_context(|| format!("no report {}", path.display()))?;
         for line in text.lines() {
             self.add(&serde_json::from_str(line).context("the report is not as expected")?);
@@ -40,12 +40,12 @@ impl Seen {
     }
 
     /// Calls in all.
-    pub fn calls(&self) -> u64 {
+    pub(crate) fn calls(&self) -> u64 {
         self.0.values().flat_map(BTreeMap::values).sum()
     }
 
     /// Operations of the list without a success; a redirect counts where it is what the operation does.
-    pub fn without_success(&self, operations: &BTreeSet<String>) -> Vec<String> {
+    pub(crate) fn without_success(&self, operations: &BTreeSet<String>) -> Vec<String> {
         let succeeded = |label: &String| {
             self.0
                 .get(label)

@@ -16,14 +16,14 @@ const CHECKS: &str =
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
 
 /// The installed tool with a folder for what it writes.
-pub struct Tool {
+pub(crate) struct Tool {
     program: PathBuf,
     /// Where its files go.
     pub folder: PathBuf,
 }
 
 /// One start of the tool.
-pub struct Start<'a> {
+pub(crate) struct Start<'a> {
     /// Names the files of this start.
     pub name: &'a str,
     /// Where the document is.
@@ -44,7 +44,7 @@ pub struct Start<'a> {
 
 impl Tool {
     /// Finds the tool, or installs it into a virtual environment below the target folder.
-    pub fn install() -> Result<Self> {
+    pub(crate) fn install() -> Result<Self> {
         let target = workspace::target_dir()?;
         let folder = target.join("schemathesis");
         std::fs::create_dir_all(&folder).context("the target folder cannot be written")?;
@@ -68,7 +68,7 @@ impl Tool {
     }
 
     /// Runs the tool once; `false` when it found something. Gives the report to read.
-    pub fn run(&self, start: &Start<'_>) -> Result<(bool, PathBuf)> {
+    pub(crate) fn run(&self, start: &Start<'_>) -> Result<(bool, PathBuf)> {
         let place = |ending: &str| self.folder.join(format!("{}.{ending}", start.name));
         let cases = place("cases.json");
         std::fs::write(&cases, serde_json::to_vec(&start.fixtures.cases)?)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::EvaluateDecision;
 use crate::output;
 
-pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
+pub(crate) fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
     let models: Vec<DecisionModel> = options.files.iter().map(|file| model(file)).collect::<Result<_>>()?;
     let input = input(options.input.as_deref())?;
     let compiled = compile_with(&models, dialect(&models));
@@ -41,8 +41,8 @@ pub fn evaluate(options: &EvaluateDecision, as_json: bool) -> Result<()> {
     let value = heddle_feel::to_json(&outcome.value);
     if as_json {
         let mut told = json!({ "decision": name, "value": value, "reasons": outcome.reasons });
-        if let Some(explanation) = &outcome.explanation {
-            told["explanation"] = serde_json::to_value(explanation)?;
+        if let (Some(explanation), Some(members)) = (&outcome.explanation, told.as_object_mut()) {
+            members.insert("explanation".to_owned(), serde_json::to_value(explanation)?);
         }
         output::json(&told);
         return whole(&compiled.diagnostics);

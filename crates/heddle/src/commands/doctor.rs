@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::output::{self, Failure};
 
-pub async fn run(config: Config, as_json: bool) -> Result<()> {
+pub(crate) async fn run(config: Config, as_json: bool) -> Result<()> {
     let bar = output::progress("checking", 1);
     let checks = operator::checks(&config).await;
     bar.finish_and_clear();

@@ -10,21 +10,21 @@ use serde_json::to_value;
 use super::operate;
 use crate::output;
 
-pub async fn show(config: Config, as_json: bool) -> Result<()> {
+pub(crate) async fn show(config: Config, as_json: bool) -> Result<()> {
     let core = operate(config).await?;
     let view = operator::licence_view(&core.app).await;
     core.stop().await;
     tell(&view?, as_json)
 }
 
-pub async fn trial(config: Config, as_json: bool) -> Result<()> {
+pub(crate) async fn trial(config: Config, as_json: bool) -> Result<()> {
     let core = operate(config).await?;
     let view = operator::start_trial(&core.app).await;
     core.stop().await;
     tell(&view?, as_json)
 }
 
-pub async fn install(config: Config, file: &Path, force: bool, as_json: bool) -> Result<()> {
+pub(crate) async fn install(config: Config, file: &Path, force: bool, as_json: bool) -> Result<()> {
     let text = std::fs::read_to_string(file).with_context(|| format!("`{}`", file.display()))?;
     let core = operate(config).await?;
     let view = operator::install_licence(&core.app, text, force).await;

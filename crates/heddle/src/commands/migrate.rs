@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::output;
 
-pub async fn run(config: Config, as_json: bool) -> Result<()> {
+pub(crate) async fn run(config: Config, as_json: bool) -> Result<()> {
     let bar = output::progress("bringing the database up to date", 1);
     let applied = operator::migrate(&config).await;
     bar.finish_and_clear();

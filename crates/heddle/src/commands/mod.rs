@@ -26,7 +26,7 @@ use crate::output::{self, Failure};
 ///
 /// # Errors
 /// What ended the program; [`output::exit_code`] tells the code.
-pub fn run(cli: Cli) -> Result<()> {
+pub(crate) fn run(cli: Cli) -> Result<()> {
     if let Command::Completions { shell } = cli.command {
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);

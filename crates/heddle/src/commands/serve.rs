@@ -37,7 +37,7 @@ struct Ready {
     setup_token: Option<String>,
 }
 
-pub async fn run(config: Config, options: Serve, as_json: bool) -> Result<()> {
+pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result<()> {
     // Before anything is opened: a signal during the start ends it in order as well.
     let mut signals = Signals::listen()?;
     let config = Config { demo: options.demo, test_clock: options.test_clock, ..config };

@@ -9,7 +9,7 @@ use super::{acting, operate};
 use crate::cli::CreateUser;
 use crate::output::{self, Failure};
 
-pub async fn create(config: Config, options: CreateUser, as_json: bool) -> Result<()> {
+pub(crate) async fn create(config: Config, options: CreateUser, as_json: bool) -> Result<()> {
     let password = match &options.password_file {
         None => None,
         Some(path) => {

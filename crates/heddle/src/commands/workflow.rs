@@ -13,7 +13,7 @@ use super::{acting, operate};
 use crate::cli::{ExportWorkflow, ImportWorkflows};
 use crate::output;
 
-pub async fn export(config: Config, options: ExportWorkflow, as_json: bool) -> Result<()> {
+pub(crate) async fn export(config: Config, options: ExportWorkflow, as_json: bool) -> Result<()> {
     let bar = output::progress("exporting", 1);
     let core = operate(config).await?;
     let exported = export_from(&core, &options).await;
@@ -45,7 +45,7 @@ async fn export_from(core: &Composition, options: &ExportWorkflow) -> Result<Exp
     Ok(operator::export(&core.app, &acting, &options.workflow, &options.of).await?)
 }
 
-pub async fn import(config: Config, options: ImportWorkflows, as_json: bool) -> Result<()> {
+pub(crate) async fn import(config: Config, options: ImportWorkflows, as_json: bool) -> Result<()> {
     let bar = output::progress("importing", options.files.len() as u64);
     let core = operate(config).await?;
     let mut made = Vec::new();

@@ -1,15 +1,13 @@
-//! The licence: its file, its signature, and the use cases around it.
+//! The licence: its file, its signature, and what is kept of it.
 
 mod file;
 mod keys;
-mod service;
 mod state;
 #[cfg(any(test, feature = "test-keys"))]
 pub mod testing;
 
 pub use file::{ARMOUR_BEGIN, ARMOUR_END, FileError, armour};
-pub use service::{Install, LicenceReport, LicenceRequest, Validation};
 
 pub(crate) use file::{read, sign};
-pub(crate) use service::with_trial;
+pub(crate) use keys::INSTALLATION_KEY_ID;
 pub(crate) use state::{Kept, Licences};

@@ -126,7 +126,7 @@ async fn an_api_token_is_narrowed_bound_and_ends() {
     let created = |token: &crate::CreatedToken| nothing(token);
     let refused = identity.create_token(&context, new, &created).await.unwrap_err();
     assert_eq!(reason(&refused), "sessionRequired");
-    let refused = identity.change_password(&context, (PASSWORD, "x"), &Journal::default()).await.unwrap_err();
+    let refused = identity.change_password(&context, PASSWORD, "x", &Journal::default()).await.unwrap_err();
     assert_eq!(reason(&refused), "sessionRequired");
     // Bound to one organisation it is nobody in another, although its user belongs there.
     let elsewhere = Access { tenant: TenantId(Uuid::from_u128(9)), ..access(Credential::ApiToken(narrowed)) };

@@ -5,13 +5,14 @@ use heddle_policy::licence::{Claims, Kind, LicenceState};
 use heddle_usecase::StoreError;
 
 use super::*;
-use crate::licence::{Install, testing};
+use crate::licence::testing;
+use crate::licensing::Install;
 use crate::records::{InstallationState, Usage};
 
 const DAY: i64 = 24 * 3600;
 
 /// The row of an installation that was set up and has no licence.
-pub fn row() -> InstallationState {
+pub(crate) fn row() -> InstallationState {
     InstallationState {
         installation_id: key().installation_id(),
         setup_token_sha256: None,
@@ -28,7 +29,7 @@ pub fn row() -> InstallationState {
     }
 }
 
-pub fn sealed(state: InstallationState) -> InstallationState {
+pub(crate) fn sealed(state: InstallationState) -> InstallationState {
     key().sealed(state).unwrap()
 }
 
@@ -111,7 +112,7 @@ async fn an_installed_licence_is_in_force_at_once() {
 #[tokio::test]
 async fn what_is_not_a_licence_for_here_and_now_is_refused_and_audited() {
     let good = testing::claims(START);
-    let own = crate::licence::with_trial(row(), &key(), START).unwrap().licence.unwrap();
+    let own = crate::licensing::with_trial(row(), &key(), START).unwrap().licence.unwrap();
     let cases = [
         ("nonsense".to_owned(), "invalid_signature"),
         (own, "invalid_signature"),
@@ -200,7 +201,7 @@ async fn the_trial_is_started_once_and_never_over_a_licence() {
 #[tokio::test]
 async fn a_row_changed_from_outside_counts_for_nothing_until_a_licence_seals_it_anew() {
     let mut claims = testing::claims(START);
-    let trial = sealed(crate::licence::with_trial(row(), &key(), START).unwrap());
+    let trial = sealed(crate::licensing::with_trial(row(), &key(), START).unwrap());
     for changed in [
         InstallationState { trial_started_at: None, ..trial.clone() },
         InstallationState { trial_started_at: Some(START.plus_seconds(DAY)), ..trial.clone() },

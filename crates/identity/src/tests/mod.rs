@@ -28,11 +28,11 @@ use crate::records::{Membership, Organization, OwnOrganization, Role, Session, U
 use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
 use heddle_usecase::Problem;
 
-pub const START: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
-pub const PASSWORD: &str = "correct horse battery";
+pub(crate) const START: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
+pub(crate) const PASSWORD: &str = "correct horse battery";
 
 /// Mocks to be told what to expect; what is not expected fails the test.
-pub struct World {
+pub(crate) struct World {
     pub access: MockAccessStore,
     pub sessions: MockSessionStore,
     pub directory: MockDirectoryStore,
@@ -42,7 +42,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
         Self {
             access: MockAccessStore::new(),
@@ -54,7 +54,7 @@ impl World {
         }
     }
 
-    pub fn identity(self) -> Identity {
+    pub(crate) fn identity(self) -> Identity {
         let ports = Ports {
             access: Arc::new(self.access),
             sessions: Arc::new(self.sessions),
@@ -66,25 +66,25 @@ impl World {
     }
 }
 
-pub fn key() -> InstallationKey {
+pub(crate) fn key() -> InstallationKey {
     InstallationKey::new([7; 32]).unwrap()
 }
 
-pub fn tenant() -> TenantId {
+pub(crate) fn tenant() -> TenantId {
     TenantId(Uuid::from_u128(100))
 }
 
-pub fn user_id(number: u128) -> UserId {
+pub(crate) fn user_id(number: u128) -> UserId {
     UserId(Uuid::from_u128(200 + number))
 }
 
-pub fn request_at(now: Timestamp) -> RequestFacts {
+pub(crate) fn request_at(now: Timestamp) -> RequestFacts {
     let request_id = RequestId::from_caller("request-1").unwrap();
     RequestFacts { request_id, now, client_ip: Some("192.0.2.7".to_owned()) }
 }
 
 /// A user with the usual password, under the cheap cost of the tests.
-pub fn user(number: u128) -> User {
+pub(crate) fn user(number: u128) -> User {
     use argon2::{Argon2, Params, PasswordHasher as _};
     let argon = Argon2::from(Params::new(64, 1, 1, None).unwrap());
     User {
@@ -101,7 +101,7 @@ pub fn user(number: u128) -> User {
     }
 }
 
-pub fn own_organizations() -> Vec<OwnOrganization> {
+pub(crate) fn own_organizations() -> Vec<OwnOrganization> {
     let organization = Organization {
         id: tenant(),
         slug: "acme".to_owned(),
@@ -113,7 +113,7 @@ pub fn own_organizations() -> Vec<OwnOrganization> {
     vec![OwnOrganization { organization, roles: vec!["owner".to_owned()] }]
 }
 
-pub fn session(number: u128) -> Session {
+pub(crate) fn session(number: u128) -> Session {
     Session {
         id: SessionId(Uuid::from_u128(300 + number)),
         user_id: user_id(number),
@@ -127,7 +127,7 @@ pub fn session(number: u128) -> Session {
     }
 }
 
-pub fn role(number: u128, name: &str, rules: RoleRules) -> Role {
+pub(crate) fn role(number: u128, name: &str, rules: RoleRules) -> Role {
     Role {
         tenant: tenant(),
         id: RoleId(Uuid::from_u128(400 + number)),
@@ -142,17 +142,17 @@ pub fn role(number: u128, name: &str, rules: RoleRules) -> Role {
 }
 
 /// The system role of that name, numbered by its place.
-pub fn system_role(name: &str) -> Role {
+pub(crate) fn system_role(name: &str) -> Role {
     let at = system_roles::SYSTEM_ROLES.iter().position(|role| role.name == name).unwrap();
     let known = &system_roles::SYSTEM_ROLES[at];
     Role { system: true, ..role(at as u128, name, known.rules()) }
 }
 
-pub fn all_system_roles() -> Vec<Role> {
+pub(crate) fn all_system_roles() -> Vec<Role> {
     system_roles::SYSTEM_ROLES.iter().map(|known| system_role(known.name)).collect()
 }
 
-pub fn membership(number: u128, roles: &[&str]) -> Membership {
+pub(crate) fn membership(number: u128, roles: &[&str]) -> Membership {
     Membership {
         tenant: tenant(),
         user_id: user_id(number),
@@ -164,7 +164,7 @@ pub fn membership(number: u128, roles: &[&str]) -> Membership {
     }
 }
 
-pub fn standing(number: u128, roles: &[&str]) -> TenantAccess {
+pub(crate) fn standing(number: u128, roles: &[&str]) -> TenantAccess {
     TenantAccess {
         membership: Some(membership(number, roles)),
         roles: roles.iter().map(|name| system_role(name)).collect(),
@@ -174,7 +174,7 @@ pub fn standing(number: u128, roles: &[&str]) -> TenantAccess {
 }
 
 /// The context of user 0 with these facts, by a session.
-pub fn context_of(facts: &Facts, now: Timestamp) -> RequestContext {
+pub(crate) fn context_of(facts: &Facts, now: Timestamp) -> RequestContext {
     let principal = Principal {
         user_id: facts.user_id,
         session: SessionKind::Session(session(0).id),
@@ -186,17 +186,17 @@ pub fn context_of(facts: &Facts, now: Timestamp) -> RequestContext {
 }
 
 /// The context of user 0 with a system role.
-pub fn context(role: &str) -> RequestContext {
+pub(crate) fn context(role: &str) -> RequestContext {
     context_of(&Facts::member(user_id(0), tenant()).with_system_role(role), START)
 }
 
 /// The proof for all of a kind.
-pub fn kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
+pub(crate) fn kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
     context.snapshot().authorize_kind().unwrap()
 }
 
 /// The proof for one thing.
-pub fn one<C>(context: &RequestContext, id: <C::On as Resource>::Id) -> Authorized<C>
+pub(crate) fn one<C>(context: &RequestContext, id: <C::On as Resource>::Id) -> Authorized<C>
 where
     C: Capability,
     C::On: Resource<Parent = Top>,
@@ -204,12 +204,12 @@ where
     context.snapshot().authorize_one(id, ()).unwrap()
 }
 
-pub fn nothing<T>(_: &T) -> Journal {
+pub(crate) fn nothing<T>(_: &T) -> Journal {
     Journal::default()
 }
 
 /// The machine word of a refusal.
-pub fn reason(error: &UseCaseError) -> &'static str {
+pub(crate) fn reason(error: &UseCaseError) -> &'static str {
     let first = |problems: &[Problem]| problems[0].reason;
     match error {
         UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => first(problems),

@@ -146,7 +146,7 @@ async fn a_changed_password_ends_the_other_sessions() {
     });
     let identity = world.identity();
     let new = "a river under old stones";
-    identity.change_password(&context("viewer"), (PASSWORD, new), &Journal::default()).await.unwrap();
+    identity.change_password(&context("viewer"), PASSWORD, new, &Journal::default()).await.unwrap();
     let change = written.lock().unwrap().take().unwrap();
     assert_eq!((change.keep, change.expected), (Some(session(0).id), Revision(3)));
     let turn = identity.passwords.turn().await.unwrap();
@@ -167,7 +167,7 @@ async fn a_password_is_not_changed_to_a_weak_one_nor_without_the_present_one() {
         world.sessions.expect_attempt().returning(|_, _| Ok(free()));
         let refused = world
             .identity()
-            .change_password(&context("viewer"), (present, new), &Journal::default())
+            .change_password(&context("viewer"), present, new, &Journal::default())
             .await
             .unwrap_err();
         assert_eq!(reason(&refused), expected, "{new}");
@@ -181,7 +181,7 @@ async fn the_present_password_is_not_guessed_through_an_open_session() {
     world.sessions.expect_attempt().returning(|_, now| Ok(Attempt::Refused { next_at: now.plus_seconds(8) }));
     let refused = world
         .identity()
-        .change_password(&context("viewer"), ("a guess", "a river under old stones"), &Journal::default())
+        .change_password(&context("viewer"), "a guess", "a river under old stones", &Journal::default())
         .await;
     assert!(matches!(refused, Err(UseCaseError::Throttled { retry_after_seconds: 8 })), "{refused:?}");
 }

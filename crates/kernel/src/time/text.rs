@@ -152,10 +152,11 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, at: OffsetDateTime) -> fmt::Resu
         (22, u32::from(second)),
         (26, u32::from(at.millisecond())),
     ] {
-        put(&mut text[..end], number);
+        put(text.get_mut(..end).ok_or(fmt::Error)?, number);
     }
     let begin = if year < 0 { 0 } else { 3 };
-    str::from_utf8(&text[begin..]).map_or(Err(fmt::Error), |text| f.write_str(text))
+    let shown = text.get(begin..).unwrap_or_default();
+    str::from_utf8(shown).map_or(Err(fmt::Error), |text| f.write_str(text))
 }
 
 /// Writes a number's digits at the end of a text.

@@ -276,7 +276,7 @@ fn the_installation_acts_with_a_reason_and_all_rights() {
     let (user, tenant) = (facts().user_id, facts().tenant);
     let session = SessionId(Uuid::from_u128(9));
     let reason = OwnReason("a test");
-    let context = RequestContext::of_the_installation(reason, (tenant, user), session, request);
+    let context = RequestContext::of_the_installation(reason, tenant, user, session, request);
     assert_eq!((context.own_reason(), context.tenant(), context.user_id()), (Some(reason), tenant, user));
     assert!(Permission::ALL.iter().all(|permission| context.holds(*permission)));
 }

@@ -4,26 +4,30 @@ use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_policy::{Effect, Facts, GrantFacts, Question, Reason, RuleId, Source, Target};
 use uuid::Uuid;
 
-pub const NOW: Timestamp = Timestamp::from_micros(1_000_000);
+pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_000_000);
 
-pub const R1: &str = "00000000-0000-7000-8000-0000000000a1";
-pub const W1: &str = "00000000-0000-7000-8000-0000000000b1";
-pub const W2: &str = "00000000-0000-7000-8000-0000000000b2";
+pub(crate) const R1: &str = "00000000-0000-7000-8000-0000000000a1";
+pub(crate) const W1: &str = "00000000-0000-7000-8000-0000000000b1";
+pub(crate) const W2: &str = "00000000-0000-7000-8000-0000000000b2";
 /// An id that no rule names.
-pub const NOBODY: &str = "00000000-0000-7000-8000-0000000000ff";
+pub(crate) const NOBODY: &str = "00000000-0000-7000-8000-0000000000ff";
 /// An id in another spelling than its own: no rule is about it, and a deny of it denies all of its kind.
-pub const MISSPELT: &str = "00000000-0000-7000-8000-0000000000A1";
+pub(crate) const MISSPELT: &str = "00000000-0000-7000-8000-0000000000A1";
 
 /// An id as rules name it.
-pub fn rule_id(text: &str) -> RuleId {
+pub(crate) fn rule_id(text: &str) -> RuleId {
     RuleId::read_any(text).unwrap()
 }
 
-pub fn facts() -> Facts {
+pub(crate) fn facts() -> Facts {
     Facts::member(UserId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)))
 }
 
-pub fn grant(source: Source, (resource, action, selector): (&str, &str, &str), effect: Effect) -> GrantFacts {
+pub(crate) fn grant(
+    source: Source,
+    (resource, action, selector): (&str, &str, &str),
+    effect: Effect,
+) -> GrantFacts {
     GrantFacts {
         id: format!("{resource}/{action}/{selector}"),
         source,
@@ -93,7 +97,7 @@ fn is_denied(facts: &Facts, permission: &str) -> bool {
 }
 
 /// What the answer to a question is.
-pub fn answer(facts: &Facts, question: &Question<'_>) -> Reason {
+pub(crate) fn answer(facts: &Facts, question: &Question<'_>) -> Reason {
     if !facts.active {
         return Reason::PrincipalInactive;
     }

@@ -61,8 +61,8 @@ impl Background {
         });
         let licence = Arc::new(Licence(AtomicBool::new(true)));
         let options = WorkerOptions { poll: POLL, sweep: SWEEP };
-        let known = (Arc::new(runs), store);
-        let worker = Arc::new(Worker::new(known, hub.clone(), clock.clone(), licence.clone(), options));
+        let worker = Worker::new(Arc::new(runs), store, hub.clone(), clock.clone(), licence.clone(), options);
+        let worker = Arc::new(worker);
         Self { worker, hub, clock, licence, stop: watch::channel(false).0 }
     }
 

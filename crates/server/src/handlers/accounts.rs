@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/users
-pub async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
+pub(crate) async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let filter = UserFilter { q: call.query.q, state: call.query.state.map(user_state_of) };
     let found = call.app.identity.users(&call.authorized, &call.context, &filter, &page).await?;
@@ -20,7 +20,7 @@ pub async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
 }
 
 /// POST /api/users
-pub async fn create(call: Call<ops::CreateUser>) -> HandlerResult {
+pub(crate) async fn create(call: Call<ops::CreateUser>) -> HandlerResult {
     let body = &call.body;
     let new = NewAccount {
         email: body.email.clone(),
@@ -38,13 +38,13 @@ pub async fn create(call: Call<ops::CreateUser>) -> HandlerResult {
 }
 
 /// GET /api/users/{userId}
-pub async fn get(call: Call<ops::GetUser>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetUser>) -> HandlerResult {
     let found = call.app.identity.user(&call.authorized, &call.context).await?;
     Ok(Response::data(200, user(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/users/{userId}
-pub async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
+pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
     let body = &call.body;
     let patch = PatchUser {
         email: body.email.clone(),
@@ -60,7 +60,7 @@ pub async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
 }
 
 /// DELETE /api/users/{userId}
-pub async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
+pub(crate) async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_user(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
@@ -68,14 +68,14 @@ pub async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
 }
 
 /// GET /api/members
-pub async fn members(call: Call<ops::ListMembers>) -> HandlerResult {
+pub(crate) async fn members(call: Call<ops::ListMembers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.members(&call.authorized, &call.context, &page).await?;
     Response::list(found, page.limit, |found| member(&found))
 }
 
 /// PUT /api/members/{userId}
-pub async fn set_member(call: Call<ops::SetMember>) -> HandlerResult {
+pub(crate) async fn set_member(call: Call<ops::SetMember>) -> HandlerResult {
     let body = &call.body;
     if body.groups.as_ref().is_some_and(|groups| !groups.is_empty()) {
         return Err(Failure::at("groups", "notAllowed", "This version has no groups; give roles."));
@@ -93,7 +93,7 @@ pub async fn set_member(call: Call<ops::SetMember>) -> HandlerResult {
 }
 
 /// DELETE /api/members/{userId}
-pub async fn remove_member(call: Call<ops::RemoveMember>) -> HandlerResult {
+pub(crate) async fn remove_member(call: Call<ops::RemoveMember>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.remove_member(&call.authorized, &call.context, call.meta.if_match, &journal).await?;

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/bpmn/conformance
-pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> HandlerResult {
+pub(crate) async fn bpmn(_: Call<ops::GetBpmnConformance>) -> HandlerResult {
     let claims = claims();
     let claimed = |claim: &ElementClaim| {
         Ok(ClaimedElement { claim: claim.clone(), tests: evidence::tests(claim.element)? })
@@ -37,7 +37,7 @@ pub async fn bpmn(_: Call<ops::GetBpmnConformance>) -> HandlerResult {
 }
 
 /// GET /api/workflows/bpmn/profiles/common-executable
-pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> HandlerResult {
+pub(crate) async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> HandlerResult {
     let claims = claims();
     let class = claims.classes.iter().find(|class| class.id == "processModeling.commonExecutable");
     let execution = class.ok_or_else(|| Failure::internal("the claims lack the sub-class"))?.clone();
@@ -56,7 +56,7 @@ pub async fn common_executable(_: Call<ops::GetCommonExecutableProfile>) -> Hand
 }
 
 /// GET /api/workflows/dmn/conformance
-pub async fn dmn(_: Call<ops::GetDmnConformance>) -> HandlerResult {
+pub(crate) async fn dmn(_: Call<ops::GetDmnConformance>) -> HandlerResult {
     let claims = heddle_conformance::dmn::claims();
     let report = evidence::dmn().map_err(Failure::internal)?;
     let tests = report.suites.iter();
@@ -84,12 +84,12 @@ pub async fn dmn(_: Call<ops::GetDmnConformance>) -> HandlerResult {
 }
 
 /// GET /api/workflows/bpmn/conformance/report
-pub async fn bpmn_report(call: Call<ops::GetBpmnConformanceReport>) -> HandlerResult {
+pub(crate) async fn bpmn_report(call: Call<ops::GetBpmnConformanceReport>) -> HandlerResult {
     report(evidence::bpmn(), call.query.format, &call.meta)
 }
 
 /// GET /api/workflows/dmn/conformance/report
-pub async fn dmn_report(call: Call<ops::GetDmnConformanceReport>) -> HandlerResult {
+pub(crate) async fn dmn_report(call: Call<ops::GetDmnConformanceReport>) -> HandlerResult {
     report(evidence::dmn(), call.query.format, &call.meta)
 }
 

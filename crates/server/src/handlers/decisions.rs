@@ -11,14 +11,14 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/{workflowId}/dmn/logic
-pub async fn logic(call: Call<ops::GetDecisionLogic>) -> HandlerResult {
+pub(crate) async fn logic(call: Call<ops::GetDecisionLogic>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
-    let found = call.app.definitions.decision_logic(&call.authorized, &call.context, choice).await?;
-    answer(&found)
+    let (view, logic) = call.app.definitions.decision_logic(&call.authorized, &call.context, choice).await?;
+    answer(&view, &logic)
 }
 
 /// PUT /api/workflows/{workflowId}/dmn/logic
-pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> HandlerResult {
+pub(crate) async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> HandlerResult {
     let (source, revision) = match &call.body {
         wire::decisions::DecisionLogicBody::Xml(bytes) => (LogicSource::Document(bytes.clone()), None),
         wire::decisions::DecisionLogicBody::Json(request) => {
@@ -40,13 +40,14 @@ pub async fn save_logic(call: Call<ops::SaveDecisionLogic>) -> HandlerResult {
     };
     let saved = SavedLogic { source, revision: call.seen(revision)? };
     let id = call.authorized.id();
-    let record = |result: &(WorkflowView, DecisionLogic)| call.journal(&id.to_string(), || answer(result));
-    let result =
+    let record =
+        |(view, logic): &(WorkflowView, DecisionLogic)| call.journal(&id.to_string(), || answer(view, logic));
+    let (view, logic) =
         call.app.definitions.save_decision_logic(&call.authorized, &call.context, saved, &record).await?;
-    answer(&result)
+    answer(&view, &logic)
 }
 
-fn answer((view, logic): &(WorkflowView, DecisionLogic)) -> HandlerResult {
+fn answer(view: &WorkflowView, logic: &DecisionLogic) -> HandlerResult {
     let model = logic.model.clone();
     let imported = logic.imported.iter().cloned();
     let imported =

@@ -14,14 +14,14 @@ use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
 /// GET /api/organizations
-pub async fn list(call: Call<ops::ListOrganizations>) -> HandlerResult {
+pub(crate) async fn list(call: Call<ops::ListOrganizations>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.organizations(&call.authorized, &call.context, &page).await?;
     Response::list(found, page.limit, |found| organization(&found))
 }
 
 /// POST /api/organizations
-pub async fn create(call: Call<ops::CreateOrganization>) -> HandlerResult {
+pub(crate) async fn create(call: Call<ops::CreateOrganization>) -> HandlerResult {
     let new =
         CreateOrganization { slug: call.body.slug.clone(), display_name: call.body.display_name.clone() };
     let answer = |made: &Organization| {
@@ -34,13 +34,13 @@ pub async fn create(call: Call<ops::CreateOrganization>) -> HandlerResult {
 }
 
 /// GET /api/organizations/{organizationId}
-pub async fn get(call: Call<ops::GetOrganization>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetOrganization>) -> HandlerResult {
     let found = call.app.identity.organization(&call.authorized, &call.context).await?;
     Ok(Response::data(200, organization(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/organizations/{organizationId}
-pub async fn patch(call: Call<ops::UpdateOrganization>) -> HandlerResult {
+pub(crate) async fn patch(call: Call<ops::UpdateOrganization>) -> HandlerResult {
     let body = &call.body;
     let patch = PatchOrganization {
         slug: body.slug.clone(),
@@ -54,7 +54,7 @@ pub async fn patch(call: Call<ops::UpdateOrganization>) -> HandlerResult {
 }
 
 /// DELETE /api/organizations/{organizationId}
-pub async fn delete(call: Call<ops::DeleteOrganization>) -> HandlerResult {
+pub(crate) async fn delete(call: Call<ops::DeleteOrganization>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app
@@ -77,7 +77,7 @@ pub(super) fn organization(organization: &Organization) -> wire::directory::Orga
 }
 
 /// GET /api/audit-events
-pub async fn audit_events(call: Call<ops::ListAuditEvents>) -> HandlerResult {
+pub(crate) async fn audit_events(call: Call<ops::ListAuditEvents>) -> HandlerResult {
     // What was refused a moment ago is on its way; the reader of the trail shall see it.
     call.app.denials.flush().await;
     let query = call.query;

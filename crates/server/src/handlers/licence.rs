@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_identity::licence::{Install, LicenceReport};
+use heddle_identity::licensing::{Install, LicenceReport};
 use heddle_identity::records::Usage;
 use heddle_policy::licence::{Licence, LicenceState};
 
@@ -13,13 +13,13 @@ use crate::call::Call;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/licence
-pub async fn get(call: Call<ops::GetLicence>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetLicence>) -> HandlerResult {
     let report = call.app.identity.licence(&call.authorized, &call.context).await?;
     shown(200, &report)
 }
 
 /// PUT /api/licence
-pub async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
+pub(crate) async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
     let install = Install {
         text: call.body.licence.clone(),
         force: call.body.force.unwrap_or(false),
@@ -32,7 +32,7 @@ pub async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
 }
 
 /// POST /api/licence/validate
-pub async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
+pub(crate) async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
     let found =
         call.app.identity.validate_licence(&call.authorized, &call.context, &call.body.licence).await?;
     let present = call.app.identity.licence_request(&call.authorized, &call.context).await?;
@@ -44,13 +44,13 @@ pub async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
             message: found.message,
             licence: found
                 .licence
-                .map(|licence| view(&licence, &present.installation_id, present.usage, (false, 0))),
+                .map(|licence| view(&licence, &present.installation_id, present.usage, false, 0)),
         },
     )
 }
 
 /// GET /api/licence/request
-pub async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
+pub(crate) async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
     let request = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let usage = BTreeMap::from([
@@ -69,15 +69,15 @@ pub async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
 }
 
 /// POST /api/licence/trial
-pub async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
+pub(crate) async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
     let record = |report: &LicenceReport| call.journal(&report.installation_id, || shown(201, report));
     let report = call.app.identity.start_trial(&call.authorized, &call.context, &record).await?;
     shown(201, &report)
 }
 
 fn shown(status: u16, report: &LicenceReport) -> HandlerResult {
-    let rest = (report.trial_available, report.revision.0);
-    let data = view(&report.licence, &report.installation_id, report.usage, rest);
+    let (available, revision) = (report.trial_available, report.revision.0);
+    let data = view(&report.licence, &report.installation_id, report.usage, available, revision);
     let answer = Response::data(status, data)?.tagged(report.revision);
     Ok(if status == 201 { answer.with("location", "/api/licence") } else { answer })
 }
@@ -86,7 +86,8 @@ fn view(
     licence: &Licence,
     installation_id: &str,
     usage: Usage,
-    (trial_available, revision): (bool, i64),
+    trial_available: bool,
+    revision: i64,
 ) -> wire::licence::Licence {
     let claims = licence.claims.as_deref();
     let grace_until = match licence.state {

@@ -1,15 +1,15 @@
 //! Handlers: wire types to domain types, a use case, and back. Nothing is decided here.
 
-pub mod accounts;
-pub mod conformance;
-pub mod decisions;
-pub mod directory;
-pub mod licence;
+pub(crate) mod accounts;
+pub(crate) mod conformance;
+pub(crate) mod decisions;
+pub(crate) mod directory;
+pub(crate) mod licence;
 mod literals;
-pub mod platform;
-pub mod roles;
-pub mod run_view;
-pub mod runs;
-pub mod sessions;
-pub mod transform;
-pub mod workflows;
+pub(crate) mod platform;
+pub(crate) mod roles;
+pub(crate) mod run_view;
+pub(crate) mod runs;
+pub(crate) mod sessions;
+pub(crate) mod transform;
+pub(crate) mod workflows;

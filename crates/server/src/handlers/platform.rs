@@ -49,7 +49,7 @@ fn health_of(checks: &[wire::health::HealthCheck]) -> wire::health::HealthStatus
 }
 
 /// GET /health/live: touches nothing.
-pub async fn live(_: PublicCall<ops::GetLiveness>) -> HandlerResult {
+pub(crate) async fn live(_: PublicCall<ops::GetLiveness>) -> HandlerResult {
     Response::data(
         200,
         wire::health::Health { status: wire::health::HealthStatus::Ok, version: None, checks: None },
@@ -57,7 +57,7 @@ pub async fn live(_: PublicCall<ops::GetLiveness>) -> HandlerResult {
 }
 
 /// GET /health/ready
-pub async fn ready(call: PublicCall<ops::GetReadiness>) -> HandlerResult {
+pub(crate) async fn ready(call: PublicCall<ops::GetReadiness>) -> HandlerResult {
     let checks = checks(&call.app).await;
     if checks.iter().all(is_ok) {
         let status = wire::health::HealthStatus::Ok;
@@ -76,7 +76,7 @@ pub async fn ready(call: PublicCall<ops::GetReadiness>) -> HandlerResult {
 }
 
 /// GET /health: the status for everybody; version and checks for who is signed in and may read the organisation.
-pub async fn health(call: PublicCall<ops::GetHealth>) -> HandlerResult {
+pub(crate) async fn health(call: PublicCall<ops::GetHealth>) -> HandlerResult {
     let checks = checks(&call.app).await;
     let status = health_of(&checks);
     let token = call.meta.token.as_deref();
@@ -97,13 +97,13 @@ pub async fn health(call: PublicCall<ops::GetHealth>) -> HandlerResult {
 }
 
 /// GET /openapi.json
-pub async fn openapi(_: PublicCall<ops::GetContractDocument>) -> HandlerResult {
+pub(crate) async fn openapi(_: PublicCall<ops::GetContractDocument>) -> HandlerResult {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
     Ok(json_text(DOCUMENT.get_or_init(|| openapi::contract_json().to_string())))
 }
 
 /// GET /openapi-platform.json
-pub async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) -> HandlerResult {
+pub(crate) async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) -> HandlerResult {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
     Ok(json_text(DOCUMENT.get_or_init(|| openapi::platform_json().to_string())))
 }
@@ -114,7 +114,7 @@ fn json_text(text: &str) -> Response {
 }
 
 /// GET /docs
-pub async fn docs(call: PublicCall<ops::GetDocs>) -> HandlerResult {
+pub(crate) async fn docs(call: PublicCall<ops::GetDocs>) -> HandlerResult {
     if !call.app.config.docs {
         return Err(Failure::not_found());
     }
@@ -122,7 +122,7 @@ pub async fn docs(call: PublicCall<ops::GetDocs>) -> HandlerResult {
 }
 
 /// POST /api/test/clock
-pub async fn advance_clock(call: SessionCall<ops::AdvanceTestClock>) -> HandlerResult {
+pub(crate) async fn advance_clock(call: SessionCall<ops::AdvanceTestClock>) -> HandlerResult {
     if !call.app.config.test_clock {
         return Err(Failure::not_found());
     }

@@ -14,14 +14,14 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/roles
-pub async fn list(call: Call<ops::ListRoles>) -> HandlerResult {
+pub(crate) async fn list(call: Call<ops::ListRoles>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.roles(&call.authorized, &call.context, &page).await?;
     Response::list(found, page.limit, |found| role(&found))
 }
 
 /// POST /api/roles
-pub async fn create(call: Call<ops::CreateRole>) -> HandlerResult {
+pub(crate) async fn create(call: Call<ops::CreateRole>) -> HandlerResult {
     let body = &call.body;
     let new = NewRole {
         name: body.name.clone(),
@@ -42,13 +42,13 @@ pub async fn create(call: Call<ops::CreateRole>) -> HandlerResult {
 }
 
 /// GET /api/roles/{roleId}
-pub async fn get(call: Call<ops::GetRole>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetRole>) -> HandlerResult {
     let found = call.app.identity.role(&call.authorized, &call.context).await?;
     Ok(Response::data(200, role(&found))?.tagged(found.revision))
 }
 
 /// PATCH /api/roles/{roleId}
-pub async fn patch(call: Call<ops::UpdateRole>) -> HandlerResult {
+pub(crate) async fn patch(call: Call<ops::UpdateRole>) -> HandlerResult {
     let body = &call.body;
     let patch = PatchRole {
         name: body.name.clone(),
@@ -65,7 +65,7 @@ pub async fn patch(call: Call<ops::UpdateRole>) -> HandlerResult {
 }
 
 /// DELETE /api/roles/{roleId}
-pub async fn delete(call: Call<ops::DeleteRole>) -> HandlerResult {
+pub(crate) async fn delete(call: Call<ops::DeleteRole>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_role(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
@@ -107,7 +107,7 @@ fn role(role: &Role) -> wire::access::Role {
 }
 
 /// GET /api/grants
-pub async fn grants(call: Call<ops::ListGrants>) -> HandlerResult {
+pub(crate) async fn grants(call: Call<ops::ListGrants>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = |principal| GrantFilter {
@@ -138,7 +138,7 @@ pub async fn grants(call: Call<ops::ListGrants>) -> HandlerResult {
 }
 
 /// POST /api/grants
-pub async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult {
+pub(crate) async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult {
     let body = &call.body;
     let new = NewGrant {
         principal: principal_of(&body.principal)?,
@@ -161,13 +161,13 @@ pub async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult {
 }
 
 /// GET /api/grants/{grantId}
-pub async fn get_grant(call: Call<ops::GetGrant>) -> HandlerResult {
+pub(crate) async fn get_grant(call: Call<ops::GetGrant>) -> HandlerResult {
     let found = call.app.identity.grant(&call.authorized, &call.context).await?;
     Response::data(200, grant(&found))
 }
 
 /// DELETE /api/grants/{grantId}
-pub async fn delete_grant(call: Call<ops::DeleteGrant>) -> HandlerResult {
+pub(crate) async fn delete_grant(call: Call<ops::DeleteGrant>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_grant(&call.authorized, &call.context, &journal).await?;

@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::literals::{run_state, task_state, trigger_kind};
 
 /// A run with its model: tokens that wait at joins are shown too.
-pub fn run(view: &RunView, variables: bool) -> wire::runs::Run {
+pub(crate) fn run(view: &RunView, variables: bool) -> wire::runs::Run {
     bare(&view.run, Some(&view.graph), variables)
 }
 
 /// A run after a step.
-pub fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::runs::Run {
+pub(crate) fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::runs::Run {
     let state = &run.snapshot;
     let ended = run.state.is_terminal();
     let nodes = if ended {
@@ -116,7 +116,7 @@ fn incident(incident: Incident) -> wire::runs::Incident {
 }
 
 /// A human task.
-pub fn task(task: &HumanTask) -> wire::tasks::HumanTask {
+pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
     wire::tasks::HumanTask {
         id: task.id.to_string(),
         run_id: task.run.to_string(),

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/{workflowId}/runs
-pub async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
+pub(crate) async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let waiting = query.waiting_longer_than.map(wire::duration::Duration::millis);
@@ -38,7 +38,7 @@ pub async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
 }
 
 /// POST /api/workflows/{workflowId}/runs
-pub async fn start(call: Call<ops::StartRun>) -> HandlerResult {
+pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
     let body = &call.body;
     let request = StartRun {
         input: body.input.clone().unwrap_or_default(),
@@ -88,7 +88,7 @@ fn started(app: &App, run: &Run) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}
-pub async fn get(call: Call<ops::GetRun>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
     let view = call.app.runs.get(&call.authorized).await?;
     let include = call.query.include.unwrap_or_default();
     let mut shown = run_view::run(&view, include.contains(&wire::runs::RunInclude::Variables));
@@ -100,7 +100,7 @@ pub async fn get(call: Call<ops::GetRun>) -> HandlerResult {
 }
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
-pub async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
+pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
     let id = call.authorized.id().to_string();
     if call.query.purge == Some(true) {
         let mut journal = call.audited(&id);
@@ -118,7 +118,7 @@ pub async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/decision
-pub async fn decide(call: Call<ops::DecideRun>) -> HandlerResult {
+pub(crate) async fn decide(call: Call<ops::DecideRun>) -> HandlerResult {
     let body = &call.body;
     let decision = Decision {
         kind: decision_of(body.decision),
@@ -142,7 +142,7 @@ fn decided(app: &App, run: &Run) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events
-pub async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
+pub(crate) async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = EventFilter {
@@ -155,7 +155,7 @@ pub async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete
-pub async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResult {
+pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResult {
     let body = &call.body;
     let task = match body.task_id.as_deref().map(str::parse::<TaskId>) {
         None => None,
@@ -170,13 +170,15 @@ pub async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResult {
     };
     let (id, node) = (call.authorized.id().to_string(), call.path.node_id.as_str());
     let details = json!({ "nodeId": node, "outcome": body.outcome });
-    let record =
-        |done: &(HumanTask, Run)| call.journal_with(&id, details.clone(), || completed(&call.app, done));
-    let done = call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
-    completed(&call.app, &done)
+    let record = |(task, run): &(HumanTask, Run)| {
+        call.journal_with(&id, details.clone(), || completed(&call.app, task, run))
+    };
+    let (task, run) =
+        call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
+    completed(&call.app, &task, &run)
 }
 
-fn completed(app: &App, (task, run): &(HumanTask, Run)) -> HandlerResult {
+fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
     let data = wire::tasks::CompletedTask {
         task: run_view::task(task),
         run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
@@ -185,7 +187,7 @@ fn completed(app: &App, (task, run): &(HumanTask, Run)) -> HandlerResult {
 }
 
 /// GET /api/human-tasks
-pub async fn tasks(call: Call<ops::ListHumanTasks>) -> HandlerResult {
+pub(crate) async fn tasks(call: Call<ops::ListHumanTasks>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let whose = match (query.assignee.as_deref(), query.candidate.as_deref()) {
@@ -215,12 +217,12 @@ pub async fn tasks(call: Call<ops::ListHumanTasks>) -> HandlerResult {
         run: id_of(query.run_id.as_deref(), "runId")?,
         ..TaskFilter::default()
     };
-    let found = call.app.runs.tasks(&call.authorized, &call.context, (whose, filter), &page).await?;
+    let found = call.app.runs.tasks(&call.authorized, &call.context, whose, filter, &page).await?;
     Response::list(found, page.limit, |task| run_view::task(&task))
 }
 
 /// POST /api/human-tasks/{taskId}/assign
-pub async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
+pub(crate) async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     let assignment = match &call.body.assignee {
         Patch::Null => Assignment::Release,
         Patch::Value(name) if name == "me" => Assignment::Claim,
@@ -230,16 +232,13 @@ pub async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     let details = json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), Patch::Null | Patch::Absent => None } });
     let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
     let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
-    let task = call
-        .app
-        .runs
-        .assign(&call.authorized, &call.context, (call.path.task_id, assignment), &record)
-        .await?;
+    let task =
+        call.app.runs.assign(&call.authorized, &call.context, call.path.task_id, assignment, &record).await?;
     answer(&task)
 }
 
 /// POST /api/case-events
-pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
+pub(crate) async fn case_event(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
     let body = &call.body;
     let sent = CaseEvent {
         correlation_key: body.correlation_key.clone(),
@@ -263,7 +262,7 @@ pub async fn case_event(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
 }
 
 /// GET /api/case-events/{eventId}
-pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> HandlerResult {
+pub(crate) async fn case_event_status(call: Call<ops::GetCaseEvent>) -> HandlerResult {
     let event = call.app.runs.event(&call.authorized, &call.context, call.path.event_id).await?;
     let data = wire::case_events::CaseEventStatus {
         state: case_event_state(event.state),
@@ -275,7 +274,7 @@ pub async fn case_event_status(call: Call<ops::GetCaseEvent>) -> HandlerResult {
 }
 
 /// POST /api/signals
-pub async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
+pub(crate) async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
     let body = &call.body;
     let sent = SignalCall {
         name: body.name.clone(),

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// POST /api/setup
-pub async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> HandlerResult {
+pub(crate) async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> HandlerResult {
     let body = call.body;
     let wanted = SetUpRequest {
         slug: body.organization.slug,
@@ -36,7 +36,7 @@ pub async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> HandlerResult {
 }
 
 /// POST /api/auth/sign-in
-pub async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
+pub(crate) async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
     let body = call.body;
     let wanted = SignIn {
         email: body.email,
@@ -65,7 +65,7 @@ pub async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
 }
 
 /// POST /api/auth/sign-out
-pub async fn sign_out(call: SessionCall<ops::SignOut>) -> HandlerResult {
+pub(crate) async fn sign_out(call: SessionCall<ops::SignOut>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.caller.session_id().map(|id| id.to_string()).unwrap_or_default();
     call.app.identity.sign_out(&context, &journal(&call, &context, &id)).await?;
@@ -74,7 +74,7 @@ pub async fn sign_out(call: SessionCall<ops::SignOut>) -> HandlerResult {
 }
 
 /// GET /api/auth/session
-pub async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult {
+pub(crate) async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult {
     let context = call.caller.context(call.facts);
     let info = call.app.identity.session_info(&context).await?;
     let sessions = call.app.identity.sessions(&context).await?;
@@ -99,7 +99,7 @@ pub async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult {
 }
 
 /// GET /api/auth/sessions
-pub async fn list(call: SessionCall<ops::ListSessions>) -> HandlerResult {
+pub(crate) async fn list(call: SessionCall<ops::ListSessions>) -> HandlerResult {
     let context = call.caller.context(call.facts);
     let own = call.caller.session_id();
     let items = call.app.identity.sessions(&context).await?;
@@ -108,7 +108,7 @@ pub async fn list(call: SessionCall<ops::ListSessions>) -> HandlerResult {
 }
 
 /// DELETE /api/auth/sessions/{sessionId}
-pub async fn end(call: SessionCall<ops::EndSession>) -> HandlerResult {
+pub(crate) async fn end(call: SessionCall<ops::EndSession>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.path.session_id;
     call.app.identity.end_session(&context, id, &journal(&call, &context, &id.to_string())).await?;
@@ -116,16 +116,17 @@ pub async fn end(call: SessionCall<ops::EndSession>) -> HandlerResult {
 }
 
 /// PUT /api/auth/password
-pub async fn change_password(call: SessionCall<ops::ChangePassword>) -> HandlerResult {
+pub(crate) async fn change_password(call: SessionCall<ops::ChangePassword>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let journal = journal(&call, &context, &context.user_id().to_string());
-    let passwords = (call.body.current_password.as_str(), call.body.new_password.as_str());
-    call.app.identity.change_password(&context, passwords, &journal).await?;
+    let body = &call.body;
+    let identity = &call.app.identity;
+    identity.change_password(&context, &body.current_password, &body.new_password, &journal).await?;
     Ok(Response::none())
 }
 
 /// GET /api/auth/tokens
-pub async fn tokens(call: SessionCall<ops::ListApiTokens>) -> HandlerResult {
+pub(crate) async fn tokens(call: SessionCall<ops::ListApiTokens>) -> HandlerResult {
     let context = call.caller.context(call.facts);
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.identity.tokens(&context, &page).await?;
@@ -133,7 +134,7 @@ pub async fn tokens(call: SessionCall<ops::ListApiTokens>) -> HandlerResult {
 }
 
 /// POST /api/auth/tokens
-pub async fn create_token(call: SessionCall<ops::CreateApiToken>) -> HandlerResult {
+pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let body = &call.body;
     let new = NewApiToken {
@@ -153,7 +154,7 @@ pub async fn create_token(call: SessionCall<ops::CreateApiToken>) -> HandlerResu
 }
 
 /// DELETE /api/auth/tokens/{tokenId}
-pub async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> HandlerResult {
+pub(crate) async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.path.token_id;
     call.app.identity.delete_token(&context, id, &journal(&call, &context, &id.to_string())).await?;
@@ -161,7 +162,7 @@ pub async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> HandlerResu
 }
 
 fn journal<O: Operation>(call: &SessionCall<O>, context: &RequestContext, resource: &str) -> Journal {
-    Journal { audit: audit(&call.app, O::ID.spec(), context, (resource, json!({}))), idempotency: None }
+    Journal { audit: audit(&call.app, O::ID.spec(), context, resource, json!({})), idempotency: None }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {

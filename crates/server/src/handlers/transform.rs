@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// POST /api/workflows/transform/preview
-pub async fn preview(call: Call<ops::PreviewTransform>) -> HandlerResult {
+pub(crate) async fn preview(call: Call<ops::PreviewTransform>) -> HandlerResult {
     let (request, format) = match call.body {
         wire::transform::TransformBody::Xml(bytes) => {
             let format = SourceFormat::of_xml(&bytes);
@@ -26,7 +26,7 @@ pub async fn preview(call: Call<ops::PreviewTransform>) -> HandlerResult {
     };
     let (file_name, target) = (request.file_name.clone(), request.target);
     let previewed = call.app.definitions.preview(&call.authorized, &call.context, request).await?;
-    Response::data(200, shown(previewed, (format, target), file_name)?)
+    Response::data(200, shown(previewed, format, target, file_name)?)
 }
 
 fn from_json(request: wire::transform::TransformRequest) -> Result<(PreviewRequest, &'static str), Failure> {
@@ -82,7 +82,8 @@ fn check_definition(bytes: &[u8]) -> Result<(), Failure> {
 
 fn shown(
     previewed: Previewed,
-    (format, target): (&str, TransformTarget),
+    format: &str,
+    target: TransformTarget,
     file_name: Option<String>,
 ) -> Result<wire::transform::TransformPreview, Failure> {
     let json = |error: serde_json::Error| Failure::internal(error.to_string());
@@ -108,7 +109,7 @@ fn shown(
 }
 
 /// GET /api/workflows/{workflowId}/export/bpmn
-pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
+pub(crate) async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
     let file_name = format!("{}.bpmn", exported.workflow.slug);
@@ -129,7 +130,7 @@ pub async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}/export/bpel
-pub async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
+pub(crate) async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
     let request = BpelRequest {
         version: version_choice(call.query.version.as_deref())?,
         process: call.query.process,
@@ -139,12 +140,12 @@ pub async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
     let (extension, media) =
         if exported.archive { ("zip", "application/zip") } else { ("bpel", "application/xml") };
     let file_name = format!("{}.{extension}", exported.workflow.slug);
-    let shown = (exported.bytes, exported.sha256, exported.diagnostics);
-    file(call.meta.wants_json, shown, (media, file_name))
+    let (bytes, sha256, diagnostics) = (exported.bytes, exported.sha256, exported.diagnostics);
+    file(call.meta.wants_json, ExportedFile { bytes, sha256, diagnostics, media, file_name })
 }
 
 /// GET /api/workflows/{workflowId}/export/dmn
-pub async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
+pub(crate) async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
     let archive = matches!(call.query.format, Some(wire::definition::DmnFormat::Zip));
     let request = DmnRequest {
         version: version_choice(call.query.version.as_deref())?,
@@ -153,16 +154,28 @@ pub async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
     };
     let exported = call.app.definitions.export_dmn(&call.authorized, &call.context, request).await?;
     let media = if archive { "application/zip" } else { "application/xml" };
-    let shown = (exported.bytes, exported.sha256, exported.diagnostics);
-    file(call.meta.wants_json, shown, (media, exported.file_name))
+    let exported = ExportedFile {
+        bytes: exported.bytes,
+        sha256: exported.sha256,
+        diagnostics: exported.diagnostics,
+        media,
+        file_name: exported.file_name,
+    };
+    file(call.meta.wants_json, exported)
+}
+
+/// File that an export gives, with what was lost on the way into it.
+struct ExportedFile {
+    bytes: Vec<u8>,
+    sha256: String,
+    diagnostics: Vec<wire::definition::Diagnostic>,
+    media: &'static str,
+    file_name: String,
 }
 
 /// A file as it is, or inside JSON.
-fn file(
-    wants_json: bool,
-    (bytes, sha256, diagnostics): (Vec<u8>, String, Vec<Diagnostic>),
-    (media, file_name): (&str, String),
-) -> HandlerResult {
+fn file(wants_json: bool, exported: ExportedFile) -> HandlerResult {
+    let ExportedFile { bytes, sha256, diagnostics, media, file_name } = exported;
     if !wants_json {
         return Ok(Response::document(bytes, media, &file_name));
     }
@@ -185,7 +198,7 @@ fn file(
 }
 
 /// GET /api/workflows/{workflowId}/import-source
-pub async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
+pub(crate) async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
     let source = call.app.definitions.import_source(&call.authorized, &call.context).await?;
     if call.meta.wants_json {
         return Response::data(

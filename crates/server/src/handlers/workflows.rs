@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows
-pub async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
+pub(crate) async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
     let filter = WorkflowFilter {
@@ -31,7 +31,7 @@ pub async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
 }
 
 /// POST /api/workflows
-pub async fn create(call: Call<ops::CreateWorkflow>) -> HandlerResult {
+pub(crate) async fn create(call: Call<ops::CreateWorkflow>) -> HandlerResult {
     let body = &call.body;
     let (draft, definition) = draft_of(body.definition.clone());
     let new = NewWorkflow {
@@ -54,14 +54,14 @@ fn created(view: &WorkflowView, draft: &Draft) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}
-pub async fn get(call: Call<ops::GetWorkflow>) -> HandlerResult {
+pub(crate) async fn get(call: Call<ops::GetWorkflow>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let (view, draft) = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
     Ok(Response::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
 }
 
 /// PATCH /api/workflows/{workflowId}
-pub async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
+pub(crate) async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
     let body = &call.body;
     let patch = WorkflowPatch {
         display_name: body.display_name.clone(),
@@ -79,7 +79,7 @@ pub async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
 }
 
 /// DELETE /api/workflows/{workflowId}
-pub async fn delete(call: Call<ops::DeleteWorkflow>) -> HandlerResult {
+pub(crate) async fn delete(call: Call<ops::DeleteWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.definitions.delete(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
@@ -87,7 +87,7 @@ pub async fn delete(call: Call<ops::DeleteWorkflow>) -> HandlerResult {
 }
 
 /// PUT /api/workflows/{workflowId}/draft
-pub async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
+pub(crate) async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
     if call.body.definition.is_absent() {
         return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
     }
@@ -107,7 +107,7 @@ pub async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
 }
 
 /// POST /api/workflows/{workflowId}/validate
-pub async fn validate(call: Call<ops::ValidateWorkflow>) -> HandlerResult {
+pub(crate) async fn validate(call: Call<ops::ValidateWorkflow>) -> HandlerResult {
     let profile = match call.body.profile {
         Some(wire::workflows::Profile::Structural) => ValidationProfile::Structural,
         None => ValidationProfile::Executable,
@@ -129,7 +129,7 @@ pub async fn validate(call: Call<ops::ValidateWorkflow>) -> HandlerResult {
 }
 
 /// POST /api/workflows/{workflowId}/publish
-pub async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
+pub(crate) async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
     let request = PublishRequest {
         change_note: call.body.change_note.clone(),
         revision: call.seen(call.body.revision)?,
@@ -147,14 +147,14 @@ pub async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
 }
 
 /// GET /api/workflows/{workflowId}/versions
-pub async fn versions(call: Call<ops::ListVersions>) -> HandlerResult {
+pub(crate) async fn versions(call: Call<ops::ListVersions>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
     let found = call.app.definitions.versions(&call.authorized, &call.context, &page).await?;
     Response::list(found, page.limit, |found| version(&found))
 }
 
 /// PUT /api/workflows/{workflowId}/star
-pub async fn star(call: Call<ops::StarWorkflow>) -> HandlerResult {
+pub(crate) async fn star(call: Call<ops::StarWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     let view = call.app.definitions.star(&call.authorized, &call.context, true, &journal).await?;
@@ -162,7 +162,7 @@ pub async fn star(call: Call<ops::StarWorkflow>) -> HandlerResult {
 }
 
 /// DELETE /api/workflows/{workflowId}/star
-pub async fn unstar(call: Call<ops::UnstarWorkflow>) -> HandlerResult {
+pub(crate) async fn unstar(call: Call<ops::UnstarWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.definitions.star(&call.authorized, &call.context, false, &journal).await?;

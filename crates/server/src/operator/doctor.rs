@@ -239,7 +239,7 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
     };
     let nobody = uuid::Uuid::nil();
     let context =
-        own_context(OwnReason("a check of the licence"), clock.now(), (TenantId(nobody), UserId(nobody)));
+        own_context(OwnReason("a check of the licence"), clock.now(), TenantId(nobody), UserId(nobody));
     let Ok(authorized) = context.snapshot().authorize_kind::<LicenceRead>() else {
         return failed("the licence may not be read".to_owned());
     };

@@ -6,7 +6,7 @@ use heddle_testkit::sse::{Event, Stream};
 use heddle_testkit::{Client, TestApp, with_both};
 use serde_json::{Value, json};
 
-pub const APPROVAL: &str = include_str!("../../demo/approval.bpmn");
+pub(crate) const APPROVAL: &str = include_str!("../../demo/approval.bpmn");
 
 #[tokio::test]
 async fn from_a_file_to_a_finished_run_and_back() {

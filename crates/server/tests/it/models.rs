@@ -1,7 +1,7 @@
 //! Processes that tests run.
 
 /// A BPMN file with one process of these elements.
-pub fn process(id: &str, beside: &str, elements: &str) -> String {
+pub(crate) fn process(id: &str, beside: &str, elements: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -11,7 +11,7 @@ pub fn process(id: &str, beside: &str, elements: &str) -> String {
 }
 
 /// Sequence flows `f0`, `f1`, ... through the nodes.
-pub fn flows(nodes: &[&str]) -> String {
+pub(crate) fn flows(nodes: &[&str]) -> String {
     let flow = |(at, pair): (usize, &[&str])| {
         format!(r#"<sequenceFlow id="f{at}" sourceRef="{}" targetRef="{}"/>"#, pair[0], pair[1])
     };
@@ -19,13 +19,13 @@ pub fn flows(nodes: &[&str]) -> String {
 }
 
 /// Start, a human task `work`, end.
-pub fn task() -> String {
+pub(crate) fn task() -> String {
     let elements = r#"<startEvent id="start"/><userTask id="work" name="Work"/><endEvent id="end"/>"#;
     process("p", "", &format!("{elements}{}", flows(&["start", "work", "end"])))
 }
 
 /// Start, a timer `wait` of that duration, end.
-pub fn timer(duration: &str) -> String {
+pub(crate) fn timer(duration: &str) -> String {
     let elements = format!(
         r#"<startEvent id="start"/><intermediateCatchEvent id="wait"><timerEventDefinition id="t"><timeDuration
         xsi:type="tFormalExpression">{duration}</timeDuration></timerEventDefinition></intermediateCatchEvent>
@@ -35,7 +35,7 @@ pub fn timer(duration: &str) -> String {
 }
 
 /// Start, optionally a human task `work`, the message `paid`, end.
-pub fn message(with_task: bool) -> String {
+pub(crate) fn message(with_task: bool) -> String {
     let (task, path): (_, &[&str]) = match with_task {
         true => (r#"<userTask id="work"/>"#, &["start", "work", "wait", "end"]),
         false => ("", &["start", "wait", "end"]),
@@ -49,7 +49,7 @@ pub fn message(with_task: bool) -> String {
 }
 
 /// A gateway with the conditions `way = "a"` and `way = "b"` and no default.
-pub fn gateway() -> String {
+pub(crate) fn gateway() -> String {
     let elements = r#"<startEvent id="start"/><exclusiveGateway id="which"/><endEvent id="a"/><endEvent id="b"/>
         <sequenceFlow id="f0" sourceRef="start" targetRef="which"/>
         <sequenceFlow id="fa" sourceRef="which" targetRef="a"><conditionExpression

@@ -4,31 +4,31 @@ use heddle_api::operations::{BodyMedia, OperationId, OperationSpec};
 use serde_json::{Value, json};
 
 /// An id that nothing has.
-pub const NOBODY: &str = "018f0000-0000-7000-8000-000000000001";
+pub(crate) const NOBODY: &str = "018f0000-0000-7000-8000-000000000001";
 
 /// The path with every parameter filled in.
-pub fn path(spec: &OperationSpec, value: impl Fn(&str) -> String) -> String {
+pub(crate) fn path(spec: &OperationSpec, value: impl Fn(&str) -> String) -> String {
     spec.path_parameters()
         .fold(spec.path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), &value(name)))
 }
 
 /// The path with ids that nothing has.
-pub fn nobody(spec: &OperationSpec) -> String {
+pub(crate) fn nobody(spec: &OperationSpec) -> String {
     path(spec, |_| NOBODY.to_owned())
 }
 
 /// The path with the caller's organisation, and other ids that nothing has.
-pub fn within(spec: &OperationSpec, organization: &str) -> String {
+pub(crate) fn within(spec: &OperationSpec, organization: &str) -> String {
     path(spec, |name| if name == "organizationId" { organization } else { NOBODY }.to_owned())
 }
 
 /// Whether the operation reads a JSON body.
-pub fn takes_json(spec: &OperationSpec) -> bool {
+pub(crate) fn takes_json(spec: &OperationSpec) -> bool {
     spec.body != BodyMedia::None
 }
 
 /// A body that the operation takes.
-pub fn body(id: OperationId) -> Value {
+pub(crate) fn body(id: OperationId) -> Value {
     use OperationId as Id;
     let secret = "a long enough secret";
     match id {

@@ -20,7 +20,8 @@ use crate::words::PrincipalKindWord;
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, access): (&GrantFilter, &AccessFilter<resource::Grant>),
+    filter: &GrantFilter,
+    access: &AccessFilter<resource::Grant>,
     page: &PageRequest,
 ) -> Result<Page<GrantRow>, StoreError> {
     let last = page::position_in_time(page)?;

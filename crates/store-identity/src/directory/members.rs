@@ -185,7 +185,8 @@ pub(super) async fn set(
 
 pub(super) async fn remove(
     store: &IdentityStore,
-    (tenant, user): (TenantId, UserId),
+    tenant: TenantId,
+    user: UserId,
     expected: Revision,
     journal: &Journal,
 ) -> Result<Change, StoreError> {

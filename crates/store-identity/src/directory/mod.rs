@@ -76,7 +76,7 @@ impl DirectoryStore for IdentityStore {
         access: &AccessFilter<resource::User>,
         page: &PageRequest,
     ) -> Result<Page<User>, StoreError> {
-        users::list(self, tenant, (filter, access), page).await
+        users::list(self, tenant, filter, access, page).await
     }
 
     async fn user(&self, tenant: TenantId, id: UserId) -> Result<User, StoreError> {
@@ -108,7 +108,7 @@ impl DirectoryStore for IdentityStore {
         expected: Revision,
         journal: &Journal,
     ) -> Result<Change, StoreError> {
-        users::delete(self, (home, id), expected, journal).await
+        users::delete(self, home, id, expected, journal).await
     }
 
     async fn members(
@@ -140,7 +140,7 @@ impl DirectoryStore for IdentityStore {
         expected: Revision,
         journal: &Journal,
     ) -> Result<Change, StoreError> {
-        members::remove(self, (tenant, user), expected, journal).await
+        members::remove(self, tenant, user, expected, journal).await
     }
 
     async fn roles(
@@ -180,7 +180,7 @@ impl DirectoryStore for IdentityStore {
         expected: Revision,
         journal: &Journal,
     ) -> Result<Change, StoreError> {
-        roles::delete(self, (tenant, id), expected, journal).await
+        roles::delete(self, tenant, id, expected, journal).await
     }
 
     async fn grants(
@@ -190,7 +190,7 @@ impl DirectoryStore for IdentityStore {
         access: &AccessFilter<resource::Grant>,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError> {
-        grants::list(self, tenant, (filter, access), page).await
+        grants::list(self, tenant, filter, access, page).await
     }
 
     async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError> {

@@ -111,7 +111,8 @@ pub(super) async fn update(
 
 pub(super) async fn delete(
     store: &IdentityStore,
-    (tenant, id): (TenantId, RoleId),
+    tenant: TenantId,
+    id: RoleId,
     expected: Revision,
     journal: &Journal,
 ) -> Result<Change, StoreError> {

@@ -34,7 +34,8 @@ macro_rules! belonging {
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    (filter, access): (&UserFilter, &AccessFilter<resource::User>),
+    filter: &UserFilter,
+    access: &AccessFilter<resource::User>,
     page: &PageRequest,
 ) -> Result<Page<User>, StoreError> {
     let last = page::position_in_time(page)?;
@@ -122,7 +123,8 @@ async fn organizations_of<C: AsConn>(
 /// The account of this home at the expected revision, and its organisations with their rights locked.
 async fn lock<C: AsConn>(
     conn: &mut C,
-    (home, id): (TenantId, UserId),
+    home: TenantId,
+    id: UserId,
     expected: Revision,
 ) -> Result<(UserRow, Vec<TenantId>), Error> {
     let tenants = organizations_of(conn, home, id).await?;
@@ -145,7 +147,7 @@ pub(super) async fn update(
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let key = Id::from(user.id);
-        let (old, tenants) = lock(conn, (user.home, user.id), expected).await?;
+        let (old, tenants) = lock(conn, user.home, user.id, expected).await?;
         let active = user.state == UserState::Active;
         if !active && old.state.0 == UserState::Active {
             for tenant in tenants {
@@ -173,12 +175,13 @@ pub(super) async fn update(
 
 pub(super) async fn delete(
     store: &IdentityStore,
-    (home, id): (TenantId, UserId),
+    home: TenantId,
+    id: UserId,
     expected: Revision,
     journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
-        let (_, tenants) = lock(conn, (home, id), expected).await?;
+        let (_, tenants) = lock(conn, home, id, expected).await?;
         for tenant in &tenants {
             if owners::is_last(conn, *tenant, id).await? {
                 return Ok(Change::LastOwner);

@@ -17,19 +17,19 @@ use heddle_store_identity::IdentityStore;
 use heddle_usecase::{Actor, ActorKind, AuditEntry, Journal, Outcome};
 use uuid::Uuid;
 
-pub const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
-pub const ACME: TenantId = TenantId(Uuid::from_u128(100));
-pub const OTHER: TenantId = TenantId(Uuid::from_u128(200));
-pub const ADA: UserId = UserId(Uuid::from_u128(1));
-pub const BOB: UserId = UserId(Uuid::from_u128(2));
-pub const OWNER: RoleId = RoleId(Uuid::from_u128(10));
-pub const WORKER: RoleId = RoleId(Uuid::from_u128(11));
+pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+pub(crate) const ACME: TenantId = TenantId(Uuid::from_u128(100));
+pub(crate) const OTHER: TenantId = TenantId(Uuid::from_u128(200));
+pub(crate) const ADA: UserId = UserId(Uuid::from_u128(1));
+pub(crate) const BOB: UserId = UserId(Uuid::from_u128(2));
+pub(crate) const OWNER: RoleId = RoleId(Uuid::from_u128(10));
+pub(crate) const WORKER: RoleId = RoleId(Uuid::from_u128(11));
 
-pub fn page(limit: u32) -> PageRequest {
+pub(crate) fn page(limit: u32) -> PageRequest {
     PageRequest { limit, cursor: None }
 }
 
-pub fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEntry {
+pub(crate) fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEntry {
     AuditEntry {
         id: EventId(Uuid::from_u128(n)),
         tenant,
@@ -46,11 +46,11 @@ pub fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEntry {
 }
 
 /// A journal whose audit event tells whether it was written.
-pub fn journal(n: u128) -> Journal {
+pub(crate) fn journal(n: u128) -> Journal {
     Journal { audit: Some(audit(n, Some(ACME), "test.done")), idempotency: None }
 }
 
-pub fn organization(id: TenantId, slug: &str) -> Organization {
+pub(crate) fn organization(id: TenantId, slug: &str) -> Organization {
     Organization {
         id,
         slug: slug.to_owned(),
@@ -61,7 +61,7 @@ pub fn organization(id: TenantId, slug: &str) -> Organization {
     }
 }
 
-pub fn role(tenant: TenantId, id: RoleId, name: &str, system: bool) -> Role {
+pub(crate) fn role(tenant: TenantId, id: RoleId, name: &str, system: bool) -> Role {
     let rules = serde_json::json!({"permissions": {"listed": ["workflows.view"]}, "resources":
         [{"resource": "workflow", "actions": ["read"], "selector": "*", "effect": "allow"}]});
     Role {
@@ -77,7 +77,7 @@ pub fn role(tenant: TenantId, id: RoleId, name: &str, system: bool) -> Role {
     }
 }
 
-pub fn user(id: UserId, home: TenantId, name: &str) -> User {
+pub(crate) fn user(id: UserId, home: TenantId, name: &str) -> User {
     User {
         id,
         home,
@@ -92,7 +92,7 @@ pub fn user(id: UserId, home: TenantId, name: &str) -> User {
     }
 }
 
-pub fn membership(tenant: TenantId, user_id: UserId, roles: &[RoleId]) -> Membership {
+pub(crate) fn membership(tenant: TenantId, user_id: UserId, roles: &[RoleId]) -> Membership {
     Membership {
         tenant,
         user_id,
@@ -104,7 +104,7 @@ pub fn membership(tenant: TenantId, user_id: UserId, roles: &[RoleId]) -> Member
     }
 }
 
-pub fn grant(n: u128, principal: GrantPrincipal) -> GrantRow {
+pub(crate) fn grant(n: u128, principal: GrantPrincipal) -> GrantRow {
     GrantRow {
         tenant: ACME,
         id: GrantId(Uuid::from_u128(n)),
@@ -120,7 +120,7 @@ pub fn grant(n: u128, principal: GrantPrincipal) -> GrantRow {
     }
 }
 
-pub fn session(n: u128, user_id: UserId) -> Session {
+pub(crate) fn session(n: u128, user_id: UserId) -> Session {
     Session {
         id: SessionId(Uuid::from_u128(n)),
         user_id,
@@ -134,7 +134,7 @@ pub fn session(n: u128, user_id: UserId) -> Session {
     }
 }
 
-pub fn token(n: u128, user_id: UserId, tenant: Option<TenantId>) -> ApiToken {
+pub(crate) fn token(n: u128, user_id: UserId, tenant: Option<TenantId>) -> ApiToken {
     ApiToken {
         id: TokenId(Uuid::from_u128(n)),
         user_id,
@@ -149,7 +149,7 @@ pub fn token(n: u128, user_id: UserId, tenant: Option<TenantId>) -> ApiToken {
     }
 }
 
-pub fn installation() -> InstallationState {
+pub(crate) fn installation() -> InstallationState {
     InstallationState {
         installation_id: "i".to_owned(),
         setup_token_sha256: Some("t".to_owned()),
@@ -166,7 +166,7 @@ pub fn installation() -> InstallationState {
     }
 }
 
-pub fn first_organization() -> NewOrganization {
+pub(crate) fn first_organization() -> NewOrganization {
     NewOrganization {
         organization: organization(ACME, "acme"),
         roles: vec![role(ACME, OWNER, "owner", true), role(ACME, WORKER, "worker", true)],
@@ -175,7 +175,7 @@ pub fn first_organization() -> NewOrganization {
 }
 
 /// Acme with its owner Ada.
-pub async fn world(db: &Db) -> IdentityStore {
+pub(crate) async fn world(db: &Db) -> IdentityStore {
     let store = IdentityStore::new(db.clone(), Vec::new());
     let state = installation();
     store.insert(&state, &Journal::default()).await.unwrap();
@@ -194,12 +194,12 @@ pub async fn world(db: &Db) -> IdentityStore {
     store
 }
 
-pub async fn add_bob(store: &IdentityStore, roles: &[RoleId]) {
+pub(crate) async fn add_bob(store: &IdentityStore, roles: &[RoleId]) {
     let new = NewUser { user: user(BOB, ACME, "Bob"), membership: membership(ACME, BOB, roles) };
     assert_eq!(store.insert_user(&new, None, &Journal::default()).await, Ok(LimitOutcome::Done));
 }
 
-pub async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Session {
+pub(crate) async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Session {
     let session = session(n, user);
     let new =
         NewSession { session: session.clone(), account_key: "k".to_owned(), rehash: None, replaces: None };
@@ -207,12 +207,12 @@ pub async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Session {
     session
 }
 
-pub async fn access(store: &IdentityStore, session: &Session) -> Option<Access> {
+pub(crate) async fn access(store: &IdentityStore, session: &Session) -> Option<Access> {
     store.access(TokenKind::Session, &session.token_sha256, None).await.unwrap()
 }
 
 /// Whether the audit event of [`journal`] was written.
-pub async fn was_written(store: &IdentityStore, n: u128) -> bool {
+pub(crate) async fn was_written(store: &IdentityStore, n: u128) -> bool {
     let all = heddle_policy::AccessFilter::everything();
     let events = store.audit_events(ACME, &Default::default(), &all, &page(200)).await.unwrap();
     events.items.iter().any(|event| event.id.0.as_u128() == n)

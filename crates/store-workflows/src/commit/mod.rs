@@ -201,7 +201,7 @@ type Prepared = Result<UnitRows, StoreError>;
 type Answers = Vec<Result<(), StoreError>>;
 
 /// Writes units, each for itself. The answers stand in the order of the units.
-pub async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
+pub(crate) async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
     let count = units.len();
     if count == 0 {
         return Vec::new();

@@ -13,7 +13,7 @@ use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, unnest};
 
 /// Writes the units in a transaction.
-pub async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answers, Error> {
+pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answers, Error> {
     let mut conn = postgres.conn().await?;
     PgDb::begin(&mut conn).await?;
     let answers = write_all(&mut conn, prepared).await;

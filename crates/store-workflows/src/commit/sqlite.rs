@@ -11,7 +11,7 @@ use super::statements::blocking;
 use super::{Answers, Prepared, UnitRows, admitted, begun};
 
 /// Writes the units inside the batch's transaction.
-pub fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answers, Error> {
+pub(crate) fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answers, Error> {
     let there = present(conn, prepared)?;
     if let [only] = prepared {
         // Its failure undoes the transaction: a savepoint would tell nothing more.

@@ -23,7 +23,7 @@ macro_rules! statements {
         }
 
         /// What is not a run comes first: it tells soonest that somebody else was faster.
-        pub $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
+        pub(crate) $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
             if let Some(id) = rows.delivered {
                 let row = outbox::table.find((rows.tenant, id));
                 one(diesel::delete(row).execute(conn)$($wait)*?)?;
@@ -38,7 +38,7 @@ macro_rules! statements {
                 run(conn, write)$($wait)*?;
                 waits(conn, write)$($wait)*?;
                 for change in &write.tasks {
-                    task(conn, (rows.tenant, write.run.id), change)$($wait)*?;
+                    task(conn, rows.tenant, write.run.id, change)$($wait)*?;
                 }
             }
             Ok(())
@@ -114,7 +114,8 @@ macro_rules! statements {
 
         $($async)? fn task(
             conn: &mut $conn,
-            (tenant, of): (Id, Id),
+            tenant: Id,
+            of: Id,
             change: &TaskRows,
         ) -> Result<(), Error> {
             match change {
@@ -143,11 +144,11 @@ macro_rules! statements {
 }
 
 /// On SQLite's own connection.
-pub mod blocking {
+pub(crate) mod blocking {
     statements!(diesel::SqliteConnection, diesel::RunQueryDsl, (), ());
 }
 
 /// On PostgreSQL's.
-pub mod waiting {
+pub(crate) mod waiting {
     statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, (async), (.await));
 }

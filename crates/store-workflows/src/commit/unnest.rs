@@ -15,7 +15,7 @@ use super::{TaskRows, UnitRows};
 const CHUNK: usize = 1000;
 
 /// Adds the rows of units that only add rows. Any failure is one of all of them.
-pub async fn insert(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
+pub(crate) async fn insert(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
     let (mut runs, mut events) = (NewRuns::default(), NewEvents::default());
     for rows in units {
         for step in &rows.steps {

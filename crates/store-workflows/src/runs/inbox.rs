@@ -14,7 +14,7 @@ use crate::schema::{InboxDbRow, OutgoingDbRow};
 use crate::words::{InboxStateWord, KindWord};
 
 /// One event.
-pub async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {
+pub(crate) async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {
     read!(db, |conn| {
         let row: InboxDbRow = case_events::table
             .find((Id::from(tenant), Id::from(id)))
@@ -26,7 +26,7 @@ pub async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxEvent, S
 }
 
 /// The event of a key.
-pub async fn by_key(db: &Db, tenant: TenantId, key: &str) -> Result<Option<InboxEvent>, StoreError> {
+pub(crate) async fn by_key(db: &Db, tenant: TenantId, key: &str) -> Result<Option<InboxEvent>, StoreError> {
     read!(db, |conn| {
         let row: Option<InboxDbRow> = case_events::table
             .filter(case_events::organization_id.eq(Id::from(tenant)))
@@ -51,10 +51,11 @@ macro_rules! kept {
 }
 
 /// Kept events for one that begins to listen.
-pub async fn buffered(
+pub(crate) async fn buffered(
     db: &Db,
     tenant: TenantId,
-    (event_type, correlation_key): (&str, Option<&str>),
+    event_type: &str,
+    correlation_key: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<InboxEvent>, StoreError> {
     read!(db, |conn| {
@@ -72,7 +73,7 @@ pub async fn buffered(
 }
 
 /// Messages and signals to be delivered.
-pub async fn outgoing(db: &Db, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
+pub(crate) async fn outgoing(db: &Db, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
     read!(db, |conn| {
         let rows: Vec<OutgoingDbRow> = outbox::table
             .order((outbox::created_at, outbox::id))
@@ -85,7 +86,7 @@ pub async fn outgoing(db: &Db, limit: i64) -> Result<Vec<Outgoing>, StoreError> 
 }
 
 /// Kept events for which a run waits.
-pub async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
+pub(crate) async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
     read!(db, |conn| {
         let same_key = run_subscriptions::correlation_key
             .is_null()
@@ -109,7 +110,7 @@ pub async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<Inbo
 }
 
 /// Ends what is over.
-pub async fn sweep(db: &Db, now: Timestamp) -> Result<u64, StoreError> {
+pub(crate) async fn sweep(db: &Db, now: Timestamp) -> Result<u64, StoreError> {
     let ended = write_tx!(db, |conn| {
         let over = case_events::table
             .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)))

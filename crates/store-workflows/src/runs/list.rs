@@ -16,14 +16,22 @@ use crate::words::RunStateWord;
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
 
+/// What one query reads of the list: so many runs, behind the one at which it begins.
+#[derive(Clone, Copy)]
+struct Chunk {
+    from: Option<Key>,
+    limit: i64,
+}
+
 const fn key(run: &Run) -> Key {
     (run.created_at.micros(), run.id)
 }
 
 /// A page of a workflow's runs.
-pub async fn list(
+pub(crate) async fn list(
     db: &Db,
-    (tenant, workflow): (TenantId, WorkflowId),
+    tenant: TenantId,
+    workflow: WorkflowId,
     filter: &RunFilter,
     access: &AccessFilter<resource::Run>,
     page: &PageRequest,
@@ -40,11 +48,11 @@ pub async fn list(
     let wanted = page.limit as usize + 1;
     // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
     // its page is full.
-    let chunk = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { page::surplus(page) };
+    let limit = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { page::surplus(page) };
     let mut found = Vec::new();
     while !nothing && found.len() < wanted {
-        let read = chunk_of(db, (tenant, workflow), filter, access, (from, chunk)).await?;
-        let last = i64::try_from(read.len()).unwrap_or(i64::MAX) < chunk;
+        let read = chunk_of(db, tenant, workflow, filter, access, Chunk { from, limit }).await?;
+        let last = i64::try_from(read.len()).unwrap_or(i64::MAX) < limit;
         from = read.last().map(key).or(from);
         found.extend(read.into_iter().filter(|run| stands_at(run, filter.node_id.as_deref())));
         if last || filter.node_id.is_none() {
@@ -61,16 +69,17 @@ fn stands_at(run: &Run, node: Option<&str>) -> bool {
 
 async fn chunk_of(
     db: &Db,
-    (tenant, workflow): (TenantId, WorkflowId),
+    tenant: TenantId,
+    workflow: WorkflowId,
     filter: &RunFilter,
     access: &AccessFilter<resource::Run>,
-    (from, limit): (Option<Key>, i64),
+    chunk: Chunk,
 ) -> Result<Vec<Run>, StoreError> {
     read!(db, |conn| {
         let mut query = runs::table
             .filter(runs::organization_id.eq(Id::from(tenant)))
             .filter(runs::workflow_id.eq(Id::from(workflow)))
-            .limit(limit)
+            .limit(chunk.limit)
             .select(RunDbRow::as_select())
             .into_boxed();
         if let Some(state) = filter.state {
@@ -92,7 +101,7 @@ async fn chunk_of(
             query = query.filter(runs::ended_at.is_null());
         }
         let query = within!(query, access, runs::id);
-        let from = from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
+        let from = chunk.from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
         let query = match filter.sort {
             RunSort::Newest => keyset!(query, (runs::created_at, runs::id), from, descending),
             RunSort::Oldest => keyset!(query, (runs::created_at, runs::id), from, ascending),

@@ -83,7 +83,7 @@ impl RunStore for SqlRunStore {
         access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
-        list::list(&self.db, (tenant, workflow), filter, access, page).await
+        list::list(&self.db, tenant, workflow, filter, access, page).await
     }
 
     async fn events(
@@ -139,7 +139,7 @@ impl RunStore for SqlRunStore {
         name: &'a str,
         correlation_key: Option<&'a str>,
     ) -> Result<Vec<MatchedSubscription>, StoreError> {
-        waits::matching(&self.db, (tenant, kind), name, correlation_key).await
+        waits::matching(&self.db, tenant, kind, name, correlation_key).await
     }
 
     async fn matching_starts(
@@ -184,7 +184,7 @@ impl RunStore for SqlRunStore {
         correlation_key: Option<&'a str>,
         now: Timestamp,
     ) -> Result<Vec<InboxEvent>, StoreError> {
-        inbox::buffered(&self.db, tenant, (event_type, correlation_key), now).await
+        inbox::buffered(&self.db, tenant, event_type, correlation_key, now).await
     }
 
     async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError> {

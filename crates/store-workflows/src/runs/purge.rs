@@ -67,7 +67,7 @@ macro_rules! remove_runs {
 pub(crate) use remove_runs;
 
 /// Removes an ended run with its history.
-pub async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
+pub(crate) async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
     let (tenant, run) = (Id::from(tenant), Id::from(run));
     write_tx!(db, |conn| {
         let (ended_at, updated_at): (Option<At>, At) =

@@ -24,7 +24,7 @@ fn key(task: &HumanTask) -> Position {
 }
 
 /// One task.
-pub async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError> {
+pub(crate) async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError> {
     read!(db, |conn| {
         let row: TaskDbRow = tasks::table
             .find((Id::from(tenant), Id::from(task)))
@@ -36,7 +36,11 @@ pub async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<HumanTask, S
 }
 
 /// The run of a task.
-pub async fn run_of(db: &Db, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError> {
+pub(crate) async fn run_of(
+    db: &Db,
+    tenant: TenantId,
+    task: TaskId,
+) -> Result<Key<resource::Run>, StoreError> {
     let (run, workflow): (Id, Id) = read!(db, |conn| {
         let found = tasks::table.find((Id::from(tenant), Id::from(task)));
         Ok(found.select((tasks::run_id, tasks::workflow_id)).first(conn).await?)
@@ -54,7 +58,7 @@ macro_rules! of_task {
 }
 
 /// A page of tasks.
-pub async fn list(
+pub(crate) async fn list(
     db: &Db,
     tenant: TenantId,
     filter: &TaskFilter,

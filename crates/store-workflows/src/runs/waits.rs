@@ -16,7 +16,7 @@ use crate::schema::BindingDbRow;
 use crate::words::{KindWord, WorkflowStateWord};
 
 /// Timers that are due.
-pub async fn due_timers(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
+pub(crate) async fn due_timers(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
     read!(db, |conn| {
         let rows: Vec<(Id, Id, String, At)> = run_timers::table
             .filter(run_timers::due_at.le(At(now)))
@@ -55,7 +55,7 @@ macro_rules! starts {
 }
 
 /// Timer starts that are due.
-pub async fn due_starts(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError> {
+pub(crate) async fn due_starts(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError> {
     read!(db, |conn| {
         let rows: Vec<BindingDbRow> = starts!()
             .filter(start_bindings::next_due_at.le(At(now)))
@@ -68,7 +68,7 @@ pub async fn due_starts(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<Start
 }
 
 /// When something is due next.
-pub async fn next_due(db: &Db) -> Result<Option<Timestamp>, StoreError> {
+pub(crate) async fn next_due(db: &Db) -> Result<Option<Timestamp>, StoreError> {
     read!(db, |conn| {
         let timer: Option<At> = run_timers::table
             .order(run_timers::due_at)
@@ -88,9 +88,10 @@ pub async fn next_due(db: &Db) -> Result<Option<Timestamp>, StoreError> {
 }
 
 /// Subscriptions that match.
-pub async fn matching(
+pub(crate) async fn matching(
     db: &Db,
-    (tenant, kind): (TenantId, BindingKind),
+    tenant: TenantId,
+    kind: BindingKind,
     name: &str,
     correlation_key: Option<&str>,
 ) -> Result<Vec<MatchedSubscription>, StoreError> {
@@ -117,7 +118,7 @@ pub async fn matching(
 }
 
 /// Start bindings that match.
-pub async fn matching_starts(
+pub(crate) async fn matching_starts(
     db: &Db,
     tenant: TenantId,
     kind: BindingKind,

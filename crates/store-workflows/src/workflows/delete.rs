@@ -15,9 +15,10 @@ use crate::runs::remove_runs;
 use crate::{named, tomb};
 
 /// Deletes a workflow with its versions and ended runs.
-pub async fn delete(
+pub(crate) async fn delete(
     db: &Db,
-    (tenant, id): (TenantId, WorkflowId),
+    tenant: TenantId,
+    id: WorkflowId,
     expected: Option<Revision>,
     unit: &Journal,
 ) -> Result<Deleted, StoreError> {

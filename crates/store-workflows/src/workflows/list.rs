@@ -73,9 +73,10 @@ impl Key {
 }
 
 /// A page of workflows.
-pub async fn list(
+pub(crate) async fn list(
     db: &Db,
-    (tenant, user): (TenantId, UserId),
+    tenant: TenantId,
+    user: UserId,
     filter: &WorkflowFilter,
     access: &AccessFilter<resource::Workflow>,
     page: &PageRequest,
@@ -135,7 +136,7 @@ pub async fn list(
         Ok(rows.into_iter().map(Workflow::from).collect::<Vec<_>>())
     })?;
     let page = Page::from_surplus(found, page.limit, |workflow| Key::of(filter.sort, workflow));
-    Ok(Page { items: views(db, (tenant, user), page.items).await?, next: page.next })
+    Ok(Page { items: views(db, tenant, user, page.items).await?, next: page.next })
 }
 
 /// A place by a time and one by a name: the list has one of them.

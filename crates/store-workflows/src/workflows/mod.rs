@@ -72,7 +72,7 @@ impl WorkflowStore for SqlWorkflowStore {
         access: &AccessFilter<resource::Workflow>,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, StoreError> {
-        list::list(&self.db, (tenant, user), filter, access, page).await
+        list::list(&self.db, tenant, user, filter, access, page).await
     }
 
     async fn delete(
@@ -82,7 +82,7 @@ impl WorkflowStore for SqlWorkflowStore {
         expected: Option<Revision>,
         unit: &Journal,
     ) -> Result<Deleted, StoreError> {
-        delete::delete(&self.db, (tenant, id), expected, unit).await
+        delete::delete(&self.db, tenant, id, expected, unit).await
     }
 
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
@@ -115,7 +115,7 @@ impl WorkflowStore for SqlWorkflowStore {
         starred: bool,
         unit: &Journal,
     ) -> Result<bool, StoreError> {
-        write::star(&self.db, (tenant, id, user), starred, unit).await
+        write::star(&self.db, tenant, id, user, starred, unit).await
     }
 
     async fn keep_source(

@@ -21,9 +21,10 @@ use crate::words::{RunStateWord, WorkflowStateWord};
 type Counted = (Id, RunStateWord, bool, i64);
 
 /// What stands beside workflows for a reader: which are starred, and runs by state, each by one query.
-pub async fn views(
+pub(crate) async fn views(
     db: &Db,
-    (tenant, user): (TenantId, UserId),
+    tenant: TenantId,
+    user: UserId,
     found: Vec<Workflow>,
 ) -> Result<Vec<WorkflowView>, StoreError> {
     let ids: Vec<Id> = found.iter().map(|workflow| workflow.id.into()).collect();
@@ -78,7 +79,7 @@ const fn add(counts: &mut RunCounts, state: RunState, has_incident: bool, count:
 }
 
 /// One workflow.
-pub async fn get(
+pub(crate) async fn get(
     db: &Db,
     tenant: TenantId,
     id: WorkflowId,
@@ -92,11 +93,11 @@ pub async fn get(
             .await?;
         Ok(Workflow::from(row))
     })?;
-    views(db, (tenant, user), vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
+    views(db, tenant, user, vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
 }
 
 /// Its draft.
-pub async fn draft(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {
+pub(crate) async fn draft(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {
     read!(db, |conn| {
         let stored: Option<Vec<u8>> = workflows::table
             .find((Id::from(tenant), Id::from(id)))
@@ -112,7 +113,7 @@ pub async fn draft(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<Draft, S
 }
 
 /// Its versions, newest first.
-pub async fn versions(
+pub(crate) async fn versions(
     db: &Db,
     tenant: TenantId,
     id: WorkflowId,
@@ -140,7 +141,7 @@ pub async fn versions(
 }
 
 /// One version with its definition.
-pub async fn version(
+pub(crate) async fn version(
     db: &Db,
     tenant: TenantId,
     id: WorkflowId,
@@ -162,7 +163,7 @@ pub async fn version(
 }
 
 /// The file that it was imported from.
-pub async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError> {
+pub(crate) async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError> {
     read!(db, |conn| {
         let row: SourceHead = workflow_sources::table
             .inner_join(
@@ -181,7 +182,7 @@ pub async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<ImportS
 }
 
 /// Where it stands.
-pub async fn standing(
+pub(crate) async fn standing(
     db: &Db,
     tenant: TenantId,
     id: WorkflowId,

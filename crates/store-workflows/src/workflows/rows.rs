@@ -11,7 +11,7 @@ use crate::search;
 use crate::words::WorkflowStateWord;
 
 /// A draft as it is stored: nothing, the document `null`, or the document.
-pub fn stored(draft: &Draft) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn stored(draft: &Draft) -> Result<Option<Vec<u8>>, Error> {
     match draft {
         Patch::Absent => Ok(None),
         Patch::Null => encode(&Value::Null).map(Some),
@@ -21,7 +21,7 @@ pub fn stored(draft: &Draft) -> Result<Option<Vec<u8>>, Error> {
 
 impl WorkflowDbRow {
     /// The row of a workflow with its draft as [`stored`]; a change that leaves the draft does not look at it.
-    pub fn of(workflow: &Workflow, draft: Option<Vec<u8>>) -> Self {
+    pub(crate) fn of(workflow: &Workflow, draft: Option<Vec<u8>>) -> Self {
         Self {
             organization_id: workflow.tenant.into(),
             id: workflow.id.into(),
@@ -75,8 +75,9 @@ impl From<WorkflowHead> for Workflow {
 
 impl VersionDbRow {
     /// The row of a version.
-    pub fn of(
-        (tenant, workflow): (TenantId, WorkflowId),
+    pub(crate) fn of(
+        tenant: TenantId,
+        workflow: WorkflowId,
         version: &Version,
         definition: &Value,
     ) -> Result<Self, Error> {
@@ -97,7 +98,7 @@ impl VersionDbRow {
 
 impl VersionHead {
     /// The version, when `active` is the number of the workflow's active one.
-    pub fn record(self, active: Option<i32>) -> Version {
+    pub(crate) fn record(self, active: Option<i32>) -> Version {
         Version {
             active: active == Some(self.number),
             number: self.number,
@@ -111,7 +112,7 @@ impl VersionHead {
 
 impl SourceDbRow {
     /// The row of a file that nobody has claimed yet.
-    pub fn of(tenant: TenantId, source: &ImportSource, expires_at: Timestamp) -> Self {
+    pub(crate) fn of(tenant: TenantId, source: &ImportSource, expires_at: Timestamp) -> Self {
         let ImportSource { sha256, media_type, file_name, bytes } = source;
         Self {
             organization_id: Id::from(tenant),

@@ -77,7 +77,7 @@ macro_rules! bind {
 }
 
 /// Writes a new workflow.
-pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
+pub(crate) async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let workflow = write.workflow;
     let row = WorkflowDbRow::of(workflow, write.draft.map(stored).transpose()?.flatten());
     write_tx!(db, |conn| {
@@ -92,7 +92,7 @@ pub async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result
 }
 
 /// Writes a change.
-pub async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
+pub(crate) async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let workflow = write.workflow;
     let archived = workflow.state == WorkflowState::Archived;
     let bindings = if archived { Some([].as_slice()) } else { write.bindings };
@@ -118,10 +118,10 @@ pub async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result
 }
 
 /// Writes a version and makes it the active one.
-pub async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
+pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let (workflow, version) = (write.workflow, write.version);
     let row = WorkflowDbRow::of(workflow, None);
-    let published = VersionDbRow::of((workflow.tenant, workflow.id), version, write.definition)?;
+    let published = VersionDbRow::of(workflow.tenant, workflow.id, version, write.definition)?;
     write_tx!(db, |conn| {
         let present = workflows::table
             .find((row.organization_id, row.id))
@@ -136,9 +136,11 @@ pub async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result
 }
 
 /// Sets or takes away a star.
-pub async fn star(
+pub(crate) async fn star(
     db: &Db,
-    (tenant, id, user): (TenantId, WorkflowId, UserId),
+    tenant: TenantId,
+    id: WorkflowId,
+    user: UserId,
     starred: bool,
     unit: &Journal,
 ) -> Result<bool, StoreError> {
@@ -162,7 +164,7 @@ pub async fn star(
 }
 
 /// Keeps a file for a time. One that is claimed is kept for good already.
-pub async fn keep_source(
+pub(crate) async fn keep_source(
     db: &Db,
     tenant: TenantId,
     source: &ImportSource,

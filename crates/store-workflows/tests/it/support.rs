@@ -22,27 +22,27 @@ use serde_json::json;
 static IDS: LazyLock<SequentialIds> = LazyLock::new(SequentialIds::default);
 
 /// An instant, in seconds.
-pub const fn at(seconds: i64) -> Timestamp {
+pub(crate) const fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros((1_700_000_000 + seconds) * 1_000_000)
 }
 
-pub fn id<T>(make: fn(uuid::Uuid) -> T) -> T {
+pub(crate) fn id<T>(make: fn(uuid::Uuid) -> T) -> T {
     make(IDS.next(at(0)))
 }
 
-pub fn tenant() -> TenantId {
+pub(crate) fn tenant() -> TenantId {
     id(TenantId)
 }
 
-pub fn page(limit: u32) -> PageRequest {
+pub(crate) fn page(limit: u32) -> PageRequest {
     PageRequest { limit, cursor: None }
 }
 
-pub fn stores(db: &Db) -> (SqlWorkflowStore, SqlRunStore) {
+pub(crate) fn stores(db: &Db) -> (SqlWorkflowStore, SqlRunStore) {
     (SqlWorkflowStore::new(db.clone()), SqlRunStore::new(db.clone()))
 }
 
-pub fn unit(tenant: TenantId, at: Timestamp) -> Journal {
+pub(crate) fn unit(tenant: TenantId, at: Timestamp) -> Journal {
     let audit = AuditEntry {
         id: id(EventId),
         tenant: Some(tenant),
@@ -59,7 +59,7 @@ pub fn unit(tenant: TenantId, at: Timestamp) -> Journal {
     Journal { audit: Some(audit), idempotency: None }
 }
 
-pub fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Journal {
+pub(crate) fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Journal {
     let record = IdempotencyRecord {
         tenant,
         operation: "startRun".to_owned(),
@@ -73,7 +73,7 @@ pub fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Journal {
     Journal { idempotency: Some(record), ..unit(tenant, created_at) }
 }
 
-pub fn workflow(tenant: TenantId, slug: &str) -> Workflow {
+pub(crate) fn workflow(tenant: TenantId, slug: &str) -> Workflow {
     let user = id(UserId);
     Workflow {
         tenant,
@@ -95,13 +95,13 @@ pub fn workflow(tenant: TenantId, slug: &str) -> Workflow {
     }
 }
 
-pub fn write<'a>(workflow: &'a Workflow, draft: Option<&'a Draft>) -> WorkflowWrite<'a> {
+pub(crate) fn write<'a>(workflow: &'a Workflow, draft: Option<&'a Draft>) -> WorkflowWrite<'a> {
     let expected = (workflow.revision != Revision::FIRST).then(|| Revision(workflow.revision.0 - 1));
     WorkflowWrite { workflow, expected, draft, claims: &[], bindings: None }
 }
 
 /// Puts these start bindings in the place of a workflow's present ones.
-pub async fn bind(store: &impl WorkflowStore, of: &Workflow, bindings: &[StartBinding]) -> Workflow {
+pub(crate) async fn bind(store: &impl WorkflowStore, of: &Workflow, bindings: &[StartBinding]) -> Workflow {
     let next = Workflow { revision: of.revision.next(), ..of.clone() };
     let write = WorkflowWrite { bindings: Some(bindings), ..write(&next, None) };
     store.update(write, &Journal::default()).await.unwrap();
@@ -109,7 +109,7 @@ pub async fn bind(store: &impl WorkflowStore, of: &Workflow, bindings: &[StartBi
 }
 
 /// Writes a published workflow of this name.
-pub async fn published(store: &impl WorkflowStore, tenant: TenantId, slug: &str) -> Workflow {
+pub(crate) async fn published(store: &impl WorkflowStore, tenant: TenantId, slug: &str) -> Workflow {
     let new =
         Workflow { state: WorkflowState::Published, published_version: Some(1), ..workflow(tenant, slug) };
     store.insert(write(&new, None), &Journal::default()).await.unwrap();
@@ -117,7 +117,7 @@ pub async fn published(store: &impl WorkflowStore, tenant: TenantId, slug: &str)
 }
 
 /// A state with a user task active at each of the nodes.
-pub fn state(nodes: &[&str]) -> State {
+pub(crate) fn state(nodes: &[&str]) -> State {
     let active: Vec<_> = nodes
         .iter()
         .enumerate()
@@ -128,7 +128,7 @@ pub fn state(nodes: &[&str]) -> State {
     serde_json::from_value(json!({"v": 1, "a": active})).unwrap()
 }
 
-pub fn run(of: &Workflow) -> Run {
+pub(crate) fn run(of: &Workflow) -> Run {
     Run {
         tenant: of.tenant,
         id: id(RunId),
@@ -152,11 +152,11 @@ pub fn run(of: &Workflow) -> Run {
     }
 }
 
-pub fn ended(of: &Workflow) -> Run {
+pub(crate) fn ended(of: &Workflow) -> Run {
     Run { state: RunState::Completed, ended_at: Some(at(1)), waiting_since: None, ..run(of) }
 }
 
-pub fn begin(run: Run) -> RunWrite {
+pub(crate) fn begin(run: Run) -> RunWrite {
     RunWrite {
         run,
         expected: None,
@@ -172,7 +172,7 @@ pub fn begin(run: Run) -> RunWrite {
 }
 
 /// The next step of a run: revision and sequence go on.
-pub fn step(run: &Run) -> RunWrite {
+pub(crate) fn step(run: &Run) -> RunWrite {
     let next = Run { revision: run.revision.next(), last_sequence: run.last_sequence + 1, ..run.clone() };
     RunWrite {
         expected: Some(run.revision),
@@ -182,7 +182,7 @@ pub fn step(run: &Run) -> RunWrite {
     }
 }
 
-pub fn unit_of(write: RunWrite) -> Transaction {
+pub(crate) fn unit_of(write: RunWrite) -> Transaction {
     let tenant = write.run.tenant;
     Transaction {
         tenant: Some(tenant),
@@ -193,23 +193,26 @@ pub fn unit_of(write: RunWrite) -> Transaction {
 }
 
 /// Commits one unit.
-pub async fn commit(store: &impl RunStore, unit: Transaction) -> Result<(), heddle_usecase::StoreError> {
+pub(crate) async fn commit(
+    store: &impl RunStore,
+    unit: Transaction,
+) -> Result<(), heddle_usecase::StoreError> {
     let mut answers = store.commit(vec![unit]).await;
     assert_eq!(answers.len(), 1);
     answers.remove(0)
 }
 
 /// Begins a run.
-pub async fn begun(store: &impl RunStore, run: Run) -> Run {
+pub(crate) async fn begun(store: &impl RunStore, run: Run) -> Run {
     commit(store, unit_of(begin(run.clone()))).await.unwrap();
     run
 }
 
-pub fn timer(timer_id: &str, due_at: Timestamp) -> TimerRow {
+pub(crate) fn timer(timer_id: &str, due_at: Timestamp) -> TimerRow {
     TimerRow { timer_id: timer_id.to_owned(), node_id: "wait".to_owned(), due_at }
 }
 
-pub fn subscription(kind: BindingKind, name: &str, correlation_key: Option<&str>) -> SubscriptionRow {
+pub(crate) fn subscription(kind: BindingKind, name: &str, correlation_key: Option<&str>) -> SubscriptionRow {
     SubscriptionRow {
         subscription_id: format!("s-{name}"),
         kind,
@@ -219,7 +222,7 @@ pub fn subscription(kind: BindingKind, name: &str, correlation_key: Option<&str>
     }
 }
 
-pub fn task(run: &Run) -> HumanTask {
+pub(crate) fn task(run: &Run) -> HumanTask {
     HumanTask {
         tenant: run.tenant,
         id: id(TaskId),
@@ -242,7 +245,7 @@ pub fn task(run: &Run) -> HumanTask {
     }
 }
 
-pub fn event(tenant: TenantId, key: &str) -> InboxEvent {
+pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
     InboxEvent {
         tenant,
         id: id(EventId),
@@ -259,7 +262,7 @@ pub fn event(tenant: TenantId, key: &str) -> InboxEvent {
     }
 }
 
-pub fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
+pub(crate) fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
     StartBinding {
         tenant: of.tenant,
         workflow: of.id,
@@ -274,7 +277,7 @@ pub fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
 }
 
 /// The number of rows of a table.
-pub async fn count(db: &Db, table: &str) -> i64 {
+pub(crate) async fn count(db: &Db, table: &str) -> i64 {
     #[derive(diesel::QueryableByName)]
     struct Count {
         #[diesel(sql_type = BigInt)]
@@ -289,7 +292,7 @@ pub async fn count(db: &Db, table: &str) -> i64 {
 }
 
 /// Runs a statement that no version of the program would.
-pub async fn execute(db: &Db, text: &str) {
+pub(crate) async fn execute(db: &Db, text: &str) {
     write_tx!(db, |conn| {
         diesel::sql_query(text).execute(conn).await?;
         Ok(())

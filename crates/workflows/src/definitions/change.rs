@@ -64,10 +64,10 @@ impl Definitions {
     ) -> Result<WorkflowView, UseCaseError> {
         let mut problems = Problems::default();
         slug(&mut problems, "slug", &new.slug);
-        length(&mut problems, "displayName", &new.display_name, (1, 200));
-        length(&mut problems, "description", &new.description, (0, 4_000));
+        length(&mut problems, "displayName", &new.display_name, 1..=200);
+        length(&mut problems, "description", &new.description, 0..=4_000);
         if let Some(folder) = new.folder_id.value() {
-            length(&mut problems, "folderId", folder, (1, 200));
+            length(&mut problems, "folderId", folder, 1..=200);
         }
         problems.finish()?;
         let now = context.now();
@@ -228,18 +228,18 @@ fn apply_patch(workflow: &mut Workflow, patch: WorkflowPatch) -> Result<(), UseC
         workflow.slug = wanted;
     }
     if let Some(name) = patch.display_name {
-        length(&mut problems, "displayName", &name, (1, 200));
+        length(&mut problems, "displayName", &name, 1..=200);
         workflow.display_name = name;
     }
     if let Some(description) = patch.description {
-        length(&mut problems, "description", &description, (0, 4_000));
+        length(&mut problems, "description", &description, 0..=4_000);
         workflow.description = description;
     }
     match patch.folder_id {
         Patch::Absent => {}
         Patch::Null => workflow.folder_id = Patch::Null,
         Patch::Value(folder) => {
-            length(&mut problems, "folderId", &folder, (1, 200));
+            length(&mut problems, "folderId", &folder, 1..=200);
             workflow.folder_id = Patch::Value(folder);
         }
     }

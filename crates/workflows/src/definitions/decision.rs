@@ -244,7 +244,7 @@ pub(super) fn block(model: &DecisionModel) -> Dmn {
     let drawn = model.source_xml.as_deref().and_then(|source| drawing(source).ok()).unwrap_or_default();
     let mut graph = Graph { drawn, elements: Vec::new(), requirements: Vec::new() };
     for own in &model.decisions {
-        graph.element("decision", (&own.id, &own.name), own.variable.as_ref());
+        graph.element("decision", &own.id, &own.name, own.variable.as_ref());
         for one in &own.information_requirements {
             let source = one.required_decision.as_ref().or(one.required_input.as_ref());
             graph.requirement("informationRequirement", &one.id, source, &own.id);
@@ -253,18 +253,18 @@ pub(super) fn block(model: &DecisionModel) -> Dmn {
         graph.authority(&own.authority_requirements, &own.id);
     }
     for own in &model.input_data {
-        graph.element("inputData", (&own.id, &own.name), own.variable.as_ref());
+        graph.element("inputData", &own.id, &own.name, own.variable.as_ref());
     }
     for own in &model.business_knowledge_models {
-        graph.element("businessKnowledgeModel", (&own.id, &own.name), own.variable.as_ref());
+        graph.element("businessKnowledgeModel", &own.id, &own.name, own.variable.as_ref());
         graph.knowledge(&own.knowledge_requirements, &own.id);
         graph.authority(&own.authority_requirements, &own.id);
     }
     for own in &model.decision_services {
-        graph.element("decisionService", (&own.id, &own.name), own.variable.as_ref());
+        graph.element("decisionService", &own.id, &own.name, own.variable.as_ref());
     }
     for own in &model.knowledge_sources {
-        graph.element("knowledgeSource", (&own.id, &own.name), None);
+        graph.element("knowledgeSource", &own.id, &own.name, None);
         graph.authority(&own.authority_requirements, &own.id);
     }
     Dmn {
@@ -286,7 +286,8 @@ impl Graph {
     fn element(
         &mut self,
         kind: &str,
-        (id, name): (&Option<String>, &Option<String>),
+        id: &Option<String>,
+        name: &Option<String>,
         variable: Option<&InformationItem>,
     ) {
         let shape = self.drawn.shapes.iter().find(|shape| Some(&shape.element_id) == id.as_ref());

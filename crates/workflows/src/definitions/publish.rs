@@ -227,10 +227,10 @@ pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<D
                 free.insert(found.len());
                 found.push(one);
             }
-            Entry::Occupied(taken) => match &mut found[*taken.get()].rule {
-                rule @ None => *rule = one.rule,
-                Some(rule) if one.rule.as_ref() != Some(rule) && one.rule.is_some() => found.push(one),
-                Some(_) => {}
+            Entry::Occupied(taken) => match found.get_mut(*taken.get()).map(|known| &mut known.rule) {
+                Some(rule @ None) => *rule = one.rule,
+                Some(Some(rule)) if one.rule.as_ref() != Some(rule) && one.rule.is_some() => found.push(one),
+                Some(Some(_)) | None => {}
             },
         }
     }

@@ -9,6 +9,7 @@ use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
 use super::advance::Initiator;
+use super::start::NewInstance;
 use super::{BUFFER_SECONDS, Runs};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBinding, TriggerRecord};
@@ -282,9 +283,9 @@ impl Runs {
         let mut writes: Vec<RunWrite> = Vec::new();
         for found in matches {
             // A message is taken once by a run; a signal reaches every listener of it.
-            if let Some(before) = writes.iter().position(|write| write.run.id == found.run) {
+            if let Some(before) = writes.iter_mut().find(|write| write.run.id == found.run) {
                 if kind == BindingKind::Signal {
-                    writes[before] = self.deliver_again(event, found, writes[before].clone(), by).await?;
+                    *before = self.deliver_again(event, found, before.clone(), by).await?;
                 }
                 continue;
             }
@@ -341,9 +342,13 @@ impl Runs {
     ) -> Result<Vec<RunWrite>, UseCaseError> {
         let mut writes = Vec::new();
         for binding in self.ports.runs.matching_starts(event.tenant, inbound.kind, inbound.name).await? {
-            let start = (trigger(&binding, inbound), trigger_record(&binding, inbound, event.id));
-            let input = (input(&event.payload), event.correlation_key.clone());
-            writes.push(self.begin_by(&binding, start, input, by).await?);
+            let record = trigger_record(&binding, inbound, event.id);
+            let beginning = NewInstance {
+                input: input(&event.payload),
+                correlation_key: event.correlation_key.clone(),
+                ..NewInstance::of(&binding, trigger(&binding, inbound), record)
+            };
+            writes.push(self.begin(beginning, by).await?);
         }
         Ok(writes)
     }

@@ -4,10 +4,10 @@ use heddle_bpmn_graph::Schedule;
 use heddle_engine::{Command, Trigger};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use serde_json::Map;
 
 use super::Runs;
 use super::advance::Initiator;
+use super::start::NewInstance;
 use crate::UseCaseError;
 use crate::ports::{BindingAdvance, DueTimer, Transaction};
 use crate::records::{Run, StartBinding, TriggerKind, TriggerRecord};
@@ -53,7 +53,7 @@ impl Runs {
             event_id: None,
         };
         let by = Initiator { now: now.max(due), user: None };
-        let write = self.begin_by(binding, (trigger, record), (Map::new(), None), by).await?;
+        let write = self.begin(NewInstance::of(binding, trigger, record), by).await?;
         let advance = BindingAdvance {
             binding: binding.clone(),
             next_due_at: next.as_ref().map(|next| next.due_at),

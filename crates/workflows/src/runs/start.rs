@@ -43,6 +43,23 @@ pub(super) struct NewInstance {
     pub correlation_key: Option<String>,
 }
 
+impl NewInstance {
+    /// One that an event or a timer starts, without input.
+    pub(super) fn of(binding: &StartBinding, trigger: Trigger, record: TriggerRecord) -> Self {
+        Self {
+            tenant: binding.tenant,
+            workflow: binding.workflow,
+            version: binding.version,
+            process_id: Some(binding.process_id.clone()),
+            trigger,
+            record,
+            input: Map::new(),
+            business_key: None,
+            correlation_key: None,
+        }
+    }
+}
+
 impl Runs {
     /// Starts a run. The answer is its state when nothing can move any more, already durable.
     ///
@@ -118,28 +135,6 @@ impl Runs {
             step(graph, &State::default(), command, &run_context(&run, &compiled, by)).map_err(refused)?;
         let happening = StepContext { now: by.now, completed: None, ids: &*self.ports.ids };
         write_of(run, None, stepped, &happening)
-    }
-
-    /// The rows of a run that an event or a timer starts.
-    pub(super) async fn begin_by(
-        &self,
-        binding: &StartBinding,
-        trigger: (Trigger, TriggerRecord),
-        (input, correlation_key): (Map<String, Value>, Option<String>),
-        by: Initiator,
-    ) -> Result<RunWrite, UseCaseError> {
-        let beginning = NewInstance {
-            tenant: binding.tenant,
-            workflow: binding.workflow,
-            version: binding.version,
-            process_id: Some(binding.process_id.clone()),
-            trigger: trigger.0,
-            record: trigger.1,
-            input,
-            business_key: None,
-            correlation_key,
-        };
-        self.begin(beginning, by).await
     }
 }
 

@@ -60,7 +60,8 @@ impl Runs {
         &self,
         authorized: &AuthorizedList<HumanTaskList>,
         context: &RequestContext,
-        (whose, mut filter): (MyTasks, TaskFilter),
+        whose: MyTasks,
+        mut filter: TaskFilter,
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, UseCaseError> {
         match whose {
@@ -134,7 +135,8 @@ impl Runs {
         &self,
         authorized: &Authorized<HumanTaskAssign>,
         context: &RequestContext,
-        (task, assignment): (TaskId, Assignment),
+        task: TaskId,
+        assignment: Assignment,
         record: &JournalFor<'_, HumanTask>,
     ) -> Result<HumanTask, UseCaseError> {
         let by = Initiator { now: context.now(), user: Some(context.user_id()) };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::marker::PhantomData;
 
-use super::scope::declared;
+use super::scope::{Binding, declared};
 use super::{AnyNames, Attribute, Document, El, Limits, NONE, Names, Ns, Part};
 use crate::XmlError;
 use crate::scan::{Inner, Scanner, Token};
@@ -81,7 +81,8 @@ impl<'s, N: Names> Document<'s, N> {
         };
         let mut scope = NONE;
         for &(prefix, uri) in around {
-            scope = document.bind(("", ""), prefix, Cow::Borrowed(uri), scope, 0)?;
+            scope =
+                document.bind(Binding { name: "", raw: "", prefix, uri: Cow::Borrowed(uri) }, scope, 0)?;
         }
         document.outermost = (document.bindings.len(), document.namespaces.len(), scope);
         Ok(document)
@@ -221,11 +222,11 @@ impl<'s, N: Names> Document<'s, N> {
             return Ok(());
         };
         let scope = self.part(parent.el).scope;
-        self.add(Some(parent), Self::bare(scope, (start, end)))?;
+        self.add(Some(parent), Self::bare(scope, start, end))?;
         Ok(())
     }
 
-    fn bare(scope: u32, (start, end): (usize, usize)) -> Part<'s> {
+    fn bare(scope: u32, start: usize, end: usize) -> Part<'s> {
         let (start, end) = (index(start), index(end));
         Part { start, open_end: end, close_start: end, end, scope, ..Part::ABSENT }
     }
@@ -272,7 +273,7 @@ impl<'s, N: Names> Document<'s, N> {
         }
         // The colon belongs to what is not the local name.
         let prefix = if name.as_bytes().get(prefix) == Some(&b':') { index(prefix) + 1 } else { 0 };
-        let bare = Self::bare(scope, (start, scanner.at));
+        let bare = Self::bare(scope, start, scanner.at);
         let mut part = Part { name, prefix, ns, first_attribute: index(first), ..bare };
         let local = part.local();
         if !name_start(local) {
@@ -328,7 +329,7 @@ impl<'s, N: Names> Document<'s, N> {
                     return Err(self.twice(name));
                 }
                 let uri = if verbatim { Cow::Borrowed(raw) } else { crate::text::attribute_value(raw) };
-                scope = self.bind((name, raw), prefix, uri, scope, start)?;
+                scope = self.bind(Binding { name, raw, prefix, uri }, scope, start)?;
                 continue;
             }
             // A set pays from some attributes on only.

@@ -35,6 +35,14 @@ impl<'s> Declaration<'s> {
     }
 }
 
+/// A namespace that is to be bound: the attribute that says so, its prefix and its name.
+pub(super) struct Binding<'s> {
+    pub name: &'s str,
+    pub raw: &'s str,
+    pub prefix: &'s str,
+    pub uri: Cow<'s, str>,
+}
+
 /// The prefix that an attribute of this name binds (empty: the default); none when it is a common attribute.
 pub(super) fn declared(name: &str) -> Option<&str> {
     match name.strip_prefix("xmlns")? {
@@ -45,14 +53,8 @@ pub(super) fn declared(name: &str) -> Option<&str> {
 
 impl<'s, N: Names> Document<'s, N> {
     /// Binds a prefix within the scope; returns the scope with it.
-    pub(super) fn bind(
-        &mut self,
-        (name, raw): (&'s str, &'s str),
-        prefix: &'s str,
-        uri: Cow<'s, str>,
-        outer: u32,
-        at: usize,
-    ) -> Result<u32, XmlError> {
+    pub(super) fn bind(&mut self, binding: Binding<'s>, outer: u32, at: usize) -> Result<u32, XmlError> {
+        let Binding { name, raw, prefix, uri } = binding;
         let count = self.bindings.get(outer as usize).map_or(0, |binding| binding.count) + 1;
         if count > MAX_BINDINGS {
             let message = "More than 256 namespace declarations are in scope.";

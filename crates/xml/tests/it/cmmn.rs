@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The names of CMMN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cmmn;
+pub(crate) struct Cmmn;
 
 const MODEL: Ns = Ns::known(0);
 const DI: Ns = Ns::known(1);
@@ -18,7 +18,7 @@ const DC: Ns = Ns::known(2);
 
 /// What an element is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub(crate) enum Group {
     Definition,
     Part,
 }
@@ -79,7 +79,7 @@ impl Names for Cmmn {
 
 /// What is noted while a document is read.
 #[derive(Debug, Default, PartialEq)]
-pub struct Notes {
+pub(crate) struct Notes {
     pub findings: Vec<Finding>,
     pub preserved: Vec<String>,
 }
@@ -136,7 +136,7 @@ impl Vocabulary for Cmmn {
 type Rows<T> = Row<Cmmn, T>;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Definitions {
+pub(crate) struct Definitions {
     pub id: Option<String>,
     pub target_namespace: Option<String>,
     pub cases: Option<Vec<Case>>,
@@ -147,14 +147,14 @@ pub struct Definitions {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Case {
+pub(crate) struct Case {
     pub id: Option<String>,
     pub name: Option<String>,
     pub plan: Option<Stage>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Stage {
+pub(crate) struct Stage {
     pub id: Option<String>,
     pub name: Option<String>,
     pub auto_complete: Option<bool>,
@@ -165,53 +165,53 @@ pub struct Stage {
 
 /// A human task, a milestone or a stage.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Definition {
+pub(crate) struct Definition {
     pub element: String,
     pub stage: Stage,
     pub performer: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PlanItem {
+pub(crate) struct PlanItem {
     pub id: Option<String>,
     pub definition: Option<String>,
     pub entry: Option<Vec<Criterion>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Criterion {
+pub(crate) struct Criterion {
     pub id: Option<String>,
     pub sentry: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sentry {
+pub(crate) struct Sentry {
     pub id: Option<String>,
     pub on: Option<Vec<OnPart>>,
     pub condition: Option<IfPart>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct OnPart {
+pub(crate) struct OnPart {
     pub source: Option<String>,
     pub event: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct IfPart {
+pub(crate) struct IfPart {
     pub text: Option<String>,
     pub language: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub id: Option<String>,
     pub element: Option<String>,
     pub bounds: Option<Bounds>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     pub x: Option<f64>,
     pub width: Option<f64>,
 }
@@ -309,7 +309,7 @@ static BOUNDS: Rows<Bounds> =
     Row { attributes: &[&[attr!(Number "x" x), attr!(Number "width" width)]], children: &[] };
 
 /// Reads a document.
-pub fn read(source: &str) -> Result<(Definitions, Notes), XmlError> {
+pub(crate) fn read(source: &str) -> Result<(Definitions, Notes), XmlError> {
     let tree = Document::<Cmmn>::parse_within(source, &[], Cmmn::LIMITS)?;
     let bindings = Bindings::of(&tree);
     let mut reader = Reader::new(&tree, &bindings, Notes::default());
@@ -322,7 +322,7 @@ pub fn read(source: &str) -> Result<(Definitions, Notes), XmlError> {
 }
 
 /// Writes a document; answers the addresses that have lost their elements besides.
-pub fn write(model: &Definitions) -> Result<(String, Vec<String>), WriteError> {
+pub(crate) fn write(model: &Definitions) -> Result<(String, Vec<String>), WriteError> {
     let around = surroundings::<Cmmn>(&model.namespaces);
     let (preserved, _) = collect::<Cmmn>(&model.fragments, &around)
         .map_err(|source| WriteError::Fragment { path: "fragments".to_owned(), source })?;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The names of libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Library;
+pub(crate) struct Library;
 
 const ELEMENTS: &[&str] = &["library", "shelf", "book", "rule", "note", "extra", "cover"];
 
@@ -83,7 +83,7 @@ impl Vocabulary for Library {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Shelves {
+pub(crate) struct Shelves {
     pub id: Option<String>,
     pub shelves: Option<Vec<Shelf>>,
     pub namespaces: BTreeMap<String, String>,
@@ -93,7 +93,7 @@ pub struct Shelves {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     pub id: Option<String>,
     pub height: Option<i64>,
     pub rule: Option<String>,
@@ -105,7 +105,7 @@ pub struct Shelf {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Book {
+pub(crate) struct Book {
     pub title: Option<String>,
     pub cover: Option<String>,
 }
@@ -141,7 +141,7 @@ static BOOK: Row<Library, Book> =
     Row { attributes: &[&[attr!(Text "title" title)]], children: &[&[xml_text!(Book: "cover" cover)]] };
 
 /// Reads a library.
-pub fn read(source: &str) -> (Shelves, Vec<Finding>) {
+pub(crate) fn read(source: &str) -> (Shelves, Vec<Finding>) {
     let tree = Document::<Library>::parse_within(source, &[], Library::LIMITS).unwrap();
     let bindings = Bindings::of(&tree);
     let mut reader = Reader::new(&tree, &bindings, (Vec::new(), None));
@@ -152,7 +152,7 @@ pub fn read(source: &str) -> (Shelves, Vec<Finding>) {
 }
 
 /// Writes a library.
-pub fn write(model: &Shelves) -> Result<String, WriteError> {
+pub(crate) fn write(model: &Shelves) -> Result<String, WriteError> {
     let around = surroundings::<Library>(&model.namespaces);
     let (preserved, _) = collect::<Library>(&model.fragments, &around).unwrap();
     let id = model.id.as_deref();

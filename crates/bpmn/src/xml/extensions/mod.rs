@@ -194,7 +194,7 @@ fn attribute_hit(tree: &Tree<'_>, el: El, index: usize, owner: &str) -> Option<H
     Some(Hit { name: attribute.name.to_owned(), word, verdict })
 }
 
-fn element_hit(tree: &Tree<'_>, (el, order): (El, usize), owner: &str, context: &Context) -> Option<Hit> {
+fn element_hit(tree: &Tree<'_>, el: El, order: usize, owner: &str, context: &Context) -> Option<Hit> {
     let element = tree.part(el);
     let vendor = vendor_of(tree.uri(element.ns))?;
     let word = find(vendor, Kind::Element, element.local(), owner);
@@ -248,16 +248,16 @@ pub fn in_fragment(fragment: &str, around: &[(&str, &str)], owner: &str) -> Vec<
     let Ok(tree) = tree::parse(fragment, around) else { return Vec::new() };
     let context = Context::default();
     if !is_preserved(&tree) {
-        return element_hit(&tree, (0, 0), owner, &context).into_iter().collect();
+        return element_hit(&tree, 0, 0, owner, &context).into_iter().collect();
     }
     let mut found: Vec<Hit> =
         (0..tree.attributes(0).len()).filter_map(|index| attribute_hit(&tree, 0, index, owner)).collect();
     for child in tree.parts_of(0) {
         if tree.part(child).local() == "extensionElements" {
             let inner = tree.parts_of(child).enumerate();
-            found.extend(inner.filter_map(|(order, el)| element_hit(&tree, (el, order), owner, &context)));
+            found.extend(inner.filter_map(|(order, el)| element_hit(&tree, el, order, owner, &context)));
         } else {
-            found.extend(element_hit(&tree, (child, 0), owner, &context));
+            found.extend(element_hit(&tree, child, 0, owner, &context));
         }
     }
     found

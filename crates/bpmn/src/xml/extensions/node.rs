@@ -99,8 +99,7 @@ fn hits(tree: &Tree<'_>, parts: &Parts, owner: &str, context: &Context) -> Vec<H
         found
             .extend((0..tree.attributes(el).len()).filter_map(|index| attribute_hit(tree, el, index, owner)));
         let children = extensions.iter().enumerate();
-        found
-            .extend(children.filter_map(|(order, &child)| element_hit(tree, (child, order), owner, context)));
+        found.extend(children.filter_map(|(order, &child)| element_hit(tree, child, order, owner, context)));
     };
     at(parts.node, &parts.extensions, owner);
     if let Some((marker, extensions)) = &parts.marker {

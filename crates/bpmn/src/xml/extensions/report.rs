@@ -163,7 +163,7 @@ pub(in crate::xml) fn note_extension(reader: &mut Reader<'_>, child: El) {
         return;
     }
     let owner = tree.part(reader.current()).local();
-    match element_hit(tree, (child, 0), owner, &reader.state.extensions) {
+    match element_hit(tree, child, 0, owner, &reader.state.extensions) {
         Some(hit) => alone(reader, owner, &hit),
         None => {
             let item = kept(reader, owner, element.name);

@@ -6,19 +6,19 @@
 use super::{Effect, Kind, Map, Word};
 
 /// Camunda 7.
-pub const CAMUNDA: u8 = 1;
+pub(crate) const CAMUNDA: u8 = 1;
 /// Flowable.
-pub const FLOWABLE: u8 = 2;
+pub(crate) const FLOWABLE: u8 = 2;
 /// Activiti, and Camunda 7 before 7.0 under another prefix.
-pub const ACTIVITI: u8 = 4;
+pub(crate) const ACTIVITI: u8 = 4;
 /// Camunda 8.
-pub const ZEEBE: u8 = 8;
+pub(crate) const ZEEBE: u8 = 8;
 /// The three engines of one descent.
 const SEVEN: u8 = CAMUNDA | FLOWABLE | ACTIVITI;
 const FLA: u8 = FLOWABLE | ACTIVITI;
 
 /// The vendors with their usual prefix and their namespace.
-pub const VENDORS: &[(u8, &str, &str)] = &[
+pub(crate) const VENDORS: &[(u8, &str, &str)] = &[
     (CAMUNDA, "camunda", "http://camunda.org/schema/1.0/bpmn"),
     (ZEEBE, "zeebe", "http://camunda.org/schema/zeebe/1.0"),
     (FLOWABLE, "flowable", "http://flowable.org/bpmn"),
@@ -123,7 +123,7 @@ const fn kept(
 }
 
 /// Every attribute and extension element; the first row of a name whose elements fit counts.
-pub static WORDS: &[Word] = &[
+pub(crate) static WORDS: &[Word] = &[
     // Human tasks.
     to(SEVEN, "assignee", "userTask", Map::Text, &["assignee"], "Becomes the assignee."),
     to(SEVEN, "candidateUsers", "userTask", Map::List, &["candidateUsers"], "Becomes the candidates."),
@@ -676,7 +676,7 @@ pub static WORDS: &[Word] = &[
 
 /// The attributes and elements within extension elements: the vendors, the element around, attributes, children.
 /// What becomes of the element around becomes of them.
-pub static PARTS: &[(u8, &str, &str, &str)] = &[
+pub(crate) static PARTS: &[(u8, &str, &str, &str)] = &[
     (SEVEN, "formData", "businessKey", "formField"),
     (SEVEN, "formField", "id label type datePattern defaultValue", "properties validation value"),
     (SEVEN, "validation", "", "constraint"),

@@ -292,7 +292,7 @@ impl Number {
         let up = |c: i128, from: i32| power((from - e).cast_unsigned()).and_then(|p| c.checked_mul(p));
         match up(a, ea).zip(up(b, eb)).and_then(|(x, y)| x.checked_add(y)) {
             Some(sum) => Self::rounded(sum, e, false),
-            None => wide::add((a, ea), (b, eb)),
+            None => wide::add(self, other),
         }
     }
 
@@ -329,7 +329,7 @@ impl Number {
         let ((a, ea), (b, eb)) = (self.parts(), other.parts());
         match a.checked_mul(b) {
             Some(product) => Self::rounded(product, ea + eb, false),
-            None => wide::mul((a, ea), (b, eb)),
+            None => wide::mul(self, other),
         }
     }
 
@@ -343,7 +343,7 @@ impl Number {
         {
             return Ok(Self::from_i64(a / b));
         }
-        wide::div(self.parts(), other.parts())
+        wide::div(self, other)
     }
 
     /// The power.

@@ -91,7 +91,8 @@ fn scaled(value: u128, digits: u32) -> Option<u128> {
 }
 
 /// The sum of two numbers that are not zero.
-pub(super) fn add(a: (i128, i32), b: (i128, i32)) -> Result<Number, NumberError> {
+pub(super) fn add(a: Number, b: Number) -> Result<Number, NumberError> {
+    let (a, b) = (a.parts(), b.parts());
     let ((x, ex), (y, ey)) = if a.1 >= b.1 { (a, b) } else { (b, a) };
     let (apart, count) = (ex.abs_diff(ey), digits(x.unsigned_abs()));
     let negative = x < 0;
@@ -115,12 +116,14 @@ pub(super) fn add(a: (i128, i32), b: (i128, i32)) -> Result<Number, NumberError>
 }
 
 /// The product.
-pub(super) fn mul((a, ea): (i128, i32), (b, eb): (i128, i32)) -> Result<Number, NumberError> {
+pub(super) fn mul(a: Number, b: Number) -> Result<Number, NumberError> {
+    let ((a, ea), (b, eb)) = (a.parts(), b.parts());
     Wide::product(a.unsigned_abs(), b.unsigned_abs()).rounded((a < 0) != (b < 0), ea + eb)
 }
 
 /// The quotient; undefined for a divisor of zero.
-pub(super) fn div((a, ea): (i128, i32), (b, eb): (i128, i32)) -> Result<Number, NumberError> {
+pub(super) fn div(a: Number, b: Number) -> Result<Number, NumberError> {
+    let ((a, ea), (b, eb)) = (a.parts(), b.parts());
     let negative = (a < 0) != (b < 0);
     let (a, b) = (a.unsigned_abs(), b.unsigned_abs());
     if b == 0 {

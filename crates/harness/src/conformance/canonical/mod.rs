@@ -10,11 +10,11 @@ mod values;
 
 use std::borrow::Cow;
 
-pub use tree::{Content, Document, Element, parse};
-use values::Kind;
+pub(crate) use tree::{Content, Document, Element, parse};
+use values::{Kind, Lexical};
 
 /// Namespace of the BPMN 2.0 model.
-pub const MODEL: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
+pub(crate) const MODEL: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
 /// Namespace of BPMN diagram interchange.
 const BPMNDI: &str = "http://www.omg.org/spec/BPMN/20100524/DI";
 
@@ -31,7 +31,7 @@ enum Part<'t> {
 ///
 /// A diagram that was added to a document without any is no difference: an export is drawn when its source is
 /// not.
-pub fn difference(source: &Document, export: &Document) -> Option<String> {
+pub(crate) fn difference(source: &Document, export: &Document) -> Option<String> {
     if let Some(lost) = lost_declaration(source, export) {
         return Some(lost);
     }
@@ -105,7 +105,9 @@ fn element(left: &Element, right: &Element, _path: &mut Vec<String>) -> Option<S
             return Some(format!("the attribute {name}={:?} is lost", own.value));
         };
         let kind = Kind::of_attribute(&left.name, &own.name);
-        if !kind.same((&own.value, &left.scope), (&other.value, &right.scope)) {
+        let before = Lexical { text: &own.value, scope: &left.scope };
+        let after = Lexical { text: &other.value, scope: &right.scope };
+        if !kind.same(before, after) {
             return Some(format!("the attribute {name}={:?} became {:?}", own.value, other.value));
         }
     }

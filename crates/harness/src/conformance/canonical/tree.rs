@@ -15,11 +15,11 @@ use quick_xml::events::{BytesStart, Event};
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// Prefixes in scope; the default namespace has the empty prefix.
-pub type Scope = Rc<BTreeMap<String, String>>;
+pub(crate) type Scope = Rc<BTreeMap<String, String>>;
 
 /// An expanded name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name {
+pub(crate) struct Name {
     /// Namespace; empty for none.
     pub ns: String,
     /// Local name.
@@ -28,7 +28,7 @@ pub struct Name {
 
 /// An attribute with its value as XML normalises it.
 #[derive(Debug, Clone)]
-pub struct Attribute {
+pub(crate) struct Attribute {
     /// Its name.
     pub name: Name,
     /// Its value.
@@ -37,7 +37,7 @@ pub struct Attribute {
 
 /// An element.
 #[derive(Debug)]
-pub struct Element {
+pub(crate) struct Element {
     /// Its name.
     pub name: Name,
     /// Its attributes, declarations left out, by name.
@@ -50,7 +50,7 @@ pub struct Element {
 
 /// A part of an element's content.
 #[derive(Debug)]
-pub enum Content {
+pub(crate) enum Content {
     /// A child.
     Element(Element),
     /// Character data with references resolved.
@@ -63,7 +63,7 @@ pub enum Content {
 
 /// A document.
 #[derive(Debug)]
-pub struct Document {
+pub(crate) struct Document {
     /// Its root.
     pub root: Element,
     /// Comments and instructions before and after the root.
@@ -72,13 +72,13 @@ pub struct Document {
 
 impl Element {
     /// The value of an attribute without namespace.
-    pub fn attribute(&self, local: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, local: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|own| own.name.ns.is_empty() && own.name.local == local);
         found.map(|own| own.value.as_str())
     }
 
     /// The child elements.
-    pub fn children(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn children(&self) -> impl Iterator<Item = &Self> {
         self.content.iter().filter_map(|part| match part {
             Content::Element(child) => Some(child),
             Content::Text(_) | Content::Comment(_) | Content::Instruction(_) => None,
@@ -91,7 +91,7 @@ impl Element {
 /// # Errors
 ///
 /// When the bytes are no well-formed document with namespaces, or carry a document type declaration.
-pub fn parse(bytes: &[u8]) -> Result<Document> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Document> {
     let text = decode(bytes)?;
     let mut reader = Reader::from_str(&text);
     reader.config_mut().trim_markup_names_in_closing_tags = true;

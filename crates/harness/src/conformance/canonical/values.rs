@@ -163,9 +163,18 @@ const TEXTS: &[&str] = &[
     "transformation",
 ];
 
+/// Lexical form of a value, with the namespaces in whose scope it stands.
+#[derive(Clone, Copy)]
+pub struct Lexical<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The namespaces in scope.
+    pub scope: &'a Scope,
+}
+
 /// How the lexical forms of a value relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One form for each value.
     Text,
     /// `true` and `1`, `false` and `0`.
@@ -180,7 +189,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of an attribute.
-    pub fn of_attribute(element: &Name, attribute: &Name) -> Self {
+    pub(crate) fn of_attribute(element: &Name, attribute: &Name) -> Self {
         if attribute.ns == XSI && attribute.local == "type" {
             return Self::TypeName;
         }
@@ -202,8 +211,8 @@ impl Kind {
     }
 
     /// Whether two lexical forms in their scopes mean the same.
-    pub fn same(self, left: (&str, &Scope), right: (&str, &Scope)) -> bool {
-        let ((own, own_scope), (other, other_scope)) = (left, right);
+    pub(crate) fn same(self, left: Lexical<'_>, right: Lexical<'_>) -> bool {
+        let (own, other) = (left.text, right.text);
         let equal = match self {
             Self::Text => return own == other,
             Self::Boolean => truth(own).is_some() && truth(own) == truth(other),
@@ -211,8 +220,8 @@ impl Kind {
                 (Ok(own), Ok(other)) => own == other,
                 _ => false,
             },
-            Self::Name => resolved(own, own_scope, false) == resolved(other, other_scope, false),
-            Self::TypeName => resolved(own, own_scope, true) == resolved(other, other_scope, true),
+            Self::Name => resolved(own, left.scope, false) == resolved(other, right.scope, false),
+            Self::TypeName => resolved(own, left.scope, true) == resolved(other, right.scope, true),
         };
         equal || (self != Self::TypeName && self != Self::Name && own == other)
     }
@@ -241,7 +250,7 @@ fn resolved<'v>(name: &'v str, scope: &Scope, with_default: bool) -> Cow<'v, str
 
 /// What counts of an element's character data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextStyle {
+pub(crate) enum TextStyle {
     /// Every character.
     Exact,
     /// A qualified name.
@@ -252,7 +261,7 @@ pub enum TextStyle {
 
 impl TextStyle {
     /// The style of an element.
-    pub fn of(element: &Name) -> Self {
+    pub(crate) fn of(element: &Name) -> Self {
         let local = element.local.as_str();
         if !STANDARD.contains(&element.ns.as_str()) || TEXTS.contains(&local) {
             Self::Exact
@@ -264,7 +273,7 @@ impl TextStyle {
     }
 
     /// The text in the form in which it is compared.
-    pub fn normal<'v>(self, text: &'v str, scope: &Scope) -> Cow<'v, str> {
+    pub(crate) fn normal<'v>(self, text: &'v str, scope: &Scope) -> Cow<'v, str> {
         match self {
             Self::Exact => Cow::Borrowed(text),
             Self::Name => resolved(text, scope, false),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Record, folder};
 
 /// What is done with a run.
-pub enum Step {
+pub(crate) enum Step {
     /// The task of a node is completed with this body.
     Complete(&'static str, Value),
     /// The completion is refused.
@@ -20,7 +20,7 @@ pub enum Step {
 }
 
 /// A run: how it came to where it stands in the fixture, and how it goes on.
-pub struct Case {
+pub(crate) struct Case {
     /// Its name.
     pub name: &'static str,
     /// Its workflow's slug.
@@ -55,7 +55,7 @@ fn values(node: &'static str, values: Value) -> Step {
 }
 
 /// Every case. Some end by what others throw.
-pub fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     [ended(), tasks(), tokens(), events(), times()].into_iter().flatten().collect()
 }
 
@@ -201,7 +201,7 @@ fn times() -> Vec<Case> {
 }
 
 /// Takes one step; `number` makes the keys of events its own.
-pub async fn take(client: &Client, (workflow, run): (&str, &str), step: &Step, number: &str) {
+pub(crate) async fn take(client: &Client, (workflow, run): (&str, &str), step: &Step, number: &str) {
     let path = format!("/api/workflows/{workflow}/runs/{run}");
     match step {
         Step::Complete(node, body) => {
@@ -233,12 +233,12 @@ pub async fn take(client: &Client, (workflow, run): (&str, &str), step: &Step, n
 }
 
 /// A model's file.
-pub fn model(file: &str) -> String {
+pub(crate) fn model(file: &str) -> String {
     std::fs::read_to_string(folder("models").join(file)).unwrap()
 }
 
 /// The definition that decides, computes and asks a person, as an editor of the product's own writes it.
-pub fn deciding() -> Value {
+pub(crate) fn deciding() -> Value {
     json!({
         "schemaVersion": 1,
         "nodes": [
@@ -271,7 +271,7 @@ pub fn deciding() -> Value {
 }
 
 /// A definition with so many tasks one after the other.
-pub fn chain(tasks: &[&str]) -> Value {
+pub(crate) fn chain(tasks: &[&str]) -> Value {
     let mut nodes = vec![json!({ "id": "s", "type": "startEvent" })];
     nodes.extend(tasks.iter().map(|id| json!({ "id": id, "type": "userTask" })));
     nodes.push(json!({ "id": "e", "type": "endEvent" }));
@@ -282,7 +282,7 @@ pub fn chain(tasks: &[&str]) -> Value {
 
 impl Record {
     /// Workflow and run of a case.
-    pub fn run(&self, name: &str) -> (&str, &str) {
+    pub(crate) fn run(&self, name: &str) -> (&str, &str) {
         let [workflow, run] = &self.runs[name];
         (workflow, run)
     }

@@ -16,10 +16,10 @@ use super::told::{Change, Told};
 use super::{PASSWORD, Record, folder};
 
 /// The schema's name in the dump of PostgreSQL.
-pub const SCHEMA: &str = "heddle_earlier";
+pub(crate) const SCHEMA: &str = "heddle_earlier";
 
 /// A running server on a copy of the fixture, at the time at which it was made.
-pub struct Opened {
+pub(crate) struct Opened {
     kind: String,
     record: Record,
     server: Server,
@@ -31,7 +31,7 @@ pub struct Opened {
 
 impl Opened {
     /// Copies the fixture, migrates it and starts; none when there is no PostgreSQL here.
-    pub async fn open(kind: &str) -> Option<Self> {
+    pub(crate) async fn open(kind: &str) -> Option<Self> {
         let record = std::fs::read_to_string(folder(kind).join("record.json")).unwrap();
         let record: Record = serde_json::from_str(&record).unwrap();
         let made_at: Timestamp = record.made_at.parse().unwrap();
@@ -67,12 +67,12 @@ impl Opened {
     }
 
     /// Stops the server.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.server.stop().await;
     }
 
     /// What the earlier program answered is answered still: lists, definitions, versions, exports, runs, events, rights.
-    pub async fn says_what_was_said(&self, meant: &[Change]) {
+    pub(crate) async fn says_what_was_said(&self, meant: &[Change]) {
         let told = Told::read(&self.kind);
         assert!(told.len() > 200, "{}", told.len());
         let mut wrong = String::new();
@@ -88,7 +88,7 @@ impl Opened {
     }
 
     /// API tokens, passwords, roles, grants and denies hold.
-    pub async fn knows_people_and_their_rights(&self) {
+    pub(crate) async fn knows_people_and_their_rights(&self) {
         let record = &self.record;
         let path = |slug: &str| format!("/api/workflows/{}", record.workflows[slug]);
         let token = self.anonymous.bearer(&record.token);
@@ -123,7 +123,7 @@ impl Opened {
     }
 
     /// A repeat gets the answer that the earlier program gave; so does one of an event.
-    pub async fn repeats_first_answers(&self) {
+    pub(crate) async fn repeats_first_answers(&self) {
         let keyed = self.admin.with("idempotency-key", "first");
         let path = format!("/api/workflows/{}/runs", self.record.workflows["task"]);
         let again = keyed.post(&path, json!({ "businessKey": "first" })).await.expect(201);
@@ -142,7 +142,7 @@ impl Opened {
     }
 
     /// A draft that is saved as it was read stays what it was; a draft becomes the next version; an old version starts.
-    pub async fn keeps_drafts_and_versions(&self) {
+    pub(crate) async fn keeps_drafts_and_versions(&self) {
         for slug in ["preserved", "connections", "orphaned"] {
             let path = format!("/api/workflows/{}", self.record.workflows[slug]);
             let before = self.admin.get(&path).await.expect(200).data();
@@ -170,7 +170,7 @@ impl Opened {
     }
 
     /// Every run goes on to its end: by people, messages and signals at once, by time when days have passed.
-    pub async fn runs_on(&self) {
+    pub(crate) async fn runs_on(&self) {
         let all = cases::all();
         for case in &all {
             self.steps(&self.admin, case, &case.now, "now").await;

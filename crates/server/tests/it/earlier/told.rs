@@ -10,7 +10,7 @@ use super::folder;
 
 /// An answer of the earlier program to a GET.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Told {
+pub(crate) struct Told {
     /// The organisation in which it was asked.
     pub within: String,
     /// The path with its query.
@@ -22,7 +22,7 @@ pub struct Told {
 }
 
 /// A meant change of what is answered.
-pub struct Change {
+pub(crate) struct Change {
     /// A part of the paths that it holds for; all of them when empty.
     pub at: &'static str,
     /// The words as they were, as they stand in the answer's JSON text.
@@ -38,7 +38,7 @@ const SHOWN: usize = 20;
 
 impl Told {
     /// Asks; exports come as JSON, so that their diagnostics are told as well.
-    pub async fn ask(client: &Client, within: &str, path: &str) -> Self {
+    pub(crate) async fn ask(client: &Client, within: &str, path: &str) -> Self {
         let client = client.within(within);
         let client =
             if path.contains("/export/") { client.with("accept", "application/json") } else { client };
@@ -48,20 +48,20 @@ impl Told {
     }
 
     /// All that was told of one kind of database.
-    pub fn read(kind: &str) -> Vec<Self> {
+    pub(crate) fn read(kind: &str) -> Vec<Self> {
         let packed = std::fs::read(folder(kind).join("told.json.zst")).unwrap();
         serde_json::from_slice(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap()
     }
 
     /// Writes down what was told.
-    pub fn write(kind: &str, told: &[Self]) {
+    pub(crate) fn write(kind: &str, told: &[Self]) {
         let text = serde_json::to_vec(told).unwrap();
         std::fs::write(folder(kind).join("told.json.zst"), zstd::encode_all(text.as_slice(), 19).unwrap())
             .unwrap();
     }
 
     /// With the changes that are meant.
-    pub fn changed(mut self, meant: &[Change]) -> Self {
+    pub(crate) fn changed(mut self, meant: &[Change]) -> Self {
         let then = self.body.to_string();
         let of_this = meant.iter().filter(|change| self.path.contains(change.at));
         let now = of_this.fold(then.clone(), |text, change| text.replace(change.then, change.now));
@@ -78,7 +78,7 @@ impl Told {
     }
 
     /// What the answer of now lacks of this one or says otherwise.
-    pub fn differences(&self, now: &Self) -> Vec<String> {
+    pub(crate) fn differences(&self, now: &Self) -> Vec<String> {
         let mut found = Vec::new();
         if self.status != now.status {
             found.push(format!("{} instead of {}: {}", now.status, self.status, now.body));

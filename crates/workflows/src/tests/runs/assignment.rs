@@ -22,7 +22,7 @@ async fn assign(
     let may = on_run::<HumanTaskAssign>(&context, run);
     let task = world.memory.0.lock().tasks[0].id;
     let record = |task: &HumanTask| journal(task.assignee.as_deref().unwrap_or("nobody"));
-    world.runs.assign(&may, &context, (task, assignment), &record).await
+    world.runs.assign(&may, &context, task, assignment, &record).await
 }
 
 /// Who holds the task, who asks for what, and who holds it then, or why not.

@@ -14,7 +14,7 @@ use crate::tests::support::{Caller, NOW, World, caller, chain};
 async fn list(world: &World, who: Caller, whose: MyTasks, filter: TaskFilter) -> (TaskFilter, Vec<TaskId>) {
     let context = who.context();
     let may = context.snapshot().authorize_list::<HumanTaskList>().unwrap();
-    let page = world.runs.tasks(&may, &context, (whose, filter), &PageRequest::default()).await.unwrap();
+    let page = world.runs.tasks(&may, &context, whose, filter, &PageRequest::default()).await.unwrap();
     let asked = world.memory.0.lock().task_filters.last().cloned().unwrap();
     (asked, page.items.into_iter().map(|task| task.id).collect())
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// A definition of these nodes and flows, with the message `paid`, the signal `stock` and the error `lost`. A node's
 /// display name is its id; a flow is named by its ends.
-pub fn model(nodes: &[(&str, &str, Value)], flows: &[(&str, &str)]) -> Value {
+pub(crate) fn model(nodes: &[(&str, &str, Value)], flows: &[(&str, &str)]) -> Value {
     let node = |(id, kind, more): &(&str, &str, Value)| {
         let mut node = json!({ "id": id, "type": kind, "displayName": id });
         node.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
@@ -21,7 +21,7 @@ pub fn model(nodes: &[(&str, &str, Value)], flows: &[(&str, &str)]) -> Value {
 }
 
 /// A start, these nodes one behind the other, and an end.
-pub fn chain(nodes: &[(&str, &str, Value)]) -> Value {
+pub(crate) fn chain(nodes: &[(&str, &str, Value)]) -> Value {
     let mut all = vec![("start", "startEvent", json!({}))];
     all.extend(nodes.iter().cloned());
     all.push(("end", "endEvent", json!({})));
@@ -30,7 +30,7 @@ pub fn chain(nodes: &[(&str, &str, Value)]) -> Value {
 }
 
 /// What an event waits for or throws: `message m`, `signal sig`, `timer PT1H`, `cycle R3/PT1H`.
-pub fn event(text: &str) -> Value {
+pub(crate) fn event(text: &str) -> Value {
     let (kind, rest) = text.split_once(' ').unwrap();
     let definition = match kind {
         "timer" => json!({ "type": "timer", "timeDuration": rest }),
@@ -41,7 +41,7 @@ pub fn event(text: &str) -> Value {
 }
 
 /// start → review (user task of the buyers with outcomes and a form) → end.
-pub fn review() -> Value {
+pub(crate) fn review() -> Value {
     chain(&[(
         "review",
         "userTask",
@@ -51,6 +51,6 @@ pub fn review() -> Value {
 }
 
 /// start → wait for the message `paid` → end.
-pub fn receive() -> Value {
+pub(crate) fn receive() -> Value {
     chain(&[("wait", "receiveTask", json!({ "bpmn": { "messageRef": "m" } }))])
 }

@@ -19,7 +19,7 @@ use crate::records::{
 
 /// A workflow with all that belongs to it.
 #[derive(Debug, Clone)]
-pub struct KeptWorkflow {
+pub(crate) struct KeptWorkflow {
     pub workflow: Workflow,
     pub draft: Draft,
     pub versions: Vec<(Version, Value)>,
@@ -29,7 +29,7 @@ pub struct KeptWorkflow {
 
 /// Everything that is kept.
 #[derive(Debug, Default)]
-pub struct Tables {
+pub(crate) struct Tables {
     pub workflows: BTreeMap<WorkflowId, KeptWorkflow>,
     pub deleted: Vec<WorkflowId>,
     pub sources: Vec<(ImportSource, Timestamp)>,
@@ -56,50 +56,50 @@ pub struct Tables {
 
 /// The stores of this area.
 #[derive(Debug, Default)]
-pub struct Memory(pub Mutex<Tables>);
+pub(crate) struct Memory(pub Mutex<Tables>);
 
 impl Memory {
     /// The next write answers this.
-    pub fn fail_next(&self, error: StoreError) {
+    pub(crate) fn fail_next(&self, error: StoreError) {
         self.0.lock().failures.push_back(error);
     }
 
     /// How many units were committed.
-    pub fn commit_count(&self) -> usize {
+    pub(crate) fn commit_count(&self) -> usize {
         self.0.lock().commits.len()
     }
 
     /// What the last unit wrote of its only run.
-    pub fn last_write(&self) -> RunWrite {
+    pub(crate) fn last_write(&self) -> RunWrite {
         let tables = self.0.lock();
         let [write] = tables.commits.last().unwrap().runs.as_slice() else { panic!("not one run") };
         write.clone()
     }
 
     /// The run as it is kept.
-    pub fn run(&self, id: RunId) -> Run {
+    pub(crate) fn run(&self, id: RunId) -> Run {
         self.0.lock().runs[&id].clone()
     }
 
     /// The open tasks of a run.
-    pub fn open_tasks(&self, run: RunId) -> Vec<HumanTask> {
+    pub(crate) fn open_tasks(&self, run: RunId) -> Vec<HumanTask> {
         let tables = self.0.lock();
         let open = tables.tasks.iter().filter(|task| task.run == run && task.ended_at.is_none());
         open.cloned().collect()
     }
 
     /// The workflow as it is kept.
-    pub fn workflow(&self, id: WorkflowId) -> KeptWorkflow {
+    pub(crate) fn workflow(&self, id: WorkflowId) -> KeptWorkflow {
         self.0.lock().workflows[&id].clone()
     }
 }
 
 impl Tables {
-    pub fn fail(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn fail(&mut self) -> Result<(), StoreError> {
         self.failures.pop_front().map_or(Ok(()), Err)
     }
 
-    pub fn kept(&mut self, tenant: TenantId, id: WorkflowId) -> Result<&mut KeptWorkflow, StoreError> {
+    pub(crate) fn kept(&mut self, tenant: TenantId, id: WorkflowId) -> Result<&mut KeptWorkflow, StoreError> {
         let kept = self.workflows.get_mut(&id).filter(|kept| kept.workflow.tenant == tenant);
         kept.ok_or(StoreError::NotFound)
     }

@@ -1,13 +1,13 @@
 //! What the tests stand on: a world in memory, callers with roles, and small definitions.
 
-pub mod definitions;
-pub mod memory;
+pub(crate) mod definitions;
+pub(crate) mod memory;
 mod run_store;
 mod workflow_store;
-pub mod world;
+pub(crate) mod world;
 
-pub use definitions::{chain, event, model, receive, review};
-pub use world::{
+pub(crate) use definitions::{chain, event, model, receive, review};
+pub(crate) use world::{
     Caller, NOW, Notice, World, caller, input, journal, of_kind, on_run, on_workflow, reasons, unrecorded,
 };
 
@@ -15,24 +15,24 @@ use serde_json::Value;
 use uuid::Uuid;
 
 /// An id that stands for nothing else.
-pub const fn uuid(n: u128) -> Uuid {
+pub(crate) const fn uuid(n: u128) -> Uuid {
     Uuid::from_u128(n)
 }
 
 /// Field and reason of a problem, as a caller reads them.
-pub type Told = (Option<String>, &'static str);
+pub(crate) type Told = (Option<String>, &'static str);
 
 /// Field and reason of one problem.
-pub fn at(field: &str, reason: &'static str) -> Told {
+pub(crate) fn at(field: &str, reason: &'static str) -> Told {
     (Some(field.to_owned()), reason)
 }
 
 /// The reason of a problem of the whole request.
-pub const fn whole(reason: &'static str) -> Told {
+pub(crate) const fn whole(reason: &'static str) -> Told {
     (None, reason)
 }
 
 /// A node's value in a definition.
-pub fn set(definition: &mut Value, pointer: &str, value: Value) {
+pub(crate) fn set(definition: &mut Value, pointer: &str, value: Value) {
     *definition.pointer_mut(pointer).unwrap() = value;
 }

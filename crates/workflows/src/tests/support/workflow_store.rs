@@ -61,8 +61,11 @@ impl WorkflowStore for Memory {
         if let Some(draft) = write.draft {
             kept.draft = draft.clone();
         }
-        if write.workflow.state == WorkflowState::Archived {
+        if write.workflow.state == WorkflowState::Archived || write.bindings.is_some() {
             tables.bindings.retain(|binding| binding.workflow != write.workflow.id);
+        }
+        if write.workflow.state != WorkflowState::Archived {
+            tables.bindings.extend_from_slice(write.bindings.unwrap_or_default());
         }
         tables.journals.push(unit.clone());
         Ok(())
@@ -142,18 +145,6 @@ impl WorkflowStore for Memory {
         tables.bindings.retain(|binding| binding.workflow != write.workflow.id);
         tables.bindings.extend_from_slice(write.bindings);
         tables.journals.push(unit.clone());
-        Ok(())
-    }
-
-    async fn set_bindings(
-        &self,
-        _: TenantId,
-        id: WorkflowId,
-        bindings: &[StartBinding],
-    ) -> Result<(), StoreError> {
-        let mut tables = self.0.lock();
-        tables.bindings.retain(|binding| binding.workflow != id);
-        tables.bindings.extend_from_slice(bindings);
         Ok(())
     }
 

@@ -27,11 +27,11 @@ use crate::records::{Draft, Run};
 use crate::runs::{RunPorts, Runs, StartRun};
 
 /// When everything happens, unless the clock is moved.
-pub const NOW: Timestamp = Timestamp::from_micros(1_750_000_000_000_000);
+pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_750_000_000_000_000);
 
 /// What others were told after a commit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Notice {
+pub(crate) enum Notice {
     Run(RunId, u64),
     Timer(Timestamp),
     Thrown,
@@ -39,10 +39,10 @@ pub enum Notice {
 
 /// Keeps what it is told.
 #[derive(Debug, Default)]
-pub struct Notices(Mutex<BTreeSet<Notice>>);
+pub(crate) struct Notices(Mutex<BTreeSet<Notice>>);
 
 impl Notices {
-    pub fn take(&self) -> Vec<Notice> {
+    pub(crate) fn take(&self) -> Vec<Notice> {
         std::mem::take(&mut *self.0.lock()).into_iter().collect()
     }
 }
@@ -62,7 +62,7 @@ impl Notifier for Notices {
 }
 
 /// Who calls, with which rights.
-pub struct Caller {
+pub(crate) struct Caller {
     name: &'static str,
     role: &'static str,
     tenant: u128,
@@ -72,41 +72,41 @@ pub struct Caller {
 }
 
 /// A member of the first organisation with a system role, in the group `buyers`.
-pub fn caller(name: &'static str, role: &'static str) -> Caller {
+pub(crate) fn caller(name: &'static str, role: &'static str) -> Caller {
     Caller { name, role, tenant: 1, groups: vec!["buyers".to_owned()], grants: Vec::new(), narrow_to: None }
 }
 
 impl Caller {
     /// In these groups alone.
-    pub fn groups(mut self, groups: &[&str]) -> Self {
+    pub(crate) fn groups(mut self, groups: &[&str]) -> Self {
         self.groups = groups.iter().map(|&group| group.to_owned()).collect();
         self
     }
 
     /// In another organisation.
-    pub const fn elsewhere(mut self) -> Self {
+    pub(crate) const fn elsewhere(mut self) -> Self {
         self.tenant = 2;
         self
     }
 
     /// With these permissions of the role alone.
-    pub fn narrowed_to(mut self, permissions: &[&str]) -> Self {
+    pub(crate) fn narrowed_to(mut self, permissions: &[&str]) -> Self {
         self.narrow_to = Some(permissions.iter().map(|&one| one.to_owned()).collect());
         self
     }
 
     /// With one more grant or deny.
-    pub fn grant(mut self, grant: GrantFacts) -> Self {
+    pub(crate) fn grant(mut self, grant: GrantFacts) -> Self {
         self.grants.push(grant);
         self
     }
 
     /// The id of a user of this name.
-    pub fn id(name: &str) -> UserId {
+    pub(crate) fn id(name: &str) -> UserId {
         UserId(uuid(name.bytes().fold(7, |id, byte| id * 256 + u128::from(byte))))
     }
 
-    pub fn context(self) -> RequestContext {
+    pub(crate) fn context(self) -> RequestContext {
         let mut facts =
             Facts::member(Self::id(self.name), TenantId(uuid(self.tenant))).with_system_role(self.role);
         facts.grants = self.grants;
@@ -125,12 +125,12 @@ impl Caller {
 }
 
 /// Leave to do `C` to all of its kind.
-pub fn of_kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
+pub(crate) fn of_kind<C: Capability>(context: &RequestContext) -> AuthorizedKind<C> {
     context.snapshot().authorize_kind().unwrap()
 }
 
 /// Leave to do `C` to a workflow.
-pub fn on_workflow<C>(context: &RequestContext, id: WorkflowId) -> Authorized<C>
+pub(crate) fn on_workflow<C>(context: &RequestContext, id: WorkflowId) -> Authorized<C>
 where
     C: Capability<On = resource::Workflow>,
 {
@@ -138,17 +138,20 @@ where
 }
 
 /// Leave to do `C` to a run.
-pub fn on_run<C: Capability<On = resource::Run>>(context: &RequestContext, run: &Run) -> Authorized<C> {
+pub(crate) fn on_run<C: Capability<On = resource::Run>>(
+    context: &RequestContext,
+    run: &Run,
+) -> Authorized<C> {
     context.snapshot().authorize_key(run.key()).unwrap()
 }
 
 /// A journal that says nothing.
-pub fn unrecorded<T>(_: &T) -> Journal {
+pub(crate) fn unrecorded<T>(_: &T) -> Journal {
     Journal::default()
 }
 
 /// A journal that can be told from others by its key.
-pub fn journal(key: &str) -> Journal {
+pub(crate) fn journal(key: &str) -> Journal {
     let record = IdempotencyRecord {
         tenant: TenantId(uuid(1)),
         operation: "operation".to_owned(),
@@ -163,7 +166,7 @@ pub fn journal(key: &str) -> Journal {
 }
 
 /// What a refusal tells: the member and the reason of each problem.
-pub fn reasons<T: std::fmt::Debug>(result: Result<T, UseCaseError>) -> Vec<Told> {
+pub(crate) fn reasons<T: std::fmt::Debug>(result: Result<T, UseCaseError>) -> Vec<Told> {
     match result {
         Err(UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems)) => {
             problems.into_iter().map(|problem| (problem.field, problem.reason)).collect()
@@ -174,12 +177,12 @@ pub fn reasons<T: std::fmt::Debug>(result: Result<T, UseCaseError>) -> Vec<Told>
 }
 
 /// The members of a JSON object.
-pub fn input(value: Value) -> Map<String, Value> {
+pub(crate) fn input(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
 /// The use cases over one memory.
-pub struct World {
+pub(crate) struct World {
     pub memory: Arc<Memory>,
     pub notices: Arc<Notices>,
     pub clock: Arc<FixedClock>,
@@ -188,7 +191,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (memory, notices) = (Arc::new(Memory::default()), Arc::new(Notices::default()));
         let (clock, ids) = (Arc::new(FixedClock::at(NOW)), Arc::new(SequentialIds::default()));
         let models = Arc::new(CompiledVersions::new(memory.clone()));
@@ -206,7 +209,7 @@ impl World {
     }
 
     /// A new workflow with this draft.
-    pub async fn draft(&self, slug: &str, definition: &Value) -> WorkflowId {
+    pub(crate) async fn draft(&self, slug: &str, definition: &Value) -> WorkflowId {
         let context = caller("olga", "owner").context();
         let new = NewWorkflow {
             slug: slug.to_owned(),
@@ -221,7 +224,7 @@ impl World {
     }
 
     /// Publishes the draft.
-    pub async fn publish(&self, id: WorkflowId) {
+    pub(crate) async fn publish(&self, id: WorkflowId) {
         let context = caller("olga", "owner").context();
         let may = on_workflow::<WorkflowPublish>(&context, id);
         let request = PublishRequest::default();
@@ -229,21 +232,21 @@ impl World {
     }
 
     /// A published workflow.
-    pub async fn published(&self, slug: &str, definition: &Value) -> WorkflowId {
+    pub(crate) async fn published(&self, slug: &str, definition: &Value) -> WorkflowId {
         let id = self.draft(slug, definition).await;
         self.publish(id).await;
         id
     }
 
     /// Starts a run as the owner.
-    pub async fn start(&self, workflow: WorkflowId, request: StartRun) -> Run {
+    pub(crate) async fn start(&self, workflow: WorkflowId, request: StartRun) -> Run {
         let context = caller("olga", "owner").context();
         let may = on_workflow::<WorkflowRun>(&context, workflow);
         self.runs.start(&may, &context, request, &unrecorded).await.unwrap()
     }
 
     /// A world with one published workflow and one run of it, which messages find by `order-1`.
-    pub async fn running(definition: &Value) -> (Self, Run) {
+    pub(crate) async fn running(definition: &Value) -> (Self, Run) {
         let world = Self::new();
         let workflow = world.published("w", definition).await;
         let request = StartRun { correlation_key: Some("order-1".to_owned()), ..StartRun::default() };

@@ -11,9 +11,8 @@ use heddle_usecase::StoreError;
 use heddle_usecase::{Actor, Journal, Outcome};
 use serde_json::json;
 
-use super::keys::INSTALLATION_KEY_ID;
-use super::{FileError, Kept};
 use crate::audit::{Event, system};
+use crate::licence::{self, FileError, INSTALLATION_KEY_ID, Kept};
 use crate::records::{InstallationState, Usage};
 use crate::{Identity, InstallationKey, JournalFor, UseCaseError};
 use heddle_usecase::Problem;
@@ -144,7 +143,7 @@ impl Identity {
         text: &str,
     ) -> Result<Validation, UseCaseError> {
         let kept = self.fresh().await?;
-        let read = super::read(text, &self.tools.key);
+        let read = licence::read(text, &self.tools.key);
         let known = read.ok().map(|(claims, signer)| (claims, signer == Signer::Vendor));
         match self.candidate(&kept, text, context.now(), false) {
             Ok(candidate) => Ok(Validation {
@@ -257,7 +256,7 @@ impl Identity {
         now: Timestamp,
         force: bool,
     ) -> Result<Candidate, UseCaseError> {
-        let (claims, signer) = super::read(text, &self.tools.key).map_err(|error| unreadable(&error))?;
+        let (claims, signer) = licence::read(text, &self.tools.key).map_err(|error| unreadable(&error))?;
         if signer == Signer::Installation {
             let message = "An installation's own trial is started, not installed.";
             return Err(UseCaseError::invalid("licence", "invalid_signature", message));
@@ -420,7 +419,7 @@ pub(crate) fn with_trial(
         supersedes: Vec::new(),
         revoked: Vec::new(),
     };
-    let text = super::sign(&claims, INSTALLATION_KEY_ID, &key.signing()?)?;
+    let text = licence::sign(&claims, INSTALLATION_KEY_ID, &key.signing()?)?;
     let licence = Some(text);
     let high_water_mark = state.high_water_mark.max(now);
     Ok(InstallationState {

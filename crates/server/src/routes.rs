@@ -5,8 +5,8 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, conformance, decisions, directory, licence, platform, roles, runs, sessions, transform,
-    workflows,
+    accounts, case_events, conformance, decisions, directory, licence, platform, roles, runs, sessions,
+    tasks, transform, workflows,
 };
 use crate::stream;
 
@@ -56,12 +56,12 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::DecideRun => bind::<ops::DecideRun>(runs::decide),
         Id::ListRunEvents => bind::<ops::ListRunEvents>(runs::events),
         Id::StreamRunEvents => bind::<ops::StreamRunEvents>(stream::stream),
-        Id::CompleteHumanTask => bind::<ops::CompleteHumanTask>(runs::complete),
-        Id::ListHumanTasks => bind::<ops::ListHumanTasks>(runs::tasks),
-        Id::AssignHumanTask => bind::<ops::AssignHumanTask>(runs::assign),
-        Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(runs::case_event),
-        Id::GetCaseEvent => bind::<ops::GetCaseEvent>(runs::case_event_status),
-        Id::SendSignal => bind::<ops::SendSignal>(runs::signal),
+        Id::CompleteHumanTask => bind::<ops::CompleteHumanTask>(tasks::complete),
+        Id::ListHumanTasks => bind::<ops::ListHumanTasks>(tasks::list),
+        Id::AssignHumanTask => bind::<ops::AssignHumanTask>(tasks::assign),
+        Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(case_events::submit),
+        Id::GetCaseEvent => bind::<ops::GetCaseEvent>(case_events::get),
+        Id::SendSignal => bind::<ops::SendSignal>(case_events::signal),
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),

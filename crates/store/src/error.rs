@@ -88,6 +88,20 @@ pub(crate) fn is_outage(kind: &DatabaseErrorKind, message: &str) -> bool {
     }
 }
 
+/// An error with its causes: of a column that can't be read, diesel's own text names the column but not what is wrong.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         match error {
@@ -109,8 +123,9 @@ impl From<Error> for StoreError {
             Error::Unavailable(why) => Self::Unavailable(why),
             // Ours to mend, not the operator's; the caller can't tell the two apart.
             error @ (Error::Diesel(_) | Error::Document(_)) => {
-                tracing::error!(%error, "a query failed");
-                Self::Unavailable(error.to_string())
+                let why = whole(&error);
+                tracing::error!(error = why, "a query failed");
+                Self::Unavailable(why)
             }
         }
     }

@@ -1,15 +1,20 @@
-//! From a step of the engine to the rows it writes. Timers, subscriptions and open tasks are projections of the
-//! state, so that they are found by comparing the state before with the state after: they can't drift from it.
+//! From a beginning or a step of the engine to the rows it writes: what a run's record holds is decided here alone.
+//! Timers, subscriptions and open tasks are projections of the state, so that they are found by comparing the state
+//! before with the state after: they can't drift from it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind};
-use heddle_kernel::{EventId, IdSource, Revision, TaskId, Timestamp, UserId};
+use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind, Trigger};
+use heddle_kernel::{EventId, IdSource, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use serde_json::{Map, Value};
 
 use crate::UseCaseError;
 use crate::ports::{RunWrite, TaskChange};
-use crate::records::{BindingKind, HumanTask, Outgoing, Run, RunState, SubscriptionRow, TaskState, TimerRow};
+use crate::records::{
+    BindingKind, HumanTask, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, TimerRow,
+    TriggerRecord,
+};
 
 /// What the rows have to say beside the engine's step.
 pub struct StepContext<'a> {
@@ -24,6 +29,70 @@ pub struct StepContext<'a> {
 impl std::fmt::Debug for StepContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StepContext").finish_non_exhaustive()
+    }
+}
+
+/// Who asks for a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Initiator {
+    /// The instant of the step.
+    pub now: Timestamp,
+    /// The user; none for a timer or a message.
+    pub user: Option<UserId>,
+}
+
+/// A run that is to begin.
+pub(crate) struct NewInstance {
+    pub tenant: TenantId,
+    pub workflow: WorkflowId,
+    pub version: i32,
+    pub process_id: Option<String>,
+    pub trigger: Trigger,
+    pub record: TriggerRecord,
+    pub input: Map<String, Value>,
+    pub business_key: Option<String>,
+    pub correlation_key: Option<String>,
+}
+
+impl NewInstance {
+    /// One that an event or a timer starts, without input.
+    pub(crate) fn of(binding: &StartBinding, trigger: Trigger, record: TriggerRecord) -> Self {
+        Self {
+            tenant: binding.tenant,
+            workflow: binding.workflow,
+            version: binding.version,
+            process_id: Some(binding.process_id.clone()),
+            trigger,
+            record,
+            input: Map::new(),
+            business_key: None,
+            correlation_key: None,
+        }
+    }
+}
+
+/// The run's record before its first step.
+pub(crate) fn new_run(beginning: &NewInstance, process_id: &str, id: RunId, by: Initiator) -> Run {
+    Run {
+        tenant: beginning.tenant,
+        id,
+        workflow: beginning.workflow,
+        version: beginning.version,
+        process_id: process_id.to_owned(),
+        state: RunState::Running,
+        has_incident: false,
+        business_key: beginning.business_key.clone(),
+        correlation_key: beginning.correlation_key.clone(),
+        trigger: beginning.record.clone(),
+        input: Value::Object(beginning.input.clone()),
+        snapshot: State::default(),
+        last_sequence: 0,
+        revision: NEW,
+        created_at: by.now,
+        created_by: by.user,
+        updated_at: by.now,
+        ended_at: None,
+        waiting_since: None,
     }
 }
 

@@ -42,3 +42,20 @@ impl<W: ToSchema> ToSchema for OrStored<W> {
         W::name()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::audit::{AuditOutcome, StoredOutcome};
+
+    #[test]
+    fn a_literal_of_a_later_version_is_told_as_it_is_stored() {
+        let told = |stored| serde_json::to_value(StoredOutcome::of(stored, |known| known)).unwrap();
+        assert_eq!(told(Stored::Known(AuditOutcome::Denied)), "denied");
+        assert_eq!(told(Stored::Other("postponed".to_owned())), "postponed");
+        let schema = serde_json::to_value(StoredOutcome::schema()).unwrap();
+        assert_eq!(schema["anyOf"][0]["enum"], serde_json::json!(["success", "denied", "failure"]));
+        assert_eq!(schema["anyOf"][1]["type"], "string");
+        assert_eq!(StoredOutcome::name(), "AuditOutcome");
+    }
+}

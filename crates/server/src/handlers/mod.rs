@@ -1,6 +1,7 @@
 //! Handlers: wire types to domain types, a use case, and back. Nothing is decided here.
 
 pub(crate) mod accounts;
+pub(crate) mod case_events;
 pub(crate) mod conformance;
 pub(crate) mod decisions;
 pub(crate) mod directory;
@@ -11,5 +12,6 @@ pub(crate) mod roles;
 pub(crate) mod run_view;
 pub(crate) mod runs;
 pub(crate) mod sessions;
+pub(crate) mod tasks;
 pub(crate) mod transform;
 pub(crate) mod workflows;

@@ -1,18 +1,15 @@
-//! Runs, human tasks, case events and signals.
+//! Runs.
 
 use std::time::Duration;
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_kernel::{Patch, TaskId};
-use heddle_workflows::ports::{RunFilter, TaskFilter};
-use heddle_workflows::records::{HumanTask, InboxEvent, Run};
-use heddle_workflows::runs::{
-    Assignment, CaseEvent, Completion, Decision, DecisionKind, EventFilter, MyTasks, SignalCall, StartRun,
-};
+use heddle_workflows::ports::RunFilter;
+use heddle_workflows::records::Run;
+use heddle_workflows::runs::{Decision, DecisionKind, EventFilter, StartRun};
 use serde_json::{Value, json};
 
-use super::literals::{case_event_state, run_state_of, task_state_of};
+use super::literals::run_state_of;
 use super::run_view;
 use crate::app::App;
 use crate::call::{Call, page};
@@ -152,178 +149,6 @@ pub(crate) async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
     };
     let found = call.app.runs.events(&call.authorized, &filter, &page).await?;
     Response::list(found, page.limit, |event: Value| event)
-}
-
-/// POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete
-pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResult {
-    let body = &call.body;
-    let task = match body.task_id.as_deref().map(str::parse::<TaskId>) {
-        None => None,
-        Some(Ok(task)) => Some(task),
-        Some(Err(_)) => return Err(Failure::at("taskId", "wrongType", "The id of a task is needed.")),
-    };
-    let completion = Completion {
-        outcome: body.outcome.clone(),
-        values: body.values.clone().unwrap_or_default(),
-        comment: body.comment.clone(),
-        task,
-    };
-    let (id, node) = (call.authorized.id().to_string(), call.path.node_id.as_str());
-    let details = json!({ "nodeId": node, "outcome": body.outcome });
-    let record = |(task, run): &(HumanTask, Run)| {
-        call.journal_with(&id, details.clone(), || completed(&call.app, task, run))
-    };
-    let (task, run) =
-        call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
-    completed(&call.app, &task, &run)
-}
-
-fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
-    let data = wire::tasks::CompletedTask {
-        task: run_view::task(task),
-        run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
-    };
-    Ok(Response::data(200, data)?.tagged(run.revision))
-}
-
-/// GET /api/human-tasks
-pub(crate) async fn tasks(call: Call<ops::ListHumanTasks>) -> HandlerResult {
-    let query = call.query;
-    let page = page(query.limit, query.cursor);
-    let whose = match (query.assignee.as_deref(), query.candidate.as_deref()) {
-        (Some(_), Some(_)) => {
-            return Err(Failure::at(
-                "candidate",
-                "contradiction",
-                "Either `assignee` or `candidate`, not both.",
-            ));
-        }
-        (Some("me"), None) => MyTasks::Assigned,
-        (Some(name), None) => MyTasks::Of(name.to_owned()),
-        (None, Some("me")) => MyTasks::Candidate,
-        (None, Some(_)) => {
-            return Err(Failure::at(
-                "candidate",
-                "notAllowed",
-                "`me` is the candidate that can be asked for.",
-            ));
-        }
-        (None, None) => MyTasks::All,
-    };
-    let filter = TaskFilter {
-        state: query.state.map(task_state_of),
-        due_before: query.due,
-        workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
-        run: id_of(query.run_id.as_deref(), "runId")?,
-        ..TaskFilter::default()
-    };
-    let found = call.app.runs.tasks(&call.authorized, &call.context, whose, filter, &page).await?;
-    Response::list(found, page.limit, |task| run_view::task(&task))
-}
-
-/// POST /api/human-tasks/{taskId}/assign
-pub(crate) async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
-    let assignment = match &call.body.assignee {
-        Patch::Null => Assignment::Release,
-        Patch::Value(name) if name == "me" => Assignment::Claim,
-        Patch::Value(name) => Assignment::To(name.clone()),
-        Patch::Absent => return Err(Failure::at("assignee", "required", "`me`, a name, or null is needed.")),
-    };
-    let details = json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), Patch::Null | Patch::Absent => None } });
-    let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
-    let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
-    let task =
-        call.app.runs.assign(&call.authorized, &call.context, call.path.task_id, assignment, &record).await?;
-    answer(&task)
-}
-
-/// POST /api/case-events
-pub(crate) async fn case_event(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
-    let body = &call.body;
-    let sent = CaseEvent {
-        correlation_key: body.correlation_key.clone(),
-        event_type: body.event_type.clone(),
-        idempotency_key: body.idempotency_key.clone(),
-        payload: body.payload.clone(),
-    };
-    let answer = |event: &InboxEvent| {
-        let data = wire::case_events::CaseEventResult {
-            case_ids: Vec::new(),
-            workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
-            event: event_record(event),
-        };
-        Response::data(202, data)
-    };
-    let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
-    let received = call.app.runs.receive(&call.authorized, &call.context, sent, &record).await?;
-    let answered =
-        answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
-    Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
-}
-
-/// GET /api/case-events/{eventId}
-pub(crate) async fn case_event_status(call: Call<ops::GetCaseEvent>) -> HandlerResult {
-    let event = call.app.runs.event(&call.authorized, &call.context, call.path.event_id).await?;
-    let data = wire::case_events::CaseEventStatus {
-        state: case_event_state(event.state),
-        case_ids: Vec::new(),
-        workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
-        event: event_record(&event),
-    };
-    Response::data(200, data)
-}
-
-/// POST /api/signals
-pub(crate) async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
-    let body = &call.body;
-    let sent = SignalCall {
-        name: body.name.clone(),
-        idempotency_key: Some(body.idempotency_key.clone()),
-        payload: body.payload.clone(),
-    };
-    let (name, key) = (body.name.clone(), body.idempotency_key.clone());
-    let answer = |event: &InboxEvent| {
-        let data = wire::case_events::SignalResult {
-            case_ids: Vec::new(),
-            workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
-            signal: wire::case_events::SignalRecord {
-                id: event.id.to_string(),
-                organization_id: event.tenant.to_string(),
-                name: name.clone(),
-                idempotency_key: key.clone(),
-                payload: event.payload.clone(),
-                received_at: event.received_at,
-                received_by: event.received_by.map(|user| user.to_string()),
-            },
-        };
-        Response::data(202, data)
-    };
-    let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
-    let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;
-    let answered = answer(&received.event)?;
-    Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
-}
-
-fn event_record(event: &InboxEvent) -> wire::case_events::CaseEventRecord {
-    wire::case_events::CaseEventRecord {
-        id: event.id.to_string(),
-        organization_id: event.tenant.to_string(),
-        correlation_key: event.correlation_key.clone().unwrap_or_default(),
-        event_type: event.event_type.clone(),
-        idempotency_key: event.idempotency_key.clone(),
-        payload: event.payload.clone(),
-        received_at: event.received_at,
-        received_by: event.received_by.map(|user| user.to_string()),
-        consumed_by_case_id: None,
-    }
-}
-
-fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
-    match text.map(str::parse) {
-        None => Ok(None),
-        Some(Ok(id)) => Ok(Some(id)),
-        Some(Err(_)) => Err(Failure::at(field, "wrongType", "An id is needed.")),
-    }
 }
 
 const fn decision_of(word: wire::runs::Decision) -> DecisionKind {

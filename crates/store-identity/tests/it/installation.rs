@@ -1,13 +1,16 @@
 //! The installation's row, set-up, the audit trail and the kept answers.
 
+use diesel::{ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{AuditFilter, InstallationStore, NewUser, SetUp};
 use heddle_identity::records::InstallationState;
-use heddle_kernel::{PageRequest, Revision, Timestamp};
+use heddle_kernel::{PageRequest, Revision, Stored, Timestamp};
 use heddle_policy::AccessFilter;
 use heddle_store::StoreError;
+use heddle_store::schema::audit_events;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
-use heddle_usecase::{IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{ActorKind, IdempotencyRecord, Journal, Outcome};
 use uuid::Uuid;
 
 use crate::world::*;
@@ -73,6 +76,31 @@ async fn set_up_with_another_revision_writes_nothing() {
         };
         assert_eq!(store.set_up(&late, &Journal::default()).await, Err(StoreError::Stale));
         assert_eq!(store.usage().await.unwrap().users, 0);
+    });
+}
+
+#[tokio::test]
+async fn an_event_with_literals_of_a_later_version_is_shown_as_it_is_beside_the_others() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone(), Vec::new());
+        for n in 1..=3 {
+            store.audit(&audit(n, Some(ACME), "run.started")).await.unwrap();
+        }
+        heddle_store::write_tx!(&db, |conn| {
+            let one = audit_events::resource_id.eq("2");
+            diesel::update(audit_events::table.filter(one))
+                .set((audit_events::actor_kind.eq("robot"), audit_events::outcome.eq("postponed")))
+                .execute(conn)
+                .await?;
+            Ok(())
+        })
+        .unwrap();
+        let all = AccessFilter::everything();
+        let events = store.audit_events(ACME, &AuditFilter::default(), &all, &page(9)).await.unwrap();
+        let shown: Vec<_> = events.items.into_iter().map(|event| (event.actor_kind, event.outcome)).collect();
+        let known = (Stored::Known(ActorKind::User), Stored::Known(Outcome::Succeeded));
+        let other = (Stored::Other("robot".to_owned()), Stored::Other("postponed".to_owned()));
+        assert_eq!(shown, [known.clone(), other, known]);
     });
 }
 

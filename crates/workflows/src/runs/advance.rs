@@ -1,29 +1,20 @@
 //! One step of one run: load, decide, write, tell.
 
 use heddle_engine::{Actor, Command, Rejection, RunContext, step};
-use heddle_kernel::{RunId, TenantId, Timestamp, UserId};
+use heddle_kernel::{RunId, TenantId, Timestamp};
 use heddle_policy::{Key, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
 use super::Runs;
 use crate::models::CompiledVersion;
-use crate::plan::{StepContext, write_of};
+use crate::plan::{Initiator, StepContext, write_of};
 use crate::ports::{RunWrite, Transaction};
 use crate::records::{BindingKind, Run};
 use crate::{JournalFor, Problem, UseCaseError};
 
 /// How often a step is decided anew because another node was faster.
 const ATTEMPTS: usize = 5;
-
-/// Who asks for a step.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Initiator {
-    /// When.
-    pub now: Timestamp,
-    /// Who; none for a timer or a message.
-    pub user: Option<UserId>,
-}
 
 impl Runs {
     /// Loads a run of the workflow that its key claims; another workflow's run is not there.

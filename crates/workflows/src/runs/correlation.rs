@@ -8,9 +8,8 @@ use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
-use super::advance::Initiator;
-use super::start::NewInstance;
 use super::{BUFFER_SECONDS, Runs};
+use crate::plan::{Initiator, NewInstance};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBinding, TriggerRecord};
 use crate::{JournalFor, Problem, UseCaseError};

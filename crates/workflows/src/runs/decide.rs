@@ -7,8 +7,8 @@ use heddle_usecase::Journal;
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::advance::Initiator;
 use super::tasks::{check_candidate, completion_problems};
+use crate::plan::Initiator;
 use crate::records::{HumanTask, Run};
 use crate::{JournalFor, Problem, UseCaseError, plan};
 

@@ -6,9 +6,8 @@ use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
 use super::Runs;
-use super::advance::Initiator;
-use super::start::NewInstance;
 use crate::UseCaseError;
+use crate::plan::{Initiator, NewInstance};
 use crate::ports::{BindingAdvance, DueTimer, Transaction};
 use crate::records::{Run, StartBinding, TriggerKind, TriggerRecord};
 

@@ -1,16 +1,16 @@
 //! Starting runs.
 
 use heddle_engine::{Command, State, Trigger, step};
-use heddle_kernel::{RunId, TenantId, UserId, WorkflowId};
+use heddle_kernel::RunId;
 use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::advance::{Initiator, refused, run_context};
-use crate::plan::{NEW, StepContext, write_of};
+use super::advance::{refused, run_context};
+use crate::plan::{Initiator, NewInstance, StepContext, new_run, write_of};
 use crate::ports::RunWrite;
-use crate::records::{Run, RunState, StartBinding, TriggerKind, TriggerRecord, WorkflowState};
+use crate::records::{Run, StartBinding, TriggerKind, TriggerRecord, WorkflowState};
 use crate::{JournalFor, UseCaseError, schema};
 
 /// What a caller asks for.
@@ -28,36 +28,6 @@ pub struct StartRun {
     pub correlation_key: Option<String>,
     /// This start event.
     pub start_node_id: Option<String>,
-}
-
-/// A run that is to begin.
-pub(super) struct NewInstance {
-    pub tenant: TenantId,
-    pub workflow: WorkflowId,
-    pub version: i32,
-    pub process_id: Option<String>,
-    pub trigger: Trigger,
-    pub record: TriggerRecord,
-    pub input: Map<String, Value>,
-    pub business_key: Option<String>,
-    pub correlation_key: Option<String>,
-}
-
-impl NewInstance {
-    /// One that an event or a timer starts, without input.
-    pub(super) fn of(binding: &StartBinding, trigger: Trigger, record: TriggerRecord) -> Self {
-        Self {
-            tenant: binding.tenant,
-            workflow: binding.workflow,
-            version: binding.version,
-            process_id: Some(binding.process_id.clone()),
-            trigger,
-            record,
-            input: Map::new(),
-            business_key: None,
-            correlation_key: None,
-        }
-    }
 }
 
 impl Runs {
@@ -135,30 +105,5 @@ impl Runs {
             step(graph, &State::default(), command, &run_context(&run, &compiled, by)).map_err(refused)?;
         let happening = StepContext { now: by.now, completed: None, ids: &*self.ports.ids };
         write_of(run, None, stepped, &happening)
-    }
-}
-
-fn new_run(beginning: &NewInstance, process_id: &str, id: RunId, by: Initiator) -> Run {
-    let created_by: Option<UserId> = by.user;
-    Run {
-        tenant: beginning.tenant,
-        id,
-        workflow: beginning.workflow,
-        version: beginning.version,
-        process_id: process_id.to_owned(),
-        state: RunState::Running,
-        has_incident: false,
-        business_key: beginning.business_key.clone(),
-        correlation_key: beginning.correlation_key.clone(),
-        trigger: beginning.record.clone(),
-        input: Value::Object(beginning.input.clone()),
-        snapshot: State::default(),
-        last_sequence: 0,
-        revision: NEW,
-        created_at: by.now,
-        created_by,
-        updated_at: by.now,
-        ended_at: None,
-        waiting_since: None,
     }
 }

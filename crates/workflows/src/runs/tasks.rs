@@ -7,8 +7,8 @@ use heddle_policy::{Authorized, AuthorizedList, Key, Permission, RequestContext,
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::advance::Initiator;
 use super::decide::only;
+use crate::plan::Initiator;
 use crate::ports::TaskFilter;
 use crate::records::{HumanTask, Run, TaskState};
 use crate::{JournalFor, Problem, UseCaseError, plan, schema};

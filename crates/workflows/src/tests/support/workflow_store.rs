@@ -8,9 +8,7 @@ use serde_json::Value;
 
 use super::memory::{KeptWorkflow, Memory, Tables};
 use crate::ports::{Deleted, PublishWrite, WorkflowFilter, WorkflowStore, WorkflowWrite};
-use crate::records::{
-    Draft, ImportSource, RunCounts, StartBinding, Version, Workflow, WorkflowState, WorkflowView,
-};
+use crate::records::{Draft, ImportSource, RunCounts, Version, Workflow, WorkflowState, WorkflowView};
 
 impl Tables {
     fn slug_is_free(&self, workflow: &Workflow) -> Result<(), StoreError> {
@@ -61,11 +59,12 @@ impl WorkflowStore for Memory {
         if let Some(draft) = write.draft {
             kept.draft = draft.clone();
         }
-        if write.workflow.state == WorkflowState::Archived || write.bindings.is_some() {
+        let archived = write.workflow.state == WorkflowState::Archived;
+        if archived || write.bindings.is_some() {
             tables.bindings.retain(|binding| binding.workflow != write.workflow.id);
         }
-        if write.workflow.state != WorkflowState::Archived {
-            tables.bindings.extend_from_slice(write.bindings.unwrap_or_default());
+        if let Some(bindings) = write.bindings.filter(|_| !archived) {
+            tables.bindings.extend_from_slice(bindings);
         }
         tables.journals.push(unit.clone());
         Ok(())

@@ -112,7 +112,7 @@ pub(super) fn assign(
     let mut wide = vec![false; grid.columns + 1];
     for (part, route) in scope.parts.iter().zip(routes) {
         if named[part.edge]
-            && let (End::Node { item, .. }, Side::Right) = route.start
+            && let Dock { end: End::Node { item, .. }, side: Side::Right } = route.start
         {
             let item = &scope.items[item];
             wide[item.column + item.span] = true;

@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(found[0].code, "feelSyntax", "{found:?}");
         assert_eq!(found[0].element_id.as_deref(), Some("other"));
         assert_eq!(found[0].path.as_deref(), Some("dmn.importedDocuments[0].sourceXml"));
-        assert_eq!(found[0].expression, Some(ExpressionPosition { line: 3, column: 2 }));
+        assert_eq!(found[0].expression, Some(heddle_bpmn::ExpressionPosition { line: 3, column: 2 }));
         assert_eq!((found[0].line, found[0].column), (Some(4), Some(2)));
         let found = findings(&definition(json!({"dmn": {"sourceXml": "<definitions>"}})));
         assert_eq!((found[0].code.as_str(), found[0].line), ("malformedSource", Some(1)));

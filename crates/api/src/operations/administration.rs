@@ -167,7 +167,7 @@ macro_rules! administration_rows {
                 Platform Administration Preview "Set the roles of a member"
                 security(MemberUpdate path "userId") entitlement(-) role(-)
                 audit("member.set")
-                idempotent(yes) remediation(no) ifmatch(no)
+                idempotent(yes) remediation(no) ifmatch(yes)
                 path(directory::UserPath) query(NoQuery) body(Json JSON_LIMIT directory::SetMember)
                 output(Data directory::Member)
                 success[200] errors[400 401 402 403 404 409 423 500 503];

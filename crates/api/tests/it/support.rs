@@ -1,0 +1,137 @@
+//! Every operation's reading of what is sent, and the parts of the documents.
+
+use heddle_api::Operation;
+use heddle_api::decode::{Problems, decode_body, decode_query};
+use heddle_api::openapi::{contract_json, platform_json};
+use heddle_api::operations::{Document, MediaType, OperationId, OperationSpec, ops};
+use serde_json::Value;
+
+/// How a row reads a JSON body.
+pub type ReadBody = fn(&[u8]) -> Result<(), Problems>;
+/// How a row reads a query.
+pub type ReadQuery = fn(&str) -> Result<(), Problems>;
+
+fn body<O: Operation>(bytes: &[u8]) -> Result<(), Problems> {
+    decode_body::<O>(MediaType::Json, bytes).map(|_| ())
+}
+
+fn query<O: Operation>(raw: &str) -> Result<(), Problems> {
+    decode_query::<O>(raw).map(|_| ())
+}
+
+/// Every row that takes a body.
+pub const BODIES: &[(OperationId, ReadBody)] = &[
+    (OperationId::SubmitCaseEvent, body::<ops::SubmitCaseEvent>),
+    (OperationId::CreateWorkflow, body::<ops::CreateWorkflow>),
+    (OperationId::PreviewTransform, body::<ops::PreviewTransform>),
+    (OperationId::UpdateWorkflow, body::<ops::UpdateWorkflow>),
+    (OperationId::SaveDecisionLogic, body::<ops::SaveDecisionLogic>),
+    (OperationId::SaveDraft, body::<ops::SaveDraft>),
+    (OperationId::PublishWorkflow, body::<ops::PublishWorkflow>),
+    (OperationId::StartRun, body::<ops::StartRun>),
+    (OperationId::DecideRun, body::<ops::DecideRun>),
+    (OperationId::CompleteHumanTask, body::<ops::CompleteHumanTask>),
+    (OperationId::ValidateWorkflow, body::<ops::ValidateWorkflow>),
+    (OperationId::SetUpInstallation, body::<ops::SetUpInstallation>),
+    (OperationId::SignIn, body::<ops::SignIn>),
+    (OperationId::ChangePassword, body::<ops::ChangePassword>),
+    (OperationId::CreateApiToken, body::<ops::CreateApiToken>),
+    (OperationId::InstallLicence, body::<ops::InstallLicence>),
+    (OperationId::ValidateLicence, body::<ops::ValidateLicence>),
+    (OperationId::CreateOrganization, body::<ops::CreateOrganization>),
+    (OperationId::UpdateOrganization, body::<ops::UpdateOrganization>),
+    (OperationId::CreateUser, body::<ops::CreateUser>),
+    (OperationId::UpdateUser, body::<ops::UpdateUser>),
+    (OperationId::CreateRole, body::<ops::CreateRole>),
+    (OperationId::UpdateRole, body::<ops::UpdateRole>),
+    (OperationId::CreateGrant, body::<ops::CreateGrant>),
+    (OperationId::SetMember, body::<ops::SetMember>),
+    (OperationId::AssignHumanTask, body::<ops::AssignHumanTask>),
+    (OperationId::SendSignal, body::<ops::SendSignal>),
+    (OperationId::AdvanceTestClock, body::<ops::AdvanceTestClock>),
+];
+
+/// Every row that takes parameters in its query.
+pub const QUERIES: &[(OperationId, ReadQuery)] = &[
+    (OperationId::ListWorkflows, query::<ops::ListWorkflows>),
+    (OperationId::GetBpmnConformanceReport, query::<ops::GetBpmnConformanceReport>),
+    (OperationId::GetDmnConformanceReport, query::<ops::GetDmnConformanceReport>),
+    (OperationId::GetWorkflow, query::<ops::GetWorkflow>),
+    (OperationId::GetDecisionLogic, query::<ops::GetDecisionLogic>),
+    (OperationId::ExportBpel, query::<ops::ExportBpel>),
+    (OperationId::ExportBpmn, query::<ops::ExportBpmn>),
+    (OperationId::ExportDmn, query::<ops::ExportDmn>),
+    (OperationId::ListRuns, query::<ops::ListRuns>),
+    (OperationId::CancelRun, query::<ops::CancelRun>),
+    (OperationId::GetRun, query::<ops::GetRun>),
+    (OperationId::ListRunEvents, query::<ops::ListRunEvents>),
+    (OperationId::StreamRunEvents, query::<ops::StreamRunEvents>),
+    (OperationId::ListVersions, query::<ops::ListVersions>),
+    (OperationId::ListApiTokens, query::<ops::ListApiTokens>),
+    (OperationId::ListOrganizations, query::<ops::ListOrganizations>),
+    (OperationId::ListUsers, query::<ops::ListUsers>),
+    (OperationId::ListRoles, query::<ops::ListRoles>),
+    (OperationId::ListGrants, query::<ops::ListGrants>),
+    (OperationId::ListMembers, query::<ops::ListMembers>),
+    (OperationId::ListAuditEvents, query::<ops::ListAuditEvents>),
+    (OperationId::ListHumanTasks, query::<ops::ListHumanTasks>),
+];
+
+/// Field and reason of each problem, sorted.
+pub fn told(result: Result<(), Problems>) -> Vec<(String, String)> {
+    let problems = result.err().map(|problems| problems.0).unwrap_or_default();
+    let mut told: Vec<_> =
+        problems.into_iter().map(|one| (one.field.unwrap_or_default(), one.reason)).collect();
+    told.sort();
+    told
+}
+
+/// One problem, as [`told`] gives it.
+pub fn one(field: &str, reason: &str) -> Vec<(String, String)> {
+    vec![(field.to_owned(), reason.to_owned())]
+}
+
+/// The document that a row stands in.
+pub fn document_of(spec: &OperationSpec) -> &'static Value {
+    match spec.document {
+        Document::Contract => contract_json(),
+        Document::Platform => platform_json(),
+    }
+}
+
+/// A row's operation object.
+pub fn described(spec: &OperationSpec) -> &'static Value {
+    &document_of(spec)["paths"][spec.path][spec.method.as_str().to_ascii_lowercase()]
+}
+
+/// What a reference leads to; anything else is itself.
+pub fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
+        None => value,
+    }
+}
+
+/// The schema of a row's JSON body.
+pub fn body_schema(spec: &OperationSpec) -> &'static Value {
+    let schema = &described(spec)["requestBody"]["content"]["application/json"]["schema"];
+    resolved(document_of(spec), schema)
+}
+
+/// The example of a row's JSON body.
+pub fn example(spec: &OperationSpec) -> Value {
+    described(spec)["requestBody"]["content"]["application/json"]["examples"]["small"]["value"].clone()
+}
+
+/// The query parameters of a row.
+pub fn query_parameters(spec: &OperationSpec) -> Vec<&'static Value> {
+    let parameters = described(spec)["parameters"].as_array().unwrap().iter();
+    parameters.filter(|parameter| parameter["in"] == "query").collect()
+}
+
+/// The parameters of requests' headers that a row names, by the names of their components.
+pub fn header_parameters(spec: &OperationSpec) -> Vec<&'static str> {
+    let parameters = described(spec)["parameters"].as_array().unwrap().iter();
+    let references = parameters.filter_map(|parameter| parameter["$ref"].as_str());
+    references.map(|reference| reference.rsplit('/').next().unwrap()).collect()
+}

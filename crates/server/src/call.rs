@@ -15,7 +15,7 @@ use crate::reply::{Content, HandlerResult, Response};
 
 /// Idempotency key of a call, and the hash of the call, which tells another call under the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey {
+pub(crate) struct IdempotencyKey {
     /// The key.
     pub key: String,
     /// The hash of the call.

@@ -16,7 +16,7 @@ struct Allowed {
 const ALLOWED: &[Allowed] = &[];
 
 /// Adds the functions of one file that take a tuple, and what is allowed there without need.
-pub fn check(place: &str, content: &str, found: &mut Vec<String>) {
+pub(crate) fn check(place: &str, content: &str, found: &mut Vec<String>) {
     check_with(ALLOWED, place, content, found);
 }
 

@@ -165,11 +165,11 @@ const TEXTS: &[&str] = &[
 
 /// Lexical form of a value, with the namespaces in whose scope it stands.
 #[derive(Clone, Copy)]
-pub struct Lexical<'a> {
+pub(crate) struct Lexical<'a> {
     /// The text.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// The namespaces in scope.
-    pub scope: &'a Scope,
+    pub(crate) scope: &'a Scope,
 }
 
 /// How the lexical forms of a value relate.

@@ -1,5 +1,10 @@
 //! The content of a process or sub-process: its nodes and flows as a graph, and the handlers around it.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 mod nodes;
 
 use nodes::{Made, Starting};

@@ -1,5 +1,10 @@
 //! What a process and its partners say to each other: messages, port types, partner links.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::correlation::Correlations;
 use super::names::{Names, clean, uri};
 use super::tree::{Call, Variable};

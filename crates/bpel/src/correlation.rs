@@ -1,5 +1,10 @@
 //! Correlation keys as correlation sets, and correlation properties with their aliases.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::names::{Names, clean};
 use heddle_bpmn::elements::Elements;
 use heddle_bpmn::model::{Conversation, CorrelationKey, WorkflowDefinition};

@@ -1,5 +1,10 @@
 //! The graph of one scope with every node either a split, a join or a plain step, on which the structure is found.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::expression::Expr;
 use super::tree::{Activity, Scope, Trigger, Variable};
 use std::collections::{HashMap, VecDeque};

@@ -1,5 +1,10 @@
 //! Event sub-processes and compensations as handlers of their scope.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::body::{self, Content, Info, Level};
 use super::context::{Context, Thrown};
 use super::events;

@@ -5,6 +5,11 @@
 //! tried for every combination of choices; a region in which it fails, or which has too many combinations, is
 //! refused.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::expression::Expr;
 use super::graph::{Edge, Graph, Join, Kind, Split};
 use super::structure::{Folder, ends_scope, no_flow};

@@ -1,5 +1,10 @@
 //! The smallest regions with one entry and one exit in what plain folding leaves over.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::graph::{END, Graph, Kind, START};
 use super::links;
 use super::structure::Folder;

@@ -3,6 +3,11 @@
 //! with links. Every fold turns "one token in, one token out" of the graph into one activity, so that what stays
 //! unfolded at the end is exactly what has no mapping.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::context::Context;
 use super::expression::{Expr, xpath_text};
 use super::graph::{Branch, END, Edge, Graph, Join, Kind, Outcome, START, Split, Way, content, own_variable};

@@ -1,5 +1,10 @@
 //! From a definition to its graphs.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::extensions::Extensions;
 use super::{

@@ -3,6 +3,11 @@
 //! [`compile`] turns each process of a definition into a [`Graph`] of dense indexes, or says for every element
 //! that is not executed why not. A graph holds no state: runs of the same version share it.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 mod calculation;
 mod compile;
 mod condition;

@@ -1,5 +1,10 @@
 //! What each node does, or why it is not executed.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::calculation::{DecisionTask, ScriptTask};
 use super::compile::{Builder, Raw};
 use super::events::Refused;

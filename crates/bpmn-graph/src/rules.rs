@@ -1,5 +1,10 @@
 //! Join and split rules of nodes: what arriving tokens do and which flows leaving ones take (clauses 13.4.1 to 13.4.4).
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::{FlowIx, Graph, NodeIx, Work};
 use heddle_bpmn::element::{Joining, Splitting};
 

@@ -1,6 +1,11 @@
 //! Ordering of nodes: a flow is taken apart into chains, each of which stands in one row; chains that branch off stand as
 //! near as possible above or below the chain that they come from, with all that branches off them in turn.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::layers::Flow;
 
 /// Nodes in one row.

@@ -1,5 +1,10 @@
 //! Coordinate assignment: widths of columns and gaps, places of items, lanes and the points of edges.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::graph::{EVENT, End, Item, Kind, Point, Scope, Side, TITLE};
 use super::ordering::{COLUMN_GAP, Grid};
 use super::route::{Dock, Line, Route};

@@ -1,5 +1,10 @@
 //! The laid-out graph as diagram interchange.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::graph::{EVENT, Edge, EdgeKind, Item, Kind, LayoutGraph, Point};
 use heddle_bpmn::model::{
     self, Bounds, Diagram, DiagramEdge, DiagramLabel, DiagramShape, WorkflowDefinition, graphs,

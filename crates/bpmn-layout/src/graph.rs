@@ -1,5 +1,10 @@
 //! What one diagram has to show: scopes of items, and the edges between them.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use heddle_bpmn::element::{ElementKind, Splitting};
 use heddle_bpmn::model::{self, Artifact, Collaboration, DataItem, LaneSet, Node, Process};
 use std::collections::{HashMap, HashSet};

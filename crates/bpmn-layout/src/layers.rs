@@ -1,5 +1,10 @@
 //! Layer assignment, a column for each node: flows that close a cycle are turned back, then each node stands right of its predecessors.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 /// A directed graph by adjacency; nodes are numbers from 0.
 #[derive(Debug, Default)]
 pub(super) struct Flow {

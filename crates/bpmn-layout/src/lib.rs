@@ -9,6 +9,11 @@
 //! The same definition gives the same layout. A process or sub-process of more than [`MOST_ITEMS`] nodes
 //! stands in a square in document order, which takes near-linear time; edges go through the gaps all the same.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 mod chains;
 mod coordinates;
 mod diagram;

@@ -1,5 +1,10 @@
 //! Ordering within the layers: the grid of a scope, which column and row each item stands in.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::MOST_ITEMS;
 use super::chains::{self, Nodes};
 use super::graph::{EdgeKind, End, Kind, Scope};

@@ -5,6 +5,11 @@
 //! these are empty. A route is a sequence of lines, horizontal and vertical in turn: centre lines of rows,
 //! tracks in gaps, and the lines of ports at the upper and lower side of items.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::graph::{EdgeKind, End, Item, Kind, Part, Scope, Side};
 use super::ordering::Grid;
 use std::collections::HashMap;

@@ -1,5 +1,10 @@
 //! Tracks: within a gap each group of stretches gets a line of its own wherever it lies beside another.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::graph::{End, Scope, Side};
 use super::ordering::Grid;
 use super::route::{Dock, Line, Route};

@@ -3,6 +3,11 @@
 //! The same model gives the same diagram, in near-linear time. Distances are in diagram units (pixels), whole, and not
 //! negative.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use std::collections::HashMap;
 
 use crate::diagram::{Drawing, Edge, Shape};

@@ -1,5 +1,7 @@
 //! What types cannot forbid: makers of proofs, each with the files that may call it.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
+
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::source::{is_cfg_test, skip_item};

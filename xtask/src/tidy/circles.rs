@@ -1,5 +1,7 @@
 //! Circles between the top-level modules of a crate.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};

@@ -1,5 +1,7 @@
 //! Migrations carry the same names for both databases and go both ways.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! How large a crate may grow before it is parted.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
+
 use super::circles::File;
 use super::source::{Source, is_cfg_test, skip_item};
 

@@ -1,5 +1,7 @@
 //! A Rust file as tokens, with its place among the modules of its crate.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// A file of a crate.

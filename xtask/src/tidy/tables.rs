@@ -1,5 +1,7 @@
 //! Which store names which tables: its own area's and the shared ones. The migrations say whose a table is.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

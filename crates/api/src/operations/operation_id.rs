@@ -1,5 +1,7 @@
 //! The operation id that the contract's rule gives to a method and path.
 
+#![expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong position is an error")]
+
 use super::Method;
 
 const LONGEST: usize = 160;

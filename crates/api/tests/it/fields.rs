@@ -1,8 +1,10 @@
 //! Members with rules of their own: three values, instants, choices, and the places of what is wrong deep within.
 
 use heddle_api::Operation;
-use heddle_api::decode::{MAX_DEPTH, MAX_DETAILS, Problems, decode_body};
-use heddle_api::operations::{MediaType, RequestBody, ops};
+use heddle_api::contract::{MediaType, RequestBody};
+use heddle_api::decode::{MAX_DEPTH, MAX_DETAILS, Problems};
+use heddle_api::operations::decode_body;
+use heddle_api::operations::ops;
 use heddle_kernel::Patch;
 use serde_json::{Value, json};
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use heddle_api::contract::MediaType;
 use heddle_api::operations::{
-    Area, BodyMedia, DEFINITION_LIMIT, Document, JSON_LIMIT, MediaType, Method, OperationId, OutputKind,
-    Security, TRANSPORT_STATUSES, source_digest,
+    Area, BodyMedia, DEFINITION_LIMIT, Document, JSON_LIMIT, Method, OperationId, OutputKind, Security,
+    TRANSPORT_STATUSES, source_digest,
 };
 
 use crate::support::{BODIES, body_schema};

@@ -1,9 +1,11 @@
 //! Queries and paths.
 
-use heddle_api::operations::{OperationId, OutputKind, PathParams, ops};
+use heddle_api::contract::PathParams;
+use heddle_api::operations::decode_path;
+use heddle_api::operations::{OperationId, OutputKind, ops};
 use heddle_api::wire::runs::RunPath;
 use heddle_api::wire::tasks::HumanTaskNodePath;
-use heddle_api::{ErrorCode, Operation, decode::decode_path};
+use heddle_api::{ErrorCode, Operation};
 use heddle_kernel::{MAX_LIMIT, WorkflowId};
 use serde_json::Value;
 
@@ -131,8 +133,9 @@ fn every_list_that_pages_does_so_alike() {
 
 #[test]
 fn texts_of_a_query_are_decoded_as_forms_write_them() {
-    let q =
-        |raw: &str| heddle_api::decode::decode_query::<ops::ListWorkflows>(raw).map(|query| query.q.unwrap());
+    let q = |raw: &str| {
+        heddle_api::operations::decode_query::<ops::ListWorkflows>(raw).map(|query| query.q.unwrap())
+    };
     let cases = [
         ("q=a+b", "a b"),
         ("q=a%20b", "a b"),
@@ -146,7 +149,7 @@ fn texts_of_a_query_are_decoded_as_forms_write_them() {
         assert_eq!(q(raw).unwrap(), expected, "{raw}");
     }
     assert!(
-        heddle_api::decode::decode_query::<ops::ListWorkflows>("&&limit=1&").is_ok(),
+        heddle_api::operations::decode_query::<ops::ListWorkflows>("&&limit=1&").is_ok(),
         "empty pairs say nothing"
     );
 }
@@ -154,7 +157,7 @@ fn texts_of_a_query_are_decoded_as_forms_write_them() {
 #[test]
 fn a_version_is_a_number_or_one_of_two_words() {
     let version = |text: &str| {
-        told(heddle_api::decode::decode_query::<ops::ExportBpmn>(&format!("version={text}")).map(|_| ()))
+        told(heddle_api::operations::decode_query::<ops::ExportBpmn>(&format!("version={text}")).map(|_| ()))
     };
     for good in ["draft", "published", "1", "999999999"] {
         assert_eq!(version(good), [], "{good}");

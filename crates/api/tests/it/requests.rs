@@ -1,7 +1,8 @@
 //! Requests as the use cases get them.
 
-use heddle_api::decode::{decode_body, decode_query};
-use heddle_api::operations::{MediaType, ops};
+use heddle_api::contract::MediaType;
+use heddle_api::operations::ops;
+use heddle_api::operations::{decode_body, decode_query};
 use heddle_api::wire::decisions::DecisionLogicBody;
 use heddle_api::wire::runs::{Decision, RunInclude, RunState, WaitFor};
 use heddle_api::wire::tasks::TaskState;

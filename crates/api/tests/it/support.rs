@@ -1,9 +1,11 @@
 //! Every operation's reading of what is sent, and the parts of the documents.
 
 use heddle_api::Operation;
-use heddle_api::decode::{Problems, decode_body, decode_query};
+use heddle_api::contract::MediaType;
+use heddle_api::decode::Problems;
 use heddle_api::openapi::{contract_json, platform_json};
-use heddle_api::operations::{Document, MediaType, OperationId, OperationSpec, ops};
+use heddle_api::operations::{Document, OperationId, OperationSpec, ops};
+use heddle_api::operations::{decode_body, decode_query};
 use serde_json::Value;
 
 /// How a row reads a JSON body.

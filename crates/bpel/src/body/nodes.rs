@@ -1,5 +1,10 @@
 //! Each node of a level as nodes of the graph: joins, the activity, splits, and what boundary events add.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::{Body, Entry, Info, Level, Role, has_condition, link_name};
 use crate::context::{Context, Frame};
 use crate::graph::{Branch, Graph, Join, Kind, Outcome, Split, Way};

@@ -3,6 +3,11 @@
 //! Rules read the document rather than the typed members, because they also speak of what has no member: lists of flows
 //! as they were written, references between data, elements kept as fragments.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use crate::Map;
 use heddle_bpmn::element::{ElementKind as K, Group};
 use heddle_bpmn::elements::{El, Elements};

@@ -3,6 +3,11 @@
 //! The definition is judged as the document that it is exported as. A rule binds from a profile on: what is only demanded
 //! of the Common Executable sub-class is no fault of another model.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 mod activities;
 mod data;
 pub(crate) mod doc;

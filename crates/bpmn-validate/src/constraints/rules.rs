@@ -3,6 +3,11 @@
 //! `EXT` rules are constraints that the standard states in prose, `REF` rules are references that must lead to an element
 //! of the right kind.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 mod data;
 mod events;
 mod flows;

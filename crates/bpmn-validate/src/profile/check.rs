@@ -1,5 +1,10 @@
 //! What of a definition lies outside the Common Executable sub-class, by its tables.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::{
     ELEMENTS, EVENTS, EXPRESSION_LANGUAGE, SERVICE_LANGUAGES, SUPPORTING, TYPE_LANGUAGE, models, words,
 };

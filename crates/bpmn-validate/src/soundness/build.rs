@@ -1,5 +1,10 @@
 //! From the flow between elements to the net.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::flow::{FlowGraph, Guard, Ix, NONE, Role, activity, index};
 use super::net::{Kind, Net, NetEdge, NodeIx};
 

@@ -1,5 +1,10 @@
 //! Cycles: which nodes lie on one, and which of them neither wait nor are bounded.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::flow::{FlowGraph, Guard, Ix, NONE, Role, index, literal, standard_loop};
 use super::net::Net;
 

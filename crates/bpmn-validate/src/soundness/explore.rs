@@ -1,5 +1,10 @@
 //! The state space of a net: every marking that its tokens can reach, within a budget.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::cycles::components;
 use super::flow::{NONE, index};
 use super::net::{EdgeIx, Kind, Net, NodeIx};

@@ -1,5 +1,10 @@
 //! One graph of a definition as the flow between its elements.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use heddle_bpmn::element::{ElementKind as K, Splitting};
 use heddle_bpmn::model::{Activity, Edge, GraphRef, LoopCharacteristics, Node};
 use heddle_bpmn_graph::Csr;

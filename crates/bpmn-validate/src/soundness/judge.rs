@@ -1,5 +1,10 @@
 //! The findings about one scope.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::cycles::{Cycle, livelocks};
 use super::explore::{Budget, Space, explore};
 use super::flow::{FlowGraph, Ix, NONE};

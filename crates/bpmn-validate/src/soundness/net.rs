@@ -1,5 +1,10 @@
 //! The net of a scope: nodes that join or split, and edges on which tokens rest.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::flow::{Ix, NONE, index};
 
 /// Index of a node in [`Net::nodes`].

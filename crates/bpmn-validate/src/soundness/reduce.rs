@@ -5,6 +5,11 @@
 //! elements never fired are the same before and after. A fork on a cycle is only reduced together with its
 //! join: its branches may run ahead of each other.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::flow::NONE;
 use super::net::{EdgeIx, Kind, Net, NodeIx};
 

@@ -1,5 +1,10 @@
 //! Walks over a definition's graphs.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::{Edge, Node, Process, WorkflowDefinition};
 
 /// Id of the process that the top-level nodes and edges form.

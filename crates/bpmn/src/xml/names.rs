@@ -1,5 +1,7 @@
 //! The element table: every element of BPMN 2.0.2 and where it goes.
 
+#![expect(clippy::indexing_slicing, reason = "tables and slots of the same length, made at compile time")]
+
 pub use crate::element::{ElementRow, Group};
 use heddle_xml::Names;
 pub(crate) use heddle_xml::{COMMENT, Kind, Ns, UNKNOWN};

@@ -1,5 +1,7 @@
 //! Which event stands where, and whether it is executed there (clause 10.5, Table 10.93).
 
+#![expect(clippy::indexing_slicing, reason = "places of constant tables")]
+
 use super::features::In;
 use super::probe::{SeenEvent, event};
 use serde::Serialize;

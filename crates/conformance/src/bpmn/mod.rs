@@ -3,6 +3,8 @@
 //! Nothing here is written by hand that the code could tell: each feature stands beside a small model, which is read,
 //! written and compiled, so the claims can't say other than the reader, the writer and the compiler do.
 
+#![expect(clippy::indexing_slicing, reason = "places of constant tables")]
+
 mod events;
 mod features;
 mod operational;

@@ -1,5 +1,7 @@
 //! Figures, one a line, each with its unit.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same buffer")]
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
 //! A keep-alive HTTP/1.1 connection that costs next to nothing: client and server share the processors, so what
 //! the client spends is missing in the figure.
 
+#![expect(clippy::indexing_slicing, reason = "positions were found in the same buffer")]
+
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -1,5 +1,10 @@
 //! The server, the signed-in client and the test clock that cases run with.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "members of JSON: an absent one reads as null, and a runner says what it found"
+)]
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -168,7 +168,7 @@ pub(crate) async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
 struct ExportedFile {
     bytes: Vec<u8>,
     sha256: String,
-    diagnostics: Vec<wire::definition::Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     media: &'static str,
     file_name: String,
 }

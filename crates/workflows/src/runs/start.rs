@@ -10,7 +10,7 @@ use super::Runs;
 use super::advance::{refused, run_context};
 use crate::plan::{Initiator, NewInstance, StepContext, new_run, write_of};
 use crate::ports::RunWrite;
-use crate::records::{Run, StartBinding, TriggerKind, TriggerRecord, WorkflowState};
+use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
 use crate::{JournalFor, UseCaseError, schema};
 
 /// What a caller asks for.

@@ -4,6 +4,11 @@
 //! writer moves what it wrote into that order. A child that the note does not know goes behind the last one of
 //! its own or a lower rank, so that a changed definition stays in the order of the schema where its source was.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::Vocabulary;
 use super::row::Row;
 use std::collections::{BTreeMap, VecDeque};

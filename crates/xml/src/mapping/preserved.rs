@@ -1,5 +1,10 @@
 //! Preserved fragments: what the model's members have no place for, by element.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::{TEXT, Vocabulary, uri, usual_prefix};
 use crate::hash::HashMap;
 use crate::{Document, Kind, Ns, XmlError};

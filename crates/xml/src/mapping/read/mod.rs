@@ -1,5 +1,10 @@
 //! The reader: maps elements to model types by their rows; content without a member is preserved for the way back.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::document::{Bindings, decimals, shared_ids};
 use super::prefixes::{Prefixes, own_name};
 use super::row::{Leaf, Lexis, Row};

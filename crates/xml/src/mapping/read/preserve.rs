@@ -1,5 +1,10 @@
 //! Preserved content on its way in: what an element has that its model type has no member for.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::Reader;
 use crate::mapping::document::root_name;
 use crate::mapping::{Vocabulary, order, preserved, usual_prefix};

@@ -1,5 +1,10 @@
 //! The writer: model types as elements by their rows, with their preserved content put back.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
 use super::prefixes::{Prefixes, own_name};
 use super::preserved::{Place, Preserved, PreservedChild, PreservedContent};
 use super::row::{Attr, Leaf, Lexis, Row};

@@ -1,6 +1,11 @@
 //! The built program as its users meet it: commands, exit codes, start and end.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test"
+)]
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;

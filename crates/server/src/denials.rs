@@ -75,8 +75,8 @@ async fn write(store: Arc<dyn InstallationStore>, mut receiver: mpsc::Receiver<M
             }
         }
         for (mut entry, count) in gathered.into_values() {
-            if count > 1 {
-                entry.details["count"] = json!(count);
+            if let (true, Some(details)) = (count > 1, entry.details.as_object_mut()) {
+                details.insert("count".to_owned(), json!(count));
             }
             if let Err(error) = store.audit(&entry).await {
                 tracing::warn!(error = %error, action = entry.action, "a refusal was not audited");

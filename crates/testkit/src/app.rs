@@ -1,4 +1,6 @@
 //! A server for tests, in this process.
+
+#![expect(clippy::indexing_slicing, reason = "members of JSON: an absent one reads as null")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose server does not start must fail")]
 
 use std::path::Path;

@@ -1,5 +1,10 @@
 //! The service over HTTP, on SQLite and PostgreSQL.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers fail as the test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test's helpers fail as the test does"
+)]
 
 mod access;
 mod deciding;

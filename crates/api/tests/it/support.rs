@@ -9,9 +9,9 @@ use heddle_api::operations::{decode_body, decode_query};
 use serde_json::Value;
 
 /// How a row reads a JSON body.
-pub type ReadBody = fn(&[u8]) -> Result<(), Problems>;
+pub(crate) type ReadBody = fn(&[u8]) -> Result<(), Problems>;
 /// How a row reads a query.
-pub type ReadQuery = fn(&str) -> Result<(), Problems>;
+pub(crate) type ReadQuery = fn(&str) -> Result<(), Problems>;
 
 fn body<O: Operation>(bytes: &[u8]) -> Result<(), Problems> {
     decode_body::<O>(MediaType::Json, bytes).map(|_| ())
@@ -22,7 +22,7 @@ fn query<O: Operation>(raw: &str) -> Result<(), Problems> {
 }
 
 /// Every row that takes a body.
-pub const BODIES: &[(OperationId, ReadBody)] = &[
+pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::SubmitCaseEvent, body::<ops::SubmitCaseEvent>),
     (OperationId::CreateWorkflow, body::<ops::CreateWorkflow>),
     (OperationId::PreviewTransform, body::<ops::PreviewTransform>),
@@ -54,7 +54,7 @@ pub const BODIES: &[(OperationId, ReadBody)] = &[
 ];
 
 /// Every row that takes parameters in its query.
-pub const QUERIES: &[(OperationId, ReadQuery)] = &[
+pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListWorkflows, query::<ops::ListWorkflows>),
     (OperationId::GetBpmnConformanceReport, query::<ops::GetBpmnConformanceReport>),
     (OperationId::GetDmnConformanceReport, query::<ops::GetDmnConformanceReport>),
@@ -80,7 +80,7 @@ pub const QUERIES: &[(OperationId, ReadQuery)] = &[
 ];
 
 /// Field and reason of each problem, sorted.
-pub fn told(result: Result<(), Problems>) -> Vec<(String, String)> {
+pub(crate) fn told(result: Result<(), Problems>) -> Vec<(String, String)> {
     let problems = result.err().map(|problems| problems.0).unwrap_or_default();
     let mut told: Vec<_> =
         problems.into_iter().map(|one| (one.field.unwrap_or_default(), one.reason)).collect();
@@ -89,12 +89,12 @@ pub fn told(result: Result<(), Problems>) -> Vec<(String, String)> {
 }
 
 /// One problem, as [`told`] gives it.
-pub fn one(field: &str, reason: &str) -> Vec<(String, String)> {
+pub(crate) fn one(field: &str, reason: &str) -> Vec<(String, String)> {
     vec![(field.to_owned(), reason.to_owned())]
 }
 
 /// The document that a row stands in.
-pub fn document_of(spec: &OperationSpec) -> &'static Value {
+pub(crate) fn document_of(spec: &OperationSpec) -> &'static Value {
     match spec.document {
         Document::Contract => contract_json(),
         Document::Platform => platform_json(),
@@ -102,12 +102,12 @@ pub fn document_of(spec: &OperationSpec) -> &'static Value {
 }
 
 /// A row's operation object.
-pub fn described(spec: &OperationSpec) -> &'static Value {
+pub(crate) fn described(spec: &OperationSpec) -> &'static Value {
     &document_of(spec)["paths"][spec.path][spec.method.as_str().to_ascii_lowercase()]
 }
 
 /// What a reference leads to; anything else is itself.
-pub fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+pub(crate) fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
         Some(reference) => document.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
         None => value,
@@ -115,24 +115,24 @@ pub fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
 }
 
 /// The schema of a row's JSON body.
-pub fn body_schema(spec: &OperationSpec) -> &'static Value {
+pub(crate) fn body_schema(spec: &OperationSpec) -> &'static Value {
     let schema = &described(spec)["requestBody"]["content"]["application/json"]["schema"];
     resolved(document_of(spec), schema)
 }
 
 /// The example of a row's JSON body.
-pub fn example(spec: &OperationSpec) -> Value {
+pub(crate) fn example(spec: &OperationSpec) -> Value {
     described(spec)["requestBody"]["content"]["application/json"]["examples"]["small"]["value"].clone()
 }
 
 /// The query parameters of a row.
-pub fn query_parameters(spec: &OperationSpec) -> Vec<&'static Value> {
+pub(crate) fn query_parameters(spec: &OperationSpec) -> Vec<&'static Value> {
     let parameters = described(spec)["parameters"].as_array().unwrap().iter();
     parameters.filter(|parameter| parameter["in"] == "query").collect()
 }
 
 /// The parameters of requests' headers that a row names, by the names of their components.
-pub fn header_parameters(spec: &OperationSpec) -> Vec<&'static str> {
+pub(crate) fn header_parameters(spec: &OperationSpec) -> Vec<&'static str> {
     let parameters = described(spec)["parameters"].as_array().unwrap().iter();
     let references = parameters.filter_map(|parameter| parameter["$ref"].as_str());
     references.map(|reference| reference.rsplit('/').next().unwrap()).collect()

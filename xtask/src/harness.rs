@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 use heddle_harness::workspace;
 
-/// What a runner is told.
+/// Arguments for a runner.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Passed on to the runner; `--help` lists what it takes.

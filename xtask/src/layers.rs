@@ -1,4 +1,4 @@
-//! Who may know whom: the workspace's normal dependencies against a table.
+//! Layers: the workspace's normal dependencies against a table of who may know whom.
 
 use std::collections::BTreeMap;
 
@@ -186,7 +186,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "xtask", knows: &["heddle-harness"] },
 ];
 
-/// What only tests and checks may name.
+/// Crates that only tests and checks may name.
 const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness"];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
@@ -241,7 +241,7 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "time", holders: &["heddle-kernel"], why: "instants are the kernel's" },
 ];
 
-/// What a crate without I/O must not name.
+/// Crates without I/O, which must not name those of [`IMPURE`].
 const PURE: &[&str] = &[
     "heddle-kernel",
     "heddle-xml",

@@ -27,7 +27,7 @@ pub trait PathParams: Sized + Send + 'static {
 
 /// A request's body.
 pub trait RequestBody: Sized + Send + 'static {
-    /// What the JSON form is checked against.
+    /// Type of the JSON form, whose schema the body is checked against.
     type Json: ToSchema + DeserializeOwned + 'static;
 
     /// Reads the body.

@@ -218,11 +218,11 @@ impl ToSchema for Detail {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = APIError)]
 pub struct ErrorBody {
-    /// What went wrong.
+    /// Error of the operation.
     pub error: ErrorObject,
 }
 
-/// What went wrong.
+/// Error of an operation: code, message and details.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorObject {
@@ -242,7 +242,7 @@ pub struct ErrorObject {
 pub struct Problem {
     /// Always `about:blank`: the code tells the kind (RFC 9457, 4.2.1).
     pub r#type: String,
-    /// What the code means.
+    /// Meaning of the code, the same for every occurrence.
     pub title: String,
     /// The HTTP status.
     #[schema(minimum = 400, maximum = 599)]

@@ -29,7 +29,7 @@ pub(super) struct Content<'d> {
     pub path: String,
 }
 
-/// What a level belongs to.
+/// Kind of container that holds a level of the flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Process,
@@ -127,24 +127,24 @@ pub(super) fn scope<'d>(context: &mut Context<'d>, content: &Content<'d>, level:
     scope
 }
 
-/// What a node is for its level.
+/// Role of a node in its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// In the flow.
+    /// Node of the normal flow.
     Flow,
     Boundary,
     EventSubProcess,
     CompensationHandler,
-    /// On the path of a boundary event that does not interrupt: the number of the event.
+    /// Node on the path of a non-interrupting boundary event, with the number of that event.
     Side(usize),
     Beside,
 }
 
-/// Where a graph begins.
+/// Entry point of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Starts,
-    /// At this boundary event.
+    /// The boundary event of this number.
     Boundary(usize),
 }
 

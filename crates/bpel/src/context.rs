@@ -1,4 +1,4 @@
-//! What is known, and what has been found, while a process is mapped.
+//! State of the mapping of a process: lookups, and the findings so far.
 
 use super::contract::Contract;
 use super::names::Names;
@@ -20,7 +20,7 @@ pub(super) struct Context<'d> {
     pub errors: HashMap<&'d str, &'d EventReference>,
     /// Processes that are being put in the place of call activities.
     pub calling: Vec<&'d str>,
-    /// What belongs to each open scope, the innermost last.
+    /// State of each open scope, the innermost last.
     pub frames: Vec<Frame>,
     /// Names of variables by id of the data object, property, input or output.
     pub data: HashMap<&'d str, String>,
@@ -33,7 +33,7 @@ pub(super) struct Context<'d> {
     elements: Vec<(String, String)>,
 }
 
-/// What belongs to one scope.
+/// State of one open scope.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub variables: Vec<Variable>,

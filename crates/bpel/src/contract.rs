@@ -1,4 +1,4 @@
-//! What a process and its partners say to each other: messages, port types, partner links.
+//! Contract of a process with its partners: messages, port types, partner links.
 
 #![expect(
     clippy::indexing_slicing,
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(super) const PAYLOAD_NS: &str = "urn:heddle:bpel:payload:1";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 
-/// On which side of an exchange the process stands.
+/// Side of an exchange on which the process stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     /// The process offers the operation.
@@ -408,7 +408,7 @@ impl<'d> Contract<'d> {
     }
 }
 
-/// What a node names of its exchange.
+/// Operation and message of a node's exchange, with a name for want of both.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exchange<'a> {
     pub operation: Option<&'a str>,

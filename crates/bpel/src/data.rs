@@ -71,8 +71,8 @@ fn variable<'d>(context: &mut Context<'d>, id: &'d str, name: Option<&str>, item
     context.data.insert(id, name);
 }
 
-/// What is copied before and after a node's activity. The message that is sent is filled from the inputs, and
-/// the outputs from the message that comes.
+/// Copies before and after a node's activity. The message that is sent is filled from the inputs, and the
+/// outputs from the message that comes.
 pub(super) fn copies(
     context: &mut Context,
     info: &Info<'_>,

@@ -97,8 +97,8 @@ fn first_of_conversation(call: &mut Call) {
     }
 }
 
-/// What a catching event waits for. A message's variable is declared by the innermost scope, or by the handler
-/// itself.
+/// Trigger that a catching event waits for. A message's variable is declared by the innermost scope, or by
+/// the handler itself.
 pub(super) fn trigger<'d>(
     context: &mut Context<'d>,
     info: &Info<'d>,

@@ -12,9 +12,9 @@ pub(super) const XPATH: &str = "urn:oasis:names:tc:wsbpel:2.0:sublang:xpath1.0";
 /// An expression with its language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expr {
-    /// Its text.
+    /// Source text of the expression.
     pub text: String,
-    /// Its language, a URI.
+    /// URI of the expression language.
     pub language: String,
 }
 
@@ -83,7 +83,7 @@ impl Expr {
     }
 }
 
-/// What stands at a sequence flow: none without a condition.
+/// Condition of a sequence flow; none where it is unconditional.
 pub(super) fn of_edge(edge: &Edge, model: Option<&str>) -> Result<Option<Expr>, String> {
     let own = edge.condition.as_ref().filter(|own| {
         own.left.is_some() || own.operator.is_some() || own.value.is_some() || own.on.is_some()
@@ -242,7 +242,7 @@ pub(super) fn xpath_text(text: &str) -> String {
     format!("concat({})", parts.join(", \"'\", "))
 }
 
-/// How long, or until when.
+/// Duration or deadline of a timer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Timer {
     For(Expr),

@@ -9,7 +9,7 @@ use super::expression::Expr;
 use super::tree::{Activity, Scope, Trigger, Variable};
 use std::collections::{HashMap, VecDeque};
 
-/// How a node gives its token on.
+/// Splitting behaviour of a node: the branches that its token goes to.
 #[derive(Debug, Clone)]
 pub(super) enum Split {
     /// To the first branch whose condition holds.
@@ -24,7 +24,7 @@ pub(super) enum Split {
     Outcome(Box<Outcome>),
 }
 
-/// How a node puts tokens together.
+/// Joining behaviour of a node: the tokens that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
     /// Each goes on by itself.
@@ -44,7 +44,7 @@ pub(super) struct Outcome {
     pub name: String,
     /// Id of the activity.
     pub element: String,
-    /// What catches, one for each branch after the first, which is the normal one.
+    /// Boundary events, one for each branch after the first, which is the normal one.
     pub ways: Vec<Way>,
     /// Variable that says on which way the activity ended.
     pub variable: String,
@@ -57,7 +57,7 @@ pub(super) struct Way {
     pub element: String,
     /// The fault that is caught; none catches all.
     pub fault: Option<super::tree::Fault>,
-    /// What raises that fault, for a message or a time.
+    /// Message or timer that raises the fault; none for an error, which the activity itself throws.
     pub trigger: Option<Trigger>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Node {
     pub alive: bool,
 }
 
-/// What decides about a branch out of a split.
+/// Condition, default mark or event that selects a branch out of a split.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Branch {
     pub condition: Option<Expr>,
@@ -113,9 +113,9 @@ pub(super) struct Edge {
 pub(super) struct Graph {
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
-    /// How many edges lead from one node to another, for splits.
+    /// Number of edges from one node to another, for splits.
     between: HashMap<(u32, u32), u32>,
-    /// How many different targets a node has.
+    /// Number of distinct targets of each node.
     targets: Vec<u32>,
 }
 
@@ -264,7 +264,7 @@ pub(super) fn join<T>(head: &mut VecDeque<T>, tail: &mut VecDeque<T>) {
     std::mem::swap(head, tail);
 }
 
-/// What is done along an edge, as one activity.
+/// Content of an edge as one activity.
 pub(super) fn content(edge: Edge) -> Activity {
     Activity::sequence(edge.content)
 }

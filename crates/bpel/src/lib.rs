@@ -35,7 +35,7 @@ pub const EXTENSION_NS: &str = "urn:heddle:bpel:1";
 pub struct Exported {
     /// Each process's files.
     pub processes: Vec<ProcessFile>,
-    /// What the mapping changes or adds, such as extension activities and generated operations.
+    /// Changes and additions of the mapping, such as extension activities and generated operations.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -48,7 +48,7 @@ pub struct ProcessFile {
     pub process_id: String,
     /// The process.
     pub bpel: String,
-    /// Its messages, port types, partner link types and properties.
+    /// WSDL of the process: messages, port types, partner link types and properties.
     pub wsdl: String,
     /// The schema of payloads without a type, where there are any.
     pub xsd: Option<String>,
@@ -69,7 +69,7 @@ pub struct Region {
     pub clause: &'static str,
 }
 
-/// Why nothing is exported.
+/// Error of an export: regions without a mapping, or no process.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} regions have no mapping to WS-BPEL", regions.len())]
 pub struct Unmappable {
@@ -127,7 +127,7 @@ pub fn export(definition: &WorkflowDefinition, process_id: Option<&str>) -> Resu
     Ok(exported)
 }
 
-/// What stands against the export of any process, as errors; when nothing does, what the export would say.
+/// Obstacles to the export, as errors; without any, the diagnostics that the export would give.
 #[must_use]
 pub fn check(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     match export(definition, None) {

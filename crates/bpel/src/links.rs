@@ -185,7 +185,7 @@ impl Flow<'_, '_, '_> {
 
 struct Conditions {
     branches: Vec<Option<Expr>>,
-    /// When no branch is taken, where that can be.
+    /// Condition under which no branch is taken; none where one always is.
     none: Option<Expr>,
 }
 

@@ -87,7 +87,7 @@ fn core<'d>(context: &mut Context<'d>, info: &Info<'d>) -> Activity {
     }
 }
 
-/// Why an element has no mapping.
+/// Code and sentence that tell why an element has no mapping.
 pub(super) fn no_mapping(info: &Info<'_>) -> (&'static str, String) {
     match info.kind {
         Some(K::SubProcess | K::Transaction) => {

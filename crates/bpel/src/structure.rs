@@ -447,7 +447,7 @@ impl Folder<'_, '_> {
     }
 }
 
-/// What keeps a loop with one way back and one way out going.
+/// Condition of a loop with one way back and one way out.
 enum Goes {
     While(Expr),
     Until(Expr),

@@ -31,9 +31,9 @@ pub(super) struct Targets {
 /// A link that starts at an activity.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
-    /// Its name.
+    /// Name of the link.
     pub link: String,
-    /// When the link's status is true; absent is always.
+    /// Transition condition of the link; none is always true.
     pub condition: Option<Expr>,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Trigger {
     pub on: On,
 }
 
-/// What ends the wait of a pick or starts an event handler.
+/// Event that ends the wait of a pick or starts an event handler.
 #[derive(Debug, Clone)]
 pub(super) enum On {
     Message(Call),

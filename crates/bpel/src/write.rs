@@ -99,7 +99,7 @@ impl Xml {
     }
 }
 
-/// What XML 1.0 cannot hold is left out.
+/// Escapes text for XML 1.0; characters that XML cannot hold are left out.
 fn escape(out: &mut String, text: &str, quoted: bool) {
     for letter in text.chars() {
         match letter {

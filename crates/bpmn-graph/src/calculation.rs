@@ -5,23 +5,23 @@ use heddle_feel::{Dialect, Expression};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a business rule task evaluates (clause 10.3.3.1).
+/// Settings of a business rule task: the decision that it evaluates (clause 10.3.3.1).
 #[derive(Debug, Clone)]
 pub struct DecisionTask {
     /// Id or name of a decision or decision service of the definition.
     pub decision: Setting,
     /// The shape of the result.
     pub mapping: ResultMapping,
-    /// What goes in and out.
+    /// Inputs and outputs of the task.
     pub data: DataMapping,
 }
 
-/// What a script task evaluates (clause 10.3.3.1).
+/// Settings of a script task: the script that it evaluates (clause 10.3.3.1).
 #[derive(Debug, Clone)]
 pub struct ScriptTask {
     /// The script.
     pub source: Expression,
-    /// What goes in and out.
+    /// Inputs and outputs of the task.
     pub data: DataMapping,
 }
 
@@ -57,7 +57,8 @@ impl ResultMapping {
     }
 }
 
-/// What a task that computes sees besides the variables of its scope, and what it leaves behind.
+/// Data mapping of a task that computes: variables that it sees besides those of its scope, and variables
+/// that it leaves behind.
 #[derive(Debug, Clone, Default)]
 pub struct DataMapping {
     /// Variables of the task alone, evaluated in their order; each sees those before it.

@@ -1,4 +1,4 @@
-//! From a definition to its graphs.
+//! Compilation of a definition to its graphs.
 
 #![expect(
     clippy::indexing_slicing,
@@ -29,7 +29,7 @@ const MAX_DEPTH: usize = 64;
 pub struct Compiled {
     /// The startable processes. With an error among the diagnostics some or all of them are missing.
     pub processes: Vec<Arc<Graph>>,
-    /// What was found; an error means that the definition is not executable as it stands.
+    /// Findings; an error means that the definition is not executable as it stands.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -120,11 +120,11 @@ pub(super) struct Raw<'d> {
     pub content: Option<ScopeIx>,
     /// The event sub-process that it starts, for a start event.
     pub event_sub_process: Option<NodeIx>,
-    /// Its innermost lane's name.
+    /// Name of its innermost lane.
     pub lane: Option<&'d str>,
 }
 
-/// What the process and its sub-processes hold.
+/// Nodes, edges and lanes of the process and its sub-processes.
 #[derive(Default)]
 struct Found<'d> {
     raws: Vec<Raw<'d>>,
@@ -133,7 +133,7 @@ struct Found<'d> {
     lanes: HashMap<&'d str, &'d str>,
 }
 
-/// What is known while a process is compiled.
+/// Compiler's state for one process.
 pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
@@ -509,7 +509,7 @@ impl<'d> Builder<'d> {
         }
     }
 
-    /// What an event-based gateway leads to.
+    /// Checks the targets of an event-based gateway.
     fn waiting(&mut self, graph: &Graph, gateway: NodeIx) {
         let (id, outgoing) = (&graph.node(gateway).id, graph.outgoing(gateway));
         if outgoing.is_empty() {

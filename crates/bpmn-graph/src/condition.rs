@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Why a condition cannot be evaluated.
+/// Defect of a condition that cannot be evaluated.
 pub(super) struct Wrong {
     pub code: &'static str,
     pub sentence: String,
@@ -21,7 +21,7 @@ impl Wrong {
     }
 }
 
-/// For which end of its source a flow is taken.
+/// End of its source for which a flow is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Side {
     /// The source ended without a failure.
@@ -34,10 +34,10 @@ pub enum Side {
     Always,
 }
 
-/// What must hold so that a flow is taken.
+/// Condition under which a flow is taken.
 #[derive(Debug, Clone)]
 pub struct FlowCondition {
-    /// For which end of the source.
+    /// End of the source for which it is taken.
     pub side: Side,
     /// The test of the data; absent when the side alone decides.
     pub test: Option<Test>,

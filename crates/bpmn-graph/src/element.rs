@@ -80,7 +80,7 @@ impl Element {
     }
 }
 
-/// Why an element of the standard is not executed; none for what is no flow node.
+/// Reason for not executing an element of the standard; none for one that is executed or is no flow node.
 pub(super) const fn refusal(kind: ElementKind) -> Option<&'static str> {
     Some(match kind {
         ElementKind::CallActivity => "call activities are not executed yet",

@@ -7,10 +7,10 @@ use super::{ErrorReference, Throw, Trigger};
 use heddle_bpmn::model::{EventDefinition, EventReference, Node};
 use std::sync::Arc;
 
-/// Why an event is not executed: code, sentence, clause.
+/// Refusal of an event: code, sentence, clause.
 pub(super) type Refused = (&'static str, String, &'static str);
 
-/// What an event carries: nothing, or one event definition.
+/// Event definition that an event carries; none for a none event. Several are refused.
 fn single(node: &Node) -> Result<Option<&EventDefinition>, Refused> {
     let definitions =
         node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref()).unwrap_or_default();
@@ -30,7 +30,7 @@ fn kind(definition: &EventDefinition) -> &str {
 }
 
 impl Builder<'_> {
-    /// What a catching event waits for; none for a none event.
+    /// Trigger of a catching event; none for a none event.
     pub(super) fn trigger(&self, node: &Node) -> Result<Option<Trigger>, Refused> {
         let Some(definition) = single(node)? else { return Ok(None) };
         Ok(Some(match kind(definition) {
@@ -46,7 +46,7 @@ impl Builder<'_> {
         }))
     }
 
-    /// What a throwing event does.
+    /// Effect of a throwing event.
     pub(super) fn throw(&self, node: &Node, end: bool) -> Result<Throw, Refused> {
         let Some(definition) = single(node)? else { return Ok(Throw::None) };
         Ok(match kind(definition) {

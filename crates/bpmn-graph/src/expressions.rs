@@ -1,4 +1,4 @@
-//! What becomes of a document's conditions and timers: the items of an import that are no vendor's words.
+//! Import items of a document's conditions and timers, which are no vendor's words.
 
 use super::condition;
 use super::timer::{TimerDefinition, TimerKind};

@@ -52,14 +52,14 @@ const ELEMENTS: &[&str] = &[
 /// Most words of one message, signal or error, and most prefixes of one fragment, that are looked at.
 const MAX_SHARED: usize = 64;
 
-/// What is to be said about one word.
+/// Finding about one word.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     refused: bool,
     sentence: String,
 }
 
-/// What was kept for the elements of a model, by their ids.
+/// Extensions kept for the elements of a model, by their ids.
 #[derive(Debug, Default)]
 pub(super) struct Extensions<'d> {
     around: Vec<(&'d str, &'d str)>,
@@ -160,7 +160,7 @@ impl<'d> Extensions<'d> {
             || namespaces().any(|uri| fragment.contains(&format!("xmlns:{prefix}=\"{uri}\"")))
     }
 
-    /// What is to be said about the words at a node, its loop marker, its events and what they name.
+    /// Findings on the words at a node, its loop marker, its events and what they name.
     fn at_node(&self, node: &Node, inner_event: bool) -> Vec<Finding> {
         let empty = Object::new();
         let settings = node.configuration.as_ref().unwrap_or(&empty);
@@ -203,7 +203,7 @@ impl<'d> Extensions<'d> {
         found
     }
 
-    /// What is to be said about the words at an element without settings.
+    /// Findings on the words at an element without settings.
     fn at(&self, id: &str, owner: &str, fragments: &[String]) -> Vec<Finding> {
         let empty = Object::new();
         let mut hits: Vec<Hit> = self.kept(id, owner).collect();
@@ -285,7 +285,7 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
     }
 }
 
-/// What a residue fragment belongs to.
+/// Address of the element that a residue fragment belongs to; none for any other fragment.
 fn address(fragment: &str) -> Option<String> {
     let first = tags(fragment).next()?;
     let own = (local(first.name) == "residue").then(|| first.attribute("for"))??;

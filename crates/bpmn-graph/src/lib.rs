@@ -88,13 +88,13 @@ pub struct Node {
     pub id: Arc<str>,
     /// The element's name.
     pub name: Option<Arc<str>>,
-    /// Which BPMN element it is.
+    /// BPMN element of the node.
     pub element: Element,
-    /// What it does once it is activated.
+    /// Work of the node once it is activated.
     pub work: Work,
-    /// What a token does that arrives at it.
+    /// Rule for tokens that arrive at it.
     pub join: JoinRule,
-    /// Which of its outgoing flows take a token.
+    /// Rule by which its outgoing flows take a token.
     pub split: SplitRule,
     /// The scope that it stands in.
     pub scope: ScopeIx,
@@ -104,7 +104,7 @@ pub struct Node {
     pub boundary: Vec<NodeIx>,
 }
 
-/// What a node does once it is activated; gateways do nothing but join and split.
+/// Work of a node once it is activated; gateways do nothing but join and split.
 #[derive(Debug, Clone)]
 pub enum Work {
     /// A start event of a process or of an embedded or event sub-process.
@@ -121,7 +121,7 @@ pub enum Work {
         host: NodeIx,
         /// Whether it cancels the activity.
         interrupting: bool,
-        /// What it waits for.
+        /// Trigger that it waits for.
         trigger: Trigger,
     },
     /// Nothing: a task that completes at once, or a gateway.
@@ -138,9 +138,9 @@ pub enum Work {
     SubProcess(ScopeIx),
     /// An event sub-process.
     EventSubProcess {
-        /// Its content.
+        /// Scope of its content.
         scope: ScopeIx,
-        /// Its start event.
+        /// Start event of the event sub-process.
         start: NodeIx,
     },
 }
@@ -148,7 +148,7 @@ pub enum Work {
 /// A start event.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// What starts it; none for a none start event.
+    /// Trigger of the start; none for a none start event.
     pub trigger: Option<Trigger>,
     /// Whether the event sub-process that it starts interrupts the scope around it.
     pub interrupting: bool,
@@ -156,7 +156,7 @@ pub struct Start {
     pub event_sub_process: Option<NodeIx>,
 }
 
-/// What a catching event waits for.
+/// Trigger that a catching event waits for.
 #[derive(Debug, Clone)]
 pub enum Trigger {
     /// A message.
@@ -169,7 +169,7 @@ pub enum Trigger {
     Error(Option<Arc<str>>),
 }
 
-/// What a throwing event does.
+/// Effect of a throwing event.
 #[derive(Debug, Clone)]
 pub enum Throw {
     /// Nothing.
@@ -187,9 +187,9 @@ pub enum Throw {
 /// An error that is thrown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorReference {
-    /// Its code: `errorCode`, else the name, else the id.
+    /// Error code: `errorCode`, else the name, else the id.
     pub code: Arc<str>,
-    /// Its name.
+    /// Name of the error.
     pub name: Option<Arc<str>>,
 }
 
@@ -198,11 +198,11 @@ pub struct ErrorReference {
 pub struct Flow {
     /// The edge's id.
     pub id: Arc<str>,
-    /// Where it comes from.
+    /// Source node.
     pub source: NodeIx,
-    /// Where it leads to.
+    /// Target node.
     pub target: NodeIx,
-    /// What must hold; absent for an unconditional flow.
+    /// Condition of the flow; absent for an unconditional one.
     pub condition: Option<FlowCondition>,
 }
 
@@ -245,7 +245,7 @@ impl Csr {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartBinding {
-    /// What starts it.
+    /// Kind of event that starts it.
     pub kind: StartKind,
     /// Name of the message or signal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,7 +257,7 @@ pub struct StartBinding {
     pub timer: Option<TimerDefinition>,
 }
 
-/// What starts a process from outside.
+/// Kind of event that starts a process from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StartKind {

@@ -1,4 +1,4 @@
-//! What each node does, or why it is not executed.
+//! Work of each node, or the reason for its refusal.
 
 #![expect(
     clippy::indexing_slicing,
@@ -261,7 +261,7 @@ fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
     })
 }
 
-/// Why a node has no place in a graph.
+/// Refusal of a node that has no place in a graph: code and sentence.
 pub(super) fn unknown(node: &Node) -> (&'static str, String) {
     match (node.kind().and_then(element::refusal), node.element_type()) {
         (Some(reason), _) => ("unsupportedElement", reason.to_owned()),

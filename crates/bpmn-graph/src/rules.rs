@@ -35,14 +35,14 @@ impl Bits {
 /// Per incoming flow of a join the nodes from which a path that does not visit the join leads to the flow.
 pub type Upstream = Vec<(FlowIx, Bits)>;
 
-/// What a token does that arrives at a node.
+/// Rule for tokens that arrive at a node.
 #[derive(Debug, Clone)]
 pub enum JoinRule {
-    /// It activates the node.
+    /// Activation of the node by each token.
     Pass,
-    /// It waits for a token on every other incoming flow.
+    /// Wait for a token on every other incoming flow.
     All(Upstream),
-    /// It waits for the tokens that can still arrive on other incoming flows.
+    /// Wait for the tokens that can still arrive on other incoming flows.
     Inclusive(Upstream),
 }
 
@@ -69,7 +69,7 @@ impl JoinRule {
     }
 }
 
-/// Which outgoing flows of a node take a token when it completes.
+/// Rule by which outgoing flows of a node take a token when it completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitRule {
     /// Every flow that holds, of a node that is no gateway; the default flow when no flow with a condition holds.

@@ -33,25 +33,25 @@ impl Setting {
 /// A message or signal that is sent or waited for.
 #[derive(Debug, Clone)]
 pub struct MessageSettings {
-    /// Its name.
+    /// Name of the message.
     pub name: Arc<str>,
-    /// Its correlation key; absent is the run's own.
+    /// Correlation key of the message; absent is the run's own.
     pub correlation_key: Option<Setting>,
-    /// What is sent; absent is null.
+    /// Payload to send; absent is null.
     pub payload: Option<Setting>,
 }
 
 /// The settings of a human task, from its node's `configuration`.
 #[derive(Debug, Clone, Default)]
 pub struct UserTask {
-    /// Who works on it.
+    /// User who is to work on it; absent leaves it unassigned.
     pub assignee: Option<Setting>,
     /// Users who may claim it.
     pub candidate_users: Option<Setting>,
     /// Groups whose members may claim it; by default the task's innermost lane, when no assignee and no
     /// candidate is set.
     pub candidate_groups: Option<Setting>,
-    /// When it is due: an ISO 8601 date or duration, or FEEL.
+    /// Due time: an ISO 8601 date or duration, or FEEL.
     pub due: Option<Arc<TimerDefinition>>,
     /// 0 to 100.
     pub priority: Option<Setting>,

@@ -1,4 +1,4 @@
-//! What compiles, and what is refused with which reason.
+//! Tests of compilation: definitions that compile, and refusals with their reasons.
 
 use super::{Compiled, Setting, StartKind, compile};
 use heddle_bpmn::diagnostic::Severity;

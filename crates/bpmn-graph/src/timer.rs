@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Nanoseconds in a second.
 const NANOS: i128 = 1_000_000_000;
 
-/// Which of the three timer attributes a definition uses.
+/// Timer attribute that a definition uses, one of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TimerKind {
@@ -26,7 +26,7 @@ pub enum TimerKind {
     Cycle,
 }
 
-/// Why a timer's text is no timer.
+/// Defect of a timer's text, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TimerError(pub String);
@@ -59,7 +59,7 @@ pub struct Period {
     span: jiff::SpanFieldwise,
 }
 
-/// When a timer is due, and how it repeats.
+/// Due time of a timer, and its recurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
@@ -70,7 +70,7 @@ pub struct Schedule {
     pub cycle: Option<Recurrence>,
 }
 
-/// How a timer goes on after the slot that is scheduled.
+/// Recurrence of a timer after the slot that is scheduled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recurrence {
@@ -155,7 +155,7 @@ impl TimerDefinition {
         Ok(Self { kind, text: text.into(), form })
     }
 
-    /// Which attribute it is.
+    /// Attribute that it uses.
     #[must_use]
     pub const fn kind(&self) -> TimerKind {
         self.kind

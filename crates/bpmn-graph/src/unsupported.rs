@@ -1,5 +1,5 @@
-//! What the engine does not execute yet: settings of a node's `configuration`, and the data and correlations of the
-//! model. None is accepted and then ignored.
+//! Findings on content that the engine does not execute yet: settings of a node's `configuration`, and the
+//! data and correlations of the model. None is accepted and then ignored.
 
 use super::Element;
 use super::compile::Builder;

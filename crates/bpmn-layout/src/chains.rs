@@ -32,7 +32,7 @@ struct Outline {
     bottom: Vec<i32>,
 }
 
-/// What places chains must know of the nodes.
+/// Columns, heights and bands of the nodes, by which chains are placed.
 #[derive(Debug)]
 pub(super) struct Nodes<'a> {
     pub column: &'a [usize],

@@ -177,7 +177,7 @@ impl Straight {
         }
     }
 
-    /// Where the next line of a route meets this one: they are horizontal and vertical in turn.
+    /// Point at which the next line of a route meets this one: lines are horizontal and vertical in turn.
     const fn crossing(self, next: Self) -> Point {
         match self {
             Self::Level(y) => Point { x: next.at(), y },

@@ -11,7 +11,7 @@ use heddle_bpmn::model::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Where a diagram starts.
+/// Origin of the outermost scope in its diagram.
 const ORIGIN: Point = Point { x: 150, y: 80 };
 
 /// Ids that are taken.

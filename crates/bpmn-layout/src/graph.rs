@@ -1,4 +1,4 @@
-//! What one diagram has to show: scopes of items, and the edges between them.
+//! Content of one diagram: scopes of items, and the edges between them.
 
 #![expect(
     clippy::indexing_slicing,
@@ -14,7 +14,7 @@ pub(super) const TITLE: i32 = 30;
 /// Side of an event.
 pub(super) const EVENT: i32 = 36;
 
-/// What an item is, as far as its place and form go.
+/// Kind of an item, as far as its place and form depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Event,
@@ -86,7 +86,7 @@ pub(super) enum Side {
     Right,
 }
 
-/// Where a part of an edge ends within its scope.
+/// End of a part of an edge within its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// At an item, or an event on its border; the port is known where an edge comes out of an item's content.
@@ -137,7 +137,7 @@ pub(super) struct Scope<'a> {
     pub height: i32,
 }
 
-/// What an edge stands for.
+/// Kind of connection that an edge stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EdgeKind {
     Sequence,

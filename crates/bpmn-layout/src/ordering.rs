@@ -235,7 +235,7 @@ fn rest(scope: &mut Scope<'_>, bands: &mut [Band], placed: &[Option<usize>], col
     columns
 }
 
-/// How many columns from `start` an item takes; none where it does not fit beside the ones before.
+/// Number of columns from `start` that an item takes; none where it does not fit beside the ones before.
 fn span(widths: &[i32], start: usize, width: i32) -> Option<usize> {
     let mut sum = -COLUMN_GAP;
     for (at, own) in widths.iter().enumerate().skip(start) {

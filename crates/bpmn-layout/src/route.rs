@@ -27,7 +27,7 @@ pub(super) enum Line {
     Between { gap: usize, track: usize },
 }
 
-/// Where a route starts or ends: at a side of an item, or of the scope's border.
+/// Start or end of a route: a side of an item, or of the scope's border.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dock {
     pub end: End,
@@ -60,7 +60,7 @@ struct Ends {
 /// Cell of a grid with the ends of the route that passes it.
 type Passed = HashMap<(usize, usize), Ends>;
 
-/// What a port is taken by.
+/// Use of a port: its position on the side, and whether the edge goes out.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     at: i32,
@@ -83,7 +83,7 @@ pub(super) struct Router<'s, 'a> {
     ports: HashMap<(usize, Side), Vec<Taken>>,
 }
 
-/// Where an edge gets into gaps from an end.
+/// Way from an end of an edge into the gaps.
 #[derive(Debug, Clone, Copy)]
 enum Access {
     /// Through the side into a gap between columns.

@@ -7,7 +7,7 @@ use heddle_bpmn::model::{
 };
 use std::collections::hash_map::Entry;
 
-/// What an id names.
+/// Element that an id names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Named<'a> {
     /// A node of the graph of this number.

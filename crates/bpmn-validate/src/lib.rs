@@ -24,7 +24,7 @@ use index::Index;
 /// Most findings reported; a definition with more is broken beyond reading them all.
 const MAX_FINDINGS: usize = 1_000;
 
-/// What is found, with its cap.
+/// Findings up to a cap, with the number of those beyond it.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     found: Vec<Diagnostic>,

@@ -11,7 +11,7 @@ fn foreign(id: &str) -> bool {
     id.contains(':')
 }
 
-/// What a reference must name.
+/// Kind of element that a reference must name.
 #[derive(Clone, Copy)]
 enum Want {
     Anything,

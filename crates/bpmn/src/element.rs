@@ -3,7 +3,7 @@
 use crate::model::{Edge, Node};
 use crate::xml::names::{Ns, kind_named, ns, row};
 
-/// What an element is, as far as its place in the definition goes.
+/// Class of an element by its place in the definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
     /// A task or call activity.
@@ -57,9 +57,9 @@ impl Group {
 pub struct ElementRow {
     /// Local name.
     pub name: &'static str,
-    /// Its kind.
+    /// Kind of the element.
     pub kind: ElementKind,
-    /// Its place.
+    /// Class of its place in the definition.
     pub group: Group,
     ns: Ns,
     clause: &'static str,
@@ -219,7 +219,7 @@ elements! {
     DI Diagram "12": Waypoint = waypoint;
 }
 
-/// What a token does when it arrives at an element (clause 13.4).
+/// Behaviour of a token that arrives at an element (clause 13.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Joining {
     /// Each token goes on by itself.
@@ -232,7 +232,7 @@ pub enum Joining {
     Complex,
 }
 
-/// Which outgoing flows of an element take a token (clauses 8.4.13 and 13.4).
+/// Rule by which outgoing flows of an element take a token (clauses 8.4.13 and 13.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Splitting {
     /// Every flow that holds, straight out of an element that is no gateway.
@@ -256,7 +256,7 @@ impl ElementKind {
         row(kind_named(name)).filter(|row| row.ns == ns::MODEL).map(|row| row.kind)
     }
 
-    /// What arriving and leaving tokens do.
+    /// Rules for arriving and leaving tokens.
     #[must_use]
     pub const fn token_rules(self) -> (Joining, Splitting) {
         match self {
@@ -342,7 +342,7 @@ impl Node {
         self.kind() == Some(kind)
     }
 
-    /// What arriving and leaving tokens do; at an editor's own kind they pass.
+    /// Rules for arriving and leaving tokens; at an editor's own kind they pass.
     #[must_use]
     pub fn token_rules(&self) -> (Joining, Splitting) {
         self.kind().map_or((Joining::Pass, Splitting::Direct), ElementKind::token_rules)

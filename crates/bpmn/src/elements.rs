@@ -32,7 +32,7 @@ impl<'s> Elements<'s> {
         Ok(Self(tree::parse(xml, around)?))
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()

@@ -1,4 +1,4 @@
-//! What to do about a finding, by its code.
+//! Remedies for findings, by code.
 
 /// One sentence for people; none where there is nothing to do.
 pub(crate) fn remedy(code: &str) -> Option<&'static str> {

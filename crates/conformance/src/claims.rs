@@ -1,9 +1,9 @@
-//! What claims of every standard have in common.
+//! Types that the claims about every standard share.
 
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// How much of something there is.
+/// Extent to which something is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -18,28 +18,28 @@ pub enum Extent {
     NotOperational,
 }
 
-/// How many of the features of a class or level are there.
+/// Share of the features of a class or level that are supported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Share {
-    /// How many are there.
+    /// Number of features supported.
     pub supported: usize,
-    /// Of how many.
+    /// Number of features in all.
     pub total: usize,
 }
 
-/// Where this implementation does other than the standard says.
+/// Deviation of this implementation from a standard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Deviation {
-    /// Its id, such as `D1`.
+    /// Id of the deviation, such as `D1`.
     pub id: &'static str,
     /// The clause of the standard.
     pub clause: &'static str,
-    /// What of the standard it is about.
+    /// Part of the standard that it is about.
     pub about: &'static str,
-    /// What is done in its place.
+    /// Behaviour in place of what the standard says.
     pub text: Cow<'static, str>,
 }

@@ -1,4 +1,4 @@
-//! What this implementation claims of the standards, by trial, and the recorded results of their suites.
+//! Claims of conformance to the standards, by trial, and the recorded results of their suites.
 
 pub mod bpmn;
 mod claims;

@@ -7,7 +7,8 @@ use heddle_bpmn_validate::profile::{ELEMENTS, Row, SUPPORTING, words};
 use serde::Serialize;
 use std::sync::OnceLock;
 
-/// What the standard gives no meaning at run time, and what only says again how the flow is.
+/// Attributes and parts that the standard gives no meaning at run time, or that only repeat what the flow
+/// says.
 const NOT_OPERATIONAL: &[&str] = &["id", "name", "gatewayDirection", "text", "renderings"];
 
 /// An attribute or part of an element of the sub-class.
@@ -15,7 +16,7 @@ const NOT_OPERATIONAL: &[&str] = &["id", "name", "gatewayDirection", "text", "re
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProfileAttribute {
-    /// Its name in the standard's table.
+    /// Name of the attribute or part in the standard's table.
     pub name: &'static str,
     /// Whether the element must have it.
     pub required: bool,
@@ -23,7 +24,8 @@ pub struct ProfileAttribute {
     pub readable: bool,
     /// Whether it is written as it was read.
     pub writable: bool,
-    /// How much of it is executed: whether a process with it runs, and runs in another way than one without it.
+    /// Extent to which it is executed: whether a process with it runs, and runs in another way than one
+    /// without it.
     pub executed: Extent,
 }
 
@@ -32,13 +34,13 @@ pub struct ProfileAttribute {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProfileElement {
-    /// Its name in the standard's table.
+    /// Name of the element in the standard's table.
     pub feature: &'static str,
     /// The BPMN element.
     pub element: &'static str,
     /// The standard's table.
     pub table: &'static str,
-    /// Its attributes and parts.
+    /// Attributes and parts of the element.
     pub attributes: Vec<ProfileAttribute>,
     /// Whether the reader has members for all of it.
     pub readable: bool,

@@ -27,7 +27,7 @@ const DMN: &[&str] = &[
 /// Which elements of the standard the suites' models use.
 const ELEMENTS: &str = include_str!("../recorded/elements.json");
 
-/// How a case ended.
+/// Outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CaseStatus {
@@ -57,7 +57,7 @@ impl CaseStatus {
 pub struct Recorded {
     /// The suite's name, which is the file's too.
     pub suite: String,
-    /// What the suite tries, for people.
+    /// Subject of the suite, for people.
     pub about: String,
     /// SHA-256 over the suite's files, in hex.
     pub source_sha256: String,
@@ -75,9 +75,9 @@ pub struct Recorded {
 pub struct RecordedCase {
     /// Id within the suite: the model's path, and ` #` with the number of the case in it.
     pub id: String,
-    /// How it ended.
+    /// Outcome of the case.
     pub status: CaseStatus,
-    /// Why it did not pass.
+    /// Reason why it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -90,14 +90,14 @@ impl RecordedCase {
     }
 }
 
-/// How many cases ended how.
+/// Numbers of cases by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// As the suite expects.
+    /// Cases that ended as the suite expects.
     pub passed: u64,
-    /// Not as the suite expects.
+    /// Cases that ended otherwise.
     pub failed: u64,
-    /// Allowed to be refused, and refused.
+    /// Cases whose model the suite allows to be refused, and was.
     pub skipped: u64,
 }
 
@@ -118,7 +118,7 @@ impl Counts {
 }
 
 impl Recorded {
-    /// How the cases ended.
+    /// Numbers of the run's cases by outcome.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -171,13 +171,13 @@ struct Index {
 pub struct Used {
     /// The suite.
     pub suite: String,
-    /// How they ended.
+    /// Numbers of these cases by outcome.
     pub counts: Counts,
 }
 
 type ByElement = HashMap<String, Vec<Used>>;
 
-/// How the recorded cases ended whose models use an element of BPMN, by suite; empty where none does.
+/// Outcomes of the recorded cases whose models use an element of BPMN, by suite; empty where none does.
 ///
 /// # Errors
 /// As [`bpmn`].

@@ -30,7 +30,7 @@ const MAX_TOLD: usize = 20;
 /// A finding about a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableFinding {
-    /// What was found and where.
+    /// Finding with its place in the model.
     pub diagnostic: Diagnostic,
     /// The rules concerned, from 1.
     pub rules: Vec<usize>,
@@ -43,7 +43,7 @@ struct Grid<'t> {
     table: &'t Table,
     /// Example values of the places, by input.
     places: Vec<Vec<Value>>,
-    /// By rule and input: which places pass, as bits; nothing when the rule is not constant there.
+    /// Places that pass, as bits, by rule and input; none when the rule is not constant there.
     passes: Vec<Option<Vec<u64>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Where the elements of a model stand in its diagrams (DMN 1.5, clause 13).
+//! Diagrams of a model: places of its elements (DMN 1.5, clause 13).
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,11 +22,11 @@ pub struct Shape {
 pub struct Edge {
     /// Id of the requirement that it shows.
     pub element_id: String,
-    /// Its points.
+    /// Points of the line in order, each as x and y.
     pub waypoints: Vec<[f64; 2]>,
 }
 
-/// What the diagrams of a document show.
+/// Shapes and lines in the diagrams of a document.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Drawing {
     /// Shapes.

@@ -1,4 +1,4 @@
-//! What editors and vendors have put into a document beside the standard: kept and written again, without effect.
+//! Extensions of editors and vendors beside the standard: kept and written again, without effect.
 
 use heddle_feel::Dialect;
 use heddle_xml::{Document, El, Limits, XmlError};
@@ -27,7 +27,7 @@ pub struct Extension {
     pub element_type: String,
     /// The word as it stands, as `camunda:historyTimeToLive`.
     pub word: String,
-    /// Its namespace.
+    /// Namespace of the word.
     pub namespace: String,
 }
 

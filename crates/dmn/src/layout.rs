@@ -19,7 +19,7 @@ const GAP: f64 = 60.0;
 const LAYER: f64 = 80.0;
 /// Around the whole.
 const MARGIN: f64 = 20.0;
-/// How often the layers are put in order, alternately by what is below and above.
+/// Number of times that the layers are put in order, alternately by what is below and above.
 const SWEEPS: usize = 4;
 
 const DECISION: [f64; 2] = [180.0, 80.0];
@@ -227,7 +227,7 @@ impl<'m> Graph<'m> {
         }
     }
 
-    /// Where an element stands in its layer, from 0 to 1.
+    /// Position of an element in its layer, from 0 to 1.
     fn relative(&self, at: usize) -> f64 {
         let node = &self.nodes[at];
         (node.order as f64 + 0.5) / self.rows[node.layer].len().max(1) as f64

@@ -22,7 +22,7 @@ use crate::eval::{ElementKind, EvalOptions};
 /// Namespace of test cases.
 pub const TEST_NS: &str = "http://www.omg.org/spec/DMN/20160719/testcase";
 const XSI_NS: &str = "http://www.w3.org/2001/XMLSchema-instance";
-/// How far a number may be from the one expected.
+/// Greatest difference of a number from the one expected.
 const TOLERANCE: f64 = 1e-8;
 
 /// A file of test cases.
@@ -34,7 +34,7 @@ pub struct TestFile {
     pub cases: Vec<TestCase>,
 }
 
-/// What a test case calls.
+/// Kind of element that a test case calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invocable {
     /// The decisions that its results name.
@@ -63,7 +63,7 @@ enum Given {
 pub struct TestCase {
     /// Id.
     pub id: String,
-    /// What it calls.
+    /// Kind of element that it calls.
     pub kind: Invocable,
     /// Name of what it calls, unless these are decisions.
     pub invocable: Option<String>,
@@ -71,7 +71,7 @@ pub struct TestCase {
     pub inputs: Context,
     /// The same, where texts without a type wait for the model's.
     given: Vec<(String, Given)>,
-    /// What is expected.
+    /// Results expected.
     pub results: Vec<ResultNode>,
 }
 
@@ -80,7 +80,7 @@ pub struct TestCase {
 pub struct ResultNode {
     /// Name of the decision.
     pub name: String,
-    /// Its namespace, when told.
+    /// Namespace of the decision's model, when told.
     pub namespace: Option<String>,
     /// Whether an error or null is expected.
     pub error: bool,

@@ -1,10 +1,10 @@
-//! What can be asked of a run, and why it can be refused.
+//! Commands to a run, and the reasons for their rejection.
 
 use crate::{LocalId, Trigger};
 use heddle_kernel::{RunId, TaskId, Timestamp, UserId};
 use serde_json::{Map, Value};
 
-/// What comes in from outside with a command.
+/// Context of a command, given from outside.
 #[derive(Debug, Clone)]
 pub struct RunContext {
     /// The run.
@@ -13,27 +13,27 @@ pub struct RunContext {
     pub now: Timestamp,
     /// The run's correlation key, taken at its start.
     pub correlation_key: Option<String>,
-    /// Who asks; absent for the service itself.
+    /// User who asks; absent for the service itself.
     pub actor: Option<Actor>,
     /// The decisions of the definition, for business rule tasks.
     pub decisions: Option<heddle_dmn::Model>,
 }
 
-/// Who asks.
+/// User behind a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     /// The user.
     pub user_id: UserId,
 }
 
-/// What is asked of a run.
+/// Command to a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     /// Start it.
     Start {
-        /// What starts it.
+        /// Trigger of the start.
         trigger: Trigger,
-        /// Its variables.
+        /// Variables at the start.
         input: Map<String, Value>,
     },
     /// Complete a human task. The caller has validated the values against the form.
@@ -51,7 +51,7 @@ pub enum Command {
     AssignTask {
         /// The task.
         task_id: TaskId,
-        /// Who works on it from now on.
+        /// Assignee from now on; absent for nobody.
         assignee: Option<String>,
     },
     /// A timer is due.
@@ -70,14 +70,14 @@ pub enum Command {
     DeliverSignal {
         /// The subscription.
         subscription_id: LocalId,
-        /// As of a message.
+        /// Payload of the signal; used as that of a message.
         payload: Value,
     },
     /// A receive task without a message goes on.
     Continue {
         /// The waiting node instance.
         node_instance_id: LocalId,
-        /// As of a message.
+        /// Payload; used as that of a message.
         payload: Value,
     },
     /// End the run.
@@ -105,7 +105,7 @@ pub enum Command {
     },
     /// Withdraw a node instance and activate another node of the same scope.
     Move {
-        /// What is withdrawn.
+        /// Node instance that is withdrawn.
         node_instance_id: LocalId,
         /// The id of the node that is activated.
         target_node: String,
@@ -119,27 +119,27 @@ pub enum Command {
     },
 }
 
-/// What is skipped.
+/// Target of a skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipTarget {
-    /// What an incident stopped.
+    /// Incident, with the node that it stopped.
     Incident(LocalId),
     /// A waiting node instance.
     Node(LocalId),
 }
 
-/// How a rejection is answered.
+/// Kind of answer that a rejection gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RejectionKind {
     /// There is no such thing.
     NotFound,
-    /// It does not fit the run's state.
+    /// Conflict with the run's state.
     Conflict,
     /// The command itself is wrong.
     Invalid,
 }
 
-/// Why a command was refused. The run is as it was before.
+/// Rejection of a command. The run is as it was before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// The run has not begun.
@@ -202,7 +202,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// How it is answered.
+    /// Kind of answer that the rejection gets.
     #[must_use]
     pub const fn kind(&self) -> RejectionKind {
         match self {

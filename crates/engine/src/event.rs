@@ -1,4 +1,4 @@
-//! What happened in a run. The events are the run's history: its state is their fold.
+//! Events of a run. They are its history: its state is their fold.
 
 use crate::LocalId;
 use heddle_bpmn_graph::{Element, Recurrence};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 pub struct Event {
     /// Place in the run's history, from 1, without gaps.
     pub sequence: u64,
-    /// What happened: members `type` and `data`.
+    /// Kind of the event: members `type` and `data`.
     #[serde(flatten)]
     pub kind: EventKind,
-    /// When, in milliseconds.
+    /// Instant of the event, in milliseconds.
     pub at: Timestamp,
     /// The id of the node concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,24 +54,24 @@ pub enum EventKind {
     /// The run was cancelled.
     #[serde(rename = "run.cancelled")]
     RunCancelled {
-        /// Why.
+        /// Reason given for the cancellation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// By whom.
+        /// User who cancelled the run; absent for the service itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
     /// The tokens stand still until the run is resumed.
     #[serde(rename = "run.suspended")]
     RunSuspended {
-        /// By whom.
+        /// User who suspended the run; absent for the service itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
     /// The run goes on.
     #[serde(rename = "run.resumed")]
     RunResumed {
-        /// By whom.
+        /// User who resumed the run; absent for the service itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
@@ -97,7 +97,7 @@ pub enum EventKind {
         /// Whether a decision skipped it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         skipped: bool,
-        /// What the decision gave as its output.
+        /// Output that the decision gave.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
     },
@@ -107,7 +107,7 @@ pub enum EventKind {
         /// The BPMN element.
         #[serde(rename = "type")]
         element: Element,
-        /// Why.
+        /// Reason for the withdrawal.
         reason: CancelReason,
     },
     /// A token went onto a flow.
@@ -115,7 +115,7 @@ pub enum EventKind {
     FlowTaken {
         /// The flow.
         flow_id: Arc<str>,
-        /// Where it leads to.
+        /// Id of the flow's target node.
         target_id: Arc<str>,
     },
     /// Tokens were removed from the flows of a scope.
@@ -141,9 +141,9 @@ pub enum EventKind {
     TimerScheduled {
         /// The timer.
         timer_id: LocalId,
-        /// From when on it may fire.
+        /// Instant from which it may fire.
         due_at: Timestamp,
-        /// How it repeats.
+        /// Recurrence; absent for a timer that fires once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cycle: Option<Box<Recurrence>>,
     },
@@ -152,7 +152,7 @@ pub enum EventKind {
     TimerFired {
         /// The timer.
         timer_id: LocalId,
-        /// When it was due.
+        /// Due time of the timer.
         due_at: Timestamp,
     },
     /// A timer was withdrawn.
@@ -183,39 +183,39 @@ pub enum EventKind {
     /// A message reached its subscription.
     #[serde(rename = "message.received")]
     MessageReceived {
-        /// Its name.
+        /// Name of the message.
         name: Arc<str>,
-        /// Its key.
+        /// Correlation key of the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         correlation_key: Option<String>,
-        /// What it carried.
+        /// Payload of the message.
         payload: Value,
     },
     /// A message is to be delivered.
     #[serde(rename = "message.sent")]
     MessageSent {
-        /// Its name.
+        /// Name of the message.
         name: Arc<str>,
-        /// Its key.
+        /// Correlation key of the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         correlation_key: Option<String>,
-        /// What it carries.
+        /// Payload of the message.
         payload: Value,
     },
     /// A signal reached its subscription.
     #[serde(rename = "signal.received")]
     SignalReceived {
-        /// Its name.
+        /// Name of the signal.
         name: Arc<str>,
-        /// What it carried.
+        /// Payload of the signal.
         payload: Value,
     },
     /// A signal is to be broadcast to all other runs that listen; what listens in this run has received it.
     #[serde(rename = "signal.sent")]
     SignalSent {
-        /// Its name.
+        /// Name of the signal.
         name: Arc<str>,
-        /// What it carries.
+        /// Payload of the signal.
         payload: Value,
     },
     /// A human task was created.
@@ -226,10 +226,10 @@ pub enum EventKind {
     TaskAssigned {
         /// The task.
         task_id: TaskId,
-        /// Who works on it now; absent when nobody does.
+        /// User who works on it now; absent when nobody does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         assignee: Option<String>,
-        /// By whom.
+        /// User who assigned it; absent for the service itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
@@ -246,7 +246,7 @@ pub enum EventKind {
         /// A comment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         comment: Option<String>,
-        /// By whom.
+        /// User who completed it; absent for the service itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
@@ -262,9 +262,9 @@ pub enum EventKind {
     /// A script task evaluated its script.
     #[serde(rename = "script.evaluated")]
     ScriptEvaluated {
-        /// What it gave.
+        /// Result of the script.
         result: Value,
-        /// Why parts of it are null.
+        /// Reasons for null in parts of the result.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reasons: Vec<String>,
     },
@@ -273,11 +273,11 @@ pub enum EventKind {
     IncidentRaised {
         /// The incident.
         incident_id: LocalId,
-        /// What kind.
+        /// Kind of the incident.
         code: IncidentCode,
-        /// What went wrong, as a sentence.
+        /// Cause of the incident, as a sentence.
         message: String,
-        /// What is tried again at a retry.
+        /// Phase that a retry repeats.
         phase: Phase,
     },
     /// An incident is settled.
@@ -285,9 +285,9 @@ pub enum EventKind {
     IncidentResolved {
         /// The incident.
         incident_id: LocalId,
-        /// How.
+        /// Settlement of the incident.
         resolution: Resolution,
-        /// By whom.
+        /// User who settled it; absent for the service itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
@@ -299,19 +299,19 @@ pub enum EventKind {
 pub struct RunStarted {
     /// The process.
     pub process_id: Arc<str>,
-    /// What started it.
+    /// Trigger that started it.
     pub trigger: Trigger,
     /// The variables at the start.
     pub input: Map<String, Value>,
     /// The run's correlation key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_key: Option<String>,
-    /// Who started it.
+    /// User who started it; absent for the service itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<UserId>,
 }
 
-/// What starts a run.
+/// Trigger of a run's start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Trigger {
@@ -323,7 +323,7 @@ pub enum Trigger {
     },
     /// A message.
     Message {
-        /// Its name.
+        /// Name of the message.
         name: String,
         /// The message start event.
         node_id: String,
@@ -335,7 +335,7 @@ pub enum Trigger {
     },
     /// A signal.
     Signal {
-        /// Its name.
+        /// Name of the signal.
         name: String,
         /// The signal start event.
         node_id: String,
@@ -351,7 +351,7 @@ pub struct TaskCreated {
     /// Name of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// Who works on it.
+    /// User who works on it; absent when nobody does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
     /// Users who may claim it.
@@ -360,7 +360,7 @@ pub struct TaskCreated {
     /// Groups whose members may claim it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidate_groups: Vec<String>,
-    /// When it is due.
+    /// Due time; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
     /// 0 to 100.
@@ -381,14 +381,14 @@ pub struct DecisionEvaluated {
     /// Id of the decision or decision service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_id: Option<String>,
-    /// Its name.
+    /// Name of the decision.
     pub decision_name: String,
     /// The values that it used, by name.
     pub inputs: Map<String, Value>,
     /// The rules that matched, when it is a table: `{rule, id, outputs}`, rules from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hits: Vec<Value>,
-    /// What it gave.
+    /// Output of the decision.
     pub output: Value,
     /// The output in the shape that the task asks for, when that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -397,7 +397,7 @@ pub struct DecisionEvaluated {
     /// this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Value>,
-    /// Why parts of it are null.
+    /// Reasons for null in parts of the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Value>,
     /// Whether `decisions` leaves some out, since there are too many.
@@ -421,13 +421,13 @@ pub struct RunError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SubscriptionKind {
-    /// For one run.
+    /// Subscription to a message, which is for one run.
     Message,
-    /// For everyone who listens.
+    /// Subscription to a signal, which is for everyone who listens.
     Signal,
 }
 
-/// Why a node instance was withdrawn.
+/// Reason for a node instance's withdrawal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CancelReason {
@@ -459,19 +459,19 @@ pub enum IncidentCode {
     DecisionError,
 }
 
-/// Where a node instance stood when it met an incident.
+/// Phase of a node instance when it met an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
-    /// On its way in.
+    /// Activation: the instance is on its way in.
     Enter,
-    /// On its way out.
+    /// Completion: the instance is on its way out.
     Leave,
     /// Tokens on flows, not in a node.
     Tokens,
 }
 
-/// How an incident was settled.
+/// Settlement of an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Resolution {
@@ -479,6 +479,6 @@ pub enum Resolution {
     Retry,
     /// Gone on without.
     Skip,
-    /// What it was about is gone or settled itself.
+    /// Subject of the incident is gone or settled itself.
     Obsolete,
 }

@@ -58,7 +58,7 @@ fn is_empty_object(value: &Value) -> bool {
     value.as_object().is_none_or(Map::is_empty)
 }
 
-/// Where a run stands in its life.
+/// Lifecycle state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub(crate) enum Life {
     #[default]
@@ -84,13 +84,13 @@ pub enum Status {
     Running,
     /// No token can move, but some wait.
     Waiting,
-    /// It came to its end.
+    /// Completion: the run came to its end.
     Completed,
     /// An error that nothing caught ended it.
     Failed,
-    /// It was cancelled.
+    /// Cancellation by a command.
     Cancelled,
-    /// It stands still until it is resumed.
+    /// Suspension: the run stands still until it is resumed.
     Suspended,
 }
 

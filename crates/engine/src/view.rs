@@ -1,4 +1,4 @@
-//! What a state shows to the outside.
+//! Views of a run's state for the outside.
 
 use crate::LocalId;
 use crate::event::{IncidentCode, RunError, SubscriptionKind};
@@ -23,9 +23,9 @@ pub struct ActiveNode {
     pub element: Element,
     /// `active`, or `failed` while an incident is open.
     pub state: NodeState,
-    /// Since when.
+    /// Instant since which it is active.
     pub since: Timestamp,
-    /// What it waits for; absent for a sub-process whose content runs.
+    /// Subject of its wait; absent for a sub-process whose content runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<WaitingFor>,
 }
@@ -34,17 +34,17 @@ pub struct ActiveNode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NodeState {
-    /// It waits or its content runs.
+    /// Active instance: it waits or its content runs.
     Active,
     /// An incident stopped it.
     Failed,
 }
 
-/// What a node instance waits for.
+/// Subject of a node instance's wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
-    /// What kind of thing.
+    /// Kind of wait.
     pub kind: WaitKind,
     /// Name of the message, signal or task, or code of the incident.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub struct WaitingFor {
     /// Key that a message must carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_key: Option<String>,
-    /// When a timer or a human task is due.
+    /// Due time of a timer or a human task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
     /// The human task.
@@ -63,7 +63,7 @@ pub struct WaitingFor {
     pub incident_id: Option<LocalId>,
     /// The attempt, from 1.
     pub attempt: u32,
-    /// What can be decided about it.
+    /// Decisions that can be taken on it.
     pub options: Vec<String>,
 }
 
@@ -95,17 +95,17 @@ pub struct OpenTask {
     pub task_id: TaskId,
     /// The user task's node.
     pub node_id: Arc<str>,
-    /// Its instance.
+    /// Node instance of the user task.
     pub node_instance_id: LocalId,
     /// Name of the task.
     pub name: Option<Arc<str>>,
-    /// Who works on it.
+    /// User who works on it; absent when nobody does.
     pub assignee: Option<String>,
     /// Users who may claim it.
     pub candidate_users: Vec<String>,
     /// Groups whose members may claim it.
     pub candidate_groups: Vec<String>,
-    /// When it is due.
+    /// Due time; absent when there is none.
     pub due_at: Option<Timestamp>,
     /// 0 to 100.
     pub priority: Option<u8>,
@@ -113,7 +113,7 @@ pub struct OpenTask {
     pub form: Option<Arc<Value>>,
     /// Outcomes to choose from.
     pub outcomes: Vec<Arc<str>>,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
 }
 
@@ -125,7 +125,7 @@ pub struct OpenTimer {
     pub id: LocalId,
     /// The timer event.
     pub node_id: Arc<str>,
-    /// From when on it may fire.
+    /// Instant from which it may fire.
     pub due_at: Timestamp,
 }
 
@@ -151,9 +151,9 @@ pub struct OpenSubscription {
 pub struct Incident {
     /// The incident.
     pub id: LocalId,
-    /// What kind.
+    /// Kind of the incident.
     pub code: IncidentCode,
-    /// What went wrong.
+    /// Cause of the incident, as a sentence.
     pub message: String,
     /// The node.
     pub node_id: Option<Arc<str>>,
@@ -161,7 +161,7 @@ pub struct Incident {
     pub node_instance_id: Option<LocalId>,
     /// The attempt that failed, from 1.
     pub attempt: u32,
-    /// When it was raised.
+    /// Instant at which it was raised.
     pub raised_at: Timestamp,
 }
 
@@ -197,7 +197,7 @@ impl State {
         if self.life == Life::Completed { self.variables() } else { None }
     }
 
-    /// What nodes gave: node id → `{output, outcome}`.
+    /// Outputs of nodes: node id → `{output, outcome}`.
     #[must_use]
     pub const fn node_outputs(&self) -> &Value {
         &self.outputs
@@ -215,13 +215,13 @@ impl State {
         self.correlation_key.as_deref()
     }
 
-    /// When the run began.
+    /// Instant of the run's start; none before it.
     #[must_use]
     pub const fn started_at(&self) -> Option<Timestamp> {
         self.started_at
     }
 
-    /// When the run ended.
+    /// Instant of the run's end; none before it.
     #[must_use]
     pub const fn ended_at(&self) -> Option<Timestamp> {
         self.ended_at
@@ -239,7 +239,7 @@ impl State {
         !self.incidents.is_empty()
     }
 
-    /// Since when the longest waiting node waits.
+    /// Instant since which the longest waiting node waits.
     #[must_use]
     pub fn waiting_since(&self) -> Option<Timestamp> {
         self.active.iter().map(|active| active.since).chain(self.tokens.iter().map(|token| token.since)).min()

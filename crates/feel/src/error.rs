@@ -1,4 +1,4 @@
-//! What can go wrong: the text is not FEEL, or an evaluation asks for more than its limits allow.
+//! Errors of FEEL: the text is not FEEL, or an evaluation asks for more than its limits allow.
 
 use serde::Serialize;
 

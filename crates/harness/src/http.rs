@@ -8,10 +8,10 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
 use serde_json::Value;
 
-/// How long an answer may take.
+/// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a server listens; it moves when the server is started again.
+/// Base URL of a server; it changes when the server is started again.
 pub type Base = Arc<RwLock<String>>;
 
 /// A caller: an address, and who calls.

@@ -1,5 +1,6 @@
-//! What tests and runners share: where the workspace is, one starter of PostgreSQL, one HTTP client, and one starter
-//! of the built program. It knows the program by its command line and its HTTP API alone.
+//! Helpers that tests and runners share: the place of the workspace, one starter of PostgreSQL, one HTTP
+//! client, and one starter of the built program. It knows the program by its command line and its HTTP API
+//! alone.
 
 #[cfg(feature = "client")]
 pub mod client;

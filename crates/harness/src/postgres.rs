@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 pub use cluster::Cluster;
 
-/// What to do where PostgreSQL is missing.
+/// Advice where PostgreSQL is missing.
 const ABSENT: &str = "no PostgreSQL found: install the package postgresql, or set HEDDLE_DATABASE_URL";
 
 /// A PostgreSQL in which databases can be made.

@@ -19,9 +19,9 @@ use tokio::process::{Child, Command};
 use crate::postgres::Postgres;
 use crate::{out, workspace};
 
-/// How long a start may take; a debug build on a busy machine migrates slowly.
+/// Longest wait for a start; a debug build on a busy machine migrates slowly.
 const START_LIMIT: Duration = Duration::from_secs(90);
-/// How long SIGTERM may take before the process is killed.
+/// Longest wait after SIGTERM before the process is killed.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
 /// The database under the server.
@@ -48,7 +48,7 @@ impl Backend {
 pub enum Build {
     /// Quick to build; accepts the licences of the vendor for tests.
     Debug,
-    /// What is measured.
+    /// Optimised build, which benchmarks measure.
     Release,
 }
 
@@ -81,7 +81,7 @@ pub fn binary(build: Build) -> Result<PathBuf> {
     Ok(workspace::target_dir()?.join(folder).join(if cfg!(windows) { "heddle.exe" } else { "heddle" }))
 }
 
-/// How a server is to be started.
+/// Options of a server's start.
 #[derive(Debug, Clone, Copy)]
 pub struct Mode {
     /// With the demo organisation, its administrator and its workflows.
@@ -90,13 +90,13 @@ pub struct Mode {
     pub test_clock: bool,
 }
 
-/// What the server says of itself once it accepts connections.
+/// Facts that the server writes to its ready file once it accepts connections.
 #[derive(Debug, Clone, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Facts {
     /// `http://127.0.0.1:PORT`.
     pub address: String,
-    /// Its process.
+    /// Process id of the server.
     pub pid: u32,
     /// The demo administrator's e-mail, when it was just made.
     pub email: Option<String>,
@@ -142,7 +142,7 @@ impl Server {
         Ok(server)
     }
 
-    /// What the last start said; the first start's credentials stay.
+    /// Facts of the last start; the first start's credentials stay.
     pub const fn facts(&self) -> &Facts {
         &self.facts
     }

@@ -1,4 +1,4 @@
-//! Where the workspace is and what stands in it.
+//! Workspace: its root, its packages and its files.
 
 #![expect(
     clippy::indexing_slicing,

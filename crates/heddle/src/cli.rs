@@ -9,7 +9,7 @@ use clap_complete::Shell;
 #[derive(Debug, Parser)]
 #[command(name = "heddle", version, about, propagate_version = true)]
 pub(crate) struct Cli {
-    /// Where the configuration is read from instead of `heddle.toml` (also `HEDDLE_CONFIG`).
+    /// Configuration file to read instead of `heddle.toml` (also `HEDDLE_CONFIG`).
     #[arg(long, global = true, value_name = "FILE", env = "HEDDLE_CONFIG")]
     pub config: Option<PathBuf>,
     /// Print data as JSON.
@@ -135,7 +135,7 @@ pub(crate) struct EvaluateDecision {
     pub explain: bool,
 }
 
-/// In which organisation, and in whose name, a command works.
+/// Organisation in which a command works, and account in whose name.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// The e-mail address of an account of the organisation, in whose name it is done.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use heddle_server::{Config, Durability};
 
-/// Where a value came from, the strongest last.
+/// Source of a value, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Nobody said anything.
@@ -34,9 +34,9 @@ impl Source {
 
 /// A key of the configuration.
 pub(crate) struct Key {
-    /// Its name in `heddle.toml`; the environment's is `HEDDLE_` with capitals.
+    /// Name in `heddle.toml`; the environment's is `HEDDLE_` with capitals.
     pub name: &'static str,
-    /// What it is for.
+    /// Purpose of the key, for people.
     pub help: &'static str,
     /// Whether the value must not be shown.
     pub secret: bool,
@@ -191,13 +191,13 @@ fn number(text: &str, least: u32, most: u32) -> Result<u32> {
 
 /// A key as it is shown.
 pub(crate) struct Row {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// Its value; masked if it is secret.
+    /// Value in effect; masked if it is secret.
     pub value: String,
-    /// Where the value came from.
+    /// Source of the value.
     pub source: Source,
-    /// What it is for.
+    /// Purpose of the key, for people.
     pub help: &'static str,
 }
 

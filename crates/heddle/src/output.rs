@@ -1,4 +1,4 @@
-//! What the program prints.
+//! Output of the program.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! From a token to a caller with rights.
+//! Authentication: from a token to a caller with rights.
 
 use heddle_kernel::{SessionId, TenantId, Timestamp};
 use heddle_policy::{
@@ -13,33 +13,33 @@ use crate::{Identity, UseCaseError, token};
 /// Seconds between two notes that a token was used.
 const TOUCH_SECONDS: i64 = 60;
 
-/// A caller who proved who he is.
+/// Caller who proved their identity.
 #[derive(Debug, Clone)]
 pub struct Authenticated {
-    /// His account.
+    /// Account of the caller.
     pub user: User,
-    /// What he came with.
+    /// Session or API token that they showed.
     pub credential: Credential,
-    /// Who he is in the organisation.
+    /// Principal in the organisation, on whom access is decided.
     pub principal: Principal,
-    /// What he may there.
+    /// Snapshot of their permissions there.
     pub snapshot: Snapshot,
 }
 
 impl Authenticated {
-    /// Whether he belongs to the organisation.
+    /// Whether they belong to the organisation.
     #[must_use]
     pub fn is_member(&self) -> bool {
         self.snapshot.is_member()
     }
 
-    /// The organisation, if he belongs to it.
+    /// Organisation, if they belong to it.
     #[must_use]
     pub fn tenant(&self) -> Option<TenantId> {
         self.is_member().then(|| self.snapshot.tenant())
     }
 
-    /// His session, if he came with one.
+    /// Session of the caller; none for an API token.
     #[must_use]
     pub const fn session_id(&self) -> Option<SessionId> {
         match &self.credential {
@@ -48,7 +48,7 @@ impl Authenticated {
         }
     }
 
-    /// The context of his request.
+    /// Context of their request.
     #[must_use]
     pub fn context(&self, request: RequestFacts) -> RequestContext {
         RequestContext::of_caller(&self.snapshot, self.principal.clone(), request)
@@ -56,8 +56,8 @@ impl Authenticated {
 }
 
 impl Identity {
-    /// Who a token stands for and what he may in an organisation (his session's, when none is named). None for a
-    /// token that is unknown, has ended, or belongs to an account that is switched off.
+    /// Caller for whom a token stands, with their permissions in an organisation (their session's, when none
+    /// is named). None for a token that is unknown, has ended, or belongs to an account that is switched off.
     ///
     /// # Errors
     /// `Unavailable`: a dead database never lets anybody in, and never says that a token is wrong.
@@ -123,7 +123,7 @@ fn authenticated(access: Access, now: Timestamp) -> Authenticated {
     Authenticated { snapshot: Snapshot::new(&facts, now), user, credential, principal }
 }
 
-/// What is known of a user in an organisation, in the words of the decision.
+/// Facts about a user in an organisation, in the words of the decision.
 pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
     Facts {
         user_id: user.id,
@@ -138,8 +138,8 @@ pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -
     }
 }
 
-/// What a role gives and takes. For a system role the code's table counts, so that an update of the service updates
-/// the roles, and no row can change them.
+/// Permissions that a role gives and takes. For a system role the code's table counts, so that an update of
+/// the service updates the roles, and no row can change them.
 pub(crate) fn rules_of(role: &Role) -> heddle_policy::RoleRules {
     match system_roles::find(&role.name) {
         Some(known) if role.system => known.rules(),

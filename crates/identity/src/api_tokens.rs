@@ -13,9 +13,9 @@ use heddle_usecase::Problems;
 /// An API token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewApiToken {
-    /// Its name: 1 to 100 characters, unique among the user's tokens.
+    /// Name of the token: 1 to 100 characters, unique among the user's tokens.
     pub name: String,
-    /// When it ends; none: never.
+    /// Instant of expiry; none: never.
     pub expires_at: Option<Timestamp>,
     /// The only organisation in which it acts; none: any to which the user belongs.
     pub organization: Option<TenantId>,
@@ -28,7 +28,7 @@ pub struct NewApiToken {
 pub struct CreatedToken {
     /// The token in the clear; it is shown this once.
     pub token: Token,
-    /// What is kept.
+    /// Stored record of the token.
     pub record: ApiToken,
 }
 

@@ -15,7 +15,7 @@ use heddle_usecase::Problems;
 /// A grant to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
-    /// To whom it applies.
+    /// Principal to whom it applies.
     pub principal: GrantPrincipal,
     /// The type, or `*`.
     pub resource: String,
@@ -25,9 +25,9 @@ pub struct NewGrant {
     pub selector: String,
     /// Gives or takes.
     pub effect: Effect,
-    /// When it ends.
+    /// Instant of expiry; none: never.
     pub expires_at: Option<Timestamp>,
-    /// Why it is made: at most 1,000 characters.
+    /// Reason for the grant: at most 1,000 characters.
     pub reason: Option<String>,
 }
 
@@ -59,7 +59,8 @@ impl Identity {
         Ok(self.ports.directory.grant(context.tenant(), id).await?)
     }
 
-    /// Creates a grant or a deny. Nobody gives more than he has, and nobody takes from who has more than he.
+    /// Creates a grant or a deny. Nobody gives more than they have, and nobody takes from who has more than
+    /// they.
     ///
     /// # Errors
     /// `Invalid`; `Forbidden` (`exceedsOwnRights`); `Conflict` (`lockOut`).
@@ -122,7 +123,7 @@ impl Identity {
         Ok(())
     }
 
-    /// Deletes a grant. Nobody lifts a deny that holds himself back.
+    /// Deletes a grant. Nobody lifts a deny that holds themselves back.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` (`exceedsOwnRights`).

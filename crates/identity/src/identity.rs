@@ -15,7 +15,7 @@ use crate::ports::{AccessStore, DirectoryStore, InstallationStore, SessionStore}
 /// The ways to storage.
 #[derive(Clone)]
 pub struct Ports {
-    /// Who a token stands for.
+    /// Store of the users and permissions behind tokens.
     pub access: Arc<dyn AccessStore>,
     /// Sign-ins, sessions, API tokens.
     pub sessions: Arc<dyn SessionStore>,
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Tools {
     }
 }
 
-/// What can be set.
+/// Settings of sessions and password hashing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// Seconds after which an unused session ends.
@@ -57,9 +57,9 @@ pub struct Settings {
     pub absolute_seconds: i64,
     /// The cost of a password's hash.
     pub cost: Cost,
-    /// How many hashes are computed at once.
+    /// Most hashes that are computed at once.
     pub hashes_at_once: usize,
-    /// How many callers may wait for that.
+    /// Most callers that may wait for a hash.
     pub hash_queue: usize,
 }
 

@@ -31,7 +31,7 @@ impl fmt::Debug for InstallationKey {
 }
 
 impl InstallationKey {
-    /// From the key file's bytes.
+    /// Builds the key from the key file's bytes.
     ///
     /// # Errors
     /// `Internal` for bytes that can't be a key: all zero.

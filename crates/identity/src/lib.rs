@@ -1,7 +1,8 @@
 //! Use cases: organisations, users, sessions, sign-in, set-up, licence; and their ports.
 //!
 //! A use case that the gate guards takes a [`heddle_policy::Authorized`] for what it does and a [`heddle_policy::RequestContext`]
-//! for who does it where. Whoever manages people, roles and grants gives nobody more than he has himself.
+//! for who does it where. Whoever manages people, roles and grants gives nobody more than they have
+//! themselves.
 
 mod access;
 mod api_tokens;

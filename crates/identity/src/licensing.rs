@@ -29,7 +29,7 @@ pub struct LicenceReport {
     pub licence: Licence,
     /// The installation's id.
     pub installation_id: String,
-    /// How many there are of what a licence may limit.
+    /// Counts of what a licence may limit.
     pub usage: Usage,
     /// Whether the trial can still be started.
     pub trial_available: bool,
@@ -48,7 +48,7 @@ pub struct Install {
     pub revision: Option<Revision>,
 }
 
-/// What would come of installing a licence.
+/// Result of validating a licence, as if it were installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validation {
     /// Whether it would be taken.
@@ -57,18 +57,18 @@ pub struct Validation {
     pub reason: Option<&'static str>,
     /// A sentence for people.
     pub message: String,
-    /// What the licence says, if its signature is right.
+    /// Content of the licence, if its signature is right.
     pub licence: Option<Licence>,
 }
 
-/// What the vendor needs to know to issue a licence.
+/// Licence request: the data that the vendor needs to issue a licence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LicenceRequest {
     /// The installation's id.
     pub installation_id: String,
-    /// How many there are of what a licence may limit.
+    /// Counts of what a licence may limit.
     pub usage: Usage,
-    /// When it was made.
+    /// Instant of the request.
     pub created_at: Timestamp,
 }
 
@@ -116,7 +116,7 @@ impl Identity {
         self.report(&kept, context.now()).await
     }
 
-    /// What the vendor needs to know.
+    /// Licence request with the data that the vendor needs.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -132,7 +132,7 @@ impl Identity {
         })
     }
 
-    /// What would come of installing a licence; nothing is changed.
+    /// Result of validating a licence, as if it were installed; nothing is changed.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -170,10 +170,10 @@ impl Identity {
     }
 
     fn would_be(&self, kept: &Kept, claims: &Claims, now: Timestamp) -> LicenceState {
-        use heddle_policy::licence::{Installation, RequestCredentials, evaluate};
+        use heddle_policy::licence::{Installation, PresentedLicence, evaluate};
         let installation = Installation { id: &kept.state.installation_id, revoked: &kept.state.revoked };
         let clock = ClockFacts { now, high_water_mark: now };
-        evaluate(RequestCredentials::Signed(claims, Signer::Vendor), clock, installation)
+        evaluate(PresentedLicence::Signed(claims, Signer::Vendor), clock, installation)
     }
 
     /// Installs a vendor's licence; it is in force at once.
@@ -248,7 +248,7 @@ impl Identity {
         Ok(report)
     }
 
-    /// What would stand in the row with this licence.
+    /// Row that installing this licence would write.
     fn candidate(
         &self,
         kept: &Kept,

@@ -18,7 +18,7 @@ use heddle_usecase::{Problem, Problems};
 pub struct SetMember {
     /// All roles: ids or names.
     pub roles: Vec<String>,
-    /// When it ends; kept as it is when absent.
+    /// End of the membership; kept as it is when absent.
     pub expires_at: Patch<Timestamp>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
@@ -63,8 +63,8 @@ impl Identity {
         Ok(found)
     }
 
-    /// Adds a member or replaces his roles. Nobody gives or takes roles of who has more than he, and nobody gives a
-    /// role that has more than he.
+    /// Adds a member or replaces their roles. Nobody gives or takes roles of who has more than they, and
+    /// nobody gives a role that has more than they.
     ///
     /// # Errors
     /// `NotFound` for the user; `Invalid`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden`

@@ -23,7 +23,7 @@ pub struct CreateOrganization {
     pub display_name: String,
 }
 
-/// What to change of an organisation.
+/// Changes to an organisation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PatchOrganization {
     /// A new slug.
@@ -35,7 +35,7 @@ pub struct PatchOrganization {
 }
 
 impl Identity {
-    /// The organisations to which the caller belongs and that he may read.
+    /// Organisations to which the caller belongs and that they may read.
     ///
     /// # Errors
     /// `Invalid` for a foreign cursor, `Unavailable`.

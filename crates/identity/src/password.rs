@@ -35,7 +35,7 @@ impl Default for Cost {
     }
 }
 
-/// What is wrong with a new password, if anything. `context` are words that belong to the account: its e-mail
+/// Problem of a new password, if it has one. `context` are words that belong to the account: its e-mail
 /// address, name, organisation.
 #[must_use]
 pub fn problem(field: &str, password: &str, context: &[&str]) -> Option<Problem> {
@@ -114,7 +114,7 @@ pub struct Turn {
 }
 
 impl Passwords {
-    /// With so many hashes at once and so many that may wait.
+    /// Builds the hasher for so many hashes at once and so many callers that may wait.
     ///
     /// # Errors
     /// `Internal` when the cost is out of range or the system gives no random bytes.

@@ -1,4 +1,4 @@
-//! What is kept about organisations, people and what they may.
+//! Records of organisations, people and their permissions.
 
 use heddle_kernel::{GrantId, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId, literals};
 use heddle_policy::{Effect, RoleRules};
@@ -6,24 +6,24 @@ use heddle_policy::{Effect, RoleRules};
 /// An organisation: the tenant to whom everything belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
-    /// Its id.
+    /// Id of the organisation.
     pub id: TenantId,
-    /// Its name in addresses, unique in the installation.
+    /// Name in addresses, unique in the installation.
     pub slug: String,
-    /// Its name for people.
+    /// Name for people.
     pub display_name: String,
     /// Grows with each change.
     pub revision: Revision,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Instant of the last change.
     pub updated_at: Timestamp,
 }
 
 literals! {
     /// Whether an account is in use.
     pub enum UserState {
-        /// In use.
+        /// Account in use.
         Active = "active",
         /// Switched off: no sign-in, no token.
         Disabled = "disabled",
@@ -33,25 +33,25 @@ literals! {
 /// An account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct User {
-    /// Its id.
+    /// Id of the user.
     pub id: UserId,
     /// The organisation that alone may change or delete it.
     pub home: TenantId,
-    /// Its e-mail address, in lower case, unique in the installation.
+    /// E-mail address, in lower case, unique in the installation.
     pub email: String,
-    /// Its name for people.
+    /// Name for people.
     pub display_name: String,
     /// The password's hash as a PHC text; none for who can't sign in by password.
     pub password_hash: Option<String>,
     /// Whether it is in use.
     pub state: UserState,
-    /// When the password was last set.
+    /// Instant at which the password was last set.
     pub password_changed_at: Option<Timestamp>,
     /// Grows with each change.
     pub revision: Revision,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Instant of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -62,22 +62,22 @@ impl std::fmt::Debug for User {
     }
 }
 
-/// That a user belongs to an organisation, with which roles.
+/// Membership of a user in an organisation, with their roles there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     /// The organisation.
     pub tenant: TenantId,
     /// The user.
     pub user_id: UserId,
-    /// His roles there, sorted, without repeats.
+    /// Roles there, sorted, without repeats.
     pub roles: Vec<RoleId>,
-    /// When it ends.
+    /// Instant of its end; none: never.
     pub expires_at: Option<Timestamp>,
     /// Grows with each change.
     pub revision: Revision,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Instant of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -92,7 +92,7 @@ pub struct Member {
     pub display_name: String,
     /// Whether the account is in use.
     pub state: UserState,
-    /// His roles with their names.
+    /// Roles of the user with their names.
     pub roles: Vec<(RoleId, String)>,
 }
 
@@ -101,21 +101,21 @@ pub struct Member {
 pub struct Role {
     /// The organisation.
     pub tenant: TenantId,
-    /// Its id.
+    /// Id of the role.
     pub id: RoleId,
-    /// Its name, unique in the organisation.
+    /// Name, unique in the organisation.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the role.
     pub description: Option<String>,
     /// Whether it is one of the roles that nobody can change.
     pub system: bool,
-    /// What it gives and takes. For a system role the code's table counts, not what is stored.
+    /// Permissions that it gives and takes. For a system role the code's table counts, not what is stored.
     pub rules: RoleRules,
     /// Grows with each change.
     pub revision: Revision,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Instant of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -131,7 +131,7 @@ literals! {
     }
 }
 
-/// To whom a grant applies.
+/// Principal to whom a grant applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantPrincipal {
     /// One user.
@@ -143,7 +143,7 @@ pub enum GrantPrincipal {
 }
 
 impl GrantPrincipal {
-    /// Its kind.
+    /// Kind of the principal.
     #[must_use]
     pub const fn kind(&self) -> PrincipalKind {
         match self {
@@ -180,9 +180,9 @@ impl GrantPrincipal {
 pub struct GrantRow {
     /// The organisation.
     pub tenant: TenantId,
-    /// Its id.
+    /// Id of the grant.
     pub id: GrantId,
-    /// To whom it applies.
+    /// Principal to whom it applies.
     pub principal: GrantPrincipal,
     /// The type, or `*`.
     pub resource: String,
@@ -192,20 +192,20 @@ pub struct GrantRow {
     pub selector: String,
     /// Gives or takes.
     pub effect: Effect,
-    /// Why it was made.
+    /// Reason for the grant.
     pub reason: Option<String>,
-    /// When it ends.
+    /// Instant of expiry; none: never.
     pub expires_at: Option<Timestamp>,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// By whom.
+    /// User who created it.
     pub created_by: UserId,
 }
 
 /// A signed-in session. The token itself is nowhere kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
     /// The user.
     pub user_id: UserId,
@@ -213,28 +213,28 @@ pub struct Session {
     pub tenant: TenantId,
     /// SHA-256 of the token, in lower-case hex.
     pub token_sha256: String,
-    /// When it was opened.
+    /// Instant of its opening.
     pub created_at: Timestamp,
-    /// When it was last used; written at most once a minute.
+    /// Instant of the last use; written at most once a minute.
     pub last_seen_at: Timestamp,
-    /// When it ends, however much it is used.
+    /// Instant of expiry, however much it is used.
     pub expires_at: Timestamp,
-    /// From where it was opened.
+    /// Address of the client that opened it.
     pub client_ip: Option<String>,
-    /// With what it was opened: the `User-Agent` header, cut to 300 characters.
+    /// Client that opened it: the `User-Agent` header, cut to 300 characters.
     pub user_agent: Option<String>,
 }
 
 /// An API token. The token itself is nowhere kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiToken {
-    /// Its id.
+    /// Id of the token.
     pub id: TokenId,
     /// The user for whom it acts.
     pub user_id: UserId,
     /// The only organisation in which it acts; none: any to which the user belongs.
     pub tenant: Option<TenantId>,
-    /// Its name, unique among the user's tokens.
+    /// Name, unique among the user's tokens.
     pub name: String,
     /// SHA-256 of the token, in lower-case hex.
     pub token_sha256: String,
@@ -242,41 +242,41 @@ pub struct ApiToken {
     pub hint: String,
     /// The permissions to which it is narrowed; none: all of the user's.
     pub permissions: Option<Vec<String>>,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// When it was last used; written at most once a minute.
+    /// Instant of the last use; written at most once a minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it ends.
+    /// Instant of expiry; none: never.
     pub expires_at: Option<Timestamp>,
 }
 
 /// The failed sign-ins of an account, known or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Throttle {
-    /// How many since the last success.
+    /// Number of failures since the last success.
     pub failures: u32,
-    /// When the last one was.
+    /// Instant of the last failure.
     pub last_at: Timestamp,
-    /// Before then no other is looked at.
+    /// Earliest instant at which another is looked at.
     pub next_at: Timestamp,
 }
 
-/// What is known of the installation as a whole: one row.
+/// State of the installation as a whole: one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallationState {
-    /// Its id; follows from the installation key.
+    /// Id of the installation; follows from the installation key.
     pub installation_id: String,
     /// SHA-256 of the set-up token, in lower-case hex, while set-up is open.
     pub setup_token_sha256: Option<String>,
-    /// When the set-up token ends.
+    /// Instant at which the set-up token expires.
     pub setup_expires_at: Option<Timestamp>,
-    /// When the installation was set up.
+    /// Instant of the set-up; none before it.
     pub set_up_at: Option<Timestamp>,
     /// The licence as it was installed: armour or bare token.
     pub licence: Option<String>,
-    /// When it was installed.
+    /// Instant of the licence's installation.
     pub licence_installed_at: Option<Timestamp>,
-    /// When the self-issued trial was started; it can be but once.
+    /// Instant at which the self-issued trial was started; it can be but once.
     pub trial_started_at: Option<Timestamp>,
     /// Ids of licences that hold no longer.
     pub revoked: Vec<String>,
@@ -286,11 +286,11 @@ pub struct InstallationState {
     pub seal: String,
     /// Grows with each change.
     pub revision: Revision,
-    /// When the row was created.
+    /// Instant of the row's creation.
     pub created_at: Timestamp,
 }
 
-/// How many of what there are in the installation.
+/// Counts of organisations and accounts in the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Organisations.
@@ -299,7 +299,7 @@ pub struct Usage {
     pub users: u64,
 }
 
-/// An organisation to which a user belongs, with the names of his roles there.
+/// Organisation to which a user belongs, with the names of their roles there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnOrganization {
     /// The organisation.

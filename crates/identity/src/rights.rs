@@ -1,4 +1,4 @@
-//! Nobody gives away, takes or lifts more than he has himself.
+//! Limits of delegation: nobody gives away, takes or lifts more than they have themselves.
 
 use heddle_kernel::UserId;
 use heddle_policy::{Effect, PrivilegeEscalation, RequestContext, ResourceRule, RoleRules, system_roles};
@@ -8,7 +8,7 @@ use crate::records::{GrantRow, Role};
 use crate::{Identity, UseCaseError, access};
 use heddle_usecase::Problem;
 
-/// The refusal of somebody who wants more than he has.
+/// Refusal of somebody who wants more than they have.
 pub(crate) fn exceeds(excess: &PrivilegeEscalation) -> UseCaseError {
     let problem = Problem::new("exceedsOwnRights", "Nobody can give, take or lift more than he has himself.");
     UseCaseError::Forbidden(problem.with("missing", excess.to_string()))
@@ -43,8 +43,8 @@ pub(crate) fn covers_owner(context: &RequestContext) -> Result<(), UseCaseError>
 }
 
 impl Identity {
-    /// The caller has all that another user has in the organisation: only then may he change that user's account or
-    /// membership, for else he could take it over. Everybody is his own equal.
+    /// Checks that the caller has all that another user has in the organisation: only then may they change
+    /// that user's account or membership, for else they could take it over. Everybody is their own equal.
     pub(crate) async fn outranks(&self, context: &RequestContext, user: UserId) -> Result<(), UseCaseError> {
         if user == context.user_id() {
             return Ok(());
@@ -62,7 +62,7 @@ impl Identity {
         Ok(())
     }
 
-    /// What to answer when something to delete is not there: fine, if it was deleted before.
+    /// Answer to the deletion of something that is not there: fine, if it was deleted before.
     pub(crate) async fn gone(&self, context: &RequestContext, what: Tombstone) -> Result<(), UseCaseError> {
         match self.ports.directory.was_deleted(context.tenant(), what).await? {
             true => Ok(()),
@@ -71,7 +71,7 @@ impl Identity {
     }
 }
 
-/// How a guarded change ended.
+/// Result of a guarded change, as a use case's answer.
 pub(crate) fn changed(change: crate::ports::Change) -> Result<(), UseCaseError> {
     use crate::ports::Change;
     match change {
@@ -92,7 +92,7 @@ pub(crate) fn changed(change: crate::ports::Change) -> Result<(), UseCaseError> 
     }
 }
 
-/// How an addition that the licence limits ended.
+/// Result of an addition that the licence limits, as a use case's answer.
 pub(crate) fn capped(
     capped: crate::ports::LimitOutcome,
     limit: &'static str,

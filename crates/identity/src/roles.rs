@@ -18,15 +18,15 @@ use heddle_usecase::check_revision;
 /// A role to create.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewRole {
-    /// Its name: 1 to 100 characters, unique in the organisation.
+    /// Name of the role: 1 to 100 characters, unique in the organisation.
     pub name: String,
-    /// What it is for: at most 1,000 characters.
+    /// Purpose of the role: at most 1,000 characters.
     pub description: Option<String>,
-    /// What it gives and takes.
+    /// Permissions that it gives and takes.
     pub rules: RoleRules,
 }
 
-/// What to change of a role.
+/// Changes to a role.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PatchRole {
     /// A new name.
@@ -126,8 +126,8 @@ impl Identity {
         Ok(role)
     }
 
-    /// Changes a role. Nobody lifts a deny that holds himself back. Whoever makes a role take more must be as strong
-    /// as an owner, for owners may have the role.
+    /// Changes a role. Nobody lifts a deny that holds themselves back. Whoever makes a role take more must be
+    /// as strong as an owner, for owners may have the role.
     ///
     /// # Errors
     /// `NotFound`; `Invalid`; `Conflict` (`systemRole`, `notUnique`, `revisionMismatch`); `Forbidden`

@@ -9,7 +9,7 @@ use crate::records::{OwnOrganization, Session, User};
 use crate::sign_in::throttled;
 use crate::{Identity, UseCaseError, password};
 
-/// Who is signed in, and what he may where.
+/// Account that is signed in, with its organisations and its permissions in the selected one.
 #[derive(Debug, Clone)]
 pub struct SessionInfo {
     /// The account.
@@ -36,7 +36,7 @@ impl Identity {
         self.ports.sessions.user(context.user_id()).await?.ok_or(UseCaseError::NotFound)
     }
 
-    /// Who is signed in.
+    /// Account that is signed in, with its organisations.
     ///
     /// # Errors
     /// `Unavailable`.

@@ -20,7 +20,7 @@ use heddle_usecase::{Problem, Problems};
 /// Seconds for which a set-up token holds.
 pub(crate) const SETUP_SECONDS: i64 = 60 * 60;
 
-/// What the very first start puts in as licence.
+/// Licence that the very first start puts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstLicence {
     /// Nothing: the installation is restricted until a licence is installed or its trial is started.
@@ -29,7 +29,7 @@ pub enum FirstLicence {
     Trial,
 }
 
-/// What a start found.
+/// Result of a start of the service.
 #[derive(Debug, Clone)]
 pub struct Started {
     /// The set-up token while set-up is open; each start makes a new one.

@@ -39,11 +39,11 @@ impl std::fmt::Debug for SignIn {
 /// An opened session.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// Its token; it is shown this once.
+    /// Token of the session; it is shown this once.
     pub token: Token,
     /// The session.
     pub session: Session,
-    /// Whose it is.
+    /// Account to which the session belongs.
     pub user: User,
     /// The organisations to which the user belongs.
     pub organizations: Vec<OwnOrganization>,

@@ -9,10 +9,10 @@ use crate::records::Throttle;
 pub const FREE_FAILURES: u32 = 5;
 /// The longest wait, in seconds.
 pub const LONGEST_SECONDS: i64 = 900;
-/// After so many seconds without a try the count begins anew.
+/// Seconds without a try after which the count begins anew.
 pub const FORGOTTEN_SECONDS: i64 = 24 * 3600;
 
-/// How long to wait, in seconds, after so many failures: 1, 2, 4, ... 900 from the fifth on.
+/// Wait in seconds after so many failures: 1, 2, 4, ... 900 from the fifth on.
 #[must_use]
 pub fn delay_seconds(failures: u32) -> i64 {
     match failures.checked_sub(FREE_FAILURES) {

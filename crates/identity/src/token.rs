@@ -13,11 +13,11 @@ use heddle_usecase::sha256_hex;
 use crate::UseCaseError;
 use crate::ports::TokenKind;
 
-/// What a session's token begins with.
+/// Prefix of a session's token.
 pub const SESSION_PREFIX: &str = "hdl_";
-/// What an API token begins with.
+/// Prefix of an API token.
 pub const API_TOKEN_PREFIX: &str = "hdk_";
-/// What the set-up token begins with.
+/// Prefix of the set-up token.
 pub const SETUP_PREFIX: &str = "hds_";
 
 const SECRET_LENGTH: usize = 43;
@@ -64,7 +64,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What kind of token a text is, and its SHA-256; none for what can't be one, so that no database is asked.
+/// Kind of token that a text is, and its SHA-256; none for what can't be one, so that no database is asked.
 #[must_use]
 pub fn read(text: &str) -> Option<(TokenKind, String)> {
     let kind = match text.get(..SESSION_PREFIX.len())? {

@@ -21,7 +21,7 @@ pub struct NewAccount {
     pub display_name: String,
     /// The password; without one there is no sign-in until one is set.
     pub password: Option<String>,
-    /// Its roles in its home organisation: ids or names.
+    /// Roles in the account's home organisation: ids or names.
     pub roles: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for NewAccount {
     }
 }
 
-/// What to change of an account.
+/// Changes to an account.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct PatchUser {
     /// A new e-mail address.
@@ -40,7 +40,7 @@ pub struct PatchUser {
     pub display_name: Option<String>,
     /// A new password; the account's sessions end.
     pub password: Option<String>,
-    /// In use or switched off.
+    /// New state: in use or switched off.
     pub state: Option<UserState>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
@@ -73,7 +73,7 @@ impl Identity {
         Ok(self.ports.directory.users(context.tenant(), filter, authorized.filter(), page).await?)
     }
 
-    /// Such an account.
+    /// Account of this id.
     ///
     /// # Errors
     /// `NotFound`.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much a [`Diagnostic`] weighs.
+/// Weight of a [`Diagnostic`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
@@ -22,7 +22,7 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Diagnostic {
-    /// How much the finding weighs.
+    /// Weight of the finding.
     pub severity: Severity,
     /// Machine word of the rule, camelCase.
     pub code: String,
@@ -43,7 +43,7 @@ pub struct Diagnostic {
     /// The rule's name in a published catalogue of constraints, such as `EXT096`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// What to do about it, as one sentence for people.
+    /// Remedy, as one sentence for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
     /// Line in the XML of a model, from 1.

@@ -41,7 +41,7 @@ impl IsoDuration {
         units.into_iter().flatten().all(|amount| amount == 0) && self.clock.unwrap_or(0) == 0
     }
 
-    /// Its length in nanoseconds; none when it has years or months, whose length depends on the date.
+    /// Length in nanoseconds; none when it has years or months, whose length depends on the date.
     #[must_use]
     pub fn nanos(&self) -> Option<i128> {
         if self.years.is_some() || self.months.is_some() {

@@ -67,7 +67,7 @@ ids! {
     EventId,
 }
 
-/// Where new ids come from. Ids rise with time, so that rows are appended to an index, not scattered over it.
+/// Source of new ids. Ids rise with time, so that rows are appended to an index, not scattered over it.
 pub trait IdSource: Send + Sync {
     /// A new id, never given out before.
     fn next(&self, now: Timestamp) -> Uuid;

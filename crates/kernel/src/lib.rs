@@ -1,5 +1,5 @@
-//! What every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches, enums of
-//! literals and the two ports through which time and ids come in. No I/O and no async.
+//! Types that every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches,
+//! enums of literals and the two ports through which time and ids come in. No I/O and no async.
 
 mod diagnostic;
 mod duration;

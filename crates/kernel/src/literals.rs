@@ -85,7 +85,8 @@ pub enum Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// What was stored, read by a `parse` of [`literals!`](crate::literals).
+    /// Reads a stored literal by a `parse` of [`literals!`](crate::literals); an unknown one is kept as it
+    /// is.
     pub fn read(literal: &str, parse: fn(&str) -> Option<T>) -> Self {
         parse(literal).map_or_else(|| Self::Other(literal.to_owned()), Self::Known)
     }

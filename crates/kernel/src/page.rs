@@ -54,12 +54,12 @@ impl Cursor {
     }
 }
 
-/// What part of a list is asked for.
+/// Part of a list that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
     /// The most rows wanted, 1 to [`MAX_LIMIT`].
     pub limit: u32,
-    /// Where to go on; absent at the start.
+    /// Cursor to go on from; absent at the start.
     pub cursor: Option<Cursor>,
 }
 
@@ -74,7 +74,7 @@ impl Default for PageRequest {
 pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// Where to go on.
+    /// Cursor of the next page; none at the end.
     pub next: Option<Cursor>,
 }
 

@@ -24,7 +24,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// What a member holds after the change.
+    /// Value of a member after the change.
     #[must_use]
     pub fn apply_to(self, old: Option<T>) -> Option<T> {
         match self {

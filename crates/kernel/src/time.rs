@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Where the present time comes from.
+/// Source of the present time.
 pub trait Clock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;

@@ -10,9 +10,10 @@ use crate::decision::DeterminingRule;
 use crate::filter::AccessFilter;
 use crate::resource::{Key, PlaceOf, Resource};
 
-/// Whom a row lets in. A handler is bound to the row's kind: one of another kind does not compile.
+/// Kind of access that a row of the table grants. A handler is bound to the row's kind: one of another kind
+/// does not compile.
 pub trait Access: Send + Sync + 'static {
-    /// What the gate hands over.
+    /// Proof that the gate hands over.
     type Proof: Send + Sync + 'static;
 }
 
@@ -157,7 +158,7 @@ impl<C: Lists> AuthorizedListWithin<C> {
         self.list.filter()
     }
 
-    /// Where the things stand.
+    /// Place within which the things stand.
     #[must_use]
     pub const fn place(&self) -> &PlaceOf<C::On> {
         &self.place

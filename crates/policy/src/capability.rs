@@ -1,10 +1,10 @@
-//! What an operation needs, as types: a use case asks for a proof of one of these, so that a handler bound to another
+//! Capabilities as types: a use case asks for a proof of one of these, so that a handler bound to another
 //! operation's proof does not compile.
 
 use crate::permission::{Action, Permission, ResourceType};
 use crate::resource::{self, Resource};
 
-/// What a caller must be allowed: one of the permissions, and the action on the resource.
+/// Right that a caller needs: one of the permissions, and the action on the resource.
 pub trait Capability: Send + Sync + 'static {
     /// The kind of thing.
     type On: Resource;
@@ -12,7 +12,7 @@ pub trait Capability: Send + Sync + 'static {
     const NAME: &'static str;
     /// Of these the caller needs one; none are needed when it is empty.
     const PERMISSIONS: &'static [Permission];
-    /// What is done to it.
+    /// Action on the resource.
     const ACTION: Action;
 }
 
@@ -28,7 +28,7 @@ pub struct Described {
     pub permissions: &'static [Permission],
     /// The kind of thing.
     pub resource: ResourceType,
-    /// What is done to it.
+    /// Action on the resource.
     pub action: Action,
     /// Whether it asks for whatever of the type the caller may read.
     pub lists: bool,

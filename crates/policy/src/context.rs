@@ -1,4 +1,4 @@
-//! Who acts where, when, and for which request.
+//! Context of a request: the caller, the organisation, the instant, and the request itself.
 
 use heddle_kernel::{RequestId, SessionId, TenantId, Timestamp, TokenId, UserId};
 
@@ -8,47 +8,48 @@ use crate::permission::Permission;
 use crate::snapshot::Snapshot;
 use crate::system_roles::OWNER;
 
-/// How the caller proved who he is.
+/// Credential by which the caller proved who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionKind {
-    /// By a session opened with a sign-in.
+    /// Session opened with a sign-in.
     Session(SessionId),
-    /// By an API token.
+    /// API token.
     ApiToken(TokenId),
 }
 
-/// Who acts.
+/// Caller on whose behalf something is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The user.
     pub user_id: UserId,
-    /// How he proved it.
+    /// Credential by which they proved who they are.
     pub session: SessionKind,
-    /// His e-mail address.
+    /// E-mail address of the caller.
     pub email: String,
-    /// His name for people.
+    /// Display name of the caller.
     pub display: String,
-    /// The names of the groups and roles that he has in the organisation; a human task may name them as candidates.
+    /// Names of the groups and roles that they have in the organisation; a human task may name them as
+    /// candidates.
     pub groups: Vec<String>,
 }
 
-/// What is known of a request before anything is decided.
+/// Facts about a request that are known before anything is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFacts {
-    /// Its correlation identifier.
+    /// Correlation identifier of the request.
     pub request_id: RequestId,
-    /// When it came.
+    /// Instant of the request.
     pub now: Timestamp,
     /// From where, if that is known.
     pub client_ip: Option<String>,
 }
 
-/// Why the installation acts by itself, where nobody calls.
+/// Reason for which the installation acts by itself, where nobody calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnReason(pub &'static str);
 
-/// Who acts in which organisation for which request. The gate makes one from a caller's snapshot, and the installation
-/// one for itself.
+/// Context of a request: the caller, the organisation, and the request. The gate makes one from a caller's
+/// snapshot, and the installation one for itself.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
     principal: Principal,
@@ -89,7 +90,7 @@ impl RequestContext {
         Self { principal, request, snapshot, own: Some(reason) }
     }
 
-    /// Why the installation acts by itself; none when somebody called.
+    /// Reason for which the installation acts by itself; none when somebody called.
     #[must_use]
     pub const fn own_reason(&self) -> Option<OwnReason> {
         self.own
@@ -101,7 +102,7 @@ impl RequestContext {
         self.snapshot.tenant()
     }
 
-    /// Who acts.
+    /// Caller on whose behalf it is done.
     #[must_use]
     pub const fn principal(&self) -> &Principal {
         &self.principal
@@ -119,13 +120,13 @@ impl RequestContext {
         &self.request.request_id
     }
 
-    /// What is known of the request.
+    /// Facts about the request.
     #[must_use]
     pub const fn request(&self) -> &RequestFacts {
         &self.request
     }
 
-    /// When the request came.
+    /// Instant of the request.
     #[must_use]
     pub const fn now(&self) -> Timestamp {
         self.request.now
@@ -143,7 +144,7 @@ impl RequestContext {
         self.snapshot.holds(permission)
     }
 
-    /// Whether the caller has all that these rules give: nobody gives away more than he has.
+    /// Whether the caller has all that these rules give: nobody gives away more than they have.
     ///
     /// # Errors
     /// With the first right that the caller lacks.
@@ -151,7 +152,7 @@ impl RequestContext {
         self.snapshot.covers(rules)
     }
 
-    /// What decides for this caller.
+    /// Snapshot of the rights that decide for this caller.
     #[must_use]
     pub const fn snapshot(&self) -> &Snapshot {
         &self.snapshot

@@ -6,7 +6,7 @@ use crate::permission::{Action, Permission, ResourceType};
 use crate::resource::Parents;
 use crate::rule_id::RuleId;
 
-/// Why a decision is as it is.
+/// Reason of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The account is not in use.
@@ -55,12 +55,12 @@ pub struct DeterminingRule {
     pub source: Source,
 }
 
-/// What a question is about: one thing, some thing, or all of a kind; and what it stands within.
+/// Target of a question: one thing, some thing, or all of a kind; and the place within which it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Target {
     /// The thing's id; none stands for all of the kind.
     pub id: Option<RuleId>,
-    /// What it stands within, the nearest first.
+    /// Things that it stands within, the nearest first.
     pub parents: Parents,
 }
 
@@ -87,8 +87,8 @@ impl Target {
     }
 }
 
-/// What is asked: permissions of which one is needed, and an action on a resource. Type and action are the words of
-/// whoever asks, and may be none that are registered.
+/// Question to decide: permissions of which one is needed, and an action on a resource. Type and action are
+/// the words of whoever asks, and may be none that are registered.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// Of these one is needed; none is needed when it is empty.
@@ -99,14 +99,14 @@ pub struct Question<'a> {
     pub action: &'a str,
     /// Whether whatever may be read of the type is asked for, and not one thing.
     pub lists: bool,
-    /// What it is about.
+    /// Target of the question.
     pub target: &'a Target,
 }
 
 /// An answer with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Why.
+    /// Reason of the decision.
     pub reason: Reason,
     /// The permission that counted.
     pub permission: Option<Permission>,
@@ -130,7 +130,7 @@ impl Decision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {}", reason.code())]
 pub struct DenialError {
-    /// Why.
+    /// Reason of the refusal.
     pub reason: Reason,
     /// The rules that counted.
     pub via: Vec<DeterminingRule>,
@@ -161,7 +161,7 @@ pub struct ActionFilter {
     pub resource: ResourceType,
     /// The action.
     pub action: Action,
-    /// What it reaches.
+    /// Extent of the things that it reaches.
     pub reach: Extent,
 }
 

@@ -1,4 +1,4 @@
-//! What is known about a caller in an organisation, as it was loaded.
+//! Facts about a caller in an organisation, as they were loaded.
 
 use heddle_kernel::{TenantId, Timestamp, UserId, literals};
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ const fn allow() -> Effect {
     Effect::Allow
 }
 
-/// What a role gives and takes.
+/// Rules of a role: permissions and resource actions that it gives or takes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RoleRules {
@@ -116,7 +116,7 @@ pub struct RoleRules {
     /// Permissions that it takes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied_permissions: Vec<String>,
-    /// What it gives and takes on resources.
+    /// Resource actions that it gives or takes.
     #[serde(default)]
     pub resources: Vec<ResourceRule>,
 }
@@ -124,11 +124,11 @@ pub struct RoleRules {
 /// A role that a caller has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleFacts {
-    /// Its id.
+    /// Id of the role.
     pub id: String,
-    /// Its name.
+    /// Name of the role.
     pub name: String,
-    /// What it gives and takes.
+    /// Rules of the role.
     pub rules: RoleRules,
 }
 
@@ -170,7 +170,7 @@ impl Source {
 /// A grant or a deny that applies to a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantFacts {
-    /// Its id.
+    /// Id of the grant.
     pub id: String,
     /// Through whom it applies.
     pub source: Source,
@@ -182,11 +182,11 @@ pub struct GrantFacts {
     pub selector: String,
     /// Gives or takes.
     pub effect: Effect,
-    /// When it ends.
+    /// Instant at which it ends; none for one without an end.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What is known about a caller in an organisation.
+/// Facts about a caller in an organisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The caller.
@@ -197,7 +197,7 @@ pub struct Facts {
     pub active: bool,
     /// Whether the caller belongs to the organisation.
     pub member: bool,
-    /// When the membership ends.
+    /// Instant at which the membership ends; none for one without an end.
     pub member_until: Option<Timestamp>,
     /// The state of the organisation's roles, grants and memberships.
     pub revision: i64,

@@ -1,4 +1,4 @@
-//! What an action reaches, in the closed form that a query can filter by.
+//! Extent of an action, in the closed form that a query can filter by.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use crate::permission::ResourceType;
 use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _};
 use crate::rule_id::RuleId;
 
-/// What an action on a kind of things reaches: a thing is reached when
+/// Extent of an action on a kind of things: a thing is reached when
 /// `(all or its id in listed) and not deny_all and its id not in denied and nothing that it stands within in denied_within`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extent {
@@ -19,7 +19,7 @@ pub struct Extent {
     pub deny_all: bool,
     /// These ids are denied.
     pub denied: Vec<RuleId>,
-    /// What stands within these things (for runs: workflows) is denied.
+    /// Things within these (for runs: workflows) are denied.
     pub denied_within: Vec<(ResourceType, RuleId)>,
 }
 

@@ -1,4 +1,4 @@
-//! Who may do what: permissions, rules, decisions with reasons, licence states.
+//! Authorisation: permissions, rules, decisions with reasons, licence states.
 //!
 //! A caller needs one of an operation's permissions and the action on the resource. What a caller has is loaded as
 //! [`Facts`] and compiled to a [`Snapshot`]; the snapshot alone gives out proofs ([`Authorized`] and its like), which

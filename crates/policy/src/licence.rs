@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the claims that is understood.
 pub const CLAIMS_VERSION: u32 = 1;
-/// How far the clock may go back, in seconds, before it counts as turned back.
+/// Seconds that the clock may go back before it counts as turned back.
 pub const CLOCK_TOLERANCE_SECONDS: i64 = 24 * 3600;
 /// Days before the end from which on a licence counts as expiring.
 pub const EXPIRING_DAYS: i64 = 30;
@@ -39,19 +39,19 @@ literals! {
     }
 }
 
-/// What kind of licence it is.
+/// Kind of licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
-    /// For use in earnest.
+    /// Production licence.
     Production,
-    /// For trying out; the only kind that an installation may sign itself.
+    /// Trial licence; the only kind that an installation may sign itself.
     Trial,
-    /// For development.
+    /// Developer licence.
     Developer,
 }
 
-/// What a licence says. Members that are not known here are ignored.
+/// Claims of a licence. Members that are not known here are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Claims {
@@ -61,23 +61,23 @@ pub struct Claims {
     pub jti: String,
     /// The customer.
     pub sub: String,
-    /// When it was issued.
+    /// Instant of issue.
     pub iat: Timestamp,
     /// From when it holds.
     pub nbf: Timestamp,
-    /// When it ends.
+    /// Instant at which it ends.
     pub exp: Timestamp,
     /// Days after the end in which all still works.
     #[serde(default = "default_grace")]
     pub grace_days: u32,
     /// The installation for which it holds, or `*`.
     pub installation_id: String,
-    /// What kind it is.
+    /// Kind of licence.
     pub kind: Kind,
-    /// What it allows, by name.
+    /// Entitlements by name; one that is not named is not allowed.
     #[serde(default)]
     pub entitlements: BTreeMap<String, bool>,
-    /// How many of what, by name; what is not named is not limited.
+    /// Limits of numbers, by name; what is not named is not limited.
     #[serde(default)]
     pub limits: BTreeMap<String, u64>,
     /// Licences that this one takes the place of.
@@ -92,7 +92,7 @@ const fn default_grace() -> u32 {
     14
 }
 
-/// Who signed a licence.
+/// Signer of a licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signer {
     /// The vendor.
@@ -101,9 +101,9 @@ pub enum Signer {
     Installation,
 }
 
-/// What stands in the place of the licence.
+/// Finding in the place of the licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestCredentials<'a> {
+pub enum PresentedLicence<'a> {
     /// Nothing.
     Missing,
     /// Something whose signature, or whose place in the installation's sealed record, is not right.
@@ -112,10 +112,10 @@ pub enum RequestCredentials<'a> {
     Signed(&'a Claims, Signer),
 }
 
-/// What is known about time.
+/// Facts about time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockFacts {
-    /// What the clock says.
+    /// Reading of the clock.
     pub now: Timestamp,
     /// The latest time that was ever seen.
     pub high_water_mark: Timestamp,
@@ -135,31 +135,31 @@ impl ClockFacts {
     }
 }
 
-/// What is known about the installation.
+/// Facts about the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Installation<'a> {
-    /// Its id.
+    /// Id of the installation.
     pub id: &'a str,
     /// Licences that hold no longer.
     pub revoked: &'a [String],
 }
 
 literals! {
-    /// Why an installation is restricted to remediation.
+    /// Reason of a restriction to remediation.
     pub enum Restriction {
         /// There is no licence.
         Missing = "missing",
-        /// It has ended, and its grace too.
+        /// Licence that has ended, and its grace too.
         Expired = "expired",
-        /// Its signature or its form is not right.
+        /// Licence whose signature or form is not right.
         InvalidSignature = "invalid_signature",
-        /// It is for another installation.
+        /// Licence for another installation.
         WrongInstallation = "wrong_installation",
-        /// It does not hold yet.
+        /// Licence that does not hold yet.
         NotYetValid = "not_yet_valid",
         /// The clock was turned back.
         ClockRollback = "clock_rollback",
-        /// It was revoked.
+        /// Licence that was revoked.
         Revoked = "revoked",
     }
 }
@@ -169,27 +169,27 @@ literals! {
 pub enum LicenceState {
     /// A trial.
     Trial {
-        /// When it ends.
+        /// Instant at which it ends.
         expires_at: Timestamp,
     },
     /// All is well.
     Active {
-        /// When it ends.
+        /// Instant at which it ends.
         expires_at: Timestamp,
     },
-    /// It ends within [`EXPIRING_DAYS`] days.
+    /// Licence that ends within [`EXPIRING_DAYS`] days.
     Expiring {
-        /// When it ends.
+        /// Instant at which it ends.
         expires_at: Timestamp,
     },
-    /// It has ended; all still works for a while.
+    /// Licence that has ended; all still works for a while.
     Grace {
-        /// When that while ends.
+        /// Instant at which the grace ends.
         until: Timestamp,
     },
     /// Only remediation is open.
     Restricted {
-        /// Why.
+        /// Reason of the restriction.
         reason: Restriction,
     },
 }
@@ -207,7 +207,7 @@ impl LicenceState {
         }
     }
 
-    /// Why only remediation is open, if it is so.
+    /// Reason for which only remediation is open; none when all is.
     #[must_use]
     pub const fn restriction(self) -> Option<Restriction> {
         match self {
@@ -216,7 +216,7 @@ impl LicenceState {
         }
     }
 
-    /// What to warn callers of (header `x-licence-warning`).
+    /// Warning for callers (header `x-licence-warning`); none while the licence is active.
     #[must_use]
     pub fn warning(self) -> Option<String> {
         match self {
@@ -232,15 +232,15 @@ impl LicenceState {
 /// The state that follows from a licence, the clock and the installation; a pure function.
 #[must_use]
 pub fn evaluate(
-    presented: RequestCredentials<'_>,
+    presented: PresentedLicence<'_>,
     clock: ClockFacts,
     installation: Installation<'_>,
 ) -> LicenceState {
     let restricted = |reason| LicenceState::Restricted { reason };
     let (claims, signer) = match presented {
-        RequestCredentials::Missing => return restricted(Restriction::Missing),
-        RequestCredentials::Invalid => return restricted(Restriction::InvalidSignature),
-        RequestCredentials::Signed(claims, signer) => (claims, signer),
+        PresentedLicence::Missing => return restricted(Restriction::Missing),
+        PresentedLicence::Invalid => return restricted(Restriction::InvalidSignature),
+        PresentedLicence::Signed(claims, signer) => (claims, signer),
     };
     if claims.v != CLAIMS_VERSION || !may_sign(signer, claims, installation.id) {
         return restricted(Restriction::InvalidSignature);
@@ -296,14 +296,14 @@ fn may_sign(signer: Signer, claims: &Claims, installation_id: &str) -> bool {
 /// The licence in force: its state and what it allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Licence {
-    /// Its state.
+    /// State of the licence.
     pub state: LicenceState,
-    /// What it says; none when there is none that can be read.
+    /// Claims of the licence; none when there is none that can be read.
     pub claims: Option<Arc<Claims>>,
 }
 
 impl Licence {
-    /// Why only remediation is open, if it is so.
+    /// Reason for which only remediation is open; none when all is.
     #[must_use]
     pub fn restriction(&self) -> Option<&'static str> {
         self.state.restriction().map(Restriction::as_str)
@@ -316,7 +316,7 @@ impl Licence {
         self.state.restriction().is_none() && self.claims.as_deref().is_some_and(named)
     }
 
-    /// How many of something there may be; none when it is not limited.
+    /// Highest number of something that the licence allows; none when it is not limited.
     #[must_use]
     pub fn limit(&self, name: &str) -> Option<u64> {
         self.claims.as_ref().and_then(|claims| claims.limits.get(name).copied())

@@ -111,8 +111,8 @@ words! {
     }
 }
 
-/// What belongs to what: a deny on the second holds for every one of the first that belongs to it, and for what
-/// belongs to that.
+/// Kinds with the kind that each belongs to: a deny on the second holds for every one of the first that
+/// belongs to it, and for what belongs to that.
 pub const PARENTS: &[(ResourceType, ResourceType)] = &[
     (ResourceType::Case, ResourceType::CaseType),
     (ResourceType::DeadLetter, ResourceType::Workflow),

@@ -48,7 +48,7 @@ macro_rules! uuid_ids {
 
 uuid_ids! { EventId GrantId LicenceId RoleId RunId SessionId TenantId TokenId UserId WorkflowId }
 
-/// For kinds whose things have no use case yet.
+/// Id of any kind, for kinds whose things have no use case yet.
 impl ResourceId for RuleId {
     fn read(text: &str) -> Option<Self> {
         Self::read_any(text)
@@ -67,19 +67,19 @@ impl ResourceId for RuleId {
 pub trait Resource: Sized + Send + Sync + 'static {
     /// The kind's word.
     const TYPE: ResourceType;
-    /// What its things are known by.
+    /// Type of the ids of its things.
     type Id: ResourceId;
-    /// What its things belong to.
+    /// Parent: the kind that its things belong to, or [`Top`].
     type Parent: Ancestor;
 }
 
-/// What things belong to: a kind, or [`Top`].
+/// Parent of a kind of things: another kind, or [`Top`].
 pub trait Ancestor {
-    /// Where a thing stands.
+    /// Type of the place of a thing.
     type Place: Place;
 }
 
-/// Where a thing of the kind `R` stands: nowhere, or within a thing of its parent's kind.
+/// Type of the place of a thing of the kind `R`: nowhere, or within a thing of its parent's kind.
 pub type PlaceOf<R> = <<R as Resource>::Parent as Ancestor>::Place;
 
 /// Parent of the kinds that belong to none.
@@ -94,9 +94,9 @@ impl<P: Resource> Ancestor for P {
     type Place = Within<P>;
 }
 
-/// Where a thing stands.
+/// Place of a thing: the things that it stands within.
 pub trait Place: Clone + fmt::Debug + PartialEq + Send + Sync + 'static {
-    /// How many things it is within.
+    /// Number of things that it is within.
     const DEPTH: usize;
 
     /// Reads it from the ids of the things, the nearest first.
@@ -144,7 +144,7 @@ impl<P: Resource> Within<P> {
         self.id.clone()
     }
 
-    /// Where that thing stands.
+    /// Place of that thing.
     #[must_use]
     pub const fn place(&self) -> &PlaceOf<P> {
         &self.place
@@ -263,7 +263,7 @@ impl<R: Resource> Key<R> {
         self.id.clone()
     }
 
-    /// Where it stands.
+    /// Place of the thing.
     #[must_use]
     pub const fn place(&self) -> &PlaceOf<R> {
         &self.place

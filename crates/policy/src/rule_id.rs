@@ -62,7 +62,7 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// What a stored rule is about.
+/// Selector of a stored rule: the things that the rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredSelector {
     /// All of its kind: `*`.

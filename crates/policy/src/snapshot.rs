@@ -43,7 +43,7 @@ struct Inner {
     buckets: BTreeMap<(Option<ResourceType>, Option<Action>), Bucket>,
 }
 
-/// What a caller has in an organisation, compiled for decisions. Cheap to clone.
+/// Rights of a caller in an organisation, compiled for decisions. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Snapshot(Arc<Inner>);
 
@@ -83,7 +83,7 @@ impl Snapshot {
         Self(Arc::new(inner))
     }
 
-    /// Whom it is about.
+    /// User whose rights they are.
     #[must_use]
     pub fn user_id(&self) -> UserId {
         self.0.user_id
@@ -101,7 +101,7 @@ impl Snapshot {
         self.0.revision
     }
 
-    /// When the first of its rules ends; from then on it must be compiled anew.
+    /// Instant at which the first of its rules ends; from then on it must be compiled anew.
     #[must_use]
     pub fn valid_until(&self) -> Option<Timestamp> {
         self.0.valid_until
@@ -198,7 +198,8 @@ impl Snapshot {
         Ok(AuthorizedList { filter, via })
     }
 
-    /// What the caller may do `C` to, where the thing itself is still to be found: never empty.
+    /// Authorises some thing of the kind for `C`, where the thing itself is still to be found: the filter is
+    /// never empty.
     ///
     /// # Errors
     /// With the reason and the rules that counted, when there is surely nothing.
@@ -231,7 +232,7 @@ impl Snapshot {
         }
     }
 
-    /// Why the caller has nothing at all here, if so.
+    /// Reason for which the caller has nothing at all here; none for an active member.
     fn outside(&self) -> Option<Reason> {
         match (self.0.active, self.0.member) {
             (false, _) => Some(Reason::PrincipalInactive),
@@ -272,7 +273,7 @@ impl Snapshot {
         Decision { reason, permission: None, via: via.into_iter().collect() }
     }
 
-    /// What an action of a type reaches for an active member, permissions apart.
+    /// Extent of an action of a type for an active member, permissions apart.
     #[must_use]
     pub fn extent(&self, resource: ResourceType, action: Action) -> Extent {
         let mut extent = Extent::default();
@@ -435,7 +436,7 @@ impl Snapshot {
     }
 }
 
-/// What is asked, in registered words.
+/// Question in registered words.
 struct Asked<'a> {
     permissions: &'a [Permission],
     resource: ResourceType,

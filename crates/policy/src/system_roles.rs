@@ -5,13 +5,13 @@ use crate::facts::{ANY, Effect, Facts, PermissionSet, ResourceRule, RoleRules};
 /// A system role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SystemRole {
-    /// Its name.
+    /// Name of the role.
     pub name: &'static str,
-    /// Its permissions: `*`, `* except a b` or `a b c`.
+    /// Permissions that it gives: `*`, `* except a b` or `a b c`.
     pub permissions: &'static str,
-    /// Its resource actions: `type / actions / selector`, separated by `;`.
+    /// Resource actions that it gives: `type / actions / selector`, separated by `;`.
     pub resource_actions: &'static str,
-    /// What it is for.
+    /// Purpose of the role, for people.
     pub description: &'static str,
 }
 
@@ -98,7 +98,7 @@ impl Facts {
 }
 
 impl SystemRole {
-    /// What it gives.
+    /// Rules that the role stands for.
     #[must_use]
     pub fn rules(&self) -> RoleRules {
         RoleRules {

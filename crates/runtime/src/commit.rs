@@ -10,14 +10,14 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 type Waiting = (Transaction, oneshot::Sender<Result<(), StoreError>>);
 
-/// How the committer gathers.
+/// Options of the committer: sizes of its batches and its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitOptions {
     /// The most units of one batch.
     pub batch: usize,
-    /// How many may wait before callers are held back.
+    /// Most units that wait before callers are held back.
     pub queue: usize,
-    /// How many batches are written side by side: one where the database has one writer.
+    /// Number of batches that are written side by side: one where the database has one writer.
     pub writers: usize,
 }
 

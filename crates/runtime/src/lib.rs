@@ -1,5 +1,5 @@
-//! What runs in the background: group commit, timers, delivery of thrown messages, and telling readers of new
-//! events. It knows the use cases and their ports; it knows neither HTTP nor SQL.
+//! Background work: group commit, timers, delivery of thrown messages, and telling readers of new events. It
+//! knows the use cases and their ports; it knows neither HTTP nor SQL.
 
 mod clock;
 mod commit;

@@ -12,11 +12,11 @@ use tokio::sync::{Mutex, watch};
 
 use crate::{EventNotifier, ServerClock};
 
-/// How many timers are read at once.
+/// Most timers that are read at once.
 const PAGE: i64 = 512;
-/// How many of them fire side by side; they share commits.
+/// Number of them that fire side by side; they share commits.
 const ABREAST: usize = 64;
-/// How long the loops rest when the database does not answer.
+/// Rest of the loops when the database does not answer.
 const REST: Duration = Duration::from_secs(1);
 
 /// Whether work may begin that nobody asked for at this moment: not on a restricted installation.
@@ -25,7 +25,7 @@ pub trait Permit: Send + Sync {
     fn may_work(&self) -> bool;
 }
 
-/// How the loops look for work that this process was not told of.
+/// Options of the loops that look for work that this process was not told of.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkerOptions {
     /// The longest time without a look: short where other nodes write to the same database.

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::StartError;
 use crate::stores;
 
-/// In which organisation something is done, and in whose name.
+/// Organisation in which something is done, and user in whose name.
 #[derive(Debug, Clone)]
 pub struct Acting {
     user: UserId,
@@ -74,7 +74,7 @@ pub fn own_context(reason: OwnReason, now: Timestamp, tenant: TenantId, user: Us
     RequestContext::of_the_installation(reason, tenant, user, session, request)
 }
 
-/// What is written beside a change that nobody called for over HTTP.
+/// Journal beside a change that nobody called for over HTTP.
 pub(crate) fn journal(app: &App, context: &RequestContext, action: &str, kind: &str, id: String) -> Journal {
     let audit = AuditEntry {
         id: EventId(app.ids.next(context.now())),

@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! Application state: the service as every handler reaches it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::denials::Denials;
 
 /// The composed service.
 pub struct App {
-    /// How it was started.
+    /// Configuration that it was started with.
     pub config: Config,
     /// The database, for the health checks alone.
     pub db: Db,

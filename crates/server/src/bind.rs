@@ -41,7 +41,7 @@ where
     })
 }
 
-/// What the handler of an operation takes.
+/// Type of the call that the handler of an operation takes.
 pub(crate) type CallOf<O> = <<O as Operation>::Access as Admit<O>>::Call;
 
 /// A function that handles calls.
@@ -60,9 +60,9 @@ where
     }
 }
 
-/// How an operation of one kind of access lets callers in.
+/// Admission of callers to operations of one kind of access.
 pub(crate) trait Admit<O: Operation>: Access {
-    /// What its handler takes.
+    /// Type of the call that its handler takes.
     type Call: Send + 'static;
 
     /// Lets a caller in, and has the handler answer.
@@ -114,7 +114,7 @@ impl<O: Operation> Request<O> {
         failure
     }
 
-    /// Where the path claims that the row's thing, or list, stands.
+    /// Place that the path claims for the row's thing, or list.
     fn place<R: Resource>(&self) -> Option<PlaceOf<R>> {
         let within = O::ID.spec().selector().within().iter();
         PlaceOf::<R>::read(within.map(|name| parameter(&self.incoming.path, name).unwrap_or_default()))
@@ -142,7 +142,7 @@ impl<O: Operation> Request<O> {
         sent.err().unwrap_or_else(Failure::not_found)
     }
 
-    /// What follows the proof: the kept answer of a repeat, decoding, the handler.
+    /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
     async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
     where
         H: Handles<Call<O>>,

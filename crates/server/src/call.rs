@@ -47,7 +47,7 @@ pub(crate) struct Meta {
 pub(crate) struct Call<O: Operation> {
     /// The service.
     pub app: Arc<App>,
-    /// Who, where.
+    /// Context: the caller, the organisation, and the request.
     pub context: RequestContext,
     /// The proof.
     pub authorized: <O::Access as Access>::Proof,
@@ -62,8 +62,8 @@ pub(crate) struct Call<O: Operation> {
 }
 
 impl<O: Operation> Call<O> {
-    /// What is written beside a change of `resource`: the audit event of the operation's row and, when the caller sent
-    /// an idempotency key, the answer.
+    /// Journal beside a change of `resource`: the audit event of the operation's row and, when the caller
+    /// sent an idempotency key, the answer.
     pub(crate) fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
         self.journal_with(resource, json!({}), answer)
     }
@@ -86,7 +86,7 @@ impl<O: Operation> Call<O> {
         }
     }
 
-    /// What is written beside a deletion: no answer has to be kept.
+    /// Journal beside a deletion: no answer has to be kept.
     pub(crate) fn audited(&self, resource: &str) -> Journal {
         Journal {
             audit: audit(&self.app, O::ID.spec(), &self.context, resource, json!({})),
@@ -169,7 +169,7 @@ pub(crate) fn page(limit: Option<u32>, cursor: Option<String>) -> PageRequest {
 pub(crate) struct SessionCall<O: Operation> {
     /// The service.
     pub app: Arc<App>,
-    /// Who.
+    /// Caller, signed in.
     pub caller: Authenticated,
     /// The request.
     pub facts: RequestFacts,

@@ -30,9 +30,9 @@ use crate::stores;
 
 /// A composed service with its background running.
 pub struct Composition {
-    /// What handlers reach.
+    /// Application state that handlers reach.
     pub app: Arc<App>,
-    /// What the first start made.
+    /// Credentials and demo that the first start made.
     pub first: FirstStart,
     /// Held while the service runs.
     data: DataDir,

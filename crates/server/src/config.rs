@@ -1,11 +1,11 @@
-//! What a server is told at its start. Every value is checked before the first connection is taken.
+//! Configuration of a server. Every value is checked before the first connection is taken.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use heddle_kernel::Timestamp;
 
-/// How safe an answered write is.
+/// Durability of an answered write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// Survives a loss of power.
@@ -18,13 +18,13 @@ pub enum Durability {
 /// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where the database, the key and the lock are.
+    /// Directory of the database, the key and the lock.
     pub data_dir: PathBuf,
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen on; port 0 takes a free one.
     pub listen: SocketAddr,
     /// `postgres://...`; none means SQLite in the data directory.
     pub database_url: Option<String>,
-    /// How safe an answered write is.
+    /// Durability of an answered write.
     pub durability: Durability,
     /// Serve plain HTTP beyond the loopback interface.
     pub insecure_http: bool,
@@ -34,7 +34,7 @@ pub struct Config {
     pub docs: bool,
     /// Serve `POST /api/test/clock`.
     pub test_clock: bool,
-    /// Where the clock begins, with `test_clock` alone: for data of another day.
+    /// Instant at which the clock begins, with `test_clock` alone: for data of another day.
     pub clock_begins: Option<Timestamp>,
     /// Make the demo organisation, its administrator and workflows, if the database is new.
     pub demo: bool,

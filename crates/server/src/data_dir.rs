@@ -16,7 +16,7 @@ const LOCK_FILE: &str = "heddle.lock";
 /// The installation key's length in bytes.
 pub(crate) const KEY_LENGTH: usize = 32;
 
-/// Why the data directory can't be used.
+/// Reason for which the data directory can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
     /// Another server has it.
@@ -34,9 +34,9 @@ pub enum DataDirError {
     /// The file system.
     #[error("`{}`: {source}", path.display())]
     Io {
-        /// Where.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What.
+        /// Error of the file system.
         source: io::Error,
     },
 }
@@ -93,7 +93,7 @@ impl DataDir {
         writeln!(lock, "{address}").map_err(io)
     }
 
-    /// Where the SQLite database is.
+    /// Path of the SQLite database.
     #[must_use]
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
@@ -113,7 +113,7 @@ impl DataDir {
     }
 }
 
-/// Where the server that has the directory said that it listens, if it did.
+/// Address that the server that has the directory announced, if it did.
 pub(crate) fn announced(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path.join(LOCK_FILE)).ok()?;
     Some(text.trim().to_owned()).filter(|address| !address.is_empty())

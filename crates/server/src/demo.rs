@@ -17,9 +17,9 @@ use crate::error::StartError;
 pub struct Source<'a> {
     /// The workflow's slug.
     pub slug: &'a str,
-    /// Its name.
+    /// Display name of the workflow.
     pub display_name: &'a str,
-    /// What it is about.
+    /// Description of the workflow.
     pub description: &'a str,
     /// The file's name.
     pub file_name: &'a str,

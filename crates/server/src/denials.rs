@@ -11,7 +11,7 @@ use heddle_usecase::AuditEntry;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many refusals may wait to be written; more are counted in the log alone.
+/// Most refusals that wait to be written; more are counted in the log alone.
 const QUEUE: usize = 4096;
 /// The time in which the same refusals become one.
 const WINDOW: Duration = Duration::from_millis(250);

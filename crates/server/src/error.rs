@@ -1,11 +1,11 @@
-//! Why a server does not start.
+//! Errors for which a server does not start.
 
 use heddle_usecase::StoreError;
 use heddle_usecase::UseCaseError;
 
 use crate::data_dir::DataDirError;
 
-/// Why a server does not start, each with what to do.
+/// Reason for which a server does not start, with what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The data directory.
@@ -28,7 +28,7 @@ pub enum StartError {
     Listen {
         /// The address.
         address: std::net::SocketAddr,
-        /// Why not.
+        /// Error of the socket.
         source: std::io::Error,
     },
     /// Plain HTTP beyond the loopback interface.

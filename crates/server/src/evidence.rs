@@ -28,7 +28,7 @@ pub(crate) fn dmn() -> Result<&'static ConformanceReport, &'static str> {
     Ok(MADE.get_or_init(|| report(heddle_conformance::dmn::SPECIFICATION, runs)))
 }
 
-/// How the recorded cases ended whose models use an element; empty where none does.
+/// Recorded results, by suite, of the cases whose models use an element; empty where none does.
 ///
 /// # Errors
 /// As [`bpmn`].

@@ -4,14 +4,14 @@ use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_usecase::StoreError;
 use heddle_usecase::{Problem, UseCaseError};
 
-/// Why a call gets no result; becomes the error body.
+/// Failure of a call; becomes the error body.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What the caller is told.
+    /// Error that the caller is told.
     pub error: ApiError,
-    /// What only the log is told.
+    /// Cause that only the log is told.
     pub cause: Option<String>,
-    /// When to come back, in seconds.
+    /// Seconds after which to come back, for `Retry-After`.
     pub retry_after: Option<u64>,
     /// Methods that the path does take.
     pub allow: Option<String>,

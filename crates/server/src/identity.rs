@@ -1,4 +1,4 @@
-//! How identity is put together, begun and kept.
+//! Composition of identity, its first start, and its upkeep.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::config::Config;
 use crate::data_dir::KEY_LENGTH;
 use crate::error::StartError;
 
-/// What the first start of an installation made, to be shown once.
+/// Results of the first start of an installation, to be shown once.
 #[derive(Debug, Clone, Default)]
 pub struct FirstStart {
     /// The demo organisation.
     pub organization: Option<TenantId>,
     /// The demo administrator's account.
     pub founder: Option<UserId>,
-    /// Its address and password.
+    /// Address and password of that administrator.
     pub administrator: Option<(String, String)>,
     /// The one-time set-up token, while set-up is open.
     pub setup_token: Option<String>,
@@ -32,7 +32,7 @@ pub struct FirstStart {
 const DEMO_SLUG: &str = "demo";
 /// The demo's administrator.
 pub(crate) const DEMO_EMAIL: &str = "admin@demo.local";
-/// How often the licence is looked at again.
+/// Time between two looks at the licence.
 const TICK: Duration = Duration::from_secs(60);
 
 /// Puts identity together.

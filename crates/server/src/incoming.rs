@@ -4,7 +4,7 @@ use heddle_policy::RequestFacts;
 
 /// A request without its connection.
 pub(crate) struct Incoming {
-    /// Its facts: id, time, address.
+    /// Facts about the request: id, time, address.
     pub facts: RequestFacts,
     /// The path's parameters as text.
     pub path: Vec<(String, String)>,
@@ -39,7 +39,7 @@ pub(crate) struct Headers {
     pub user_agent: Option<String>,
 }
 
-/// What a request presents.
+/// Credentials that a request presents.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestCredentials {
     /// The token of `Authorization: Bearer`.

@@ -1,5 +1,5 @@
-//! What the command line does with a composed service. Whoever may read the data directory and its key may do all of
-//! it, so nobody is asked to sign in; every change is audited as the system's.
+//! Operations of the command line on a composed service. Whoever may read the data directory and its key may
+//! do all of it, so nobody is asked to sign in; every change is audited as the system's.
 
 mod doctor;
 
@@ -48,7 +48,7 @@ impl std::fmt::Debug for NewUser {
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedUser {
-    /// Its id.
+    /// Id of the user.
     pub id: String,
     /// The e-mail address.
     pub email: String,
@@ -140,17 +140,17 @@ fn password(given: Option<String>) -> Result<(String, Option<String>), StartErro
 pub struct LicenceView {
     /// `trial`, `active`, `expiring`, `grace` or `restricted`.
     pub state: &'static str,
-    /// Why it is restricted.
+    /// Reason of the restriction; none while there is none.
     pub reason: Option<String>,
     /// The licence's id.
     pub licence_id: Option<String>,
     /// The customer.
     pub customer: Option<String>,
-    /// When it ends.
+    /// Instant at which it ends.
     pub expires_at: Option<Timestamp>,
-    /// What it allows.
+    /// Entitlements that it allows.
     pub entitlements: Vec<String>,
-    /// How many organisations and users there are, and may be.
+    /// Present and highest numbers of organisations and users.
     pub limits: Vec<LimitView>,
     /// The installation's id.
     pub installation_id: String,
@@ -163,9 +163,9 @@ pub struct LicenceView {
 pub struct LimitView {
     /// Of what.
     pub name: &'static str,
-    /// How many there are.
+    /// Present number.
     pub used: u64,
-    /// How many there may be; none means any number.
+    /// Highest number; none means any number.
     pub licensed: Option<u64>,
 }
 
@@ -269,7 +269,7 @@ pub struct Exported {
     pub slug: String,
     /// The XML.
     pub content: String,
-    /// What could not be written as it was.
+    /// Findings of the writer, about what could not be written as it was.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// A stream of bytes for the caller.
 pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>> + Send>>;
 
-/// What is sent.
+/// Content of an answer.
 pub(crate) enum Content {
     /// Nothing.
     Empty,
@@ -29,11 +29,11 @@ pub(crate) struct Response {
     pub status: u16,
     /// Headers beside those of every answer.
     pub headers: Vec<(&'static str, String)>,
-    /// What is sent.
+    /// Content of the answer.
     pub content: Content,
 }
 
-/// What a handler gives.
+/// Result of a handler: the answer, or the failure.
 pub(crate) type HandlerResult = Result<Response, Failure>;
 
 impl Response {

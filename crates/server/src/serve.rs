@@ -13,7 +13,7 @@ use crate::error::StartError;
 use crate::http;
 use crate::identity::FirstStart;
 
-/// How long open requests may take to end when the server stops, in seconds.
+/// Seconds that open requests may take to end when the server stops.
 const SHUTDOWN_SECONDS: u64 = 3;
 
 /// A server that takes connections.
@@ -62,13 +62,13 @@ impl Server {
         Ok(Self { core, address, handle, running: tokio::spawn(server) })
     }
 
-    /// Where it listens.
+    /// Address that it listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What the first start made.
+    /// Results of the first start.
     #[must_use]
     pub const fn first(&self) -> &FirstStart {
         &self.core.first

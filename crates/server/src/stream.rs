@@ -25,7 +25,7 @@ use crate::reply::{Content, HandlerResult, Response};
 
 /// The time between signs of life; the right to read is checked again at each.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often events of other nodes are looked for.
+/// Time between two looks for events of other nodes.
 const POLL: Duration = Duration::from_secs(1);
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events/stream

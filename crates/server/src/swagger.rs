@@ -6,7 +6,7 @@ use utoipa_swagger_ui::{Config, Url};
 
 use crate::reply::{Content, Response};
 
-/// What the pages may load and show: only what comes from here.
+/// Content security policy of the pages: they load and show only what comes from here.
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 

@@ -1,4 +1,4 @@
-//! Who a token stands for, on the path of every request.
+//! Identity and rights behind a token, read on the path of every request.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ diesel::define_sql_function! {
     ) -> diesel::sql_types::Nullable<heddle_store::DbUuid>;
 }
 
-/// How often rights are read again when they change while they are read.
+/// Most readings of rights that change while they are read.
 const TRIES: usize = 8;
 
 /// Credential and user of a token, and the authorization revision of the organisation that counts.
@@ -93,7 +93,7 @@ impl IdentityStore {
         })
     }
 
-    /// What a user is and may at a revision: kept, or read.
+    /// Access of a user at a revision: kept, or read.
     async fn standing_at(
         &self,
         tenant: TenantId,

@@ -1,4 +1,4 @@
-//! What is kept of credentials and rights between requests.
+//! Cache of credentials and rights between requests.
 //!
 //! On SQLite this process alone writes, so an access stays true while the generation stands still: every write
 //! raises it before and after. On PostgreSQL other nodes write, so credential, user and authorization revision

@@ -38,9 +38,9 @@ impl std::fmt::Debug for IdentityStore {
 }
 
 impl IdentityStore {
-    /// On a database whose migrations have run. Of several stores on one SQLite file each would keep its own
-    /// cache and miss the others' writes: make one and clone it. `contents` are the areas that are asked before an
-    /// organisation is deleted.
+    /// Store on a database whose migrations have run. Of several stores on one SQLite file each would keep
+    /// its own cache and miss the others' writes: make one and clone it. `contents` are the areas that are
+    /// asked before an organisation is deleted.
     #[must_use]
     pub fn new(db: Db, contents: Vec<Arc<dyn TenantContents>>) -> Self {
         Self { cache: Arc::new(Cache::new(&db)), db, contents: contents.into() }

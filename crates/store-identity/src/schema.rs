@@ -43,7 +43,7 @@ row! {
 }
 
 row! {
-    /// That a user belongs to an organisation.
+    /// Membership of a user in an organisation.
     pub(crate) members (organization_id, user_id) => MemberRow changes (MemberChange) {
         key  organization_id: [DbUuid] Id,
         key  user_id: [DbUuid] Id,

@@ -11,7 +11,7 @@ pub(crate) fn of(tenant: TenantId, what: Tombstone) -> tombstone::Tombstone<'sta
     tombstone::Tombstone::of(tenant, kind, id)
 }
 
-/// When a deletion was made, as its journal says.
+/// Instant of a deletion, as its journal says.
 pub(crate) fn deleted_at(journal: &Journal) -> Timestamp {
     journal::time_of(journal).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What would be lost of workflows with an organisation.
+//! Workflows that would be lost with an organisation.
 
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};

@@ -76,7 +76,7 @@ row! {
 }
 
 row! {
-    /// What starts a run: a message, a signal or a timer of the published version.
+    /// Binding that starts a run: a message, a signal or a timer of the published version.
     pub(crate) start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) => BindingDbRow changes (BindingAdvanced) {
         key  organization_id: [DbUuid] Id,
         key  workflow_id: [DbUuid] Id,
@@ -175,7 +175,7 @@ row! {
 }
 
 row! {
-    /// Who may take a task: a row for each user and group.
+    /// Candidate for a task: a row for each user and group.
     pub(crate) human_task_candidates (organization_id, task_id, kind, name) => CandidateRow {
         key  organization_id: [DbUuid] Id,
         key  task_id: [DbUuid] Id,

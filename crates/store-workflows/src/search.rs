@@ -1,4 +1,4 @@
-//! What the list of workflows is searched in.
+//! Text in which the list of workflows is searched.
 
 /// Between two texts that are searched together; no key of a keyboard, so that no search spans two texts.
 const BETWEEN: char = '\u{1f}';

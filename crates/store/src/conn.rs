@@ -17,7 +17,8 @@ impl std::fmt::Debug for Conn<'_> {
     }
 }
 
-/// What a body's `conn` can be seen as. A helper takes `&mut C where C: AsConn` and goes through [`on_conn!`].
+/// Connection of either database, as a body sees it. A helper takes `&mut C where C: AsConn` and goes through
+/// [`on_conn!`].
 ///
 /// [`on_conn!`]: crate::on_conn
 pub trait AsConn: Send {

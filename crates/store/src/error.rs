@@ -1,4 +1,4 @@
-//! What can go wrong in a query, and what it means to a use case.
+//! Errors of a query, and their meaning to a use case.
 
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind};
 use heddle_usecase::StoreError;
@@ -52,7 +52,7 @@ pub(crate) fn is_transient(message: &str) -> bool {
     TRANSIENT.iter().any(|text| message.contains(text))
 }
 
-/// What a unique violation was about: `table.column` for each column, joined by `, `; the organisation's
+/// Subject of a unique violation: `table.column` for each column, joined by `, `; the organisation's
 /// column is left out, since it is part of every key. The same text on both databases.
 pub(crate) fn duplicate(info: &dyn DatabaseErrorInformation) -> String {
     let columns = |table: &str, columns: &str| {

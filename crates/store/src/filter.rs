@@ -11,7 +11,8 @@ pub trait Names<R: Resource> {}
 
 impl Names<resource::AuditEvent> for audit_events::id {}
 
-/// What a filter says at a column: the ids that alone are allowed, unless all are, and those that are denied.
+/// Limits that a filter sets to a column: the ids that alone are allowed, unless all are, and those that are
+/// denied.
 #[must_use]
 pub fn at<R, C>(_: C, access: &AccessFilter<R>) -> (Option<Vec<Id>>, Vec<Id>)
 where
@@ -22,7 +23,7 @@ where
     ((!access.all()).then(|| ids(access.listed())), ids(access.denied()))
 }
 
-/// What a filter says at a column that names what its things stand within: the ids that are denied.
+/// Limit that a filter sets to a column that names what its things stand within: the ids that are denied.
 #[must_use]
 pub fn above<P, R, C>(_: C, access: &AccessFilter<R>) -> Vec<Id>
 where

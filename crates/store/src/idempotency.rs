@@ -11,7 +11,7 @@ use crate::schema::{AnswerChange, AnswerRow, idempotency_keys as keys};
 use crate::types::{At, Id};
 use crate::{Db, StoreError, on_conn, read, write_tx};
 
-/// How long an answer is kept, in seconds.
+/// Seconds for which an answer is kept.
 pub const KEPT_SECONDS: i64 = 24 * 3600;
 
 impl From<IdempotencyRecord> for AnswerRow {
@@ -61,7 +61,8 @@ macro_rules! insertion {
     };
 }
 
-/// When fewer than all were written, another call with a key was faster: the caller looks its answer up.
+/// Check that all were written: fewer mean that another call with a key was faster, and the caller looks its
+/// answer up.
 pub(crate) fn taken(written: usize, all: usize) -> Result<(), Error> {
     if written < all { Err(StoreError::Duplicate("idempotency_keys.key".to_owned()).into()) } else { Ok(()) }
 }

@@ -86,7 +86,7 @@ pub async fn write<C: AsConn>(conn: &mut C, journal: &Journal) -> Result<(), Err
     JournalRows::from(journal.clone()).write(conn).await
 }
 
-/// When the change was made: the time of its audit event, else that of its answer.
+/// Instant of the change: the time of its audit event, else that of its answer.
 #[must_use]
 pub fn time_of(journal: &Journal) -> Option<Timestamp> {
     let audited = journal.audit.as_ref().map(|entry| entry.at);

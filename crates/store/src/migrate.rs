@@ -22,11 +22,12 @@ pub struct Script {
 /// A change of the schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// Its name, which begins with its time: migrations run in the order of their names, whatever area they are of.
+    /// Name, which begins with its time: migrations run in the order of their names, whatever area they are
+    /// of.
     pub name: &'static str,
-    /// For SQLite.
+    /// Script for SQLite.
     pub sqlite: Script,
-    /// For PostgreSQL.
+    /// Script for PostgreSQL.
     pub postgres: Script,
 }
 
@@ -89,7 +90,7 @@ impl Migrations {
     }
 }
 
-/// Where a database stands.
+/// State of a database's schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MigrationState {
     /// Names of the migrations that are in the database.
@@ -98,7 +99,7 @@ pub struct MigrationState {
     pub pending: Vec<&'static str>,
 }
 
-/// Why the database could not be brought to this program's schema.
+/// Reason for which the database could not be brought to this program's schema.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     /// A newer program has been here: this one must not touch the data.
@@ -122,7 +123,7 @@ struct Count {
 }
 
 impl Db {
-    /// What the database has and what it lacks.
+    /// State of the database: the migrations that it has and those that it lacks.
     ///
     /// # Errors
     /// When it was migrated by a newer program, or can't be read.

@@ -1,8 +1,8 @@
-//! How the database is opened, and why it could not be.
+//! Options for opening the database, and the errors of it.
 
 use std::path::PathBuf;
 
-/// How safe a committed write is.
+/// Durability of a committed write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// A commit survives the loss of power (`synchronous=FULL`).
@@ -12,10 +12,10 @@ pub enum Durability {
     Process,
 }
 
-/// How the database is opened.
+/// Options for opening the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// For SQLite; PostgreSQL has its own setting.
+    /// Durability on SQLite; PostgreSQL has its own setting.
     pub durability: Durability,
     /// Reading connections to SQLite.
     pub readers: usize,
@@ -29,7 +29,7 @@ impl Default for Options {
     }
 }
 
-/// Why the database could not be opened.
+/// Reason for which the database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address names no database that Heddle knows.
@@ -40,7 +40,7 @@ pub enum OpenError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         source: std::io::Error,
     },
     /// Another process has the file.

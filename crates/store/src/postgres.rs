@@ -13,7 +13,7 @@ use crate::options::{OpenError, Options};
 /// A connection to PostgreSQL.
 pub type PgConn = AsyncPgConnection;
 
-/// How long a connection is waited for, made or taken from the pool.
+/// Longest wait for a connection, made or taken from the pool.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A connection that idled longer is asked whether it still lives before it is given out.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);

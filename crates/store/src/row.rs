@@ -71,7 +71,7 @@ macro_rules! row_head {
         $crate::row_head! { ($head) $vis $table [$($done)* $column [$rust]] $($rest)* }
     };
     (($head:ident) $vis:vis $table:ident [$($column:ident [$rust:ty])+]) => {
-        /// What lists read of the row.
+        /// Columns of the row that lists read.
         #[derive(Debug, ::diesel::Queryable, ::diesel::Selectable)]
         #[diesel(table_name = $table)]
         $vis struct $head {
@@ -115,14 +115,14 @@ macro_rules! row_changes {
         $crate::row_changes! { @ $set $name $vis $table $row [$($done)*] $($rest)* }
     };
     (@ $set:ident $name:ident $vis:vis $table:ident $row:ident [$($column:ident [$rust:ty])+]) => {
-        /// What a change of the row writes.
+        /// Columns of the row that a change writes.
         #[derive(Debug)]
         $vis struct $name<'a> {
             $($vis $column: &'a $rust,)+
         }
 
         impl<'a> $name<'a> {
-            /// What an update sets.
+            /// Assignments of an update.
             $vis fn set(&self) -> ($(::diesel::dsl::Eq<$table::$column, &'a $rust>,)+) {
                 use ::diesel::ExpressionMethods as _;
                 ($($table::$column.eq(self.$column),)+)

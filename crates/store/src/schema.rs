@@ -43,7 +43,7 @@ row! {
 }
 
 row! {
-    /// What was there and was deleted.
+    /// Tombstone of a thing that was deleted.
     pub tombstones (organization_id, kind, id) => TombstoneRow {
         key  organization_id: [DbUuid] Id,
         key  kind: [Text] String,

@@ -19,7 +19,7 @@ use crate::options::{Durability, OpenError, Options};
 /// A connection to SQLite whose statements run on a thread of its own.
 pub type SqliteConn = SyncConnectionWrapper<SqliteConnection, Worker>;
 
-/// How long a lock of the file by a process that goes down is waited for.
+/// Longest wait for a lock of the file that a process that goes down still holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(3);
 
 type Job = Box<dyn FnOnce() + Send>;

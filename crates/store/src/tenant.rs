@@ -1,5 +1,5 @@
-//! What stands in an organisation: asked of every area before the organisation is deleted, in the transaction of the
-//! deletion.
+//! Contents of an organisation: asked of every area before the organisation is deleted, in the transaction of
+//! the deletion.
 
 use async_trait::async_trait;
 use diesel_async::RunQueryDsl;
@@ -19,16 +19,16 @@ pub const KIND: &str = "organization";
 pub struct InUse {
     /// The type of resource.
     pub kind: &'static str,
-    /// How many there are.
+    /// Number of these things.
     pub count: u64,
 }
 
-/// What an area keeps of an organisation. Each area's store has one, and the composition gives them to the store that
-/// deletes organisations.
+/// Contents that an area keeps of an organisation. Each area's store has one, and the composition gives them
+/// to the store that deletes organisations.
 #[async_trait]
 pub trait TenantContents: Send + Sync {
-    /// What would be lost with the organisation; nothing when it may go. Asked on the connection of the deletion, after
-    /// [`close`].
+    /// Contents that would be lost with the organisation; nothing when it may go. Asked on the connection of
+    /// the deletion, after [`close`].
     ///
     /// # Errors
     /// When the database fails.

@@ -15,7 +15,7 @@ use crate::db::TestDb;
 
 /// The password of every user that a test makes.
 pub const PASSWORD: &str = "four wide looms at night";
-/// How long a test waits for what has to come.
+/// Longest wait of a test for what has to come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running server with the demo's organisation, and its administrator signed in.
@@ -133,8 +133,8 @@ impl TestApp {
         self.server = Some(server);
     }
 
-    /// Moves the test clock forward by an ISO 8601 duration, and signs the administrator in again when his session
-    /// ended by that.
+    /// Moves the test clock forward by an ISO 8601 duration, and signs the administrator in again when their
+    /// session ended by that.
     pub async fn advance(&mut self, duration: &str) {
         let _ = self.admin.post("/api/test/clock", json!({ "advance": duration })).await.expect(200);
         if self.admin.get("/api/auth/session").await.status == 401 {
@@ -149,12 +149,12 @@ impl TestApp {
         found.and_then(|role| role["id"].as_str()).unwrap_or_else(|| panic!("no role {name}")).to_owned()
     }
 
-    /// Makes a user of the demo's organisation with these roles and signs him in; his id and he.
+    /// Makes a user of the demo's organisation with these roles and signs them in; their id and client.
     pub async fn user(&self, name: &str, roles: &[&str]) -> (String, Client) {
         self.user_in(&self.admin, name, roles).await
     }
 
-    /// Makes a user of the maker's organisation with these roles and signs him in.
+    /// Makes a user of the maker's organisation with these roles and signs them in.
     pub async fn user_in(&self, maker: &Client, name: &str, roles: &[&str]) -> (String, Client) {
         let mut ids = Vec::new();
         for role in roles {
@@ -182,7 +182,7 @@ impl TestApp {
     }
 }
 
-/// What a caller does with workflows and runs.
+/// Actions of a caller on workflows and runs.
 impl Client {
     /// Makes a workflow of a definition; its id.
     pub async fn create(&self, slug: &str, definition: Value) -> String {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::client::Client;
 
-/// How long the next event may take.
+/// Longest wait for the next event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An event of a stream.

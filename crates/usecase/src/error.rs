@@ -1,4 +1,4 @@
-//! What a use case can answer instead of a result.
+//! Errors that a use case answers with.
 
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ impl Problem {
     }
 }
 
-/// Why a use case did not do what was asked. Nothing was changed.
+/// Reason for which a use case did not do what was asked. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UseCaseError {
     /// There is no such thing in this organisation.
@@ -61,9 +61,9 @@ pub enum UseCaseError {
     LimitReached {
         /// The limit's name in the licence: `users`, `organizations`.
         limit: &'static str,
-        /// How many the licence allows.
+        /// Highest number that the licence allows.
         licensed: u64,
-        /// How many there are.
+        /// Present number.
         used: u64,
     },
     /// Too many failed attempts of one caller.

@@ -18,7 +18,7 @@ literals! {
     }
 }
 
-/// Who did something.
+/// Actor: whoever did something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     /// Their kind.
@@ -42,13 +42,13 @@ impl Actor {
 }
 
 literals! {
-    /// How it ended.
+    /// Outcome of an audited action.
     pub enum Outcome {
-        /// It was done.
+        /// Done.
         Succeeded = "succeeded",
-        /// It was refused.
+        /// Refused.
         Denied = "denied",
-        /// It went wrong.
+        /// Failed.
         Failed = "failed",
     }
 }
@@ -56,27 +56,27 @@ literals! {
 /// An audit event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEntry {
-    /// Its id.
+    /// Id of the event.
     pub id: EventId,
     /// The organisation; none for the installation as a whole.
     pub tenant: Option<TenantId>,
-    /// When.
+    /// Instant of the event.
     pub at: Timestamp,
-    /// Who.
+    /// Actor of the event.
     pub actor: Actor,
-    /// What: `workflow.created`, ...
+    /// Action: `workflow.created`, ...
     pub action: String,
-    /// On what kind of thing.
+    /// Type of the resource.
     pub resource_type: String,
-    /// On which one.
+    /// Id of the resource; none where it is about no single one.
     pub resource_id: Option<String>,
-    /// How it ended.
+    /// Outcome of the action.
     pub outcome: Outcome,
     /// The request that asked for it.
     pub request_id: String,
     /// From where.
     pub client_ip: Option<String>,
-    /// What else there is to say; never a secret.
+    /// Details by action; never a secret.
     pub details: Value,
 }
 
@@ -93,11 +93,11 @@ pub struct IdempotencyRecord {
     pub body_sha256: String,
     /// The status of the first answer.
     pub status: u16,
-    /// Its body.
+    /// Body of the first answer.
     pub body: Vec<u8>,
-    /// Its entity tag.
+    /// Entity tag of the first answer.
     pub etag: Option<String>,
-    /// When.
+    /// Instant of the first answer.
     pub created_at: Timestamp,
 }
 

@@ -1,5 +1,5 @@
-//! What every use-case crate shares: the errors that it answers with, the journal that goes with a change, the check
-//! of a revision, the rules of texts, and digests.
+//! Parts that every use-case crate shares: the errors that it answers with, the journal that goes with a
+//! change, the check of a revision, the rules of texts, and digests.
 //!
 //! Rules that a caller sees are here once, so that no two areas answer differently to the same mistake.
 

@@ -1,6 +1,6 @@
-//! What a store answers instead of a result, for every area's ports.
+//! Errors of a store, for every area's ports.
 
-/// Why a store did not do what was asked. Nothing was written.
+/// Reason for which a store did not do what was asked. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// There is no such row in this organisation.

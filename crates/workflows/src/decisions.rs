@@ -14,7 +14,7 @@ use serde_json::json;
 pub struct Decisions {
     /// The model. What is wrong in it is null when evaluated.
     pub model: Model,
-    /// What reading and compiling found.
+    /// Diagnostics of reading and compiling.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -117,7 +117,7 @@ pub fn finding(one: &Diagnostic, path: &str) -> Diagnostic {
     diagnostic::with_remedy(Diagnostic { message, element_name: None, ..one.clone() }).with_path(path)
 }
 
-/// What is to be said about the decisions of a definition, and about the tasks that evaluate them.
+/// Diagnostics on the decisions of a definition, and on the tasks that evaluate them.
 pub fn findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let (mut found, model) = match compile(definition) {
         Ok(None) => (Vec::new(), None),
@@ -132,7 +132,7 @@ pub fn findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     found
 }
 
-/// What the tables' own rules say, each with an example.
+/// Diagnostics on the rules of the tables, each with an example.
 fn analysed(model: &Model) -> impl Iterator<Item = Diagnostic> {
     heddle_dmn::analyse(model).into_iter().map(|one| {
         let mut found = finding(&one.diagnostic, "dmn.sourceXml");

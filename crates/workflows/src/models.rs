@@ -24,7 +24,7 @@ pub struct CompiledVersion {
     pub primary: Option<String>,
     /// The decisions that business rule tasks evaluate.
     pub decisions: Option<heddle_dmn::Model>,
-    /// What the input of a process must be: a JSON Schema by process id.
+    /// Schemas of the processes' input: a JSON Schema by process id.
     input_schemas: HashMap<String, Value>,
 }
 
@@ -101,7 +101,7 @@ impl std::fmt::Debug for CompiledVersions {
 }
 
 impl CompiledVersions {
-    /// With a store to load from.
+    /// Builds the cache on a store to load from.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>) -> Self {
         Self { store, cache: moka::sync::Cache::new(CAPACITY) }

@@ -1,4 +1,4 @@
-//! From a beginning or a step of the engine to the rows it writes: what a run's record holds is decided here alone.
+//! Rows that a beginning or a step of the engine writes: what a run's record holds is decided here alone.
 //! Timers, subscriptions and open tasks are projections of the state, so that they are found by comparing the state
 //! before with the state after: they can't drift from it.
 
@@ -16,13 +16,13 @@ use crate::records::{
     TriggerRecord,
 };
 
-/// What the rows have to say beside the engine's step.
+/// Context of a step: data of its rows beside the engine's result.
 pub struct StepContext<'a> {
-    /// When.
+    /// Instant of the step.
     pub now: Timestamp,
     /// The task that the caller completed, and who that is.
     pub completed: Option<(TaskId, UserId)>,
-    /// For the ids of thrown messages.
+    /// Source of the ids of thrown messages.
     pub ids: &'a dyn IdSource,
 }
 
@@ -32,7 +32,7 @@ impl std::fmt::Debug for StepContext<'_> {
     }
 }
 
-/// Who asks for a step.
+/// Instant of a step and the user who asks for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Initiator {
     /// The instant of the step.
@@ -198,7 +198,7 @@ fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
     state.subscriptions().into_iter().map(row).collect()
 }
 
-/// What came and what went; a row that changed under its id goes and comes.
+/// Rows that came and keys of those that went; a row that changed under its id goes and comes.
 fn difference<T: PartialEq, K: Hash + Eq>(
     old: Vec<T>,
     new: Vec<T>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 literals! {
-    /// Where a workflow stands.
+    /// Lifecycle state of a workflow.
     pub enum WorkflowState {
         /// Never published.
         Draft = "draft",
@@ -38,7 +38,7 @@ pub struct Workflow {
     pub description: String,
     /// A free label of 1 to 200 characters.
     pub folder_id: Patch<String>,
-    /// Where it stands.
+    /// Lifecycle state.
     pub state: WorkflowState,
     /// Grows with every change.
     pub revision: Revision,
@@ -50,13 +50,13 @@ pub struct Workflow {
     pub published_version: Option<i32>,
     /// The active version's hash.
     pub published_hash: Option<String>,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// By whom.
+    /// User who created it.
     pub created_by: UserId,
-    /// When it was last changed.
+    /// Instant of the last change.
     pub updated_at: Timestamp,
-    /// By whom.
+    /// User who last changed it.
     pub updated_by: UserId,
 }
 
@@ -75,11 +75,11 @@ pub struct WorkflowView {
     pub workflow: Workflow,
     /// Whether the reader starred it.
     pub starred: bool,
-    /// Its runs by state.
+    /// Numbers of its runs by state.
     pub run_counts: RunCounts,
 }
 
-/// How many runs of a workflow are in which state.
+/// Numbers of a workflow's runs by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RunCounts {
     /// Running, waiting, suspended or queued ones.
@@ -101,11 +101,11 @@ pub struct Version {
     pub number: i32,
     /// SHA-256 (hex) of the definition's canonical JSON.
     pub hash: String,
-    /// When.
+    /// Instant of publication.
     pub published_at: Timestamp,
-    /// By whom.
+    /// User who published it.
     pub published_by: UserId,
-    /// What the publisher said of it.
+    /// Note of the publisher on the change.
     pub change_note: Option<String>,
     /// Whether new runs use it.
     pub active: bool,
@@ -116,15 +116,15 @@ pub struct Version {
 pub struct ImportSource {
     /// SHA-256 (hex) of the bytes.
     pub sha256: String,
-    /// Its media type.
+    /// Media type of the file.
     pub media_type: String,
-    /// Its name.
+    /// Name of the file.
     pub file_name: Option<String>,
     /// The bytes as they came.
     pub bytes: Vec<u8>,
 }
 
-/// What can start a run of a published workflow without a caller.
+/// Event that can start a run of a published workflow without a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartBinding {
     /// The organisation.
@@ -137,18 +137,18 @@ pub struct StartBinding {
     pub process_id: String,
     /// The start event.
     pub node_id: String,
-    /// By what.
+    /// Kind of event.
     pub kind: BindingKind,
     /// The message's or signal's name; empty for a timer.
     pub name: String,
-    /// When a timer is due next.
+    /// Next due time of a timer; none for a message or a signal.
     pub next_due_at: Option<Timestamp>,
-    /// How a timer goes on: the engine's own form.
+    /// Recurrence of a timer: the engine's own form.
     pub timer: Option<Value>,
 }
 
 literals! {
-    /// What a start binding or a subscription listens for.
+    /// Kind of event that a start binding or a subscription listens for.
     pub enum BindingKind {
         /// A message by name and correlation key.
         Message = "message",
@@ -160,7 +160,7 @@ literals! {
 }
 
 literals! {
-    /// Where a run stands (api.md, Runs).
+    /// Lifecycle state of a run (api.md, Runs).
     pub enum RunState {
         /// Accepted, not begun.
         Queued = "queued",
@@ -211,11 +211,11 @@ impl From<BindingKind> for TriggerKind {
     }
 }
 
-/// What began a run.
+/// Trigger of a run's start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TriggerRecord {
-    /// Its kind.
+    /// Kind of trigger.
     pub kind: TriggerKind,
     /// The message's or signal's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -235,21 +235,21 @@ pub struct Run {
     pub tenant: TenantId,
     /// The run.
     pub id: RunId,
-    /// Its workflow.
+    /// Workflow of the run.
     pub workflow: WorkflowId,
     /// The version it runs, for good.
     pub version: i32,
     /// The process within the definition.
     pub process_id: String,
-    /// Where it stands.
+    /// Lifecycle state.
     pub state: RunState,
     /// Whether somebody has to look at it.
     pub has_incident: bool,
     /// The caller's own name for it.
     pub business_key: Option<String>,
-    /// What messages find it by.
+    /// Key by which messages find it.
     pub correlation_key: Option<String>,
-    /// What began it.
+    /// Trigger of its start.
     pub trigger: TriggerRecord,
     /// The input it was started with.
     pub input: Value,
@@ -259,20 +259,20 @@ pub struct Run {
     pub last_sequence: u64,
     /// Grows by one with every commit.
     pub revision: Revision,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// By whom, if by somebody.
+    /// User who created it; none for a timer or a message.
     pub created_by: Option<UserId>,
-    /// When it was last changed.
+    /// Instant of the last change.
     pub updated_at: Timestamp,
-    /// When it ended.
+    /// Instant of the end; none before it.
     pub ended_at: Option<Timestamp>,
-    /// Since when it waits.
+    /// Start of its present wait; none when it does not wait.
     pub waiting_since: Option<Timestamp>,
 }
 
 impl Run {
-    /// Its key.
+    /// Key of the run in access decisions.
     #[must_use]
     pub const fn key(&self) -> Key<resource::Run> {
         Key::of_stored(self.tenant, self.id, Within::of(self.workflow))
@@ -286,7 +286,7 @@ pub struct TimerRow {
     pub timer_id: String,
     /// The node that waits.
     pub node_id: String,
-    /// When it is due.
+    /// Due time of the timer.
     pub due_at: Timestamp,
 }
 
@@ -295,18 +295,18 @@ pub struct TimerRow {
 pub struct SubscriptionRow {
     /// The engine's id of it, unique within the run.
     pub subscription_id: String,
-    /// By what.
+    /// Kind of event.
     pub kind: BindingKind,
     /// The message's or signal's name.
     pub name: String,
-    /// What it has to match; none matches only events without one.
+    /// Correlation key that an event has to match; none matches only events without one.
     pub correlation_key: Option<String>,
     /// The node that waits.
     pub node_id: String,
 }
 
 literals! {
-    /// Where a human task stands.
+    /// Lifecycle state of a human task.
     pub enum TaskState {
         /// Waits for somebody.
         Open = "open",
@@ -324,9 +324,9 @@ pub struct HumanTask {
     pub tenant: TenantId,
     /// The task.
     pub id: TaskId,
-    /// Its run.
+    /// Run of the task.
     pub run: RunId,
-    /// Its workflow.
+    /// Workflow of the run.
     pub workflow: WorkflowId,
     /// The user task's element id.
     pub node_id: String,
@@ -334,27 +334,27 @@ pub struct HumanTask {
     pub node_instance_id: String,
     /// The user task's name.
     pub name: String,
-    /// Where it stands.
+    /// Lifecycle state.
     pub state: TaskState,
-    /// Who works on it: a user's id or e-mail address.
+    /// User who works on it: an id or e-mail address; none when nobody does.
     pub assignee: Option<String>,
-    /// Who may take it: users' ids or e-mail addresses.
+    /// Users who may take it: ids or e-mail addresses.
     pub candidate_users: Vec<String>,
-    /// Which groups or roles may take it.
+    /// Groups or roles that may take it.
     pub candidate_groups: Vec<String>,
-    /// When it should be done.
+    /// Due time by which it should be done.
     pub due_at: Option<Timestamp>,
     /// 0 to 100.
     pub priority: i32,
-    /// Its form: a JSON Schema.
+    /// Form of its completion: a JSON Schema.
     pub form: Option<Value>,
     /// The outcomes that may be chosen.
     pub outcomes: Vec<String>,
-    /// When it was created.
+    /// Instant of creation.
     pub created_at: Timestamp,
-    /// When it ended.
+    /// Instant of the end; none before it.
     pub ended_at: Option<Timestamp>,
-    /// Who completed it.
+    /// User who completed it.
     pub completed_by: Option<UserId>,
 }
 
@@ -363,30 +363,30 @@ pub struct HumanTask {
 pub struct Outgoing {
     /// The organisation.
     pub tenant: TenantId,
-    /// Its id, also its idempotency key.
+    /// Id of the event, also its idempotency key.
     pub id: EventId,
-    /// Who threw it.
+    /// Run that threw it.
     pub run: RunId,
     /// Message or signal.
     pub kind: BindingKind,
-    /// Its name.
+    /// Name of the message or signal.
     pub name: String,
-    /// Whom it is for.
+    /// Correlation key of its receivers.
     pub correlation_key: Option<String>,
-    /// What it carries.
+    /// Payload of the event.
     pub payload: Value,
-    /// When it was thrown.
+    /// Instant of the throw.
     pub created_at: Timestamp,
 }
 
 literals! {
-    /// What became of an event from outside.
+    /// Outcome of an event from outside.
     pub enum InboxState {
-        /// Somebody took it.
+        /// Taken by somebody.
         Consumed = "consumed",
         /// Kept for the first that will listen.
         Buffered = "buffered",
-        /// Nobody wanted it in time.
+        /// Wanted by nobody in time.
         Expired = "expired",
     }
 }
@@ -402,20 +402,20 @@ pub struct InboxEvent {
     pub idempotency_key: String,
     /// SHA-256 (hex) of the canonical body, to tell a repeat from a misuse of the key.
     pub body_sha256: String,
-    /// Whom it is for.
+    /// Correlation key of its receivers.
     pub correlation_key: Option<String>,
-    /// Its type: the name of the message or signal.
+    /// Type of the event: the name of the message or signal.
     pub event_type: String,
-    /// What it carries.
+    /// Payload of the event.
     pub payload: Value,
-    /// When it came.
+    /// Instant of receipt.
     pub received_at: Timestamp,
-    /// From whom.
+    /// User who sent it.
     pub received_by: Option<UserId>,
-    /// What became of it.
+    /// Outcome of the event.
     pub state: InboxState,
     /// The runs that took it or were started by it, sorted.
     pub run_ids: Vec<RunId>,
-    /// Until when it is kept while nobody took it.
+    /// Instant until which it is kept while nobody took it.
     pub expires_at: Option<Timestamp>,
 }

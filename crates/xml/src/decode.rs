@@ -64,7 +64,7 @@ pub fn position(text: &str, offset: usize) -> (u32, u32) {
     (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// How four bytes make a character.
+/// Byte order of UTF-32: from four bytes to a code point.
 type Word = fn([u8; 4]) -> u32;
 
 /// The bytes after the byte order mark of a document in UTF-32, which the web's encodings leave out and XML does not

@@ -14,7 +14,7 @@ pub use document::{
     AnyNames, Attribute, COMMENT, Declaration, Document, El, Kind, Limits, Names, Ns, Part, UNKNOWN,
 };
 
-/// Why a document could not be read.
+/// Error of a document that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (line {line}, column {column})")]
 pub struct XmlError {

@@ -3,7 +3,7 @@
 //! A reader of events checks the encoding of each again, copies the names of open elements, and reads the attributes
 //! in a second pass, which takes three times as long as all this.
 
-/// What stands at a place, and where it ends.
+/// Token at a place, and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
     /// Text up to the next markup or the end, and whether there are references in it.
@@ -24,7 +24,7 @@ pub(crate) enum Token<'s> {
     End,
 }
 
-/// What comes next within a tag.
+/// Next token within a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inner<'s> {
     /// An attribute: its name and its value as it stands.
@@ -82,7 +82,7 @@ impl<'s> Scanner<'s> {
         self.source.get(from..self.at).unwrap_or_default()
     }
 
-    /// What comes next outside of tags.
+    /// Next token outside of tags.
     pub(crate) fn token(&mut self) -> Result<Token<'s>, &'static str> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
@@ -132,7 +132,7 @@ impl<'s> Scanner<'s> {
         Ok(Token::Close(name))
     }
 
-    /// What comes next within a tag that has been opened.
+    /// Next token within a tag that has been opened.
     pub(crate) fn inner(&mut self) -> Result<Inner<'s>, &'static str> {
         self.spaces();
         match self.byte() {

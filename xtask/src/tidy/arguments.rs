@@ -12,7 +12,8 @@ struct Allowed {
     reason: &'static str,
 }
 
-/// What may stay, with the reason. Closures, adaptors of iterators and what a foreign trait asks for do not count.
+/// Functions that may keep their tuples, with the reason. Closures, adaptors of iterators and what a foreign
+/// trait asks for do not count.
 const ALLOWED: &[Allowed] = &[];
 
 /// Adds the functions of one file that take a tuple, and what is allowed there without need.

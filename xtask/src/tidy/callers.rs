@@ -1,4 +1,4 @@
-//! What types cannot forbid: makers of proofs, each with the files that may call it.
+//! Guarded calls, which types cannot forbid: makers of proofs, each with the files that may call it.
 
 #![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
 
@@ -76,7 +76,7 @@ impl Calls {
         self.read_for(GUARDED, place, content);
     }
 
-    /// What is wrong: a call from elsewhere, and a row for a caller that calls no more.
+    /// Adds the findings: a call from elsewhere, and a row for a caller that calls no more.
     pub(crate) fn check(&self, found: &mut Vec<String>) {
         self.check_for(GUARDED, found);
     }

@@ -99,7 +99,7 @@ fn arrows(files: &[File<'_>]) -> Arrows {
     arrows
 }
 
-/// What the crate's root holds: modules, names that it passes on, and the modules of tests.
+/// Root of a crate: modules, names that it passes on, and the modules of tests.
 struct Root {
     modules: BTreeSet<String>,
     names: BTreeMap<String, String>,
@@ -182,7 +182,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands behind a word for a module: `::name`, `::super`, or `::{..}`.
+    /// Reads the path behind a word for a module: `::name`, `::super`, or `::{..}`.
     fn path(&mut self, rest: &[TokenTree], module: &[String]) {
         if !is_colons(rest) {
             return;

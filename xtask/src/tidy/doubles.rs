@@ -1,4 +1,4 @@
-//! What our manifests name stands once in the lock file.
+//! Duplicate packages: one that our manifests name stands once in the lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use toml::Table;
 
-/// What stands there twice since others pin an older version, with the reason.
+/// Packages that stand there twice since others pin an older version, with the reason.
 const ALLOWED: &[(&str, &str)] = &[
     ("base64", "postgres-protocol (under diesel-async) has 0.22; reqwest and utoipa-swagger-ui have ours"),
     ("getrandom", "ahash (under actix-web) has 0.3; uuid, rand, tempfile and password-hash have ours"),

@@ -1,4 +1,4 @@
-//! What every package's manifest must say.
+//! Requirements on every package's manifest.
 
 use toml::{Table, Value};
 

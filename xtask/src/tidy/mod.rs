@@ -1,9 +1,10 @@
-//! Sizes, lints, names, white space, arguments, circles of modules, callers and doubled dependencies, over the whole
+//! Sizes, lints, names, white space, comments, arguments, circles of modules, callers and doubled dependencies, over the whole
 //! checkout.
 
 mod arguments;
 mod callers;
 mod circles;
+mod comments;
 mod doubles;
 mod functions;
 mod manifests;
@@ -35,7 +36,7 @@ pub(crate) fn run() -> Result<bool> {
     Ok(found.is_empty())
 }
 
-/// What is wrong with the files, and who makes what only some may.
+/// Findings about the files, and the guarded calls in them.
 fn findings(root: &Path) -> Result<(Vec<String>, callers::Calls)> {
     let mut found = Vec::new();
     let mut calls = callers::Calls::default();
@@ -54,6 +55,9 @@ fn findings(root: &Path) -> Result<(Vec<String>, callers::Calls)> {
         if place.ends_with(".rs") {
             functions::check(&place, &content, &mut found);
             arguments::check(&place, &content, &mut found);
+            if !text::is_test(&place) {
+                comments::check(&place, &content, &mut found);
+            }
             calls.read(&place, &content);
             mappings::check(&place, &content, &mut found);
             if let Some((name, path)) =

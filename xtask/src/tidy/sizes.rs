@@ -1,4 +1,4 @@
-//! How large a crate may grow before it is parted.
+//! Size limits of crates: one that grows beyond must be parted.
 
 #![expect(clippy::indexing_slicing, reason = "positions were found in the same list")]
 

@@ -10,7 +10,7 @@ pub(crate) struct Source {
     pub path: String,
     /// The module that the file is, from the crate's root, which is empty.
     pub module: Vec<String>,
-    /// What it says.
+    /// Content of the file as tokens.
     pub tokens: TokenStream,
 }
 

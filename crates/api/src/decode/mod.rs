@@ -24,7 +24,7 @@ pub const MAX_CONTAINERS: usize = 500_000;
 /// The most problems that one answer tells.
 pub const MAX_DETAILS: usize = 200;
 
-/// What is wrong with a request: a 400 with these details.
+/// Faults of a request: a 400 with these details.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problems(pub Vec<Detail>);
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-/// Where the documents and the checks keep named schemas.
+/// Prefix of references to named schemas, in the documents and in the checks.
 pub const SCHEMAS: &str = "#/components/schemas/";
 
 /// Named schemas, as they stand in `components.schemas`.

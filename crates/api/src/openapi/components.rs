@@ -1,4 +1,4 @@
-//! What the operations of a document share.
+//! Components of a document: the parameters, headers and responses that its operations share.
 
 #![expect(clippy::indexing_slicing, reason = "members of JSON: an absent one reads as null")]
 

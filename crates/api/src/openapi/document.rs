@@ -14,7 +14,7 @@ use crate::operations::{Document, OperationId, source_digest};
 /// An operation, its status, and which path parameters stand where in its answer.
 type Source = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// Where the ids in paths come from.
+/// Operations whose answers give the ids that stand in paths.
 const SOURCES: &[Source] = &[
     ("postapiWorkflows", "201", &[("workflowId", "/data/id")]),
     ("postapiWorkflowsWorkflowIdRuns", "201", &[("workflowId", "/data/workflowId"), ("runId", "/data/id")]),

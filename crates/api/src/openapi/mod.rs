@@ -24,9 +24,9 @@ pub(crate) struct Shapes {
     pub query: BTreeMap<String, Value>,
     /// The body's JSON form.
     pub body: Option<Value>,
-    /// What stands in `data`, in each row or in each event.
+    /// Schema of `data`, of each of its rows, or of each event.
     pub output: Option<Value>,
-    /// What the others refer to.
+    /// Named schemas that the others refer to.
     pub components: Components,
 }
 
@@ -64,7 +64,7 @@ pub fn contract_json() -> &'static Value {
     &JSON
 }
 
-/// What the platform adds, as JSON: the document that `/openapi-platform.json` serves.
+/// Document of the platform's additions, as JSON, served at `/openapi-platform.json`.
 pub fn platform_json() -> &'static Value {
     static JSON: LazyLock<Value> = LazyLock::new(|| document::build(Document::Platform));
     &JSON
@@ -78,7 +78,7 @@ pub fn contract_document() -> Result<OpenApi, serde_json::Error> {
     serde_json::from_value(contract_json().clone())
 }
 
-/// What the platform adds.
+/// Document of the platform's additions.
 ///
 /// # Errors
 /// When the document isn't OpenAPI; a test holds against it.

@@ -12,7 +12,7 @@ use crate::error::{ApiError, ErrorCode};
 
 /// An operation as a type, so that a handler is bound to its types and its kind of access.
 pub trait Operation: Send + Sync + 'static {
-    /// Whom the row lets in.
+    /// Kind of access that the row grants.
     type Access: Access;
     /// The path's parameters.
     type Path: PathParams;
@@ -20,7 +20,7 @@ pub trait Operation: Send + Sync + 'static {
     type Query: ToSchema + DeserializeOwned + Send + 'static;
     /// The body.
     type Body: RequestBody;
-    /// What stands in `data`, in each item of a list, or in each event.
+    /// Type of `data`, of each item of a list, or of each event.
     type Output: ToSchema + Serialize + 'static;
     /// The row.
     const ID: OperationId;
@@ -28,7 +28,7 @@ pub trait Operation: Send + Sync + 'static {
 
 /// Visitor of one operation as a type: what is asked of every row without a macro of its own.
 pub trait Visitor {
-    /// What it gives.
+    /// Result of a visit.
     type Output;
 
     /// Visits an operation.

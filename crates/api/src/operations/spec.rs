@@ -1,4 +1,4 @@
-//! What is declared of an operation.
+//! Declaration of an operation: the columns of a row of the table.
 
 use crate::contract::MediaType;
 use heddle_policy::licence::{Entitlement, ServiceRole};
@@ -40,7 +40,7 @@ impl Method {
 pub enum Document {
     /// The customer contract.
     Contract,
-    /// What the platform adds to it.
+    /// Additions of the platform.
     Platform,
 }
 
@@ -125,7 +125,7 @@ impl Stability {
     }
 }
 
-/// Where the id of the resource comes from that an action is about.
+/// Source of the id of the resource that an action is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Selector {
     /// None is named: the same as all.
@@ -139,7 +139,7 @@ pub enum Selector {
     },
     /// A path parameter.
     Path {
-        /// Its name.
+        /// Name of the parameter.
         name: &'static str,
         /// The path parameters with the ids of what the thing stands within, the nearest first.
         within: &'static [&'static str],
@@ -194,7 +194,7 @@ impl std::fmt::Display for ResourceAction {
     }
 }
 
-/// Who may call.
+/// Callers that an operation admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
     /// Anybody.
@@ -238,9 +238,10 @@ impl BodyMedia {
         matches!(self, Self::OptionalJson)
     }
 
-    /// What a `Content-Type` means here; none when the operation doesn't take it (415). Parameters such as
-    /// `charset` are ignored; a suffix `+json` or `+xml` is as good as the plain type. A request without the
-    /// header is read as JSON where a body is taken; where none is taken, the header does not matter.
+    /// Media type that a `Content-Type` stands for here; none when the operation doesn't take it (415).
+    /// Parameters such as `charset` are ignored; a suffix `+json` or `+xml` is as good as the plain type. A
+    /// request without the header is read as JSON where a body is taken; where none is taken, the header does
+    /// not matter.
     #[must_use]
     pub fn accepts(self, content_type: Option<&str>) -> Option<MediaType> {
         let (Some(content_type), false) = (content_type, self == Self::None) else {
@@ -265,7 +266,7 @@ impl BodyMedia {
     }
 }
 
-/// What an operation answers with when it succeeds.
+/// Kind of answer that a successful operation gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     /// No body.
@@ -299,13 +300,13 @@ pub struct OperationSpec {
     pub document: Document,
     /// Which part of the service it is of.
     pub area: Area,
-    /// Its feature state.
+    /// Stability: the operation's feature state.
     pub stability: Stability,
     /// One line for people.
     pub summary: &'static str,
-    /// Who may call.
+    /// Callers that it admits.
     pub security: Security,
-    /// What is done to which resource.
+    /// Resource type, action and selector that it is guarded by.
     pub resource_action: Option<ResourceAction>,
     /// The entitlement that the licence must have.
     pub entitlement: Option<Entitlement>,
@@ -323,7 +324,7 @@ pub struct OperationSpec {
     pub body: BodyMedia,
     /// The most bytes of a body.
     pub body_limit: usize,
-    /// What it answers with.
+    /// Kind of answer on success.
     pub output: OutputKind,
     /// The statuses of success.
     pub success: &'static [u16],
@@ -354,7 +355,7 @@ impl OperationSpec {
         self.method == Method::Post && self.audit_event.is_some() && keeps_answers && tells_of_it
     }
 
-    /// Where the thing's id comes from, if the row is about one.
+    /// Source of the id of the thing, if the row is about one.
     #[must_use]
     pub fn selector(&self) -> Selector {
         self.resource_action.map_or(Selector::None, |on| on.selector)

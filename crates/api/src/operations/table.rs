@@ -18,7 +18,7 @@ const fn hold(whole: bool) {
     assert!(whole, "the row does not say within what its thing stands");
 }
 
-/// How many things a thing of a capability's kind stands within.
+/// Number of things that a thing of a capability's kind stands within.
 const fn depth<C: Capability>() -> usize {
     <PlaceOf<C::On>>::DEPTH
 }

@@ -16,7 +16,7 @@ words! {
         Deny = "deny",
     }
 
-    /// Whom a grant is for.
+    /// Kind of principal that a grant or a deny applies to.
     enum PrincipalKind {
         /// A user.
         User = "user",
@@ -44,7 +44,7 @@ pub struct RoleGrant {
     /// The kind of thing, or `*`.
     #[schema(min_length = 1, max_length = 100)]
     pub resource_type: String,
-    /// What is done, or `*`.
+    /// Action on the resource, or `*` for every action.
     #[schema(min_length = 1, max_length = 100)]
     pub action: String,
     /// Which one, or `*`.
@@ -54,7 +54,7 @@ pub struct RoleGrant {
     pub effect: Effect,
 }
 
-/// Whom a grant is for.
+/// Principal of a grant or a deny: a user, a group, all who have a role, or everyone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Principal {
@@ -73,7 +73,7 @@ response! {
         id: String,
         /// Unique name within the organisation.
         name: String,
-        /// What it is for.
+        /// Purpose of the role.
         description: String,
         /// Whether it comes with the service and can't be changed.
         system: bool,
@@ -86,10 +86,10 @@ response! {
         /// Grows with every change; the `ETag`.
         #[schema(minimum = 1)]
         revision: i64,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// When it was last changed.
+        /// Instant of the last change.
         #[schema(value_type = Instant)]
         updated_at: Timestamp,
     }
@@ -98,11 +98,11 @@ response! {
     struct Grant {
         /// Stable identifier.
         id: String,
-        /// Whom it is for.
+        /// Principal that it applies to.
         principal: Principal,
         /// The kind of thing, or `*`.
         resource_type: String,
-        /// What is done, or `*`.
+        /// Action on the resource, or `*` for every action.
         action: String,
         /// Which one, or `*`.
         resource_id: String,
@@ -111,13 +111,13 @@ response! {
         /// Until when it holds.
         #[schema(required = true, value_type = Option<Instant>)]
         expires_at: Option<Timestamp>,
-        /// Why it was made.
+        /// Reason for it, in the words of the user who made it; null when none was given.
         #[schema(required = true)]
         reason: Option<String>,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// By whom.
+        /// User who created it.
         #[schema(required = true)]
         created_by: Option<String>,
     }
@@ -131,7 +131,7 @@ request! {
         /// Unique name within the organisation.
         #[schema(min_length = 1, max_length = 100)]
         name: String,
-        /// What it is for; empty when absent.
+        /// Purpose of the role; empty when absent.
         #[schema(nullable = false, max_length = 4000)]
         description: Option<String>,
         /// Permissions that it allows.
@@ -151,7 +151,7 @@ request! {
         /// Unique name within the organisation.
         #[schema(nullable = false, min_length = 1, max_length = 100)]
         name: Option<String>,
-        /// What it is for.
+        /// Purpose of the role.
         #[schema(nullable = false, max_length = 4000)]
         description: Option<String>,
         /// Permissions that it allows.
@@ -172,12 +172,12 @@ request! {
     #[schema(examples(json!({"principal": {"kind": "everyone"}, "resourceType": "workflow", "action": "read",
         "resourceId": "*", "effect": "allow"})))]
     struct CreateGrant {
-        /// Whom it is for.
+        /// Principal that it applies to.
         principal: Principal,
         /// The kind of thing, or `*`.
         #[schema(min_length = 1, max_length = 100)]
         resource_type: String,
-        /// What is done, or `*`.
+        /// Action on the resource, or `*` for every action.
         #[schema(min_length = 1, max_length = 100)]
         action: String,
         /// Which one, or `*`.
@@ -189,7 +189,7 @@ request! {
         #[serde(default)]
         #[schema(value_type = Option<Instant>, required = false)]
         expires_at: Patch<Timestamp>,
-        /// Why it is made.
+        /// Reason for it, in the caller's words; none when absent or null.
         #[schema(max_length = 4000)]
         reason: Option<String>,
     }

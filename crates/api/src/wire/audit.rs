@@ -7,13 +7,13 @@ use super::envelope::{AnyJson, Instant};
 use super::literal::OrStored;
 
 words! {
-    /// How it went.
+    /// Outcome of an audited action.
     enum AuditOutcome {
-        /// It was done.
+        /// Done.
         Success = "success",
-        /// It was not allowed.
+        /// Refused for want of a sign-in, a right or a licence; nothing was done.
         Denied = "denied",
-        /// It failed.
+        /// Failed; nothing was done.
         Failure = "failure",
     }
 
@@ -30,11 +30,11 @@ words! {
 
 /// The kind of actor, as it is stored.
 pub type StoredActorKind = OrStored<AuditActorKind>;
-/// How it went, as it is stored.
+/// Outcome of an audited action, as it is stored.
 pub type StoredOutcome = OrStored<AuditOutcome>;
 
 response! {
-    /// Who acted.
+    /// Actor of an audited action: a user, somebody who is not signed in, or the service itself.
     struct AuditActor {
         /// The kind.
         kind: StoredActorKind,
@@ -59,12 +59,12 @@ response! {
         /// The organisation; null for the installation's own.
         #[schema(required = true)]
         organization_id: Option<String>,
-        /// When.
+        /// Instant of the event.
         #[schema(value_type = Instant)]
         at: Timestamp,
-        /// Who.
+        /// Actor of the event.
         actor: AuditActor,
-        /// What, such as `workflow.created`.
+        /// Action, such as `workflow.created`.
         action: String,
         /// The kind of thing.
         #[schema(required = true)]
@@ -72,9 +72,9 @@ response! {
         /// Which one.
         #[schema(required = true)]
         resource_id: Option<String>,
-        /// How it went.
+        /// Outcome of the action.
         outcome: StoredOutcome,
-        /// Why not.
+        /// Reason that was recorded, such as that of a refusal; null without one.
         #[schema(required = true)]
         reason: Option<String>,
         /// The request.

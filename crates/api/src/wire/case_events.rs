@@ -7,7 +7,7 @@ use super::envelope::{AnyJson, Instant};
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// What became of a case event.
+    /// State of a case event.
     enum CaseEventState {
         /// Somebody took it.
         Consumed = "consumed",
@@ -28,7 +28,7 @@ request! {
     #[schema(examples(json!({"correlationKey": "order-1", "eventType": "payment.received",
         "idempotencyKey": "payment-1", "payload": {"amount": 12}})))]
     struct CreateCaseEvent {
-        /// What cases and runs are found by.
+        /// Correlation key by which cases and runs are found.
         #[schema(min_length = 1, max_length = 200)]
         correlation_key: String,
         /// The event's type: the name of the message.
@@ -37,7 +37,7 @@ request! {
         /// One event per key and organisation.
         #[schema(min_length = 1, max_length = 200)]
         idempotency_key: String,
-        /// What it carries: any JSON value.
+        /// Payload of the event: any JSON value.
         #[schema(value_type = AnyJson)]
         payload: Value,
     }
@@ -48,7 +48,7 @@ request! {
         /// The signal's name.
         #[schema(min_length = 1, max_length = 200)]
         name: String,
-        /// What it carries: any JSON value; null when absent.
+        /// Payload of the signal: any JSON value; null when absent.
         #[serde(default)]
         #[schema(value_type = AnyJson, required = false)]
         payload: Value,
@@ -66,16 +66,16 @@ response! {
         id: String,
         /// The organisation.
         organization_id: String,
-        /// What cases and runs are found by.
+        /// Correlation key by which cases and runs are found.
         correlation_key: String,
         /// The event's type.
         event_type: String,
         /// One event per key and organisation.
         idempotency_key: String,
-        /// What it carries.
+        /// Payload of the event.
         #[schema(value_type = AnyJson)]
         payload: Value,
-        /// When it came.
+        /// Instant of receipt.
         #[schema(value_type = Instant)]
         received_at: Timestamp,
         /// From whom.
@@ -98,9 +98,9 @@ response! {
         event: CaseEventRecord,
     }
 
-    /// What became of a case event.
+    /// State of a case event, with the cases and runs that took it.
     struct CaseEventStatus {
-        /// Where it stands.
+        /// State of the event.
         state: CaseEventState,
         /// The cases that took it, sorted.
         case_ids: Vec<String>,
@@ -120,10 +120,10 @@ response! {
         name: String,
         /// One signal per key and organisation.
         idempotency_key: String,
-        /// What it carries.
+        /// Payload of the signal.
         #[schema(value_type = AnyJson)]
         payload: Value,
-        /// When it came.
+        /// Instant of receipt.
         #[schema(value_type = Instant)]
         received_at: Timestamp,
         /// From whom.

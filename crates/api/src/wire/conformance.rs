@@ -1,4 +1,4 @@
-//! What is claimed of a standard, and the evidence for it.
+//! Claims of conformance to the standards, and the evidence for them.
 
 use heddle_bpmn_validate::Rule;
 use heddle_conformance::Deviation;
@@ -10,15 +10,15 @@ use serde_json::Value;
 use super::envelope::AnyJson;
 
 words! {
-    /// How a report is written.
+    /// Format of a report.
     enum ReportFormat {
-        /// For programs.
+        /// JSON, to be read by programs.
         Json = "json",
-        /// For people.
+        /// HTML, to be read by people.
         Html = "html",
     }
 
-    /// How a case ended.
+    /// Result of a case.
     enum CaseStatus {
         /// As the suite expects.
         Passed = "passed",
@@ -32,14 +32,14 @@ words! {
 request! {
     /// The query of a report.
     struct ReportQuery {
-        /// How the report is written; by default as `Accept` asks.
+        /// Format of the report; by default as `Accept` asks.
         #[schema(nullable = false)]
         format: Option<ReportFormat>,
     }
 }
 
 response! {
-    /// What is claimed of BPMN 2.0.2.
+    /// Claims of conformance to BPMN 2.0.2.
     struct BpmnConformance {
         /// The edition of the standard.
         specification: String,
@@ -55,29 +55,30 @@ response! {
         event_matrix: Vec<EventRow>,
         /// Languages of expressions, types and services.
         languages: Languages,
-        /// Where this program does other than the standard says.
+        /// Deviations of this program from the standard.
         deviations: Vec<Deviation>,
     }
 
-    /// What is claimed of an element, and the recorded runs that used it.
+    /// Claim about an element, and the recorded runs that used it.
     struct ClaimedElement {
         /// The claim.
         #[serde(flatten)]
         claim: ElementClaim,
-        /// How the recorded cases ended whose models use the element; suites without such a case are left out.
+        /// Recorded results, by suite, of the cases whose models use the element; suites without such a case
+        /// are left out.
         tests: Vec<ElementTests>,
     }
 
-    /// How a suite's cases ended, all or those whose models use an element.
+    /// Results of a suite's cases, all or those whose models use an element.
     struct ElementTests {
         /// The suite, as in the report.
         suite: String,
-        /// How many cases ended how.
+        /// Number of cases by result.
         #[serde(flatten)]
         counts: CaseCounts,
     }
 
-    /// What is claimed of DMN 1.5.
+    /// Claims of conformance to DMN 1.5.
     struct DmnConformance {
         /// The edition of the standard.
         specification: String,
@@ -105,9 +106,9 @@ response! {
         functions: Vec<FeatureClaim>,
         /// Diagrams (clause 13).
         diagrams: Vec<FeatureClaim>,
-        /// How the recorded cases of each suite of the technology compatibility kit ended.
+        /// Recorded results of the cases of each suite of the technology compatibility kit.
         tests: Vec<ElementTests>,
-        /// Where this program does other than the standard says.
+        /// Deviations of this program from the standard.
         deviations: Vec<Deviation>,
     }
 
@@ -117,7 +118,7 @@ response! {
         specification: String,
         /// The elements of Tables 2.3 and 2.4 with their attributes.
         elements: Vec<ProfileElement>,
-        /// What is executed of each feature, by trying it.
+        /// Extent to which each feature is executed, found by trying it.
         execution: Class,
         /// The rules that `validate` with the profile `commonExecutable` applies beyond those on every model.
         rules: Vec<Rule>,
@@ -140,7 +141,7 @@ response! {
         suites: Vec<SuiteResult>,
     }
 
-    /// How many cases ended how.
+    /// Number of cases by result.
     struct CaseCounts {
         /// All.
         total: u64,
@@ -156,7 +157,7 @@ response! {
     struct SuiteResult {
         /// The suite's name.
         name: String,
-        /// What it tries.
+        /// Subject of the suite's tests.
         about: String,
         /// SHA-256 over the suite's files (names and contents, by name), in hex.
         source_sha256: String,
@@ -164,7 +165,7 @@ response! {
         commit: String,
         /// The day of the run.
         recorded_on: String,
-        /// How many cases ended how.
+        /// Number of cases by result.
         counts: CaseCounts,
         /// Each case.
         cases: Vec<CaseResult>,
@@ -172,11 +173,11 @@ response! {
 
     /// One case.
     struct CaseResult {
-        /// Its id within the suite.
+        /// Id of the case within the suite.
         id: String,
-        /// How it ended.
+        /// Result of the case.
         status: CaseStatus,
-        /// Why, if it did not pass.
+        /// Reason of a result other than `passed`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         reason: Option<String>,

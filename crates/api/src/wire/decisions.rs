@@ -82,7 +82,7 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         name: Option<String>,
-        /// What the model is for.
+        /// Description of the model's purpose.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         description: Option<String>,
@@ -141,14 +141,14 @@ response! {
         groups: Vec<Group>,
         /// Elements by a common name.
         element_collections: Vec<ElementCollection>,
-        /// What decisions are measured by.
+        /// Measures of the performance of decisions.
         performance_indicators: Vec<PerformanceIndicator>,
-        /// Who makes or owns decisions.
+        /// Parts of the organisation that make or own decisions.
         organization_units: Vec<OrganizationUnit>,
         /// The documents of imports that the definition holds (`dmn.importedDocuments`).
         imported_documents: Vec<ImportedDecisions>,
-        /// What reading, compiling and analysing found, each with line and column in `sourceXml` and, where it is about
-        /// one, in the text of FEEL.
+        /// Findings of reading, compiling and analysing, each with line and column in `sourceXml` and, where
+        /// it is about one, in the text of FEEL.
         diagnostics: Vec<Diagnostic>,
         /// The workflow's revision; the `ETag`.
         #[schema(minimum = 1)]
@@ -174,7 +174,7 @@ request! {
         /// Name; when absent the present one, or that of the workflow.
         #[schema(nullable = false)]
         name: Option<String>,
-        /// What the model is for.
+        /// Description of the model's purpose.
         #[schema(nullable = false)]
         description: Option<String>,
         /// Namespace of the elements; when absent the present one, or one made of the workflow's slug.
@@ -231,10 +231,10 @@ request! {
         /// Elements by a common name.
         #[schema(nullable = false)]
         element_collections: Option<Vec<ElementCollection>>,
-        /// What decisions are measured by.
+        /// Measures of the performance of decisions.
         #[schema(nullable = false)]
         performance_indicators: Option<Vec<PerformanceIndicator>>,
-        /// Who makes or owns decisions.
+        /// Parts of the organisation that make or own decisions.
         #[schema(nullable = false)]
         organization_units: Option<Vec<OrganizationUnit>>,
         /// The workflow's revision that the change is made to.

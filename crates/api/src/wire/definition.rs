@@ -129,16 +129,16 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         content_base64: Option<String>,
-        /// Its media type.
+        /// Media type of the document.
         media_type: String,
-        /// Its name.
+        /// File name of the document.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         file_name: Option<String>,
         /// SHA-256 of its bytes in hex.
         #[schema(min_length = 64, max_length = 64)]
         sha256: String,
-        /// What the writer had to say.
+        /// Findings of the writer.
         diagnostics: Vec<Diagnostic>,
     }
 }

@@ -4,7 +4,7 @@ use heddle_kernel as kernel;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How much a [`Diagnostic`] weighs.
+/// Weight of a [`Diagnostic`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
@@ -20,7 +20,7 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Diagnostic {
-    /// How much the finding weighs.
+    /// Weight of the finding.
     pub severity: Severity,
     /// Machine word of the rule, camelCase.
     pub code: String,
@@ -39,7 +39,7 @@ pub struct Diagnostic {
     /// catalogue has no such rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// What to do about it, as one sentence for people.
+    /// Remedy, as one sentence for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
     /// Line in the XML of a decision model, from 1.

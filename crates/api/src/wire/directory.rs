@@ -8,9 +8,9 @@ use crate::contract::{json_bodies, path_params};
 words! {
     /// Whether a user can sign in.
     enum UserState {
-        /// They can.
+        /// Sign-in is possible.
         Active = "active",
-        /// They can't.
+        /// Sign-in is refused.
         Disabled = "disabled",
     }
 }
@@ -35,10 +35,10 @@ response! {
         /// Grows with every change; the `ETag`.
         #[schema(minimum = 1)]
         revision: i64,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// When it was last changed.
+        /// Instant of the last change.
         #[schema(value_type = Instant)]
         updated_at: Timestamp,
     }
@@ -56,19 +56,19 @@ response! {
         /// Grows with every change; the `ETag`.
         #[schema(minimum = 1)]
         revision: i64,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// When it was last changed.
+        /// Instant of the last change.
         #[schema(value_type = Instant)]
         updated_at: Timestamp,
     }
 
     /// Something by id and name.
     struct NamedRef {
-        /// Its id.
+        /// Id of the role or group.
         id: String,
-        /// Its name.
+        /// Name of the role or group.
         name: String,
     }
 
@@ -84,13 +84,13 @@ response! {
         roles: Vec<NamedRef>,
         /// The groups.
         groups: Vec<NamedRef>,
-        /// When the membership ends.
+        /// Instant at which the membership ends; null for one without an end.
         #[schema(required = true, value_type = Option<Instant>)]
         expires_at: Option<Timestamp>,
         /// Grows with every change; the `ETag`.
         #[schema(minimum = 1)]
         revision: i64,
-        /// When the membership began.
+        /// Instant at which the membership began.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
     }
@@ -168,7 +168,7 @@ request! {
         /// Ids of the groups; they stay when absent.
         #[schema(nullable = false, max_items = 100)]
         groups: Option<Vec<String>>,
-        /// When the membership ends; null clears it.
+        /// Instant at which the membership ends; null clears it.
         #[serde(default)]
         #[schema(value_type = Option<Instant>, required = false)]
         expires_at: Patch<Timestamp>,

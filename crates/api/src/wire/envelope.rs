@@ -21,12 +21,12 @@ pub struct Data<T> {
 pub struct List<T> {
     /// The rows.
     pub data: Vec<T>,
-    /// Where the list goes on.
+    /// Position of the page in the list, with the cursor of the next one.
     pub page: PageInfo,
 }
 
 response! {
-    /// Where a list goes on.
+    /// Position of a page in a list.
     struct PageInfo {
         /// The `cursor` of the next page; null at the end.
         #[schema(required = true)]

@@ -7,7 +7,7 @@ use super::envelope::Instant;
 use crate::contract::json_bodies;
 
 words! {
-    /// How something is.
+    /// Health of the service or of one of its parts.
     enum HealthStatus {
         /// Works.
         Ok = "ok",
@@ -19,7 +19,7 @@ words! {
 }
 
 response! {
-    /// How the service is.
+    /// Health of the service.
     struct Health {
         /// The worst of the checks.
         status: HealthStatus,
@@ -27,7 +27,7 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         version: Option<String>,
-        /// What was checked; to an authorised caller.
+        /// Checks that were made; to an authorised caller.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         checks: Option<Vec<HealthCheck>>,
@@ -35,9 +35,9 @@ response! {
 
     /// One check.
     struct HealthCheck {
-        /// What was checked, such as `database`.
+        /// Name of the part that was checked, such as `database`.
         name: String,
-        /// How it is.
+        /// Health of that part.
         status: HealthStatus,
         /// A sentence about it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ response! {
         message: Option<String>,
     }
 
-    /// What the test clock shows.
+    /// Reading of the test clock.
     struct ClockReading {
         /// The service's present.
         #[schema(value_type = Instant)]
@@ -54,7 +54,7 @@ response! {
 }
 
 request! {
-    /// How far the test clock is moved.
+    /// Advance of the test clock.
     #[schema(examples(json!({"advance": "PT1M"})))]
     struct AdvanceClock {
         /// An ISO 8601 duration of days and time.

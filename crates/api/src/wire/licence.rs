@@ -9,7 +9,7 @@ use crate::contract::{MediaType, RequestBody};
 use crate::decode::Problems;
 
 words! {
-    /// Where the licence stands.
+    /// State of the licence.
     enum LicenceState {
         /// A trial.
         Trial = "trial",
@@ -27,9 +27,9 @@ words! {
 response! {
     /// The licence and its state.
     struct Licence {
-        /// Where it stands.
+        /// State of the licence.
         state: LicenceState,
-        /// Why the installation is restricted: `missing`, `expired`, `invalidSignature`, `wrongInstallation`,
+        /// Reason of the restriction: `missing`, `expired`, `invalidSignature`, `wrongInstallation`,
         /// `notYetValid`, `clockRollback` or `revoked`.
         #[schema(required = true)]
         reason: Option<String>,
@@ -39,10 +39,10 @@ response! {
         /// `production`, `trial` or `developer`; null without one.
         #[schema(required = true)]
         kind: Option<String>,
-        /// Whom it was issued to.
+        /// Customer that it was issued to; null without a licence.
         #[schema(required = true)]
         customer: Option<String>,
-        /// When it was issued.
+        /// Instant of issue; null without a licence.
         #[schema(required = true, value_type = Option<Instant>)]
         issued_at: Option<Timestamp>,
         /// From when it is valid.
@@ -54,9 +54,9 @@ response! {
         /// Until when all works after its end.
         #[schema(required = true, value_type = Option<Instant>)]
         grace_until: Option<Timestamp>,
-        /// What it covers.
+        /// Features that it covers or not.
         entitlements: Vec<LicenceEntitlement>,
-        /// How much it covers, and how much is used.
+        /// Limits of numbers such as users, each with the present number.
         limits: Vec<LicenceLimit>,
         /// The installation.
         installation_id: String,
@@ -69,29 +69,29 @@ response! {
 
     /// A feature that a licence covers or not.
     struct LicenceEntitlement {
-        /// Its name, such as `workflow.enabled`.
+        /// Name of the feature, such as `workflow.enabled`.
         name: String,
         /// Whether it is covered.
         enabled: bool,
     }
 
-    /// How much of something a licence covers.
+    /// Limit that a licence sets to a number, and the present number.
     struct LicenceLimit {
-        /// What is counted, such as `users`.
+        /// Name of the number, such as `users`.
         name: String,
-        /// How many are covered; null when without limit.
+        /// Highest number that is covered; null when without limit.
         #[schema(required = true, minimum = 0)]
         licensed: Option<i64>,
-        /// How many there are.
+        /// Present number.
         #[schema(minimum = 0)]
         used: i64,
     }
 
-    /// What installing a licence would do.
+    /// Outcome that the installation of a licence would have.
     struct LicenceValidation {
         /// Whether it could be installed.
         valid: bool,
-        /// Why not: a machine word.
+        /// Reason of a refusal, as a machine word; null when it is valid.
         #[schema(required = true)]
         reason: Option<String>,
         /// One sentence.
@@ -101,15 +101,15 @@ response! {
         licence: Option<Licence>,
     }
 
-    /// What the vendor needs to issue a licence.
+    /// Request for a licence: the facts that the vendor needs to issue one.
     struct LicenceRequest {
         /// The installation.
         installation_id: String,
         /// The version.
         version: String,
-        /// How many there are of what is counted.
+        /// Present numbers of the things that licences limit, by name.
         usage: BTreeMap<String, i64>,
-        /// When this was written.
+        /// Instant at which the request was written.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
     }

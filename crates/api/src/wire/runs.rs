@@ -9,7 +9,7 @@ use super::tasks::HumanTask;
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// Where a run stands.
+    /// Lifecycle state of a run.
     enum RunState {
         /// Accepted, not begun.
         Queued = "queued",
@@ -27,7 +27,7 @@ words! {
         Suspended = "suspended",
     }
 
-    /// What began a run.
+    /// Kind of trigger that began a run.
     enum TriggerKind {
         /// A caller.
         Manual = "manual",
@@ -41,7 +41,7 @@ words! {
         Call = "call",
     }
 
-    /// What a node waits for.
+    /// Kind of thing that a node waits for.
     enum WaitingKind {
         /// A human task.
         HumanTask = "humanTask",
@@ -61,7 +61,7 @@ words! {
         Join = "join",
     }
 
-    /// How long a start waits before it answers.
+    /// Moment up to which the answer to a start waits.
     enum WaitFor {
         /// Not at all: the state that the first transaction reached.
         None = "none",
@@ -71,7 +71,7 @@ words! {
         Completion = "completion",
     }
 
-    /// What is decided.
+    /// Decision about a run, or about a node, a task or an incident of it.
     enum Decision {
         /// Yes.
         Approve = "approve",
@@ -105,14 +105,14 @@ response! {
     struct Run {
         /// Stable identifier.
         id: String,
-        /// Its workflow.
+        /// Workflow that the run is of.
         workflow_id: String,
         /// The version it runs, for good.
         #[schema(minimum = 1)]
         version: i32,
         /// The process within the definition.
         process_id: String,
-        /// Where it stands.
+        /// Lifecycle state of the run.
         state: RunState,
         /// Whether somebody has to look at it.
         has_incident: bool,
@@ -122,7 +122,7 @@ response! {
         /// The caller's own name for it.
         #[schema(required = true)]
         business_key: Option<String>,
-        /// What messages find it by.
+        /// Correlation key by which messages find it.
         #[schema(required = true)]
         correlation_key: Option<String>,
         /// The run whose call activity started it.
@@ -133,53 +133,53 @@ response! {
         /// The case it belongs to.
         #[schema(required = true)]
         case_id: Option<String>,
-        /// What began it.
+        /// Trigger that began it.
         trigger: RunTrigger,
         /// The input it was started with.
         #[schema(value_type = AnyJson)]
         input: Value,
-        /// What it ended with; null before.
+        /// Output that it ended with; null before.
         #[schema(value_type = AnyJson)]
         output: Value,
-        /// Its variables; with `include=variables`.
+        /// Variables of the run; with `include=variables`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Object, nullable = false, required = false)]
         variables: Option<JsonObject>,
-        /// What it failed with.
+        /// Error that it failed with; null unless it failed.
         #[schema(required = true)]
         error: Option<RunError>,
-        /// Where its tokens are.
+        /// Elements at which its tokens are.
         active_nodes: Vec<ActiveNode>,
-        /// What somebody has to look at.
+        /// Incidents that are open.
         incidents: Vec<Incident>,
-        /// Its open human tasks.
+        /// Human tasks that are open.
         human_tasks: Vec<HumanTask>,
         /// Runs that it started; with `include=children`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         children: Option<Vec<RunChild>>,
-        /// What it used.
+        /// Usage so far.
         usage: RunUsage,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// By whom, if by somebody.
+        /// User who started it, or whose message or signal did; null when no user did.
         #[schema(required = true)]
         created_by: Option<String>,
-        /// When it began.
+        /// Instant of the first step; null before it.
         #[schema(required = true, value_type = Option<Instant>)]
         started_at: Option<Timestamp>,
-        /// When it last changed.
+        /// Instant of the last change.
         #[schema(value_type = Instant)]
         updated_at: Timestamp,
-        /// When it ended.
+        /// Instant of the end; null before it.
         #[schema(required = true, value_type = Option<Instant>)]
         ended_at: Option<Timestamp>,
     }
 
-    /// What began a run.
+    /// Trigger of a run.
     struct RunTrigger {
-        /// By what.
+        /// Kind of trigger.
         kind: TriggerKind,
         /// The message's or signal's name.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,13 +195,13 @@ response! {
         event_id: Option<String>,
     }
 
-    /// What a run failed with.
+    /// Error that a run failed with.
     struct RunError {
         /// The BPMN error code or a machine word.
         code: String,
         /// One sentence.
         message: String,
-        /// Where.
+        /// Element at which the run failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         node_id: Option<String>,
@@ -216,7 +216,7 @@ response! {
         node_instance_id: Option<String>,
         /// The element's type, such as `userTask`.
         r#type: String,
-        /// Where the instance stands.
+        /// State of the instance.
         state: String,
         /// Since when.
         #[schema(value_type = Instant)]
@@ -224,22 +224,22 @@ response! {
         /// Which turn of a loop or instance of a multi-instance, from 0; null outside of one.
         #[schema(required = true, minimum = 0)]
         iteration: Option<i64>,
-        /// What it waits for; null while it moves.
+        /// Thing that it waits for; null while it moves.
         #[schema(required = true)]
         waiting_for: Option<WaitingFor>,
     }
 
-    /// What a node waits for.
+    /// Thing that a node waits for.
     struct WaitingFor {
         /// The kind of thing.
         kind: WaitingKind,
-        /// Its name.
+        /// Name of the message or signal.
         #[schema(required = true)]
         name: Option<String>,
-        /// What a message must match.
+        /// Correlation key that a message must match.
         #[schema(required = true)]
         correlation_key: Option<String>,
-        /// When it is due.
+        /// Instant at which it is due.
         #[schema(required = true, value_type = Option<Instant>)]
         due_at: Option<Timestamp>,
         /// The human task.
@@ -248,15 +248,15 @@ response! {
         /// Which attempt, from 1.
         #[schema(required = true, minimum = 0)]
         attempt: Option<i64>,
-        /// What can be decided.
+        /// Decisions that are possible.
         options: Vec<String>,
     }
 
     /// Something that somebody has to look at.
     struct Incident {
-        /// Its id within the run.
+        /// Id of the incident within the run.
         id: String,
-        /// Where.
+        /// Element at which it was raised.
         node_id: String,
         /// The instance of the element.
         #[schema(required = true)]
@@ -265,13 +265,13 @@ response! {
         code: String,
         /// One sentence.
         message: String,
-        /// How often it was tried.
+        /// Number of attempts.
         #[schema(minimum = 0)]
         attempts: i64,
-        /// When it was raised.
+        /// Instant at which it was raised.
         #[schema(value_type = Instant)]
         raised_at: Timestamp,
-        /// What can be decided.
+        /// Decisions that are possible.
         options: Vec<String>,
     }
 
@@ -279,15 +279,15 @@ response! {
     struct RunChild {
         /// The run.
         id: String,
-        /// Its workflow.
+        /// Workflow that the run is of.
         workflow_id: String,
         /// The call activity's id.
         node_id: String,
-        /// Where it stands.
+        /// Lifecycle state of the run.
         state: RunState,
     }
 
-    /// What a run used.
+    /// Usage of a run, counted in events.
     struct RunUsage {
         /// Events so far.
         #[schema(minimum = 0)]
@@ -299,9 +299,9 @@ response! {
         /// Counted from 1 without a gap.
         #[schema(minimum = 1)]
         sequence: i64,
-        /// What happened, such as `node.activated`.
+        /// Type of the event, such as `node.activated`.
         r#type: String,
-        /// When.
+        /// Instant of the event.
         #[schema(value_type = Instant)]
         at: Timestamp,
         /// The element.
@@ -342,13 +342,13 @@ request! {
         /// A name of the caller's own.
         #[schema(min_length = 1, max_length = 200)]
         business_key: Option<String>,
-        /// What messages find the run by.
+        /// Correlation key by which messages find the run.
         #[schema(min_length = 1, max_length = 200)]
         correlation_key: Option<String>,
         /// The start event, where there are several.
         #[schema(nullable = false, min_length = 1, max_length = 500)]
         start_node_id: Option<String>,
-        /// How long to wait before the answer; `none` when absent.
+        /// Moment up to which the answer waits; `none` when absent.
         #[schema(nullable = false)]
         wait: Option<WaitFor>,
         /// The longest wait in milliseconds; 10,000 when absent.
@@ -359,7 +359,7 @@ request! {
     /// A decision.
     #[schema(examples(json!({"decision": "suspend"})))]
     struct DecideRun {
-        /// What is decided; the choice stands in `activeNodes[].waitingFor.options`.
+        /// Decision; the choice stands in `activeNodes[].waitingFor.options`.
         decision: Decision,
         /// The element it is about.
         #[schema(nullable = false, min_length = 1, max_length = 500)]
@@ -370,13 +370,13 @@ request! {
         /// The incident it is about.
         #[schema(nullable = false, min_length = 1, max_length = 500)]
         incident_id: Option<String>,
-        /// Why, or what to do better.
+        /// Reason of the decision, or what to do better.
         #[schema(nullable = false, max_length = 4000)]
         feedback: Option<String>,
         /// Variables to set with it.
         #[schema(value_type = Object, nullable = false, required = false)]
         variables: Option<JsonObject>,
-        /// Where a token is moved to.
+        /// Element that a token is moved to.
         #[schema(nullable = false, min_length = 1, max_length = 500)]
         target: Option<String>,
     }
@@ -407,15 +407,15 @@ request! {
         waiting_longer_than: Option<Duration>,
     }
 
-    /// What to tell of a run.
+    /// Extent of the answer about a run.
     struct RunQuery {
         /// Further members, comma-separated.
         include: Option<Vec<RunInclude>>,
     }
 
-    /// How to end a run.
+    /// Manner in which a run is ended.
     struct CancelRunQuery {
-        /// Why.
+        /// Reason of the cancellation.
         #[schema(max_length = 4000)]
         reason: Option<String>,
         /// Whether what was done is compensated.
@@ -442,7 +442,7 @@ request! {
         node_id: Option<String>,
     }
 
-    /// Where a stream begins.
+    /// Start of an event stream.
     struct RunStreamQuery {
         /// Behind this sequence number; the header `Last-Event-ID` wins.
         #[schema(minimum = 0)]

@@ -26,7 +26,7 @@ request! {
         token: String,
         /// The first organisation.
         organization: SetUpOrganization,
-        /// Its owner.
+        /// Administrator: the first user, who owns the organisation.
         administrator: SetUpAdministrator,
     }
 
@@ -81,7 +81,7 @@ request! {
     /// A new API token.
     #[schema(examples(json!({"name": "nightly import"})))]
     struct CreateApiToken {
-        /// What it is for.
+        /// Name of the token, which tells people its purpose.
         #[schema(min_length = 1, max_length = 200)]
         name: String,
         /// Until when it is valid; 90 days when absent.
@@ -97,11 +97,11 @@ request! {
 }
 
 response! {
-    /// What a set-up made.
+    /// Outcome of a set-up: the organisation and its owner.
     struct SetUpResult {
         /// The first organisation.
         organization: Organization,
-        /// Its owner.
+        /// Owner of the organisation.
         user: User,
     }
 
@@ -109,7 +109,7 @@ response! {
     struct Session {
         /// Stable identifier.
         id: String,
-        /// How the user signed in.
+        /// Method of the user's sign-in: `password`.
         auth_method: String,
         /// The address it was made from.
         #[schema(required = true)]
@@ -119,13 +119,13 @@ response! {
         user_agent: Option<String>,
         /// Whether it is the one that asks.
         current: bool,
-        /// When it was made.
+        /// Instant of the sign-in.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// When it was last used, to the minute.
+        /// Instant of the last use, to the minute.
         #[schema(value_type = Instant)]
         last_seen_at: Timestamp,
-        /// When it ends at the latest.
+        /// Instant at which it ends at the latest.
         #[schema(value_type = Instant)]
         expires_at: Timestamp,
     }
@@ -149,15 +149,15 @@ response! {
     struct Membership {
         /// The organisation.
         id: String,
-        /// Its unique name.
+        /// Slug: the organisation's unique name.
         slug: String,
-        /// Its display name.
+        /// Display name of the organisation.
         display_name: String,
         /// The names of the user's roles in it.
         roles: Vec<String>,
     }
 
-    /// Who is signed in, where, with which rights.
+    /// User who is signed in, with the selected organisation and the rights in it.
     struct SessionView {
         /// The session; null with an API token.
         #[schema(required = true)]
@@ -174,7 +174,7 @@ response! {
         organizations: Vec<Membership>,
         /// The permissions in the selected organisation, sorted.
         permissions: Vec<String>,
-        /// Where the licence stands.
+        /// State of the licence.
         licence_state: LicenceState,
     }
 
@@ -182,7 +182,7 @@ response! {
     struct ApiToken {
         /// Stable identifier.
         id: String,
-        /// What it is for.
+        /// Name of the token, which tells people its purpose.
         name: String,
         /// The last characters of its secret.
         hint: String,
@@ -192,13 +192,13 @@ response! {
         /// The permissions it is narrowed to.
         #[schema(required = true)]
         permissions: Option<Vec<String>>,
-        /// When it was made.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
         /// Until when it is valid.
         #[schema(required = true, value_type = Option<Instant>)]
         expires_at: Option<Timestamp>,
-        /// When it was last used, to the minute.
+        /// Instant of the last use, to the minute; null for a token that was never used.
         #[schema(required = true, value_type = Option<Instant>)]
         last_used_at: Option<Timestamp>,
     }

@@ -1,4 +1,4 @@
-//! How wire types are declared.
+//! Macros that declare wire types.
 
 /// Response types: camelCase, written only.
 macro_rules! response {

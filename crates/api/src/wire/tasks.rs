@@ -8,7 +8,7 @@ use super::runs::Run;
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// Where a human task stands.
+    /// State of a human task.
     enum TaskState {
         /// Waits for somebody.
         Open = "open",
@@ -32,9 +32,9 @@ response! {
     struct HumanTask {
         /// Stable identifier.
         id: String,
-        /// Its run.
+        /// Run that the task belongs to.
         run_id: String,
-        /// Its workflow.
+        /// Workflow that the run is of.
         workflow_id: String,
         /// The user task's element id.
         node_id: String,
@@ -42,33 +42,33 @@ response! {
         node_instance_id: String,
         /// The user task's name.
         name: String,
-        /// Where it stands.
+        /// State of the task.
         state: TaskState,
-        /// Who works on it.
+        /// Assignee: id or e-mail address of the user who works on it; null while unclaimed.
         #[schema(required = true)]
         assignee: Option<String>,
-        /// Who may take it.
+        /// Users who may take it, by id or e-mail address.
         candidate_users: Vec<String>,
         /// Which groups or roles may take it.
         candidate_groups: Vec<String>,
-        /// When it should be done.
+        /// Instant by which it should be done; null without a due date.
         #[schema(required = true, value_type = Option<Instant>)]
         due_at: Option<Timestamp>,
-        /// How urgent it is.
+        /// Urgency, from 0 to 100.
         #[schema(minimum = 0, maximum = 100)]
         priority: i32,
-        /// Its form: a JSON Schema, or null.
+        /// Form of the task: a JSON Schema, or null.
         #[schema(value_type = AnyJson)]
         form: Value,
         /// The outcomes that may be chosen; any when empty.
         outcomes: Vec<String>,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// When it ended.
+        /// Instant of the end; null while it is open.
         #[schema(required = true, value_type = Option<Instant>)]
         ended_at: Option<Timestamp>,
-        /// Who completed it.
+        /// User who completed it; null while it is open or when it was withdrawn.
         #[schema(required = true)]
         completed_by: Option<String>,
     }

@@ -9,7 +9,7 @@ use crate::contract::{MediaType, RequestBody};
 use crate::decode::Problems;
 
 words! {
-    /// What a source is written in.
+    /// Format of a source.
     enum SourceFormat {
         /// BPMN 2.0 XML.
         Bpmn = "bpmn",
@@ -21,7 +21,7 @@ words! {
         Json = "json",
     }
 
-    /// What a source becomes.
+    /// Format that a source is transformed to.
     enum TransformTarget {
         /// A workflow definition.
         Definition = "definition",
@@ -37,9 +37,9 @@ words! {
 request! {
     /// A file to transform: `content` as text, or `contentBase64` as bytes.
     struct TransformSource {
-        /// What it is written in.
+        /// Format of the file.
         format: SourceFormat,
-        /// Its name.
+        /// Name of the file.
         #[schema(nullable = false, min_length = 1, max_length = 255)]
         file_name: Option<String>,
         /// The file as text.
@@ -56,14 +56,14 @@ request! {
     struct TransformRequest {
         /// The file.
         source: TransformSource,
-        /// What it becomes; `definition` when absent.
+        /// Format to transform it to; `definition` when absent.
         #[schema(nullable = false)]
         target: Option<TransformTarget>,
     }
 }
 
 response! {
-    /// What a file would become.
+    /// Preview of a transformation.
     struct TransformPreview {
         /// The definition, when that is the target.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,9 +73,9 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         content: Option<String>,
-        /// What the reader did with the file.
+        /// Report on the reading of the file.
         import: Import,
-        /// What the reader had to say.
+        /// Findings of the reader.
         diagnostics: Vec<Diagnostic>,
         /// Whether the target holds all that the source says.
         lossless: bool,

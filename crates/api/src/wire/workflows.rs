@@ -9,7 +9,7 @@ use super::envelope::{AnyJson, Instant};
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// Where a workflow stands.
+    /// State of a workflow.
     enum WorkflowState {
         /// Never published.
         Draft = "draft",
@@ -29,13 +29,13 @@ words! {
         UpdatedAt = "updatedAt",
         /// Changed last first.
         UpdatedAtDescending = "-updatedAt",
-        /// By name.
+        /// Names in ascending order.
         DisplayName = "displayName",
-        /// By name, backwards.
+        /// Names in descending order.
         DisplayNameDescending = "-displayName",
     }
 
-    /// How much a validation asks for.
+    /// Rules that a validation applies.
     enum Profile {
         /// The shape and the references.
         Structural = "structural",
@@ -43,13 +43,13 @@ words! {
         CommonExecutable = "commonExecutable",
         /// All that can be executed here.
         Full = "full",
-        /// What has a BPEL form.
+        /// Elements that have a BPEL form.
         Bpel = "bpel",
     }
 
     /// Whether new runs use a version.
     enum VersionState {
-        /// They do.
+        /// New runs use it.
         Active = "active",
         /// A later one took its place.
         Superseded = "superseded",
@@ -62,7 +62,7 @@ path_params! {
 }
 
 response! {
-    /// How many runs of a workflow are in which state.
+    /// Number of a workflow's runs by state.
     struct RunCounts {
         /// Queued, running, waiting or suspended.
         #[schema(minimum = 0)]
@@ -95,7 +95,7 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<String>)]
         folder_id: Option<Option<String>>,
-        /// Where it stands.
+        /// State of the workflow.
         state: WorkflowState,
         /// Whether the caller starred it.
         starred: bool,
@@ -114,17 +114,17 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = AnyJson)]
         definition: Option<Value>,
-        /// Its runs by state.
+        /// Number of its runs by state.
         run_counts: RunCounts,
-        /// When it was created.
+        /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// By whom.
+        /// User who created it.
         created_by: String,
-        /// When it was last changed.
+        /// Instant of the last change.
         #[schema(value_type = Instant)]
         updated_at: Timestamp,
-        /// By whom.
+        /// User who last changed it.
         updated_by: String,
     }
 
@@ -132,11 +132,11 @@ response! {
     struct SavedDraft {
         /// The workflow with its new revision, without the definition.
         workflow: Workflow,
-        /// What the checks had to say; a draft may be incomplete.
+        /// Findings of the checks; a draft may be incomplete.
         diagnostics: Vec<Diagnostic>,
     }
 
-    /// What a validation found.
+    /// Result of a validation.
     struct Validation {
         /// Whether no rule of the profile is broken.
         valid: bool,
@@ -144,7 +144,7 @@ response! {
         executable: bool,
         /// Every finding.
         diagnostics: Vec<Diagnostic>,
-        /// How the flow behaves; absent when it was not analysed.
+        /// Soundness of the flow; absent when it was not analysed.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         soundness: Option<Soundness>,
@@ -157,12 +157,12 @@ response! {
         number: i32,
         /// SHA-256 of the definition's canonical JSON in hex.
         hash: String,
-        /// When it was published.
+        /// Instant of publication.
         #[schema(value_type = Instant)]
         published_at: Timestamp,
-        /// By whom.
+        /// User who published it.
         published_by: String,
-        /// What the publisher said of it.
+        /// Change note of the publisher; null when none was given.
         #[schema(required = true)]
         change_note: Option<String>,
         /// Whether new runs use it.
@@ -239,13 +239,13 @@ request! {
         revision: Option<i64>,
     }
 
-    /// What to validate.
+    /// Definition to validate, and the rules to apply.
     #[schema(examples(json!({})))]
     struct ValidateWorkflow {
         /// The definition; the draft when absent.
         #[schema(nullable = false)]
         definition: Option<Definition>,
-        /// How much to ask for; `full` when absent.
+        /// Rules to apply; `full` when absent.
         #[schema(nullable = false)]
         profile: Option<Profile>,
     }
@@ -253,7 +253,7 @@ request! {
     /// A publication.
     #[schema(examples(json!({"changeNote": "First version"})))]
     struct PublishWorkflow {
-        /// What changed.
+        /// Change note: what differs from the version before.
         #[schema(max_length = 4000)]
         change_note: Option<String>,
         /// The workflow's revision that is published.

@@ -14,7 +14,7 @@ use crate::{events, handlers, steps, structure};
 use heddle_bpmn::element::{ElementKind as K, Joining, Splitting};
 use std::collections::HashMap;
 
-/// How a node takes part in the start.
+/// Role of a node at the start of its level, and in the creation of the instance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Starting {
     pub starting: bool,

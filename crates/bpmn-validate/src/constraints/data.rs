@@ -43,7 +43,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     doc.each(&callable).for_each(|one| exposed(doc, one, out));
 }
 
-/// What is said about the type of something that holds data.
+/// Declared type of an element that holds data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     /// Nothing.
@@ -203,7 +203,7 @@ fn held_item(doc: &Doc<'_>, el: El) -> Item {
     }
 }
 
-/// How many of a name stand in the activity's specification.
+/// Number of children of a kind in the activity's specification; none without a specification.
 fn count(doc: &Doc<'_>, task: El, kind: K) -> Option<usize> {
     doc.kid(task, K::IoSpecification).map(|spec| doc.kids(spec, kind).count())
 }

@@ -26,19 +26,19 @@ pub(crate) struct Doc<'t> {
     pub repeated: Vec<El>,
     /// The model's elements by kind.
     kinds: Vec<El>,
-    /// Where the elements of each kind begin, and where the last end.
+    /// Index in `kinds` of the first element of each kind, and the end of the last kind.
     starts: Vec<u32>,
     incoming: Grouped,
     outgoing: Grouped,
     /// Boundary events by their host.
     attached: Grouped,
-    /// What stands at the other end of the associations of an element.
+    /// Elements at the other end of the associations of an element.
     associated: Grouped,
     /// Of elements with many children, the first child of each kind.
     wide: Map<El, Map<K, El>>,
     /// Nodes with the incoming flows that they list, sorted.
     listed: Vec<(El, El)>,
-    /// What each sequence flow connects, in the order of the flows.
+    /// Source and target of each sequence flow, in the order of the flows.
     ends: Vec<[Option<El>; 2]>,
     messages: Map<El, [bool; 2]>,
     /// Whether start and end events stand directly in an element.
@@ -80,7 +80,7 @@ pub(crate) const FLOW_NODES: &[K] = &[
     K::IntermediateThrowEvent,
 ];
 
-/// How many of them are activities.
+/// Number of activities at the head of [`FLOW_NODES`].
 const ACTIVITIES: usize = 12;
 
 /// Elements by a key, in the order in which they came.
@@ -253,7 +253,7 @@ impl<'t> Doc<'t> {
         kinds.iter().flat_map(|kind| self.all(*kind)).copied()
     }
 
-    /// What a sequence flow connects: source and target, as far as they exist.
+    /// Source and target of a sequence flow, as far as they exist.
     pub(crate) fn ends(&self, flow: El) -> [Option<El>; 2] {
         let place = self.all(K::SequenceFlow).binary_search(&flow);
         place.ok().and_then(|place| self.ends.get(place)).copied().unwrap_or_default()
@@ -264,7 +264,7 @@ impl<'t> Doc<'t> {
         self.attached.get(host)
     }
 
-    /// What stands at the other end of the associations of an element.
+    /// Elements at the other end of the associations of an element.
     pub(crate) fn associated(&self, el: El) -> &[El] {
         self.associated.get(el)
     }
@@ -361,17 +361,17 @@ impl<'t> Doc<'t> {
         found.copied()
     }
 
-    /// What an attribute refers to.
+    /// Element that an attribute refers to.
     pub(crate) fn refers(&self, el: El, attribute: &str) -> Option<El> {
         self.find(&self.attr(el, attribute)?)
     }
 
-    /// What children of a kind refer to; nothing in the place of what does not exist.
+    /// Elements that the children of a kind refer to; none in the place of one that does not exist.
     pub(crate) fn referred(&self, el: El, kind: K) -> impl Iterator<Item = Option<El>> + '_ {
         self.kids(el, kind).map(|kid| self.find(&self.text(kid)))
     }
 
-    /// What the first child of a kind refers to.
+    /// Element that the first child of a kind refers to.
     pub(crate) fn names(&self, el: El, kind: K) -> Option<El> {
         self.find(&self.text(self.kid(el, kind)?))
     }
@@ -450,7 +450,7 @@ impl<'t> Doc<'t> {
         self.definitions(event).next().is_some()
     }
 
-    /// What people call the element.
+    /// Label of the element in messages for people: its kind, id and name.
     pub(crate) fn label(&self, el: El) -> String {
         match (self.id(el), self.attr(el, "name").filter(|name| !name.is_empty())) {
             (Some(id), Some(name)) => format!("{} {id:?} ({name})", self.name(el)),

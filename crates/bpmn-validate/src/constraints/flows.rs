@@ -155,7 +155,8 @@ fn beside_the_flow(doc: &Doc<'_>, node: El) -> bool {
         || doc.parent(node).is_some_and(|parent| doc.is_a(parent, K::AdHocSubProcess))
 }
 
-/// Where the container has start events, every node needs an incoming flow, and where it has end events an outgoing one.
+/// Finds nodes without an incoming flow in a container with start events, and nodes without an outgoing flow
+/// in one with end events.
 fn connected(doc: &Doc<'_>, node: El, out: &mut Out) {
     if beside_the_flow(doc, node) {
         return;

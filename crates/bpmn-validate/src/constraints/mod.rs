@@ -92,7 +92,7 @@ fn not_exportable(error: &xml::WriteError) -> Diagnostic {
     diagnostic::error("notExportable", error.to_string()).with_path(path)
 }
 
-/// What is found: the rule and the element.
+/// Findings: the rule and the element of each.
 #[derive(Default)]
 struct Out {
     found: Vec<(&'static str, El)>,

@@ -36,7 +36,7 @@ pub(super) fn is_uri(text: &str) -> bool {
     escapes && letters
 }
 
-/// What the schema makes an expression, formal only where it says so.
+/// Elements of type `tExpression`, formal only where they say so.
 const EXPRESSIONS: &[K] = &[
     K::ConditionExpression,
     K::Condition,
@@ -52,7 +52,7 @@ const EXPRESSIONS: &[K] = &[
     K::To,
 ];
 
-/// What the schema makes a formal expression.
+/// Elements of type `tFormalExpression`.
 const FORMAL: &[K] = &[K::FormalExpression, K::Transformation, K::MessagePath, K::DataPath];
 
 const EVENTS: &[K] =
@@ -160,21 +160,21 @@ fn processes(doc: &Doc<'_>, out: &mut Out) {
     }
 }
 
-/// What a reference may lead to.
+/// Kinds of elements that a reference may lead to.
 #[derive(Debug, Clone, Copy)]
 enum Set {
     /// Flow nodes.
     Nodes,
     Activities,
     EventDefinitions,
-    /// What takes part in a collaboration: participants, conversations, and flow nodes but for gateways.
+    /// Interaction nodes of a collaboration: participants, conversations, and flow nodes but for gateways.
     Interaction,
     Only(&'static [K]),
 }
 
 use Set::{Activities, EventDefinitions, Interaction, Nodes, Only};
 
-/// What holds the id of another element.
+/// Attribute or child that holds the id of another element.
 #[derive(Debug, Clone, Copy)]
 enum Member {
     Attribute(&'static str),

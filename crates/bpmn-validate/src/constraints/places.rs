@@ -1,4 +1,4 @@
-//! Where elements stand in the definition, by their ids.
+//! Places of elements in the definition, by their ids.
 
 use heddle_bpmn::model::{WorkflowDefinition, graphs, join};
 use serde_json::{Map, Value};

@@ -34,17 +34,17 @@ pub enum RuleProfile {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
-    /// Its name in the catalogue, such as `EXT096`.
+    /// Name of the constraint in the catalogue, such as `EXT096`.
     pub rule: &'static str,
-    /// The code of findings about it.
+    /// Code of the findings about it.
     pub code: &'static str,
-    /// From which profile on it binds.
+    /// Profile from which on it binds.
     pub profile: RuleProfile,
-    /// The clause of BPMN 2.0.2 that states it, or that describes the elements it is about.
+    /// Clause of BPMN 2.0.2 that states it, or that describes the elements it is about.
     pub clause: &'static str,
-    /// What must hold.
+    /// Condition that must hold, as text.
     pub constraint: &'static str,
-    /// What to do about a breach, as one sentence for people.
+    /// Remedy for a breach, as one sentence for people.
     pub remedy: &'static str,
 }
 
@@ -87,7 +87,7 @@ const PARTS: [&[Rule]; 4] = [flows::FLOWS, data::DATA, events::EVENTS, reference
 
 const COUNT: usize = PARTS[0].len() + PARTS[1].len() + PARTS[2].len() + PARTS[3].len();
 
-/// By name.
+/// All rules, sorted by name.
 pub(super) static RULES: &[Rule] = &joined();
 
 /// The parts one after the other, at compile time.

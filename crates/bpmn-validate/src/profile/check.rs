@@ -1,4 +1,4 @@
-//! What of a definition lies outside the Common Executable sub-class, by its tables.
+//! Findings about a definition that lies outside the Common Executable sub-class, by its tables.
 
 #![expect(
     clippy::indexing_slicing,
@@ -41,9 +41,9 @@ const PLAIN: &[K] = &[
 const CLOSED: &[K] =
     &[K::MultiInstanceLoopCharacteristics, K::StandardLoopCharacteristics, K::TimerEventDefinition];
 
-/// What lies outside the sub-class, each an error with the code `outsideProfile`: elements, events at their places, and
-/// expressions, types and services in other languages; elements without an attribute that the tables demand; conditions and
-/// default flows elsewhere than at their gateways. At most 1,000.
+/// Deviations from the sub-class, each an error with the code `outsideProfile`: elements, events at their
+/// places, and expressions, types and services in other languages; elements without an attribute that the
+/// tables demand; conditions and default flows elsewhere than at their gateways. At most 1,000.
 ///
 /// Nothing is found in a definition that can't be written as XML; the writer says why.
 pub fn outside_common_executable(definition: &WorkflowDefinition) -> Vec<Diagnostic> {

@@ -183,7 +183,7 @@ pub fn rendered(model: &str, wanted: impl Fn(&str, bool) -> bool) -> String {
     text.replace('@', BEFORE).replace('~', AFTER)
 }
 
-/// What an attribute or part looks like: the attribute with its value, or the name of the part's element.
+/// Mark of an attribute or part in the XML: the attribute with its value, or the name of the part's element.
 #[must_use]
 pub fn mark(model: &'static str, word: &str) -> Option<&'static str> {
     let parts = model.split('{').skip(1).filter_map(|piece| piece.split_once('}')?.0.split_once('|'));

@@ -32,7 +32,7 @@ fn nodes() -> Vec<K> {
     kinds
 }
 
-/// What every row of an element demands.
+/// Attributes and parts that every row of an element demands.
 fn demanded(element: K) -> Vec<&'static str> {
     let rows = ELEMENTS.iter().chain(SUPPORTING).filter(|(_, own, _)| *own == element);
     let rows: Vec<Vec<&str>> = rows
@@ -56,7 +56,7 @@ fn when(element: K, then: Vec<Value>) -> Value {
     json!({"if": {"properties": {"type": {"const": element.name()}}, "required": ["type"]}, "then": {"allOf": then}})
 }
 
-/// What a node of this element must be.
+/// Schema that a node of this element must meet.
 fn node(element: K) -> Value {
     let wanted = demanded(element);
     let members = MEMBERS.iter().filter(|(word, _)| wanted.contains(word));

@@ -8,7 +8,7 @@
 use super::flow::{FlowGraph, Guard, Ix, NONE, Role, activity, index};
 use super::net::{Kind, Net, NetEdge, NodeIx};
 
-/// What becomes of a token that an element sends on.
+/// Course of a token that an element sends on.
 #[derive(Debug)]
 enum Plan {
     Flow(Ix),
@@ -240,7 +240,7 @@ impl Builder<'_, '_> {
         Plan::of(Kind::AndSplit, parts)
     }
 
-    /// What follows an activity or an event: the flows for its outcome, its failure, or a bounded way back
+    /// Course after an activity or an event: the flows for its outcome, its failure, or a bounded way back
     /// exclude one another.
     fn sides(&self, flows: &[Ix]) -> Plan {
         let guard = |flow: &Ix| self.graph.flow(*flow).guard;

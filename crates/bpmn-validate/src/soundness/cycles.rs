@@ -77,7 +77,7 @@ pub(super) fn mark(net: &mut Net) {
 
 /// A cycle that no wait and no bound holds up.
 pub(super) struct Cycle {
-    /// Its elements, in document order.
+    /// Elements of the cycle, in document order.
     pub elements: Vec<Ix>,
     /// Whether a flow leads out of it.
     pub exit: bool,

@@ -11,7 +11,7 @@ use super::net::{EdgeIx, Kind, Net, NodeIx};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// What may be spent on the state spaces of one definition, so that the answer stays quick.
+/// Bounds of the state spaces of one definition, so that the answer stays quick.
 #[derive(Debug)]
 pub(super) struct Budget {
     /// Markings per scope.
@@ -23,14 +23,14 @@ pub(super) struct Budget {
 /// A marking: the edges with tokens in order, an edge once per token. Empty: the run has ended.
 type Marking = Rc<[EdgeIx]>;
 
-/// How a marking was first reached.
+/// Step that first reached a marking: the marking before it, and the node that fired.
 #[derive(Debug, Clone, Copy)]
 struct Origin {
     before: u32,
     node: NodeIx,
 }
 
-/// What was found in the state space.
+/// State space as explored, with the findings in it.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     markings: Vec<Marking>,

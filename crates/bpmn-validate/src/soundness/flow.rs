@@ -16,7 +16,7 @@ pub(super) type Ix = u32;
 /// No element, no flow, no edge.
 pub(super) const NONE: Ix = Ix::MAX;
 
-/// What an element does with tokens.
+/// Token behaviour of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// A start event.
@@ -57,10 +57,10 @@ pub(super) struct Element<'a> {
     pub instantiates: bool,
 }
 
-/// When a flow is taken, as far as no data is needed.
+/// Guard of a sequence flow, as far as no data is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Guard<'a> {
-    /// It has no condition.
+    /// No condition.
     Free,
     /// The condition is the literal true.
     True,
@@ -311,7 +311,7 @@ fn elements<'a>(
     (elements, boundaries)
 }
 
-/// What an element does with tokens: a gateway by its split, everything else by its group.
+/// Token behaviour of an element: a gateway's by its split, any other's by its group.
 fn role(kind: Option<K>, node: &Node) -> Role {
     match node.token_rules().1 {
         Splitting::First => Role::Exclusive,

@@ -52,16 +52,16 @@ use std::collections::HashSet;
 /// Most findings of a kind that are told.
 const MAX_FINDINGS: usize = 1_000;
 
-/// How the flow of a definition behaves.
+/// Soundness of the flow of a definition: findings by kind.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Soundness {
-    /// Where a token waits for others that can no longer come, or from where no end can be reached.
+    /// Deadlocks: a token waits for others that can no longer come, or can reach no end.
     pub deadlocks: Vec<Finding>,
-    /// Where tokens meet on one flow because nothing joined them.
+    /// Lack of synchronisation: tokens meet on one flow because nothing joined them.
     pub lack_of_synchronization: Vec<Finding>,
-    /// What no run reaches.
+    /// Elements that no run reaches.
     pub unreachable: Vec<Finding>,
     /// Livelocks: cycles without a wait state and without a bound.
     pub unbounded_cycles: Vec<Finding>,
@@ -69,7 +69,7 @@ pub struct Soundness {
     pub complete: bool,
     /// The scopes that were too large to judge to their end.
     pub unjudged: Vec<Unjudged>,
-    /// How many more findings there are than are told.
+    /// Number of findings beyond those listed.
     pub more: usize,
 }
 
@@ -87,7 +87,7 @@ pub struct Finding {
     pub path: String,
     /// One sentence for people.
     pub message: String,
-    /// What to do about it.
+    /// Remedy, as one sentence for people.
     pub remedy: String,
     /// The elements that fire, in order from a start, until it happens; empty for what is never reached.
     pub witness: Vec<String>,

@@ -14,7 +14,7 @@ pub(super) type EdgeIx = u32;
 /// Index of a rope in [`Ropes`].
 pub(super) type RopeIx = u32;
 
-/// What a node does with tokens.
+/// Token behaviour of a node of the net.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// One edge in, one out.

@@ -30,7 +30,7 @@ impl<'t> Lexer<'t> {
         Self { source, at: 0 }
     }
 
-    /// How much was read.
+    /// Number of bytes read.
     pub(super) fn used(&self) -> usize {
         self.at
     }

@@ -13,7 +13,7 @@ use parser::Expr;
 /// Longest text that is translated, in bytes.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Why a text is not translated: one clause, to stand behind a colon.
+/// Reason for leaving a text untranslated: one clause, to stand behind a colon.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JuelError(pub String);

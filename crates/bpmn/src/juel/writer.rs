@@ -6,7 +6,7 @@ use super::parser::{Expr, Operator};
 /// Longest FEEL written, in bytes.
 const MAX_WRITTEN: usize = 64 * 1024;
 
-/// What an expression surely gives.
+/// Type that an expression surely gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Boolean,

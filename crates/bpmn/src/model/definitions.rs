@@ -30,7 +30,7 @@ shape! {
         exporter_version: String,
         /// Default language of expressions, a URI.
         expression_language: String,
-        /// What the other members have no place for: fragments `heddle:residue`, one per element, and the
+        /// Content without a member of its own: fragments `heddle:residue`, one per element, and the
         /// extension elements of the root.
         extension_elements_xml: Vec<String>,
         /// Id.
@@ -79,9 +79,9 @@ shape! {
     struct BpmnImport {
         /// Kind of document, a URI.
         import_type: String,
-        /// Where it is.
+        /// Location of the document.
         location: String,
-        /// Its namespace.
+        /// Namespace of the imported elements.
         namespace: String,
     }
 

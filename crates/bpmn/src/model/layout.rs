@@ -37,7 +37,7 @@ shape! {
         executable: bool,
         /// Format: `bpmn`, `dmn`, `cmmn` or `json`.
         format: String,
-        /// What became of single elements.
+        /// Outcomes for single elements.
         items: Vec<ImportItem>,
         /// Name of the imported file.
         source_file_name: String,
@@ -47,9 +47,9 @@ shape! {
         version: String,
     }
 
-    /// What became of one element of an imported file.
+    /// Outcome for one element of an imported file.
     struct ImportItem {
-        /// What it was mapped to.
+        /// Settings to which it was mapped.
         #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
         configuration: Map<String, Value>,
         /// Id of the element of the definition.

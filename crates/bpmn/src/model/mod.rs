@@ -59,7 +59,7 @@ shape! {
         dmn: Box<Dmn>,
         /// Top-level edges.
         edges: Vec<Edge>,
-        /// Where the definition, or parts of it, came from.
+        /// Sources from which the definition, or parts of it, were imported.
         imports: Vec<Import>,
         /// Editor layout of the top-level graph.
         layout: Layout,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 shape! {
     /// A node: a flow node of BPMN or a node kind of the editor's own.
     struct Node {
-        /// What BPMN says about the node.
+        /// BPMN attributes of the node.
         bpmn: Box<NodeBpmn>,
         /// Settings of the node's executor or of its human task.
         #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
@@ -89,7 +89,7 @@ shape! {
         triggered_by_event: bool,
     }
 
-    /// What BPMN says about an activity beyond any flow node.
+    /// BPMN attributes of an activity beyond those of any flow node.
     struct Activity {
         /// Whether an ad-hoc sub-process cancels what is still running at its completion (default true).
         cancel_remaining_instances: bool,
@@ -121,7 +121,7 @@ shape! {
 
     /// An edge: a sequence flow unless its type says otherwise.
     struct Edge {
-        /// What BPMN says about the edge.
+        /// BPMN attributes of the edge.
         bpmn: Box<EdgeBpmn>,
         /// Name of the branch, for an editor.
         branch: String,
@@ -173,7 +173,7 @@ shape! {
         label: String,
         /// Path or name of the left operand.
         left: String,
-        /// What the condition reads: the variables or the last output.
+        /// Source that the condition reads: the variables or the last output.
         on: String,
         /// Operator, such as `equals`.
         operator: String,
@@ -183,31 +183,31 @@ shape! {
 
     /// A bounded loop along an edge.
     struct EdgeLoop {
-        /// What is carried into the next iteration.
+        /// Data carried into the next iteration.
         carry: LoopCarry,
         /// Pause before the next iteration, in seconds.
         delay_seconds: i64,
         /// Most iterations.
         maximum_iterations: i64,
-        /// What happens after the last iteration.
+        /// Action after the last iteration.
         on_maximum: LoopLimitAction,
     }
 
-    /// What a loop carries into its next iteration.
+    /// Data that a loop carries into its next iteration.
     struct LoopCarry {
-        /// The last error.
+        /// Whether the last error is carried.
         previous_error: bool,
-        /// The last output.
+        /// Whether the last output is carried.
         previous_output: bool,
-        /// What the reviewer said.
+        /// Whether the reviewer's feedback is carried.
         reviewer_feedback: bool,
-        /// What validation said.
+        /// Whether the feedback of validation is carried.
         validation_feedback: bool,
         /// Names of variables.
         variables: Vec<String>,
     }
 
-    /// What happens when a loop has run its most iterations.
+    /// Action of a loop that has run its most iterations.
     struct LoopLimitAction {
         /// Word of the action.
         action: String,

@@ -51,9 +51,9 @@ pub const MAX_JSON_DEPTH: usize = 62;
 pub struct Imported {
     /// The definition.
     pub definition: WorkflowDefinition,
-    /// What became of vendors' extensions and of elements without a place.
+    /// Outcomes for vendors' extensions and for elements without a place.
     pub items: Vec<ImportItem>,
-    /// What the reader has to say.
+    /// Findings of the reader.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -62,7 +62,7 @@ pub struct Imported {
 pub struct Written {
     /// The document, with its declaration, for UTF-8.
     pub xml: String,
-    /// What the writer has to say.
+    /// Findings of the writer.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn kind_named(name: &str) -> Kind {
     }
 }
 
-/// Where the search for a name begins: its length and three of its bytes tell the table's names apart well.
+/// First slot of the search for a name: its length and three of its bytes tell the table's names apart well.
 const fn slot(name: &[u8]) -> usize {
     let length = name.len();
     if length == 0 {
@@ -128,7 +128,7 @@ const fn same(left: &[u8], right: &[u8]) -> bool {
     true
 }
 
-/// By name in byte order, so that a binary search finds a row.
+/// Elements by name in byte order, so that a binary search finds a row.
 static ELEMENTS: &[ElementRow] = &SORTED;
 
 const UNSORTED: &[ElementRow] = crate::element::ROWS;

@@ -23,7 +23,7 @@ const F: Option<In> = Some(In::Full);
 
 const MULTIPLE: &str = r#"<messageEventDefinition messageRef="m"/><signalEventDefinition signalRef="g"/>"#;
 
-/// By the order of Table 10.93. The classes are those of Tables 2.1 and 2.2.
+/// Event types in the order of Table 10.93. The classes are those of Tables 2.1 and 2.2.
 pub(super) const TYPES: &[EventType] = &[
     EventType { name: "none", xml: "", parallel: false, places: [D, None, None, None, None, None, F, D] },
     EventType {
@@ -134,12 +134,12 @@ pub(super) struct Placed {
     pub common: bool,
     /// Whether clause 14 maps it to WS-BPEL.
     pub bpel: bool,
-    /// What is seen.
+    /// Result of the trial at that place.
     pub seen: SeenEvent,
 }
 
 impl Placed {
-    /// Its name for people.
+    /// Name of the event at its place, for people.
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.kind, PLACES[self.place])
     }
@@ -182,7 +182,7 @@ const PLACES: [&str; 8] = [
 ];
 
 impl EventType {
-    /// What is seen of the event at each place that the standard gives it.
+    /// Results of trying the event at each place that the standard gives it.
     pub(super) fn seen(&self) -> impl Iterator<Item = Placed> + '_ {
         let places = self.places.iter().enumerate();
         places.filter_map(|(place, class)| Some(self.placed(place, (*class)?)))

@@ -18,7 +18,7 @@ pub(super) enum In {
 /// A feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Feature {
-    /// Its name: the element with what tells it from others of the element.
+    /// Name of the feature: the element with what tells it from others of the element.
     pub name: &'static str,
     /// The element.
     pub element: &'static str,

@@ -1,4 +1,4 @@
-//! What this implementation claims of BPMN 2.0.2: classes, elements, events by place, languages, deviations.
+//! Claims about BPMN 2.0.2: classes, elements, events by place, languages, deviations.
 //!
 //! Nothing here is written by hand that the code could tell: each feature stands beside a small model, which is read,
 //! written and compiled, so the claims can't say other than the reader, the writer and the compiler do.
@@ -39,12 +39,13 @@ pub struct Class {
     /// `processModeling.descriptive`, `processModeling.analytic`, `processModeling.commonExecutable`,
     /// `processModeling.full`, `processExecution`, `bpelProcessExecution` or `choreographyModeling`.
     pub id: &'static str,
-    /// What counts: `modeling` (read and written without loss), `execution` (that, and executed where there is something to
-    /// execute), or `bpel` (executed, and mapped to WS-BPEL where clause 14 has a mapping).
+    /// Criterion of the class: `modeling` (read and written without loss), `execution` (that, and executed
+    /// where there is something to execute), or `bpel` (executed, and mapped to WS-BPEL where clause 14 has a
+    /// mapping).
     pub judged: &'static str,
-    /// How much of it is there.
+    /// Extent to which the class is met.
     pub status: Extent,
-    /// Its features.
+    /// Number of the class's features that are met, and of all.
     pub elements: Share,
     /// The features that are missing.
     pub missing: Vec<String>,
@@ -61,9 +62,9 @@ pub struct FeatureRow {
     pub parse: bool,
     /// Whether it is written as it was read.
     pub export: bool,
-    /// How much of it is executed.
+    /// Extent to which the feature is executed.
     pub execute: Extent,
-    /// Why it is not executed.
+    /// Reason why it is not executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
@@ -81,7 +82,7 @@ pub struct Position {
     pub modelled: bool,
     /// Whether it is executed there.
     pub executed: bool,
-    /// Why it is not executed.
+    /// Reason why it is not executed there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
@@ -91,7 +92,7 @@ pub struct Position {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ElementClaim {
-    /// Its name.
+    /// Name of the element, such as `userTask`.
     pub element: &'static str,
     /// The clause of BPMN 2.0.2 that defines it; null where the element table names none.
     pub clause: Option<&'static str>,
@@ -101,24 +102,24 @@ pub struct ElementClaim {
     pub parse: bool,
     /// Whether it is written as it was read.
     pub export: bool,
-    /// How much of it is executed.
+    /// Extent to which the element is executed.
     pub execute: Extent,
     /// The version of this program that the claim is made for.
     pub since: &'static str,
-    /// Its features, each tried with a model; empty for a part of other elements.
+    /// Features of the element, each tried with a model; empty for a part of other elements.
     pub features: Vec<FeatureRow>,
 }
 
-/// What the Common Executable sub-class demands (clause 2.2).
+/// Languages that the Common Executable sub-class demands (clause 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequiredLanguages {
-    /// Of data types.
+    /// Language of data types.
     pub r#type: &'static str,
-    /// Of service interfaces.
+    /// Language of service interfaces.
     pub service: &'static str,
-    /// Of data access.
+    /// Language of data access.
     pub expression: &'static str,
 }
 
@@ -127,11 +128,11 @@ pub struct RequiredLanguages {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OtherLanguages {
-    /// Of types that are checked at run time.
+    /// Languages of types that are checked at run time.
     pub r#type: &'static [&'static str],
-    /// Of service interfaces that are called.
+    /// Languages of service interfaces that are called.
     pub service: &'static [&'static str],
-    /// Of expressions that are evaluated.
+    /// Languages of expressions that are evaluated.
     pub expression: &'static [&'static str],
 }
 
@@ -140,9 +141,9 @@ pub struct OtherLanguages {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Languages {
-    /// What the Common Executable sub-class demands; whether it is there, the class says.
+    /// Languages that the Common Executable sub-class demands; whether they are there, its class says.
     pub required: RequiredLanguages,
-    /// What there is.
+    /// Languages that are evaluated beside or in place of them.
     pub also: OtherLanguages,
 }
 
@@ -405,7 +406,8 @@ fn element(row: &ElementRow, features: &[Judged], events: &[Placed]) -> Option<E
     })
 }
 
-/// How much of an element is executed: its features and events, or those of the element that it is a part of.
+/// Extent to which an element is executed: its features and events, or those of the element that it is a part
+/// of.
 fn executed(element: &'static str, features: &[Judged], events: &[Placed]) -> Extent {
     let owner = operational::owner(element);
     let own = features.iter().filter(|one| one.feature.element == owner && one.is_operational());

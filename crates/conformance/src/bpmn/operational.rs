@@ -137,7 +137,7 @@ const DATA_FEATURES: &[Feature] = &[
     ),
 ];
 
-/// Who does a task, and what messages belong together.
+/// Features of resource roles and of correlation.
 const ROLE_FEATURES: &[Feature] = &[
     feature(
         "resource",
@@ -280,7 +280,7 @@ const ROLE_FEATURES: &[Feature] = &[
     ),
 ];
 
-/// What events, services and types refer to.
+/// Features of root elements that events, services and types refer to.
 const ROOT_FEATURES: &[Feature] = &[
     feature(
         "message",

@@ -26,24 +26,24 @@ pub(super) enum Probe {
 /// A feature that a process runs with or without.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effect {
-    /// What stands around the process, and the content of the process, with the feature.
+    /// XML around the process, and the content of the process, with the feature.
     pub with: [&'static str; 2],
     /// The same without it.
     pub without: [&'static str; 2],
-    /// Why it is not executed, where it is not.
+    /// Reason why it is not executed, where it is not.
     pub why: &'static str,
 }
 
-/// What was seen of a probe.
+/// Result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// The element is read to a member of the definition.
+    /// Whether the element is read to a member of the definition.
     pub read: bool,
-    /// What was read is written, and read again it is the same.
+    /// Whether the definition is written, and is the same when read again.
     pub written: bool,
-    /// How much of it is executed.
+    /// Extent to which it is executed.
     pub executed: Extent,
-    /// Why it is not executed.
+    /// Reason why it is not executed.
     pub reason: Option<String>,
     /// Whether it has a mapping to WS-BPEL; none where there is nothing to map.
     pub mapped: Option<bool>,
@@ -140,15 +140,15 @@ fn compiled(definition: &WorkflowDefinition) -> (String, Option<String>) {
     (text.collect(), refused.map(|found| found.message.clone()))
 }
 
-/// What was seen of an event at its place.
+/// Result of trying an event at its place.
 pub(super) struct SeenEvent {
-    /// Event and definition are read to members, and written as they were.
+    /// Whether event and definition are read to members, and written as they were.
     pub modelled: bool,
-    /// A process with it can be published.
+    /// Whether a process with it can be published.
     pub executed: bool,
-    /// Why it can't.
+    /// Reason why it cannot be published.
     pub reason: Option<String>,
-    /// It has a mapping to WS-BPEL.
+    /// Whether it has a mapping to WS-BPEL.
     pub mapped: bool,
 }
 
@@ -167,7 +167,7 @@ pub(super) fn event(content: &str, elements: &[&str]) -> SeenEvent {
     }
 }
 
-/// How often an element's start tag stands in a text.
+/// Number of an element's start tags in a text.
 fn tags(text: &str, element: &str) -> usize {
     let tag = format!("<{element}");
     let ends = |at: usize| text[at..].chars().next().is_some_and(|next| " />\n".contains(next));
@@ -190,13 +190,13 @@ fn written(definition: &WorkflowDefinition, element: &str) -> bool {
         && again.is_ok_and(|again| again.definition == *definition)
 }
 
-/// What was seen of an attribute or part of an element.
+/// Result of trying an attribute or part of an element.
 pub(crate) struct Tried {
-    /// It is read to a member.
+    /// Whether it is read to a member.
     pub read: bool,
-    /// It is written as it was read.
+    /// Whether it is written as it was read.
     pub written: bool,
-    /// How much of it is executed.
+    /// Extent to which it is executed.
     pub executed: Extent,
 }
 
@@ -233,8 +233,8 @@ fn survey(source: &str) -> Option<Survey> {
     Some([source, residue(&definition).concat(), written.xml.replace("<bpmn:", "<")])
 }
 
-/// What was seen of an element that is part of others: read to a member in one of its places at least, written in each.
-/// None where the standard's schema has no such element.
+/// Result of trying an element that is part of others: read to a member in one of its places at least,
+/// written in each. None where the standard's schema has no such element.
 pub(super) fn part(element: &str) -> Option<(bool, bool)> {
     static SEEN: OnceLock<Vec<Survey>> = OnceLock::new();
     let seen = SEEN.get_or_init(|| PARTS.iter().filter_map(|source| survey(source)).collect());

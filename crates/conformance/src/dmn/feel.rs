@@ -13,7 +13,7 @@ const fn feel(
     Feature { group: Group::Feel, name, clause, level, mark: "", probe: Probe::Feel(text, value) }
 }
 
-/// What S-FEEL has first.
+/// Features of FEEL, those of S-FEEL first.
 pub(super) const FEATURES: &[Feature] = &[
     feel("number", "9.3", 2, "1.10 + .5", "1.6"),
     feel("number of 34 digits", "10.3.2", 3, "1/3 = 0.3333333333333333333333333333333333", "true"),

@@ -1,4 +1,4 @@
-//! What this implementation claims of DMN 1.5: levels, elements, boxed expressions, decision tables, FEEL, deviations.
+//! Claims about DMN 1.5: levels, elements, boxed expressions, decision tables, FEEL, deviations.
 //!
 //! Nothing here is written by hand that the code could tell: each feature stands beside a small model, which is read,
 //! written, compiled and evaluated, so the claims can't say other than the reader, the writer and the engine do.
@@ -22,7 +22,7 @@ use heddle_dmn::xml::{self, Version};
 /// The edition of the standard.
 pub const SPECIFICATION: &str = "DMN 1.5 (OMG formal/2024-01-01)";
 
-/// What a feature is part of.
+/// Part of the standard that a feature belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Group {
     Element,
@@ -55,7 +55,7 @@ pub struct FeatureClaim {
     pub execute: Extent,
     /// The version of this program that the claim is made for.
     pub since: &'static str,
-    /// Why it is not executed.
+    /// Reason why it is not executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub notes: Option<String>,
@@ -78,16 +78,16 @@ impl FeatureClaim {
 #[cfg_attr(feature = "schema", schema(as = DmnLevel))]
 #[serde(rename_all = "camelCase")]
 pub struct Level {
-    /// Its number.
+    /// Number of the level, from 1 to 3.
     pub level: u8,
-    /// What the level demands.
+    /// Demands of the level, as text.
     pub demands: &'static str,
-    /// What counts: `modeling` (read to members and written without loss) or `execution` (that, and evaluated where there
-    /// is something to evaluate).
+    /// Criterion of the level: `modeling` (read to members and written without loss) or `execution` (that,
+    /// and evaluated where there is something to evaluate).
     pub judged: &'static str,
-    /// How much of it is there.
+    /// Extent to which the level is met.
     pub status: Extent,
-    /// Its features; a level has those of the levels below it.
+    /// Number of the level's features that are met, and of all; a level has those of the levels below it.
     pub features: Share,
     /// The features that are missing.
     pub missing: Vec<String>,

@@ -29,9 +29,9 @@ pub(super) enum Probe {
 /// A feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Feature {
-    /// What it is part of.
+    /// Part of the standard that the feature belongs to.
     pub group: Group,
-    /// Its name.
+    /// Name of the feature.
     pub name: &'static str,
     /// The clause of DMN 1.5.
     pub clause: &'static str,
@@ -95,7 +95,7 @@ impl Probe {
     }
 }
 
-/// How often an element's start tag, or an attribute as it is written, stands in a text.
+/// Number of an element's start tags, or of an attribute as it is written, in a text.
 fn count(text: &str, mark: &str) -> usize {
     if mark.contains('=') {
         return text.matches(mark).count();

@@ -71,7 +71,7 @@ fn a_level_has_what_those_below_it_have() {
     assert!(missing.iter().any(|name| name == "functionDefinition carried out by Java"), "{missing:?}");
 }
 
-/// What is wrong with a decision of that logic.
+/// Codes of the errors and warnings of a model with this content.
 fn wrong(content: &str) -> Vec<String> {
     let source = probe::document_in(xml::MODEL_NS, content);
     let imported = xml::read(source.as_bytes()).unwrap();

@@ -25,7 +25,7 @@ struct Column {
     ordered: [Intervals; 4],
 }
 
-/// What lies between two values, either end open or closed or missing, and the rule that lets it through.
+/// Interval between two values, either end open or closed or missing, and the rule that lets it through.
 struct Interval {
     low: Option<(Value, bool)>,
     high: Option<(Value, bool)>,
@@ -39,7 +39,7 @@ struct Intervals {
     /// The ends in order; place `2i + 1` is the end `i` itself, `2i` lies before it.
     ends: Vec<Value>,
     leaves: usize,
-    /// Where the rules of each node begin.
+    /// Index of the first rule of each node in `rules`.
     starts: Vec<u32>,
     rules: Vec<u32>,
 }
@@ -126,7 +126,7 @@ impl Intervals {
     }
 }
 
-/// Where a rule's entry is kept while the column is built.
+/// Column under construction, with the intervals of the rules' entries by kind of value.
 #[derive(Default)]
 struct Builder {
     column: Column,

@@ -23,7 +23,7 @@ pub(super) struct Compiler<'c, 'm> {
     pub types: &'c mut Types<'m>,
     /// The names in sight, outermost first.
     pub names: Vec<Arc<str>>,
-    /// How many of them stand around the element; the others are its own.
+    /// Number of names that stand around the element; the others are its own.
     pub around: usize,
     /// The names that its texts use.
     pub used: HashSet<Arc<str>>,

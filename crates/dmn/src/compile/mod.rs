@@ -29,12 +29,12 @@ use heddle_xml::hash::{HashMap, HashSet};
 #[derive(Debug, Clone)]
 pub struct Model(pub(crate) Arc<Plan>);
 
-/// What compiling gives: a model even when parts of it are wrong, which then are null, and what is wrong.
+/// Result of compiling: a model even when parts of it are wrong, which then are null, and the diagnostics.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     /// The model.
     pub model: Model,
-    /// What is wrong or doubtful.
+    /// Errors, warnings and notes about the model.
     pub diagnostics: Vec<Diagnostic>,
 }
 

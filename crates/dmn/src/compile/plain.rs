@@ -166,7 +166,7 @@ mod tests_of_plain {
 
     use super::*;
 
-    /// What the text may be made of: whatever is read here is read so by FEEL too.
+    /// Pieces that texts are made of: whatever is read here is read so by FEEL too.
     const PIECES: [&str; 36] = [
         "\"a\"", "\"", "\\", "a", "true", "false", "null", "1", "-", "12.50", ".", "..", "[", "]", "(", ")",
         "<", ">", "=", "<=", ">=", "!=", ",", " ", "\n", "0", "00", "-3", "e5", "not(", "?", "+", "é",

@@ -12,21 +12,21 @@ use heddle_xml::hash::{HashMap, HashSet};
 /// Index of an element of the requirements graph.
 pub(crate) type NodeId = u32;
 
-/// Where a text of FEEL or another part of logic comes from.
+/// Origin of a text of FEEL or of another part of logic.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
     /// Id of the nearest element that has one.
     pub id: Option<Arc<str>>,
     /// Name of the decision or function around.
     pub owner: Option<Arc<str>>,
-    /// Where the text begins.
+    /// Start of the text.
     pub at: At,
 }
 
 /// A type with its constraints.
 #[derive(Debug)]
 pub(crate) struct ItemType {
-    /// Its name, for messages.
+    /// Name of the type, for messages.
     pub name: Arc<str>,
     pub feel: Type,
     /// The types that it names because they lie within themselves.
@@ -172,7 +172,7 @@ pub(crate) struct Node {
     pub kind: Option<Arc<ItemType>>,
     pub place: Place,
     pub body: Body,
-    /// What its logic may name.
+    /// Requirements, whose names its logic may use.
     pub requirements: Vec<Requirement>,
     /// Imports that its logic names as a whole.
     pub imports: Vec<Import>,

@@ -62,7 +62,7 @@ pub(crate) enum Test {
     Constants {
         tests: Vec<Value>,
         negated: bool,
-        /// For inputs that are no scalars.
+        /// Program for inputs that are no scalars.
         program: Deferred,
         place: Place,
     },

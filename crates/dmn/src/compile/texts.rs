@@ -12,7 +12,7 @@ use crate::model::{At, UnaryTestsText};
 /// The types that a text names.
 pub(super) type Named<'n> = &'n mut dyn FnMut(&str, &mut Texts) -> Option<Type>;
 
-/// How texts of a model are compiled.
+/// Settings for compiling the texts of a model, with the diagnostics so far.
 #[derive(Default)]
 pub(super) struct Texts {
     pub diagnostics: Vec<Diagnostic>,
@@ -30,7 +30,7 @@ fn is_feel(language: &str) -> bool {
     language.is_empty() || language.to_ascii_lowercase().contains("feel")
 }
 
-/// What a text of Java's unified expression language means in FEEL, when it is only a literal or the path of a
+/// FEEL for a text of Java's unified expression language, when it is only a literal or the path of a
 /// variable: these are most of what models of workflow engines have in it.
 fn juel(text: &str) -> Option<String> {
     let text = text.trim();
@@ -130,7 +130,7 @@ impl Texts {
         Options { dialect: self.dialect, names, members }
     }
 
-    /// Why a text in that language cannot be compiled.
+    /// Reason why a text in that language cannot be compiled, which is reported too; none for FEEL.
     fn foreign(&mut self, language: Option<&String>, place: &Place) -> Option<Arc<str>> {
         let language = language.or(self.language.as_ref())?;
         if is_feel(language) {

@@ -55,7 +55,7 @@ fn has_timed_dates(model: &DecisionModel) -> bool {
 pub(super) struct Types<'m> {
     documents: &'m [Document<'m>],
     definitions: Vec<HashMap<&'m str, &'m ItemDefinition>>,
-    /// By document and name.
+    /// Types compiled so far, by document and name.
     known: Vec<HashMap<String, Option<Arc<ItemType>>>>,
     /// Constraints compiled so far, by the address of their text.
     tests: HashMap<*const UnaryTestsText, Option<Arc<AllowedValues>>>,

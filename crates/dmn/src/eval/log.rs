@@ -1,4 +1,4 @@
-//! Why something was null, and what was decided how.
+//! Reasons for nulls, and explanations of results.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const MAX_REASONS: usize = 50;
 /// Tables and decisions kept in an explanation.
 const MAX_EXPLAINED: usize = 10_000;
 
-/// Why a part of a result is null.
+/// Reason why a part of a result is null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reason {
@@ -36,7 +36,7 @@ pub struct Reason {
     pub offset: Option<usize>,
 }
 
-/// How results came about.
+/// Explanation of results: the decisions that led to them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
@@ -44,7 +44,7 @@ pub struct Explanation {
     pub decisions: Vec<DecisionExplanation>,
 }
 
-/// How a decision's result came about.
+/// Explanation of a decision's result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionExplanation {
@@ -61,14 +61,14 @@ pub struct DecisionExplanation {
     pub tables: Vec<TableExplanation>,
 }
 
-/// How a table's result came about.
+/// Explanation of a table's result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TableExplanation {
     /// Id of the table, or of the nearest element around that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element_id: Option<String>,
-    /// What was tested.
+    /// Inputs with the values tested.
     pub inputs: Vec<TableInput>,
     /// The rules that matched.
     pub hits: Vec<TableHit>,
@@ -82,7 +82,7 @@ pub struct TableExplanation {
 pub struct TableInput {
     /// The input's text.
     pub expression: String,
-    /// Its value.
+    /// Value of the input.
     pub value: Json,
 }
 
@@ -90,16 +90,16 @@ pub struct TableInput {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TableHit {
-    /// Its number, from 1.
+    /// Number of the rule, from 1.
     pub rule: usize,
-    /// Its id.
+    /// Id of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its outputs, when they were evaluated.
+    /// Outputs of the rule, when they were evaluated.
     pub outputs: Vec<Json>,
 }
 
-/// What is written down during an evaluation.
+/// Record of an evaluation: reasons for nulls and, where asked for, explanations.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub reasons: Vec<Reason>,

@@ -23,7 +23,7 @@ const INDEXED: usize = 32;
 /// The entries of a context so far, over what is around it.
 struct Entries<'s> {
     values: Vec<(Arc<str>, Value)>,
-    /// Where each name stands, once there are many.
+    /// Index of each name in `values`, once there are many.
     places: HashMap<Arc<str>, usize>,
     around: &'s dyn Scope,
 }

@@ -19,7 +19,7 @@ use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
 use crate::compile::plan::{Body, FunctionLogic, Import, Kind, Logic, Node, NodeId, Plan, Service};
 
-/// How to evaluate.
+/// Options of an evaluation.
 #[derive(Debug, Clone)]
 pub struct EvalOptions {
     /// The present time.
@@ -42,7 +42,7 @@ impl EvalOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ElementRef(NodeId);
 
-/// What kind of element a reference means.
+/// Kind of element that a reference means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementKind {
     /// Input data.
@@ -60,16 +60,16 @@ pub enum ElementKind {
 pub struct Outcome {
     /// The value; null when it has none, for one of the reasons.
     pub value: Value,
-    /// Why parts were null.
+    /// Reasons why parts were null.
     pub reasons: Vec<Reason>,
-    /// How the results came about, when that was asked for.
+    /// Explanation of the result, when one was asked for.
     pub explanation: Option<Explanation>,
 }
 
-/// Why there is no result.
+/// Error of an evaluation that gives no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluateError {
-    /// Nothing of that name or id.
+    /// No decision or decision service has that name or id.
     #[error("the model has no decision or decision service {0:?}")]
     Unknown(String),
     /// A limit was exceeded.
@@ -244,14 +244,14 @@ struct Frame<'e> {
     slots: Vec<Option<Value>>,
 }
 
-/// What the logic of an element can name.
+/// Scope of an element's logic: the names that it can use.
 struct NodeScope<'s> {
     frame: &'s Frame<'s>,
     node: &'s Node,
 }
 
 impl Import {
-    /// What is required of the imported model, by its names there.
+    /// Required elements of the imported model as a context, by their names there.
     fn context(&self, scope: &dyn Scope) -> Value {
         let member = |(local, qualified): &(Arc<str>, Arc<str>)| {
             (local.clone(), scope.get(qualified).map_or(Value::Null, Ref::into_value))
@@ -535,7 +535,7 @@ impl NodeFunction {
     }
 }
 
-/// What a business knowledge model sees besides its parameters: the functions that it requires.
+/// Scope of a business knowledge model besides its parameters: the functions that it requires.
 struct FunctionScope<'s> {
     plan: &'s Arc<Plan>,
     node: &'s Node,

@@ -17,7 +17,7 @@ pub enum AssociationDirection {
 }
 
 shape! {
-    /// Who makes or owns decisions.
+    /// Organisational unit that makes or owns decisions.
     struct OrganizationUnit {
         /// Id.
         id: String,
@@ -27,7 +27,7 @@ shape! {
         description: String,
         /// Label.
         label: String,
-        /// Where it is described.
+        /// URI of its description.
         #[serde(rename = "URI")]
         uri: String,
         + lists {
@@ -39,7 +39,7 @@ shape! {
         @ at
     }
 
-    /// What decisions are measured by.
+    /// Measure of business performance that decisions affect.
     struct PerformanceIndicator {
         /// Id.
         id: String,
@@ -49,7 +49,7 @@ shape! {
         description: String,
         /// Label.
         label: String,
-        /// Where it is described.
+        /// URI of its description.
         #[serde(rename = "URI")]
         uri: String,
         + lists {

@@ -88,11 +88,11 @@ mod schema {
     }
 }
 
-/// What carries out a function.
+/// Kind of a function, by what carries it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum FunctionKind {
-    /// Its body.
+    /// Expression in the body of the function.
     #[default]
     #[serde(rename = "FEEL")]
     Feel,
@@ -135,7 +135,7 @@ shape! {
         label: String,
         /// Namespace of the document.
         namespace: String,
-        /// Where it is found.
+        /// URI of the document.
         location_uri: String,
         /// Kind of what is imported: the namespace of its schema.
         import_type: String,
@@ -244,7 +244,7 @@ shape! {
         label: String,
         /// Type of the result.
         type_ref: String,
-        /// What is called; its value is a function.
+        /// Function to call, as an expression whose value is a function.
         #[cfg_attr(feature = "schema", schema(no_recursion))]
         called_function: BoxedExpression,
         + lists {
@@ -273,7 +273,7 @@ shape! {
         label: String,
         /// Type of the result.
         type_ref: String,
-        /// What carries it out; FEEL when absent.
+        /// Kind of the function; FEEL when absent.
         kind: FunctionKind,
         /// The body.
         #[cfg_attr(feature = "schema", schema(no_recursion))]
@@ -343,7 +343,7 @@ shape! {
         /// The list.
         #[cfg_attr(feature = "schema", schema(no_recursion))]
         r#in: BoxedExpression,
-        /// What is made from each item.
+        /// Expression for each item of the result.
         #[cfg_attr(feature = "schema", schema(no_recursion))]
         r#return: BoxedExpression,
         @ at

@@ -21,7 +21,7 @@ macro_rules! shape {
             $( $(#[$inner])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$ty>, )*
             $( $( $(#[$list_meta])* #[serde(default, skip_serializing_if = "Vec::is_empty")] pub $list: Vec<$item>, )* )?
             $(
-                /// Where it stands in the document that it was read from.
+                /// Position in the document that it was read from.
                 #[serde(skip)]
                 pub $at: $crate::model::At,
             )?
@@ -47,7 +47,7 @@ pub use table::{
     RuleAnnotationClause, UnaryTestsText,
 };
 
-/// Where something stands in the XML that it was read from; 0 when it was not. It does not count when models are
+/// Position in the XML that something was read from; 0 when it was not. It does not count when models are
 /// compared.
 #[derive(Debug, Clone, Copy, Default, Eq)]
 pub struct At {
@@ -70,7 +70,7 @@ shape! {
         id: String,
         /// Name.
         name: String,
-        /// What the model is for.
+        /// Description of the model's purpose.
         description: String,
         /// Namespace of the elements; imports and references from other documents name it.
         namespace: String,
@@ -110,9 +110,9 @@ shape! {
             groups: Group,
             /// Elements by a common name.
             element_collections: ElementCollection,
-            /// What decisions are measured by.
+            /// Measures of business performance that decisions affect.
             performance_indicators: PerformanceIndicator,
-            /// Who makes or owns decisions.
+            /// Organisational units that make or own decisions.
             organization_units: OrganizationUnit,
         }
         @ at
@@ -131,7 +131,7 @@ shape! {
         label: String,
         /// Namespace of the model imported.
         namespace: String,
-        /// Where it is found.
+        /// URI of the document with the model.
         location_uri: String,
         /// Kind of what is imported: the namespace of its schema.
         import_type: String,
@@ -185,7 +185,7 @@ shape! {
         allowed_answers: String,
         /// The variable that holds its result.
         variable: InformationItem,
-        /// Its logic.
+        /// Decision logic: the expression that gives the result.
         expression: BoxedExpression,
         + lists {
             /// Decisions and inputs whose values it uses.
@@ -317,10 +317,10 @@ shape! {
         r#type: String,
         /// Reference to its owner.
         owner: String,
-        /// Where it is found.
+        /// URI of the source.
         location_uri: String,
         + lists {
-            /// What it depends on.
+            /// Requirements: decisions, inputs and other sources that it depends on.
             authority_requirements: AuthorityRequirement,
         }
         @ at

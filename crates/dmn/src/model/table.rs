@@ -32,22 +32,22 @@ pub enum HitPolicy {
     OutputOrder,
 }
 
-/// What `COLLECT` makes of the outputs.
+/// Aggregation that `COLLECT` applies to the outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Aggregation {
-    /// Their sum.
+    /// Sum of the outputs.
     Sum,
-    /// How many there are.
+    /// Number of the outputs.
     Count,
-    /// The least.
+    /// Least of the outputs.
     Min,
-    /// The greatest.
+    /// Greatest of the outputs.
     Max,
 }
 
-/// How a table is drawn.
+/// Orientation of a table's drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Orientation {
@@ -77,7 +77,7 @@ shape! {
         hit_policy: HitPolicy,
         /// Aggregation of `COLLECT`.
         aggregation: Aggregation,
-        /// How the table is drawn.
+        /// Orientation of the table's drawing.
         preferred_orientation: Orientation,
         /// Heading of the outputs.
         output_label: String,
@@ -102,7 +102,7 @@ shape! {
         description: String,
         /// Label.
         label: String,
-        /// What the rules test.
+        /// Expression whose value the rules test.
         input_expression: LiteralExpression,
         /// Tests that every input passes.
         input_values: UnaryTestsText,

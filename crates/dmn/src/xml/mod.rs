@@ -69,7 +69,7 @@ impl Version {
         })
     }
 
-    /// Its number.
+    /// Number of the version, such as `1.5`.
     #[must_use]
     pub const fn number(self) -> &'static str {
         match self {
@@ -89,11 +89,11 @@ pub struct Imported {
     pub model: DecisionModel,
     /// The version of DMN that it was read as.
     pub version: Version,
-    /// What the reader has to say.
+    /// Diagnostics of the reader.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why a model could not be written.
+/// Error of a model that cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// The document that the model came from is not well-formed.

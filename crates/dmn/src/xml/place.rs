@@ -7,12 +7,12 @@ use crate::model::At;
 /// Bytes between two counts.
 const STEP: usize = 256;
 
-/// What stands before a [`STEP`]th byte.
+/// Line breaks, line start and characters before a [`STEP`]th byte.
 #[derive(Clone, Copy)]
 struct Mark {
     /// Line breaks.
     breaks: u32,
-    /// Where the line begins that it lies in.
+    /// Byte offset of the line that it lies in.
     line: usize,
     /// Characters.
     characters: u32,
@@ -33,7 +33,7 @@ struct Last {
     offset: usize,
     /// Line breaks before it.
     breaks: u32,
-    /// Where its line begins.
+    /// Byte offset of its line.
     line: usize,
 }
 
@@ -51,7 +51,7 @@ fn breaks(bytes: &[u8]) -> u32 {
     count(bytes, |byte| byte == b'\n')
 }
 
-/// Where the last line begins within the bytes, if one does.
+/// Byte offset of the last line that begins within the bytes, if one does.
 fn last_line(bytes: &[u8]) -> Option<usize> {
     bytes.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1)
 }

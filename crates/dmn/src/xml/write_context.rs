@@ -1,4 +1,4 @@
-//! What stands around the decisions, as it is written: artifacts, collections and business context.
+//! Writing of the elements around the decisions: artifacts, collections and business context.
 
 use super::write::{Attributes, Writer};
 use crate::model::{AssociationDirection, Decision, DecisionModel, ImportedValues};
@@ -31,7 +31,8 @@ impl Writer<'_> {
         self.references("usingTask", &it.using_tasks);
     }
 
-    /// In the order of the schema: artifacts, collections, business context.
+    /// Writes the elements around the decisions in the schema's order: artifacts, collections, business
+    /// context.
     pub(super) fn around(&mut self, model: &DecisionModel) {
         for it in &model.text_annotations {
             let attributes: Attributes<'_> =

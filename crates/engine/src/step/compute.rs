@@ -147,7 +147,7 @@ impl Machine<'_> {
     }
 }
 
-/// What the event tells of an evaluation.
+/// Event data of a decision's evaluation.
 fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluated {
     let Outcome { value, reasons, explanation } = outcome;
     let Explanation { decisions } = explanation.unwrap_or_default();

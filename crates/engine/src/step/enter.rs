@@ -1,4 +1,4 @@
-//! What a node does when it is activated (clause 13.3 to 13.5).
+//! Activation of nodes (clause 13.3 to 13.5).
 
 use super::wait::Wait;
 use super::{At, Machine, StepFault, expression};
@@ -215,7 +215,7 @@ impl Machine<'_> {
             .ok_or_else(|| expression(format!("priority: {value} is not a whole number from 0 to 100")))
     }
 
-    /// What the boundary events of an activity wait for.
+    /// Waits of an activity's boundary events.
     fn boundary(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<Wait>, StepFault> {
         let mut waits = Vec::new();
         for &event in &self.graph.node(ix).boundary {

@@ -8,7 +8,7 @@ use heddle_bpmn_graph::{NodeIx, Schedule, Start, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What has come.
+/// Event that has come from outside.
 #[derive(Clone)]
 pub(super) enum Arrival {
     Timer,

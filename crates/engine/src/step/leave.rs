@@ -1,4 +1,4 @@
-//! How a node instance ends: its outgoing flows, and the end of scopes.
+//! Completion of node instances: their outgoing flows, and the end of scopes.
 
 use super::{At, Machine, StepFault};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
@@ -6,7 +6,7 @@ use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{FlowIx, NodeIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
-/// How a node instance came to its end.
+/// Result of a node instance that came to its end.
 #[derive(Default)]
 pub(super) struct Completion {
     pub skipped: bool,

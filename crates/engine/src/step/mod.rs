@@ -24,10 +24,10 @@ use std::sync::Arc;
 /// The most node activations of one step; tokens beyond it wait behind an incident.
 pub const MAX_ACTIVATIONS: u32 = 10_000;
 
-/// What a command led to.
+/// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What happened, in order; appended to the run's history.
+    /// Events in order; appended to the run's history.
     pub events: Vec<Event>,
     /// The state after the events.
     pub state: State,
@@ -60,7 +60,7 @@ const fn admit(state: &State, command: &Command) -> Result<(), Rejection> {
     }
 }
 
-/// What stops a node: an incident of the run, or a rejection of the whole command.
+/// Fault that stops a node: an incident of the run, or a rejection of the whole command.
 enum StepFault {
     Rejected(Rejection),
     Incident(IncidentCode, String),
@@ -76,7 +76,7 @@ fn expression(message: impl Into<String>) -> StepFault {
     StepFault::Incident(IncidentCode::ExpressionError, message.into())
 }
 
-/// Where an event happens.
+/// Place of an event in the run.
 #[derive(Clone, Copy)]
 struct At {
     node: Option<NodeIx>,

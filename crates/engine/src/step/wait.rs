@@ -19,7 +19,7 @@ enum What {
 }
 
 impl Machine<'_> {
-    /// What an event waits for; an error event waits for nothing that comes from outside.
+    /// Wait of an event; an error event waits for nothing that comes from outside.
     pub(super) fn wait_for(
         &self,
         node: NodeIx,
@@ -52,7 +52,7 @@ impl Machine<'_> {
         Ok(Wait { node, what })
     }
 
-    /// What the event sub-processes of a scope wait for.
+    /// Waits of the event sub-processes of a scope.
     pub(super) fn listeners(&self, content: ScopeIx, scope: LocalId) -> Result<Vec<Wait>, StepFault> {
         let mut waits = Vec::new();
         for &start in &self.graph.scope(content).listeners {
@@ -85,7 +85,7 @@ impl Machine<'_> {
         self.emit(at, EventKind::TimerScheduled { timer_id, due_at, cycle: cycle.map(Box::new) });
     }
 
-    /// Where a wait stands in the history: at its host, or, for an event sub-process, at its scope.
+    /// Place of a wait in the history: at its host, or, for an event sub-process, at its scope.
     pub(super) fn wait_at(&self, node: NodeIx, host: LocalId) -> At {
         if matches!(self.graph.node(node).work, Work::Start(_)) {
             return At { node: Some(node), ..At::scope(host) };

@@ -1,4 +1,4 @@
-//! How fast expressions and decisions are read and evaluated on one core, beside feelin.
+//! Benchmark of reading and evaluating expressions and decisions on one core, beside feelin.
 
 use anyhow::Result;
 

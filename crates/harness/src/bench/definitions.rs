@@ -1,4 +1,4 @@
-//! How fast definitions are read, written, validated and compiled on one core, beside bpmn-moddle.
+//! Benchmark of reading, writing, validating and compiling definitions on one core, beside bpmn-moddle.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

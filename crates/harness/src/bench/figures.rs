@@ -10,13 +10,13 @@ use std::time::Duration;
 pub(crate) struct Figure {
     /// The database under the server.
     pub backend: &'static str,
-    /// What was measured.
+    /// Name of the measurement.
     pub name: String,
     /// Callers at the same time, where that matters.
     pub callers: Option<usize>,
     /// The value.
     pub value: f64,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: &'static str,
 }
 
@@ -46,7 +46,7 @@ impl Latencies {
         self.0.extend(other.0);
     }
 
-    /// How many there are.
+    /// Number of latencies.
     pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }

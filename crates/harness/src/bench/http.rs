@@ -74,7 +74,7 @@ struct Bench {
     human: String,
 }
 
-/// What a caller does over and over.
+/// Work that a caller repeats.
 #[derive(Clone)]
 enum Work {
     /// The same request.
@@ -93,7 +93,7 @@ struct Measure {
     runs: bool,
 }
 
-/// What one measurement gives.
+/// Result of one measurement.
 struct Measured {
     latencies: Latencies,
     seconds: f64,

@@ -19,7 +19,7 @@ pub(crate) struct Connection {
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 struct Head {
     status: u16,
-    /// Where the body begins.
+    /// Byte offset of the body.
     body: usize,
     length: Length,
 }

@@ -15,7 +15,7 @@ use clap::Subcommand;
 
 use heddle_harness::workspace;
 
-/// What is measured.
+/// Subject of a benchmark.
 #[derive(Subcommand)]
 pub(crate) enum Subject {
     /// Requests, durable starts and round trips over HTTP.
@@ -35,7 +35,7 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
     }
 }
 
-/// What an example prints, which is built as a release is.
+/// Standard output of an example, which is built as a release is.
 fn example(package: &str, name: &str, features: &[&str], arguments: &[&OsStr]) -> Result<String> {
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--quiet", "--release", "--package", package, "--example", name]);

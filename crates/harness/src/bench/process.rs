@@ -1,4 +1,4 @@
-//! What a process used, from /proc.
+//! Processor time and memory that a process used, from /proc.
 
 use std::fs;
 

@@ -21,7 +21,7 @@ use super::report::Outcome;
 use super::scene::{self, Scene};
 use super::steps;
 
-/// What happens in the background is given this long before it counts as not happening.
+/// Longest wait for something in the background before it counts as not happening.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 const PAUSE: Duration = Duration::from_millis(25);
 /// The furthest that timers are followed.

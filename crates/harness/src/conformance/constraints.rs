@@ -127,7 +127,8 @@ fn rule_of(path: &Path) -> String {
     format!("REF{digits:0>3}")
 }
 
-/// What `validate` is asked for by the rule's profile, in the order tried: a rule without a row may stand in any.
+/// Profiles to ask `validate` for by the rule's profile, in the order tried: a rule without a row may stand
+/// in any.
 fn words(binding: Option<&str>) -> &'static [&'static str] {
     match binding {
         Some("commonExec") => &["commonExecutable"],

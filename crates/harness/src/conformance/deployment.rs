@@ -25,7 +25,7 @@ pub(crate) struct Deployment {
 /// A file as a workflow.
 #[derive(Debug)]
 pub(crate) struct Workflow {
-    /// Its id.
+    /// Id of the workflow.
     pub id: String,
     /// The ids of its processes.
     pub processes: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Workflow {
     pub names: BTreeMap<String, String>,
 }
 
-/// Why a deployment does not stand.
+/// Reason why a deployment was refused.
 #[derive(Debug)]
 pub(crate) struct Refused(pub String);
 

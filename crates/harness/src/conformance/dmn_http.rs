@@ -83,7 +83,7 @@ async fn through(scene: &mut Scene, suite: &Suite, number: usize, report: &mut R
     Ok(())
 }
 
-/// What a case calls.
+/// Name of the decision or service that a case calls.
 fn called<'c>(case: &'c TestCase, result: &'c ResultNode) -> &'c str {
     case.invocable.as_deref().filter(|_| case.kind == Invocable::Service).unwrap_or(&result.name)
 }

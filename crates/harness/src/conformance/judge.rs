@@ -1,4 +1,4 @@
-//! What a case's runs come to, and whether that is what was expected.
+//! Judgement of a case: the state of its runs against the expected one.
 
 #![expect(
     clippy::indexing_slicing,
@@ -21,12 +21,12 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Its id.
+    /// Id of the run; empty when absent.
     pub(crate) fn id(&self) -> &str {
         self.run["id"].as_str().unwrap_or_default()
     }
 
-    /// Its state.
+    /// State of the run, as the API names it; empty when absent.
     pub(crate) fn state(&self) -> &str {
         self.run["state"].as_str().unwrap_or_default()
     }

@@ -10,41 +10,41 @@ use serde_json::{Map, Value};
 /// One deployment with the cases that run on it.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Model {
-    /// Its name in reports.
+    /// Name of the model in reports.
     pub id: String,
     /// Files of one deployment, relative to the folder of `expectations.json`.
     pub files: Vec<String>,
-    /// Why it may be judged otherwise.
+    /// Note of the suite; one with "count as skipped" lets the model be refused.
     #[serde(default)]
     pub note: Option<String>,
-    /// Its cases.
+    /// Cases that run on the deployment.
     pub cases: Vec<Case>,
 }
 
 /// One start with what happens next.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Case {
-    /// None: nothing is started, a timer does it.
+    /// Start of the run; none when nothing is started, but a timer does it.
     #[serde(default)]
     pub start: Option<Start>,
     /// The start must be refused.
     #[serde(default)]
     pub expect_start_error: Option<Value>,
-    /// In order.
+    /// Steps after the start, in order.
     #[serde(default)]
     pub steps: Vec<Value>,
-    /// Judged at the end.
+    /// Expectation that is judged at the end.
     #[serde(default)]
     pub expect: Option<Expect>,
 }
 
-/// How an instance begins.
+/// Start of an instance, by process or by message.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 pub(crate) struct Start {
-    /// By process id.
+    /// Id of the process to start.
     #[serde(default)]
     pub process: Option<String>,
-    /// By message name.
+    /// Name of the message that starts it.
     #[serde(default)]
     pub message: Option<String>,
     /// Input, or the message's payload.
@@ -52,7 +52,7 @@ pub(crate) struct Start {
     pub variables: Map<String, Value>,
 }
 
-/// What must hold at the end.
+/// State expected of the runs at the end of a case.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Expect {
     /// `completed`, `active`, `error` or `not-active`.

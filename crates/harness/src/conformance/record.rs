@@ -14,9 +14,9 @@ use heddle_harness::{out, workspace};
 
 /// A suite whose results are recorded.
 struct Kept {
-    /// Its name, which is the file's too.
+    /// Name of the suite, which is the file's too.
     name: &'static str,
-    /// What it tries, for people.
+    /// Subject of the suite, for people.
     about: &'static str,
     /// Folders below that of the shared suites.
     folders: &'static [&'static str],

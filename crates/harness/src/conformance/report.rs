@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use heddle_harness::out;
 
-/// What a case came to.
+/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub(crate) enum Outcome {
@@ -12,7 +12,7 @@ pub(crate) enum Outcome {
     Passed,
     /// Not as expected.
     Failed { reason: String },
-    /// Its model may be refused, and was.
+    /// The model may be refused, and was.
     Skipped { reason: String },
 }
 
@@ -23,10 +23,10 @@ pub(crate) struct Result {
     pub model: String,
     /// The case, counted from 1 within its model.
     pub case: usize,
-    /// What it came to.
+    /// Outcome of the case.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How long it took.
+    /// Duration of the case, in milliseconds.
     pub milliseconds: u128,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Report {
     pub suite: &'static str,
     /// The database under the server; none when the server was given.
     pub backend: Option<&'static str>,
-    /// In the order they ran.
+    /// Cases in the order they ran.
     pub cases: Vec<Result>,
 }
 

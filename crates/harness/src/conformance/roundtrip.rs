@@ -37,11 +37,11 @@ pub(crate) struct Options {
 
 /// A BPMN document of a folder.
 pub(crate) struct Source {
-    /// Where it stands.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its path below the folder it was found in.
+    /// Path below the folder it was found in.
     pub relative: PathBuf,
-    /// Its bytes.
+    /// Bytes of the file.
     pub bytes: Vec<u8>,
 }
 

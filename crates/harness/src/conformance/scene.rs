@@ -19,7 +19,7 @@ use heddle_harness::server::{self, Backend, Build, Mode, Server};
 /// A server whose clock moved further than this is replaced: its trial licence must not run out.
 const CLOCK_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
 
-/// Where cases run.
+/// Server, client and clock that cases run with.
 pub(crate) struct Scene {
     origin: Origin,
     client: Client,

@@ -34,11 +34,11 @@ pub(crate) struct Options {
     exports: Option<PathBuf>,
 }
 
-/// What bpmn-moddle says of one file.
+/// Reading of one file by bpmn-moddle.
 #[derive(Debug, Deserialize)]
 struct Reading {
     file: PathBuf,
-    /// Its warnings by what they complain about.
+    /// Warnings, by what they complain about.
     warnings: Vec<String>,
 }
 
@@ -163,7 +163,7 @@ impl Tools {
         Ok(Self { moddle, schema })
     }
 
-    /// What the schema has against a file; none when it is valid.
+    /// Complaint of the schema about a file; none when it is valid.
     fn complaint(&self, path: &Path) -> Result<Option<String>> {
         let mut command = Command::new("xmllint");
         command.args(["--noout", "--nonet", "--schema"]).arg(&self.schema).arg(path);
@@ -176,7 +176,7 @@ impl Tools {
         Ok(Some(first.rsplit('/').next().unwrap_or(first).trim().to_owned()))
     }
 
-    /// What bpmn-moddle says of files.
+    /// Warnings of bpmn-moddle by file.
     fn readings(&self, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, Vec<String>>> {
         let list = self.moddle.folder.join("files.json");
         std::fs::write(&list, serde_json::to_vec(files)?).context("the list cannot be written")?;

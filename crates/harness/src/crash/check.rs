@@ -1,4 +1,4 @@
-//! What must hold after the last restart.
+//! Checks after the last restart.
 
 #![expect(
     clippy::indexing_slicing,
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::load::Ledger;
 use heddle_harness::client::Client;
 
-/// How long due timers may take after the last restart.
+/// Longest wait for due timers after the last restart.
 const TIMER_LIMIT: Duration = Duration::from_secs(60);
 const AT_ONCE: usize = 8;
 

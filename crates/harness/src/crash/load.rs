@@ -18,7 +18,7 @@ use heddle_harness::client::{Answer, Client};
 /// A run whose start was acknowledged.
 #[derive(Debug, Clone)]
 pub(crate) struct Acknowledged {
-    /// Its id.
+    /// Id of the run.
     pub run: String,
     /// The caller's own name for it, unique.
     pub key: String,
@@ -26,7 +26,7 @@ pub(crate) struct Acknowledged {
     pub completed: bool,
 }
 
-/// What callers know.
+/// Answers that callers have had.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// Acknowledged starts.
@@ -64,7 +64,7 @@ pub(crate) struct Caller {
     pub random: Random,
 }
 
-/// What one call came to.
+/// Outcome of one call.
 enum Outcome {
     Done(Answer),
     /// Nobody knows whether it happened.

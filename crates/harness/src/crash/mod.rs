@@ -20,7 +20,7 @@ use crate::prepare;
 /// Options of `crash`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// How often the server is killed.
+    /// Number of times the server is killed.
     #[arg(long, default_value_t = 50)]
     kills: u32,
     /// Database of the started server.

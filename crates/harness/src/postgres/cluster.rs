@@ -18,7 +18,7 @@ pub struct Cluster {
     owned: bool,
 }
 
-/// What tests don't need is off: nothing has to survive the loss of power.
+/// Options that turn off what tests don't need: nothing has to survive the loss of power.
 const QUICK: &str = "-c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
                      -c max_connections=200 -c shared_buffers=64MB";
 

@@ -12,7 +12,7 @@ use super::{Setting, fetch, make, sign_in};
 use heddle_harness::client::Client;
 use heddle_harness::server::{Mode, Server};
 
-/// What an operation needs before it can succeed.
+/// Precondition of an operation that is tried apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     /// A signed-in administrator.

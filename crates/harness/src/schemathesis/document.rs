@@ -1,4 +1,4 @@
-//! What a run needs to know of an OpenAPI document: its operations and samples of its bodies.
+//! OpenAPI document of a run: its operations and samples of its bodies.
 
 #![expect(
     clippy::indexing_slicing,

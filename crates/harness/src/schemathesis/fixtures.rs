@@ -20,9 +20,9 @@ use crate::prepare;
 /// Known-good calls and real path parameters, by operation.
 #[derive(Debug, Default)]
 pub(crate) struct Fixtures {
-    /// For the hooks: a list of calls for each operation.
+    /// Calls for the hooks, in a list for each operation.
     pub cases: BTreeMap<String, Vec<Value>>,
-    /// For the configuration: path parameters that generated calls use.
+    /// Path parameters for the configuration, which generated calls use.
     pub parameters: BTreeMap<String, Map<String, Value>>,
     /// The caller's organisation: a generated one would be refused before anything else is looked at.
     pub organization: Option<String>,

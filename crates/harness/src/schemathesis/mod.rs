@@ -48,7 +48,7 @@ pub(crate) struct Options {
 /// The documents by the name of their place.
 const DOCUMENTS: [&str; 2] = ["openapi", "openapi-platform"];
 
-/// What all starts of the tool share.
+/// Setting that all starts of the tool share.
 pub(crate) struct Setting<'a> {
     options: &'a Options,
     tool: Tool,

@@ -1,4 +1,4 @@
-//! What the tool's NDJSON report says about each operation.
+//! NDJSON report of the tool: statuses seen for each operation.
 
 #![expect(
     clippy::indexing_slicing,

@@ -18,7 +18,7 @@ const CHECKS: &str =
 /// The installed tool with a folder for what it writes.
 pub(crate) struct Tool {
     program: PathBuf,
-    /// Where its files go.
+    /// Folder for the tool's files.
     pub folder: PathBuf,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Tool {
 pub(crate) struct Start<'a> {
     /// Names the files of this start.
     pub name: &'a str,
-    /// Where the document is.
+    /// Location of the OpenAPI document.
     pub document: String,
     /// Bearer token; none for an anonymous start.
     pub token: Option<&'a str>,

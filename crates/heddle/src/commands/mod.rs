@@ -121,7 +121,7 @@ async fn operate(config: Config) -> Result<Composition> {
     Ok(Composition::operate(config).await?)
 }
 
-/// In which organisation, and in whose name.
+/// Organisation and account that a command acts with.
 async fn acting(core: &Composition, place: &Place) -> Result<Acting> {
     let Some(email) = place.account.as_deref() else {
         let message = "`--as EMAIL` is needed: an account of the organisation, in whose name it is done";

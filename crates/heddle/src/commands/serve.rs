@@ -21,7 +21,7 @@ const STOP_LIMIT: Duration = Duration::from_millis(4500);
 /// The demo workflow that the printed commands start.
 const FIRST_WORKFLOW: &str = "purchase-approval";
 
-/// What the server says of itself once it takes connections.
+/// Report of the server on itself once it takes connections.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Ready {
@@ -141,7 +141,7 @@ fn write_ready(path: &Path, ready: &Ready) -> Result<()> {
     Ok(())
 }
 
-/// What a newcomer reads: where it is, the first credentials, and the next three commands.
+/// Greeting for a newcomer: the address, the first credentials, and the next three commands.
 fn greeting(ready: &Ready, workflow: Option<&str>) -> String {
     let address = &ready.address;
     let mut text =

@@ -21,19 +21,19 @@ const MAX_LENGTH: usize = 64 * 1024;
 const ASSERTION: &[u8] = b"heddle/licence/v1";
 const LINE: usize = 64;
 
-/// Why a text is not a licence.
+/// Defect of a text that is not a licence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// Its form is not right.
+    /// Malformed text.
     #[error("the text is not a licence")]
     Form,
-    /// It is signed with a key that is not known here.
+    /// Signing key that is not known here.
     #[error("the licence is signed with a key that is not known here: `{0}`")]
     UnknownKey(String),
-    /// Its signature is not right.
+    /// Signature that is not right.
     #[error("the licence's signature is not right")]
     Signature,
-    /// Its claims can't be read.
+    /// Claims that can't be read.
     #[error("the licence's claims can't be read: {0}")]
     Claims(String),
 }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use heddle_kernel::Timestamp;
 use heddle_policy::licence::{
-    Claims, ClockFacts, Installation, Licence, LicenceState, RequestCredentials, Signer, evaluate,
+    Claims, ClockFacts, Installation, Licence, LicenceState, PresentedLicence, Signer, evaluate,
 };
 use parking_lot::{Mutex, RwLock};
 
 use crate::key::InstallationKey;
 use crate::records::InstallationState;
 
-/// What stands in the place of the licence.
+/// Result of reading the row's licence.
 #[derive(Debug, Clone)]
 enum Reading {
     Missing,
@@ -52,9 +52,9 @@ impl Kept {
 
     pub(crate) fn licence(&self, clock: ClockFacts) -> Licence {
         let presented = match &self.reading {
-            Reading::Missing => RequestCredentials::Missing,
-            Reading::Invalid => RequestCredentials::Invalid,
-            Reading::Signed(claims, signer) => RequestCredentials::Signed(claims, *signer),
+            Reading::Missing => PresentedLicence::Missing,
+            Reading::Invalid => PresentedLicence::Invalid,
+            Reading::Signed(claims, signer) => PresentedLicence::Signed(claims, *signer),
         };
         let installation = Installation { id: &self.state.installation_id, revoked: &self.state.revoked };
         let claims = match &self.reading {
@@ -104,7 +104,7 @@ impl Licences {
             None => {
                 let clock = ClockFacts { now, high_water_mark: now };
                 let installation = Installation { id: "", revoked: &[] };
-                Licence { state: evaluate(RequestCredentials::Missing, clock, installation), claims: None }
+                Licence { state: evaluate(PresentedLicence::Missing, clock, installation), claims: None }
             }
         }
     }

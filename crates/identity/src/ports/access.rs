@@ -1,4 +1,4 @@
-//! Who a token stands for and what he may.
+//! Users behind tokens, and their permissions.
 
 use async_trait::async_trait;
 use heddle_kernel::{TenantId, Timestamp, UserId};
@@ -6,7 +6,7 @@ use heddle_usecase::StoreError;
 
 use crate::records::{ApiToken, GrantRow, Membership, Role, Session, User};
 
-/// What kind of token was shown.
+/// Kind of token that was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// A session's.
@@ -15,7 +15,7 @@ pub enum TokenKind {
     ApiToken,
 }
 
-/// What a token belongs to.
+/// Credential to which a token belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
     /// A session.
@@ -24,29 +24,30 @@ pub enum Credential {
     ApiToken(ApiToken),
 }
 
-/// What a user is and may in an organisation.
+/// Standing of a user in an organisation: membership and permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TenantAccess {
-    /// His membership, if there is one; ended ones as well.
+    /// Membership of the user, if there is one; ended ones as well.
     pub membership: Option<Membership>,
     /// The roles that the membership names.
     pub roles: Vec<Role>,
-    /// The grants and denies that apply to him, to one of these roles or to everyone; ended ones may be left out.
+    /// Grants and denies that apply to the user, to one of these roles or to everyone; ended ones may be left
+    /// out.
     pub grants: Vec<GrantRow>,
     /// The organisation's authorization revision; 0 when there is no such organisation.
     pub revision: i64,
 }
 
-/// Who a token stands for and what he may in an organisation.
+/// User for whom a token stands, with their standing in an organisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// What the token belongs to.
+    /// Credential to which the token belongs.
     pub credential: Credential,
     /// The user.
     pub user: User,
     /// The organisation asked for, or the credential's own, or the user's home.
     pub tenant: TenantId,
-    /// What he is and may there.
+    /// Standing of the user there.
     pub standing: TenantAccess,
 }
 
@@ -54,9 +55,9 @@ pub struct Access {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait AccessStore: Send + Sync {
-    /// Who the token with this SHA-256 (lower-case hex) stands for, and what he may in `tenant`, or, when that is none,
-    /// in the credential's own organisation, or in the user's home. Also for sessions that have ended and accounts that are
-    /// switched off: the use case decides.
+    /// User for whom the token with this SHA-256 (lower-case hex) stands, with their standing in `tenant`,
+    /// or, when that is none, in the credential's own organisation, or in the user's home. Also for sessions
+    /// that have ended and accounts that are switched off: the use case decides.
     async fn access(
         &self,
         kind: TokenKind,
@@ -64,7 +65,8 @@ pub trait AccessStore: Send + Sync {
         tenant: Option<TenantId>,
     ) -> Result<Option<Access>, StoreError>;
 
-    /// A user and what he is and may in an organisation; none for a user who is neither at home nor a member there.
+    /// User with their standing in an organisation; none for a user who is neither at home nor a member
+    /// there.
     async fn standing(
         &self,
         tenant: TenantId,

@@ -8,34 +8,34 @@ use heddle_usecase::StoreError;
 
 use crate::records::{GrantPrincipal, GrantRow, Member, Membership, Organization, Role, User, UserState};
 
-/// How a change that may leave nobody in charge, or something without its base, ended.
+/// Outcome of a change that may leave nobody in charge, or something without its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It was written.
+    /// Change written.
     Done,
-    /// It was not: an organisation would have no active member with the owner role and without an end.
+    /// Refusal: an organisation would have no active member with the owner role and without an end.
     LastOwner,
-    /// It was not: these depend on it; never empty.
+    /// Refusal: these depend on it; never empty.
     InUse(Vec<Dependents>),
 }
 
-/// So many things of a kind that depend on another.
+/// Resources of one type that depend on another, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependents {
     /// The type of resource.
     pub kind: &'static str,
-    /// How many there are.
+    /// Number of dependents of this type.
     pub count: u64,
 }
 
-/// How an addition that a licence may limit ended.
+/// Outcome of an addition that a licence may limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitOutcome {
-    /// It was written.
+    /// Addition written.
     Done,
-    /// It was not: so many there are already.
+    /// Refusal: the licence allows no more.
     LimitReached {
-        /// How many there are.
+        /// Number in use already.
         used: u64,
     },
 }
@@ -45,9 +45,9 @@ pub enum LimitOutcome {
 pub struct NewOrganization {
     /// The organisation.
     pub organization: Organization,
-    /// Its system roles.
+    /// System roles of the organisation.
     pub roles: Vec<Role>,
-    /// Its first owner.
+    /// Membership of the first owner.
     pub owner: Membership,
 }
 
@@ -56,11 +56,11 @@ pub struct NewOrganization {
 pub struct NewUser {
     /// The account.
     pub user: User,
-    /// Its membership in its home organisation.
+    /// Membership in the home organisation.
     pub membership: Membership,
 }
 
-/// Which accounts are wanted.
+/// Filter for accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserFilter {
     /// A part of the e-mail address or the name, in any case.
@@ -69,10 +69,10 @@ pub struct UserFilter {
     pub state: Option<UserState>,
 }
 
-/// Which grants are wanted.
+/// Filter for grants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantFilter {
-    /// To whom they apply.
+    /// Principal to whom they apply.
     pub principal: Option<GrantPrincipal>,
     /// The type.
     pub resource: Option<String>,
@@ -80,7 +80,7 @@ pub struct GrantFilter {
     pub selector: Option<String>,
 }
 
-/// What was there and was deleted.
+/// Resource that was there and was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tombstone {
     /// An organisation; kind `organization`.

@@ -13,11 +13,11 @@ use crate::records::{InstallationState, Usage};
 /// An audit event as it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// Its id.
+    /// Id of the event.
     pub id: EventId,
     /// The organisation; none for the installation as a whole.
     pub tenant: Option<TenantId>,
-    /// When.
+    /// Instant of the event.
     pub at: Timestamp,
     /// The kind of its actor.
     pub actor_kind: Stored<ActorKind>,
@@ -25,23 +25,23 @@ pub struct AuditEvent {
     pub actor_id: Option<String>,
     /// A name for people.
     pub actor_display: String,
-    /// What: `workflow.created`, ...
+    /// Action: `workflow.created`, ...
     pub action: String,
-    /// On what kind of thing.
+    /// Type of the resource.
     pub resource_type: String,
-    /// On which one.
+    /// Id of the resource; none for an action on no single one.
     pub resource_id: Option<String>,
-    /// How it ended.
+    /// Outcome of the action.
     pub outcome: Stored<Outcome>,
     /// The request that asked for it.
     pub request_id: String,
-    /// From where.
+    /// Address of the client.
     pub client_ip: Option<String>,
-    /// What else there is to say.
+    /// Further details of the action.
     pub details: Value,
 }
 
-/// Which audit events are wanted; all that is given must fit.
+/// Filter for audit events; all that is given must fit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditFilter {
     /// The action; all that begin so when it ends in `.*`.
@@ -54,13 +54,13 @@ pub struct AuditFilter {
     pub resource_id: Option<String>,
     /// `succeeded`, `denied` or `failed`.
     pub outcome: Option<String>,
-    /// From this instant on.
+    /// Earliest instant.
     pub from: Option<Timestamp>,
-    /// Before this instant.
+    /// Instant before which they lie.
     pub to: Option<Timestamp>,
 }
 
-/// What set-up writes.
+/// Rows that set-up writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetUp {
     /// The first organisation with its system roles; its owner is the first user.
@@ -94,7 +94,7 @@ pub trait InstallationStore: Send + Sync {
     /// Writes first organisation, first user and the row. `Duplicate` when there is any user.
     async fn set_up(&self, set_up: &SetUp, journal: &Journal) -> Result<(), StoreError>;
 
-    /// How many organisations and users there are.
+    /// Counts of organisations and users.
     async fn usage(&self) -> Result<Usage, StoreError>;
 
     /// Adds an audit event that belongs to no other change: a refusal or a failed sign-in.

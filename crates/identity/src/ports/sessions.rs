@@ -10,11 +10,11 @@ use crate::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 /// Whether a sign-in may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// It may; it already counts as a failure, until a success clears the count.
+    /// Permission; the attempt already counts as a failure, until a success clears the count.
     Allowed(Throttle),
-    /// Not before then.
+    /// Refusal until an instant.
     Refused {
-        /// When the next one may be tried.
+        /// Earliest instant of the next attempt.
         next_at: Timestamp,
     },
 }
@@ -43,7 +43,7 @@ pub struct PasswordChange {
     pub expected: Revision,
     /// The session that goes on; all others of the user end.
     pub keep: Option<SessionId>,
-    /// When.
+    /// Instant of the change.
     pub at: Timestamp,
 }
 

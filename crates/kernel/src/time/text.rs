@@ -8,7 +8,7 @@ use std::fmt;
 
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 
-/// Where the text is being read.
+/// Reader of a text: the bytes that are still to be read.
 struct Reader<'a>(&'a [u8]);
 
 /// Nanoseconds since the epoch; none when the text is no date and time with an offset.

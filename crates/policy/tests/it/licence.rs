@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use heddle_kernel::Timestamp;
 use heddle_policy::licence::{
-    Claims, ClockFacts, Installation, Kind, Licence, LicenceState, RequestCredentials, Restriction, Signer,
+    Claims, ClockFacts, Installation, Kind, Licence, LicenceState, PresentedLicence, Restriction, Signer,
     evaluate,
 };
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ fn at(now: Timestamp) -> ClockFacts {
 }
 
 fn state(claims: &Claims, clock: ClockFacts) -> LicenceState {
-    evaluate(RequestCredentials::Signed(claims, Signer::Vendor), clock, INSTALLATION)
+    evaluate(PresentedLicence::Signed(claims, Signer::Vendor), clock, INSTALLATION)
 }
 
 fn restricted(reason: Restriction) -> LicenceState {
@@ -78,13 +78,13 @@ fn what_is_wrong_with_a_licence_is_told() {
     let clock = at(day(200));
     let good = claims();
     let signed = |claims, signer, installation| {
-        evaluate(RequestCredentials::Signed(claims, signer), clock, installation)
+        evaluate(PresentedLicence::Signed(claims, signer), clock, installation)
     };
     let foreign = Claims { installation_id: "elsewhere".to_owned(), ..claims() };
     let own = Claims { installation_id: "here".to_owned(), ..claims() };
-    assert_eq!(evaluate(RequestCredentials::Missing, clock, INSTALLATION), restricted(Restriction::Missing));
+    assert_eq!(evaluate(PresentedLicence::Missing, clock, INSTALLATION), restricted(Restriction::Missing));
     assert_eq!(
-        evaluate(RequestCredentials::Invalid, clock, INSTALLATION),
+        evaluate(PresentedLicence::Invalid, clock, INSTALLATION),
         restricted(Restriction::InvalidSignature)
     );
     assert_eq!(signed(&foreign, Signer::Vendor, INSTALLATION), restricted(Restriction::WrongInstallation));
@@ -107,7 +107,7 @@ fn an_installation_signs_a_short_trial_for_itself_and_nothing_else() {
         ..claims()
     };
     let own = |claims: &Claims| {
-        evaluate(RequestCredentials::Signed(claims, Signer::Installation), at(day(101)), INSTALLATION)
+        evaluate(PresentedLicence::Signed(claims, Signer::Installation), at(day(101)), INSTALLATION)
     };
     assert_eq!(own(&trial), LicenceState::Trial { expires_at: day(130) });
     for wrong in [

@@ -1,4 +1,4 @@
-//! What is claimed of the standards, and the evidence for it.
+//! Claims of conformance to the standards, and the evidence for them.
 
 use heddle_api::operations::ops;
 use heddle_api::wire::conformance::{

@@ -19,7 +19,7 @@ macro_rules! alike {
     )+};
     (@back $domain:ident $module:ident $wire:ident [] $($variant:ident)+) => {};
     (@back $domain:ident $module:ident $wire:ident [$to_domain:ident] $($variant:ident)+) => {
-        /// What the literal on the wire means.
+        /// Meaning of the literal on the wire.
         pub(super) const fn $to_domain(of: wire::$module::$wire) -> $domain {
             match of {
                 $(wire::$module::$wire::$variant => $domain::$variant,)+

@@ -28,20 +28,20 @@ const LEAST_FREE: u64 = 256 << 20;
 const LITTLE_FREE: u64 = 2 << 30;
 /// A clock that is behind the latest time seen by more than this is worth a word.
 const BEHIND_SECONDS: i64 = 5;
-/// How long a running server may take to answer.
+/// Longest time that a running server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How a check ended.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Finding {
     /// All is well.
     Ok,
-    /// It works; something is to be looked at.
+    /// Works; something is to be looked at.
     Warning,
-    /// It does not work.
+    /// Does not work.
     Failed,
-    /// It could not be looked at.
+    /// Could not be looked at.
     Skipped,
 }
 
@@ -61,11 +61,11 @@ impl Finding {
 /// A check and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was checked: `database`, `key`, `licence`, `disk`, `clock`.
+    /// Subject of the check: `database`, `key`, `licence`, `disk`, `clock`.
     pub name: &'static str,
-    /// How it ended.
+    /// Result of the check.
     pub status: Finding,
-    /// What was found, and what to do about it.
+    /// Finding in words, and what to do about it.
     pub message: String,
 }
 

@@ -197,7 +197,7 @@ impl TaskRows {
 
 /// A unit's rows, or why it can't be written.
 type Prepared = Result<UnitRows, StoreError>;
-/// What became of each unit.
+/// Outcome of each unit.
 type Answers = Vec<Result<(), StoreError>>;
 
 /// Writes units, each for itself. The answers stand in the order of the units.
@@ -228,7 +228,8 @@ fn begun(prepared: &[Prepared]) -> BTreeSet<(Id, Id)> {
     prepared.iter().flatten().flat_map(|rows| rows.begun().map(|workflow| (rows.tenant, workflow))).collect()
 }
 
-/// Why a unit can't be tried: it can't be written, or a workflow of it is not there (any more).
+/// Checks that a unit can be tried; an error when it can't be written, or a workflow of it is not there (any
+/// more).
 fn admitted<'a>(prepared: &'a Prepared, there: &HashSet<(Id, Id)>) -> Result<&'a UnitRows, StoreError> {
     let rows = prepared.as_ref().map_err(Clone::clone)?;
     if rows.begun().all(|workflow| there.contains(&(rows.tenant, workflow))) {

@@ -42,7 +42,7 @@ async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, 
     Ok(answers)
 }
 
-/// What stands in one savepoint.
+/// Work of one savepoint.
 enum Work<'a> {
     Together(&'a [&'a UnitRows]),
     Alone(&'a UnitRows),

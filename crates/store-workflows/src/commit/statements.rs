@@ -22,7 +22,7 @@ macro_rules! statements {
             if changed == 0 { Err(StoreError::Stale.into()) } else { Ok(()) }
         }
 
-        /// What is not a run comes first: it tells soonest that somebody else was faster.
+        /// Writes a unit. All that is not a run comes first: it tells soonest that somebody else was faster.
         pub(crate) $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
             if let Some(id) = rows.delivered {
                 let row = outbox::table.find((rows.tenant, id));
@@ -143,12 +143,12 @@ macro_rules! statements {
     };
 }
 
-/// On SQLite's own connection.
+/// Statements on SQLite's own connection.
 pub(crate) mod blocking {
     statements!(diesel::SqliteConnection, diesel::RunQueryDsl, (), ());
 }
 
-/// On PostgreSQL's.
+/// Statements on PostgreSQL's connection.
 pub(crate) mod waiting {
     statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, (async), (.await));
 }

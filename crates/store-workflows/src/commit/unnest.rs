@@ -33,7 +33,7 @@ pub(crate) async fn insert(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(),
     insert_waits(conn, units).await
 }
 
-/// What new runs wait for. Few units of a burst have any.
+/// Inserts the timers, subscriptions, tasks and outgoing messages of new runs. Few units of a burst have any.
 async fn insert_waits(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
     macro_rules! add {
         ($table:expr, $rows:expr) => {

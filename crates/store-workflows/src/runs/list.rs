@@ -16,7 +16,7 @@ use crate::words::RunStateWord;
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
 
-/// What one query reads of the list: so many runs, behind the one at which it begins.
+/// Chunk of the list that one query reads: so many runs, behind the one at which it begins.
 #[derive(Clone, Copy)]
 struct Chunk {
     from: Option<Key>,

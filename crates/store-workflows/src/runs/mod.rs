@@ -39,7 +39,7 @@ impl std::fmt::Debug for SqlRunStore {
 }
 
 impl SqlRunStore {
-    /// In this database, whose schema is up to date.
+    /// Store in this database, whose schema is up to date.
     #[must_use]
     pub const fn new(db: Db) -> Self {
         Self { db }

@@ -1,4 +1,4 @@
-//! What runs and workflows wait for: timers, messages and signals.
+//! Waits of runs and workflows: timers, messages and signals.
 
 use crate::schema::{run_subscriptions, run_timers, start_bindings, workflows};
 use diesel::{
@@ -67,7 +67,7 @@ pub(crate) async fn due_starts(db: &Db, now: Timestamp, limit: i64) -> Result<Ve
     })
 }
 
-/// When something is due next.
+/// Instant at which a timer of a run or a start is due next.
 pub(crate) async fn next_due(db: &Db) -> Result<Option<Timestamp>, StoreError> {
     read!(db, |conn| {
         let timer: Option<At> = run_timers::table

@@ -26,16 +26,16 @@ const LETTERS: usize = 80;
 /// The place of a workflow in a list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Key {
-    /// By creation, in microseconds.
+    /// Instant of creation in microseconds, and id.
     #[serde(rename = "c")]
     Created(i64, WorkflowId),
-    /// By change, in microseconds.
+    /// Instant of the last change in microseconds, and id.
     #[serde(rename = "u")]
     Updated(i64, WorkflowId),
-    /// By name.
+    /// Display name, and id.
     #[serde(rename = "n")]
     Name(String, WorkflowId),
-    /// By a name of which these are the first letters.
+    /// First letters of a longer display name, and id.
     #[serde(rename = "l")]
     LongName(String, WorkflowId),
 }

@@ -31,7 +31,7 @@ impl std::fmt::Debug for SqlWorkflowStore {
 }
 
 impl SqlWorkflowStore {
-    /// In this database, whose schema is up to date.
+    /// Store in this database, whose schema is up to date.
     #[must_use]
     pub const fn new(db: Db) -> Self {
         Self { db }

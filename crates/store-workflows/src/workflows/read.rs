@@ -20,7 +20,7 @@ use crate::words::{RunStateWord, WorkflowStateWord};
 /// Runs of a workflow in a state, with or without an incident.
 type Counted = (Id, RunStateWord, bool, i64);
 
-/// What stands beside workflows for a reader: which are starred, and runs by state, each by one query.
+/// Views of workflows for a reader: which are starred, and runs by state, each by one query.
 pub(crate) async fn views(
     db: &Db,
     tenant: TenantId,
@@ -96,7 +96,7 @@ pub(crate) async fn get(
     views(db, tenant, user, vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
 }
 
-/// Its draft.
+/// Draft of a workflow.
 pub(crate) async fn draft(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {
     read!(db, |conn| {
         let stored: Option<Vec<u8>> = workflows::table
@@ -112,7 +112,7 @@ pub(crate) async fn draft(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<D
     })
 }
 
-/// Its versions, newest first.
+/// Versions of a workflow, newest first.
 pub(crate) async fn versions(
     db: &Db,
     tenant: TenantId,
@@ -181,7 +181,7 @@ pub(crate) async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<
     })
 }
 
-/// Where it stands.
+/// State of a workflow, and the number of its active version.
 pub(crate) async fn standing(
     db: &Db,
     tenant: TenantId,

@@ -53,7 +53,7 @@ macro_rules! claim {
     }};
 }
 
-/// Why a change met no row.
+/// Failure of a change that met no row: another revision, or no such workflow.
 macro_rules! refused {
     ($conn:ident, $workflow:expr) => {{
         let row =

@@ -14,10 +14,10 @@ use crate::records::Workflow;
 use crate::{Problem, UseCaseError};
 use heddle_usecase::sha256_hex;
 
-/// Which process, and in which form.
+/// Request for an export to BPEL: the process and its form.
 #[derive(Debug, Clone, Default)]
 pub struct BpelRequest {
-    /// Which definition.
+    /// Definition to export.
     pub version: VersionChoice,
     /// Id of the process; absent is every process.
     pub process: Option<String>,
@@ -119,7 +119,7 @@ fn archived(files: &[ProcessFile]) -> zip::result::ZipResult<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// What the mapping has to say about a definition that no rule of BPMN speaks against.
+/// Diagnostics of the mapping on a definition that no rule of BPMN speaks against.
 pub(super) fn findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let mut found = heddle_bpmn_validate::structure(definition);
     if !found.iter().any(|one| one.severity == Severity::Error) {

@@ -16,14 +16,14 @@ use crate::records::{Draft, RunCounts, StartBinding, Workflow, WorkflowState, Wo
 use crate::{JournalFor, Problem, UseCaseError};
 use heddle_usecase::{canonical_sha256, check_revision};
 
-/// What a new workflow is made of.
+/// Properties of a new workflow.
 #[derive(Debug, Clone)]
 pub struct NewWorkflow {
     /// Unique within the organisation.
     pub slug: String,
-    /// Its name.
+    /// Name for people.
     pub display_name: String,
-    /// Its description, maybe empty.
+    /// Description, maybe empty.
     pub description: String,
     /// A free label.
     pub folder_id: Patch<String>,
@@ -36,15 +36,15 @@ pub struct NewWorkflow {
 /// A change of a workflow; absent members stay.
 #[derive(Debug, Clone, Default)]
 pub struct WorkflowPatch {
-    /// Its name.
+    /// New name for people.
     pub display_name: Option<String>,
-    /// Its description.
+    /// New description.
     pub description: Option<String>,
-    /// Its slug.
+    /// New slug.
     pub slug: Option<String>,
-    /// Its label.
+    /// New label.
     pub folder_id: Patch<String>,
-    /// Into or out of the archive.
+    /// Move into or out of the archive.
     pub archived: Option<bool>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
@@ -198,7 +198,7 @@ impl Definitions {
         workflow.updated_by = context.user_id();
     }
 
-    /// What can start the active version.
+    /// Start bindings of the active version.
     async fn bindings(
         &self,
         context: &RequestContext,
@@ -215,7 +215,7 @@ impl Definitions {
 pub struct SavedDraft {
     /// The definition's JSON, or null.
     pub draft: Draft,
-    /// Its typed view.
+    /// Typed view of the draft.
     pub definition: Option<WorkflowDefinition>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,

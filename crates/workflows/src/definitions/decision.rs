@@ -26,7 +26,7 @@ pub(super) struct ReadDecisions {
     pub version: &'static str,
     /// Whether every decision can be evaluated.
     pub executable: bool,
-    /// What becomes of its parts.
+    /// Outcomes for its parts.
     pub items: Vec<ImportItem>,
     /// Findings, as publishing has them.
     pub diagnostics: Vec<Diagnostic>,

@@ -17,10 +17,10 @@ use crate::records::Workflow;
 use crate::{Problem, UseCaseError};
 use heddle_usecase::sha256_hex;
 
-/// Which document, and in which form.
+/// Request for an export to DMN: the document and its form.
 #[derive(Debug, Clone, Default)]
 pub struct DmnRequest {
-    /// Which definition.
+    /// Definition to export.
     pub version: VersionChoice,
     /// Namespace or file name of a document that the model imports; the model itself when absent.
     pub document: Option<String>,

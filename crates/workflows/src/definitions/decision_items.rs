@@ -1,4 +1,4 @@
-//! What becomes of the parts of a decision model: the items of its import.
+//! Import items of a decision model: outcomes for its parts.
 
 use std::collections::HashMap;
 

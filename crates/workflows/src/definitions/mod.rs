@@ -30,7 +30,7 @@ use crate::ports::{WorkflowFilter, WorkflowStore};
 use crate::records::{Draft, Version, WorkflowView};
 use crate::{Problem, UseCaseError};
 
-/// Which definition of a workflow is meant.
+/// Choice of a workflow's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VersionChoice {
     /// The draft.
@@ -38,7 +38,7 @@ pub enum VersionChoice {
     Draft,
     /// The active version.
     Published,
-    /// This version.
+    /// Version of this number.
     Number(i32),
 }
 
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Definitions {
 }
 
 impl Definitions {
-    /// With its ports.
+    /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<CompiledVersions>) -> Self {
         Self { store, ids, models }

@@ -20,7 +20,7 @@ use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState
 use crate::{JournalFor, Problem, UseCaseError, schema};
 use heddle_usecase::{canonical_sha256, check_revision};
 
-/// What a validation finds.
+/// Result of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidationReport {
     /// No finding is an error.
@@ -29,7 +29,7 @@ pub struct ValidationReport {
     pub executable: bool,
     /// The findings.
     pub diagnostics: Vec<Diagnostic>,
-    /// How the flow behaves; none when only the structure was to be judged, or there is no definition.
+    /// Soundness of the flow; none when only the structure was to be judged, or there is no definition.
     pub soundness: Option<Soundness>,
 }
 
@@ -44,7 +44,7 @@ pub struct Published {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How far a validation goes.
+/// Extent of a validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValidationProfile {
     /// References, ids, scopes.
@@ -170,10 +170,10 @@ impl Definitions {
     }
 }
 
-/// What a publication is asked for.
+/// Request for a publication.
 #[derive(Debug, Clone, Default)]
 pub struct PublishRequest {
-    /// What the publisher says of it.
+    /// Note of the publisher on the change.
     pub change_note: Option<String>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
@@ -255,7 +255,7 @@ fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     found
 }
 
-/// What can start the processes of a version.
+/// Start bindings of the processes of a version.
 pub(super) fn bindings(
     workflow: &Workflow,
     version: i32,

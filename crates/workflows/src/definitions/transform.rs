@@ -14,10 +14,10 @@ use crate::records::{ImportSource, Workflow};
 use crate::{Problem, UseCaseError};
 use heddle_usecase::sha256_hex;
 
-/// How long a previewed file waits to be claimed, in seconds.
+/// Time for which a previewed file waits to be claimed, in seconds.
 const UNCLAIMED_SECONDS: i64 = 24 * 3600;
 
-/// What a source is written in.
+/// Format of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceFormat {
     /// BPMN 2.0 XML.
@@ -43,7 +43,7 @@ impl SourceFormat {
     }
 }
 
-/// What is wanted of it.
+/// Target format of a transformation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransformTarget {
     /// The definition's JSON.
@@ -60,24 +60,24 @@ pub enum TransformTarget {
 /// A file to look at.
 #[derive(Debug, Clone)]
 pub struct PreviewRequest {
-    /// What it is written in.
+    /// Format of the source.
     pub format: SourceFormat,
-    /// Its name.
+    /// Name of the file.
     pub file_name: Option<String>,
-    /// Its bytes as they came.
+    /// Bytes as they came.
     pub bytes: Vec<u8>,
-    /// What is wanted of it.
+    /// Target format.
     pub target: TransformTarget,
 }
 
-/// What became of it.
+/// Result of a preview.
 #[derive(Debug, Clone)]
 pub struct Previewed {
     /// The definition.
     pub definition: WorkflowDefinition,
     /// The BPMN text, when that was wanted.
     pub content: Option<String>,
-    /// What happened to each element that is not simply BPMN.
+    /// Outcome for each element that is not simply BPMN.
     pub items: Vec<ImportItem>,
     /// Version of the standard that the source is written in.
     pub version: Option<&'static str>,
@@ -96,9 +96,9 @@ pub struct Previewed {
 pub struct Exported {
     /// The workflow, for the file's name.
     pub workflow: Workflow,
-    /// Its text.
+    /// Text of the file.
     pub content: String,
-    /// Its media type.
+    /// Media type of the file.
     pub media_type: &'static str,
     /// SHA-256 (hex) of it.
     pub sha256: String,

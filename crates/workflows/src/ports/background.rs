@@ -1,4 +1,4 @@
-//! What the use cases ask of the background.
+//! Background ports of the use cases: group commit and notices.
 
 use async_trait::async_trait;
 use heddle_kernel::{RunId, TenantId, Timestamp};
@@ -14,7 +14,7 @@ pub trait Committer: Send + Sync {
     async fn commit(&self, unit: Transaction) -> Result<(), StoreError>;
 }
 
-/// CommitNotice after a commit, so that those who wait for something look again. Telling too often does no harm.
+/// Notice after a commit, so that those who wait for something look again. Telling too often does no harm.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 pub trait Notifier: Send + Sync {
     /// A run has new events.

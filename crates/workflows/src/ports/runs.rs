@@ -1,4 +1,4 @@
-//! Where runs, their events, timers, subscriptions, tasks and the inbox are kept.
+//! Stores of runs, their events, timers, subscriptions, tasks and the inbox.
 
 use async_trait::async_trait;
 use heddle_kernel::{
@@ -24,18 +24,18 @@ pub enum RunSort {
     Oldest,
 }
 
-/// Which runs are wanted.
+/// Filter for runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunFilter {
-    /// In this state.
+    /// State of the runs.
     pub state: Option<RunState>,
-    /// With (or without) an incident.
+    /// Presence (or absence) of an incident.
     pub has_incident: Option<bool>,
-    /// Of this version.
+    /// Version of the workflow.
     pub version: Option<i32>,
-    /// With a token at this node. Held against the state of active runs after the database's part of the filter.
+    /// Node with a token. Held against the state of active runs after the database's part of the filter.
     pub node_id: Option<String>,
-    /// With this correlation key.
+    /// Correlation key of the runs.
     pub correlation_key: Option<String>,
     /// Waiting since before this instant.
     pub waiting_before: Option<Timestamp>,
@@ -56,9 +56,9 @@ pub enum TaskChange {
         task: TaskId,
         /// Completed or cancelled.
         state: TaskState,
-        /// When.
+        /// Instant of the task's end.
         at: Timestamp,
-        /// Who completed it.
+        /// User who completed it.
         by: Option<UserId>,
     },
 }
@@ -107,13 +107,13 @@ pub enum InboxWrite {
 pub struct BindingAdvance {
     /// The binding as it is now: with its present due time, else the unit is `Stale`.
     pub binding: StartBinding,
-    /// When it is due next; none takes it away.
+    /// Next due time; none takes the binding away.
     pub next_due_at: Option<Timestamp>,
-    /// How it goes on.
+    /// Recurrence of the timer.
     pub timer: Option<Value>,
 }
 
-/// What is written together or not at all.
+/// Writes that happen together or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Transaction {
     /// The tenant of all of it.
@@ -139,7 +139,7 @@ pub struct DueTimer {
     pub run: RunId,
     /// The timer.
     pub timer_id: String,
-    /// When it was due.
+    /// Due time of the timer.
     pub due_at: Timestamp,
 }
 
@@ -163,10 +163,10 @@ pub struct EventSlice {
     pub events: Vec<u8>,
 }
 
-/// Which human tasks are wanted.
+/// Filter for human tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskFilter {
-    /// In this state.
+    /// State of the tasks.
     pub state: Option<TaskState>,
     /// Assigned to one of these names (a user's id and e-mail address).
     pub assignee: Option<Vec<String>>,
@@ -175,9 +175,9 @@ pub struct TaskFilter {
     pub candidate: Option<(Vec<String>, Vec<String>)>,
     /// Due before this instant.
     pub due_before: Option<Timestamp>,
-    /// Of this workflow.
+    /// Workflow of the tasks.
     pub workflow: Option<WorkflowId>,
-    /// Of this run.
+    /// Run of the tasks.
     pub run: Option<RunId>,
 }
 
@@ -217,7 +217,7 @@ pub trait RunStore: Send + Sync {
     async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError>;
     /// Timer starts due at `now`, the earliest first, over all tenants.
     async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError>;
-    /// When the next timer or timer start is due.
+    /// Earliest due time of a timer or timer start.
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
     /// Subscriptions that match an event: a message by name and key (none matches none), a signal by name.
     async fn matching<'a>(

@@ -1,4 +1,4 @@
-//! Where workflows, drafts, versions, stars and imported files are kept.
+//! Stores of workflows, drafts, versions, stars and imported files.
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
@@ -17,9 +17,9 @@ pub enum WorkflowSort {
     CreatedDescending,
     /// First created first.
     CreatedAscending,
-    /// By display name, then id.
+    /// Display name ascending, then id.
     DisplayName,
-    /// By display name from the end.
+    /// Display name descending.
     DisplayNameDescending,
     /// Last changed first.
     UpdatedDescending,
@@ -27,16 +27,16 @@ pub enum WorkflowSort {
     UpdatedAscending,
 }
 
-/// Which workflows are wanted.
+/// Filter for workflows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkflowFilter {
     /// A part of slug, display name or description; letters of either case.
     pub q: Option<String>,
-    /// Only in this state.
+    /// State of the workflows.
     pub state: Option<WorkflowState>,
-    /// Only starred ones (or only others).
+    /// Starred ones alone (or only others).
     pub starred: Option<bool>,
-    /// Only of this folder.
+    /// Folder of the workflows.
     pub folder_id: Option<String>,
     /// The order.
     pub sort: WorkflowSort,
@@ -54,7 +54,7 @@ pub struct WorkflowWrite<'a> {
     /// Hashes (hex) of previewed files that the draft names: claimed for good, if they are there. The last one that
     /// is there becomes the workflow's import source.
     pub claims: &'a [String],
-    /// What can start it from now on; none leaves that. An archived workflow has none in any case.
+    /// Start bindings from now on; none leaves the present ones. An archived workflow has none in any case.
     pub bindings: Option<&'a [StartBinding]>,
 }
 
@@ -67,20 +67,20 @@ pub struct PublishWrite<'a> {
     pub expected: Revision,
     /// The version.
     pub version: &'a Version,
-    /// Its definition.
+    /// Definition of the version.
     pub definition: &'a Value,
-    /// What can start it; these replace the former version's.
+    /// Start bindings of the version; these replace the former version's.
     pub bindings: &'a [StartBinding],
 }
 
-/// How a deletion ended.
+/// Outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted {
-    /// It is gone.
+    /// Deletion by this call.
     Now,
-    /// It was gone before.
+    /// Deletion by an earlier call.
     Before,
-    /// So many runs are active; nothing was deleted.
+    /// Refusal: so many runs are active; nothing was deleted.
     InUse(i64),
 }
 
@@ -95,13 +95,13 @@ pub trait WorkflowStore: Send + Sync {
     async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// A workflow as the user sees it.
     async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError>;
-    /// Where it stands and its active version's number: the short way for a start of a run.
+    /// Lifecycle state of a workflow and its active version's number: the short way for a start of a run.
     async fn standing(
         &self,
         tenant: TenantId,
         id: WorkflowId,
     ) -> Result<(WorkflowState, Option<i32>), StoreError>;
-    /// Its draft.
+    /// Draft of a workflow.
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError>;
     /// A page of workflows that `access` lets through.
     async fn list(

@@ -13,7 +13,7 @@ use crate::ports::{RunWrite, Transaction};
 use crate::records::{BindingKind, Run};
 use crate::{JournalFor, Problem, UseCaseError};
 
-/// How often a step is decided anew because another node was faster.
+/// Most tries of a step when another node is faster.
 const ATTEMPTS: usize = 5;
 
 impl Runs {
@@ -102,7 +102,7 @@ impl Runs {
     }
 }
 
-/// What the others have to know of a committed step.
+/// Notice of a committed step: the data that the others have to know.
 struct CommitNotice {
     tenant: TenantId,
     run: RunId,
@@ -139,7 +139,7 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator) -> 
     }
 }
 
-/// Why the engine did not take a command, in the words of the API.
+/// Refusal of a command by the engine, in the words of the API.
 pub(super) fn refused(refusal: Rejection) -> UseCaseError {
     let message = refusal.to_string();
     let invalid =

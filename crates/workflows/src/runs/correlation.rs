@@ -15,30 +15,30 @@ use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBi
 use crate::{JournalFor, Problem, UseCaseError};
 use heddle_usecase::canonical_sha256;
 
-/// How often a delivery is tried anew when runs change under it.
+/// Most tries of a delivery when runs change under it.
 const ATTEMPTS: usize = 5;
 
 /// An event from outside as it was sent.
 #[derive(Debug, Clone)]
 pub struct CaseEvent {
-    /// Whom it is for.
+    /// Correlation key of its receiver.
     pub correlation_key: String,
-    /// Its type: the name of the message.
+    /// Type of the event: the name of the message.
     pub event_type: String,
     /// The sender's key.
     pub idempotency_key: String,
-    /// What it carries.
+    /// Payload of the event.
     pub payload: Value,
 }
 
 /// A signal as it was sent.
 #[derive(Debug, Clone)]
 pub struct SignalCall {
-    /// Its name.
+    /// Name of the signal.
     pub name: String,
     /// The sender's key; none makes each call a signal of its own.
     pub idempotency_key: Option<String>,
-    /// What it carries.
+    /// Payload of the signal.
     pub payload: Value,
 }
 
@@ -369,11 +369,11 @@ impl Runs {
     }
 }
 
-/// Why a try did not succeed.
+/// Failure of one try.
 enum Failed {
     /// Something changed under it.
     Again,
-    /// For good.
+    /// Failure for good.
     Final(UseCaseError),
 }
 

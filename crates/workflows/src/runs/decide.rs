@@ -12,7 +12,7 @@ use crate::plan::Initiator;
 use crate::records::{HumanTask, Run};
 use crate::{JournalFor, Problem, UseCaseError, plan};
 
-/// What can be decided (api.md, POST decision).
+/// Kind of decision (api.md, POST decision).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionKind {
     /// Completes a human task with outcome `approve`.
@@ -58,19 +58,19 @@ impl DecisionKind {
 /// A decision as it was sent.
 #[derive(Debug, Clone)]
 pub struct Decision {
-    /// What is decided.
+    /// Kind of the decision.
     pub kind: DecisionKind,
-    /// About which node.
+    /// Id of the node that is decided about.
     pub node_id: Option<String>,
-    /// About which activity instance.
+    /// Id of the activity instance that is decided about.
     pub node_instance_id: Option<String>,
-    /// About which incident.
+    /// Id of the incident that is decided about.
     pub incident_id: Option<String>,
-    /// What the caller says to it.
+    /// Feedback of the caller.
     pub feedback: Option<String>,
     /// Variables to set.
     pub variables: Map<String, Value>,
-    /// Where a token is moved to.
+    /// Id of the node to which a token is moved.
     pub target: Option<String>,
 }
 

@@ -23,21 +23,21 @@ use heddle_kernel::{Clock, IdSource};
 use crate::models::CompiledVersions;
 use crate::ports::{Committer, Notifier, RunStore, WorkflowStore};
 
-/// How long an event that nobody waits for is kept, in seconds.
+/// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
 
 /// The ports that runs need.
 #[derive(Clone)]
 pub struct RunPorts {
-    /// Where runs are read.
+    /// Store from which runs are read.
     pub runs: Arc<dyn RunStore>,
-    /// Where they are written.
+    /// Group commit through which runs are written.
     pub committer: Arc<dyn Committer>,
-    /// Who is told.
+    /// Receiver of the notices after a commit.
     pub hub: Arc<dyn Notifier>,
-    /// Where workflows are read.
+    /// Store from which workflows are read.
     pub workflows: Arc<dyn WorkflowStore>,
-    /// Their compiled versions.
+    /// Compiled versions of the workflows.
     pub models: Arc<CompiledVersions>,
     /// New ids.
     pub ids: Arc<dyn IdSource>,
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Runs {
 }
 
 impl Runs {
-    /// With its ports.
+    /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
         Self { ports, locks: Locks::default() }

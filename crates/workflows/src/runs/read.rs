@@ -13,7 +13,7 @@ use crate::UseCaseError;
 use crate::ports::RunFilter;
 use crate::records::Run;
 
-/// How many stored slices are read at once.
+/// Most stored slices that are read at once.
 const SLICES: i64 = 64;
 
 /// A run with the model it follows.
@@ -21,18 +21,18 @@ const SLICES: i64 = 64;
 pub struct RunView {
     /// The run.
     pub run: Run,
-    /// Its process.
+    /// Graph of its process.
     pub graph: Arc<Graph>,
 }
 
-/// Which events of a run are wanted.
+/// Filter for the events of a run.
 #[derive(Debug, Clone, Default)]
 pub struct EventFilter {
-    /// Only behind this sequence number.
+    /// Sequence number behind which the events lie.
     pub after: u64,
-    /// Only of these types; all when empty.
+    /// Types of the events; all when empty.
     pub types: Vec<String>,
-    /// Only of this node.
+    /// Node of the events.
     pub node_id: Option<String>,
 }
 

@@ -13,20 +13,20 @@ use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
 use crate::{JournalFor, UseCaseError, schema};
 
-/// What a caller asks for.
+/// Request to start a run.
 #[derive(Debug, Clone, Default)]
 pub struct StartRun {
     /// The process's variables at the start.
     pub input: Map<String, Value>,
-    /// This version instead of the active one.
+    /// Version to run instead of the active one.
     pub version: Option<i32>,
-    /// This process of the definition.
+    /// Process of the definition to run.
     pub process_id: Option<String>,
     /// The caller's own name for the run.
     pub business_key: Option<String>,
-    /// What messages find the run by.
+    /// Key by which messages find the run.
     pub correlation_key: Option<String>,
-    /// This start event.
+    /// Start event to begin at.
     pub start_node_id: Option<String>,
 }
 

@@ -20,9 +20,9 @@ pub struct Completion {
     pub outcome: Option<String>,
     /// The form's values; they become variables.
     pub values: Map<String, Value>,
-    /// What the caller says to it.
+    /// Comment of the caller.
     pub comment: Option<String>,
-    /// Which task, when several of the node are open.
+    /// Task to complete, when several of the node are open.
     pub task: Option<TaskId>,
 }
 
@@ -33,11 +33,11 @@ pub enum Assignment {
     Claim,
     /// The caller gives it back.
     Release,
-    /// Somebody else shall do it.
+    /// Assignment to somebody else.
     To(String),
 }
 
-/// Whose tasks a work list shows.
+/// Choice of the tasks that a work list shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum MyTasks {
     /// Everybody's.
@@ -45,7 +45,7 @@ pub enum MyTasks {
     All,
     /// Assigned to the caller.
     Assigned,
-    /// Those that the caller may work on.
+    /// Tasks that the caller may work on.
     Candidate,
     /// Assigned to this name.
     Of(String),
@@ -173,7 +173,7 @@ fn is_me(context: &RequestContext, name: &str) -> bool {
     name == context.user_id().to_string() || name.eq_ignore_ascii_case(&context.principal().email)
 }
 
-/// Whether the task means the caller: it is his, or nobody's and he is a candidate (or everybody is).
+/// Whether the task means the caller: it is theirs, or nobody's and they are a candidate (or everybody is).
 pub(super) fn check_candidate(context: &RequestContext, task: &HumanTask) -> Result<(), UseCaseError> {
     let candidate = match &task.assignee {
         Some(assignee) => is_me(context, assignee),
@@ -223,7 +223,7 @@ fn assignee(
     }
 }
 
-/// What is wrong with a completion: an outcome that the task does not offer, values that its form does not allow.
+/// Problems of a completion: an outcome that the task does not offer, values that its form does not allow.
 pub(super) fn completion_problems(
     task: &HumanTask,
     outcome: Option<&str>,

@@ -85,7 +85,7 @@ pub struct Part<'s> {
     end: u32,
     first_attribute: u32,
     attributes: u16,
-    /// How many namespaces its own tag declares.
+    /// Number of namespaces that its own tag declares.
     declarations: u16,
     next_sibling: El,
     /// The innermost binding in sight.
@@ -137,7 +137,7 @@ pub struct Document<'s, N = AnyNames> {
     recent: (&'s str, u32, Ns),
     /// Comments and instructions before and after the root.
     around: [Vec<&'s str>; 2],
-    /// How many bindings and namespaces the surroundings have, and the innermost binding.
+    /// Number of bindings and of namespaces in the surroundings, and the innermost binding.
     outermost: (usize, usize, u32),
     format: PhantomData<N>,
 }
@@ -159,7 +159,7 @@ impl<'s, N: Names> Document<'s, N> {
         0
     }
 
-    /// How many elements and comments there are.
+    /// Number of parts: elements, comments and instructions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts.len()
@@ -275,14 +275,14 @@ impl<'s, N: Names> Document<'s, N> {
         self.source.get(self.span(el)).unwrap_or_default()
     }
 
-    /// Where the element lies in the source, in bytes.
+    /// Byte range of the element in the source.
     #[must_use]
     pub fn span(&self, el: El) -> Range<usize> {
         let part = self.part(el);
         part.start as usize..part.end as usize
     }
 
-    /// Where the element's content begins in the source, in bytes.
+    /// Byte offset of the element's content in the source.
     #[must_use]
     pub fn content_start(&self, el: El) -> usize {
         self.part(el).open_end as usize

@@ -16,7 +16,7 @@ impl Ns {
         Self(2 + index)
     }
 
-    /// Its index in [`crate::Document::namespaces`].
+    /// Index of the namespace in [`crate::Document::namespaces`].
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

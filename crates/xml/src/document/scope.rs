@@ -23,7 +23,7 @@ pub struct Declaration<'s> {
     /// The namespace.
     pub ns: Ns,
     pub(super) outer: u32,
-    /// How many are in sight with this one.
+    /// Number of declarations in scope, this one included.
     count: u16,
 }
 
@@ -155,7 +155,7 @@ impl<'s, N: Names> Document<'s, N> {
         self.bindings.get(first..end).filter(|_| part.declarations > 0).unwrap_or_default()
     }
 
-    /// What is in sight at the root from the outermost to the innermost, the surroundings' bindings first.
+    /// Bindings in scope at the root from the outermost to the innermost, the surroundings' bindings first.
     #[must_use]
     pub fn root_bindings(&self) -> Vec<(&'s str, &str)> {
         let mut found: Vec<_> = self

@@ -1,4 +1,4 @@
-//! What holds for a document as a whole: prefixes, ids, the form of numbers.
+//! Properties of a document as a whole: prefixes, ids, the form of numbers.
 
 use super::Vocabulary;
 use super::prefixes::Prefixes;

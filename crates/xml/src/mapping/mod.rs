@@ -61,9 +61,9 @@ pub trait Vocabulary: Names + Sized {
     type Group: Copy + Eq + Debug + 'static;
     /// A choice of groups that one child of a row stands for.
     type Choice: Copy + Eq + Debug + 'static;
-    /// What the format notes while it reads one document.
+    /// Notes of the format while it reads one document.
     type Reading<'s>;
-    /// What the format notes while it writes one document.
+    /// Notes of the format while it writes one document.
     type Writing<'d>;
 
     /// Namespace and local name of an element; none for a kind that is none of the format's.

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 /// Prefixes of the format's namespaces within one document.
 #[derive(Debug, Clone)]
 pub struct Prefixes {
-    /// By namespace: prefix for elements, prefix for attributes, whether the document lacks it.
+    /// Namespaces, each with its prefix for elements, its prefix for attributes, and whether the document
+    /// lacks it.
     pub(super) known: Vec<(Ns, String, String, bool)>,
     /// The type of an expression, with its prefix; empty where expressions have no type.
     pub(super) expression_type: String,

@@ -23,7 +23,7 @@ pub fn is_preserved<V: Vocabulary>(tree: &Document<'_, V>) -> bool {
     root.ns == V::OWN && root.local() == ELEMENT
 }
 
-/// What is to be put back at one element.
+/// Preserved content to be put back at one element.
 #[derive(Debug, Default, Clone)]
 pub struct Preserved<'d> {
     /// Attributes as in the source: name, raw value.
@@ -41,13 +41,13 @@ pub struct Preserved<'d> {
 /// A child to be put back.
 #[derive(Debug, Clone)]
 pub struct PreservedChild<'d> {
-    /// Its kind.
+    /// Kind of the child.
     pub kind: Kind,
     /// The element as in the source.
     pub xml: Cow<'d, str>,
-    /// Its content as in the source.
+    /// Content of the element as in the source.
     pub inner: &'d str,
-    /// Its id, if it has one.
+    /// Id of the element, if it has one.
     pub id: Option<String>,
 }
 
@@ -103,7 +103,7 @@ impl<'d> PreservedContent<'d> {
         self.held.get(place as usize)?.below.get(&(local.to_owned(), ordinal)).copied()
     }
 
-    /// What is kept for a place that the writer has come to.
+    /// Preserved content of a place that the writer has come to, removed from the store.
     #[inline]
     pub(super) fn take(&mut self, place: Place) -> Option<Rc<Preserved<'d>>> {
         let held = self.held.get_mut(place as usize)?;
@@ -111,13 +111,13 @@ impl<'d> PreservedContent<'d> {
         held.preserved.take()
     }
 
-    /// What is kept for an element with this id.
+    /// Preserved content of the element with this id.
     #[must_use]
     pub fn peek(&self, id: &str) -> Option<&Preserved<'d>> {
         self.held.get(self.of_id(id)? as usize)?.preserved.as_deref()
     }
 
-    /// What is kept for a place that the writer has not come to.
+    /// Preserved content of a place that the writer has not come to.
     pub(super) fn at(&self, place: Place) -> Option<&Preserved<'d>> {
         self.held.get(place as usize)?.preserved.as_deref()
     }

@@ -12,10 +12,10 @@ use crate::{El, Kind, XmlError};
 use std::borrow::Cow;
 use std::fmt;
 
-/// How the lexical form of an attribute relates to its value.
+/// Relation of an attribute's lexical form to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lexis {
-    /// They are the same.
+    /// The value is the text itself.
     Text,
     /// The value is an id; a prefix of the model's own namespace is dropped.
     Reference,
@@ -25,7 +25,7 @@ pub enum Lexis {
     Number,
 }
 
-/// What the character data of an element is.
+/// Kind of an element's character data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaf {
     /// Text.
@@ -38,11 +38,11 @@ pub enum Leaf {
 
 /// An attribute of a model type.
 pub struct Attr<T: 'static> {
-    /// Its name.
+    /// Name of the attribute.
     pub name: &'static str,
-    /// How it is written.
+    /// Relation of its lexical form to its value.
     pub lexis: Lexis,
-    /// Its text.
+    /// Text of the attribute in a model value; none when absent.
     pub get: for<'t> fn(&'t T) -> Option<Cow<'t, str>>,
     /// Takes a text; answers whether it is a value of the attribute's type.
     pub set: fn(&mut T, Cow<'_, str>) -> bool,
@@ -74,9 +74,9 @@ pub struct Child<V: Vocabulary, T: 'static> {
 
 /// A model type's attributes and children. The id comes first, where there is one.
 pub struct Row<V: Vocabulary, T: 'static> {
-    /// Its attributes, in parts that rows may share.
+    /// Attributes of the type, in parts that rows may share.
     pub attributes: &'static [&'static [Attr<T>]],
-    /// Its children, in parts that rows may share.
+    /// Children of the type, in parts that rows may share.
     pub children: &'static [&'static [Child<V, T>]],
 }
 

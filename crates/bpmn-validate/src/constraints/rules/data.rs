@@ -3,7 +3,7 @@
 use super::RuleProfile::{Analytic, CommonExecutable, Descriptive, Full};
 use super::{Rule, rule};
 
-/// By name.
+/// Rules about service bindings, loops and data, sorted by name.
 pub(super) const DATA: &[Rule] = &[
     rule(
         "EXT064",

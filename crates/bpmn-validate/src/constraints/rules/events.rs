@@ -3,7 +3,7 @@
 use super::RuleProfile::{Analytic, CommonExecutable, Descriptive};
 use super::{Rule, rule};
 
-/// By name.
+/// Rules about events, links, timers, event-based gateways and compensation, sorted by name.
 pub(super) const EVENTS: &[Rule] = &[
     rule(
         "EXT096",

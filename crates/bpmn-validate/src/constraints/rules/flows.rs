@@ -3,7 +3,7 @@
 use super::RuleProfile::{Analytic, CommonExecutable, Descriptive, Full};
 use super::{Rule, rule};
 
-/// By name.
+/// Rules about identity, expressions, flows, collaborations, tasks and sub-processes, sorted by name.
 pub(super) const FLOWS: &[Rule] = &[
     rule(
         "EXT002",

@@ -3,7 +3,7 @@
 use super::RuleProfile::Descriptive;
 use super::{Rule, rule};
 
-/// By name.
+/// Rules about references, sorted by name.
 pub(super) const REFERENCES: &[Rule] = &[
     rule(
         "REF001",

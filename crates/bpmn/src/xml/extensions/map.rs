@@ -1,4 +1,4 @@
-//! From a vendor's word to members of a node's `configuration`.
+//! Mapping of a vendor's word to members of a node's `configuration`.
 
 use super::table::ZEEBE;
 use super::{Context, Map, Members, Word, form, vendor_of};
@@ -17,7 +17,7 @@ pub(super) struct Place<'t, 's> {
     pub el: El,
     pub vendor: u8,
     pub word: &'static Word,
-    /// Which one of the element's extensions it is.
+    /// Position among the element's extensions.
     pub order: usize,
 }
 
@@ -38,7 +38,7 @@ impl Place<'_, '_> {
         text_of(self.vendor, text)
     }
 
-    /// What an attribute becomes.
+    /// Members that an attribute becomes, or the reason for none.
     pub(super) fn attribute(&self, value: &str) -> Result<Members, String> {
         let member = self.word.becomes.first().copied().unwrap_or_default();
         let value = value.trim();
@@ -92,7 +92,7 @@ impl Place<'_, '_> {
         if self.beside("topic").is_some() { Ok(Vec::new()) } else { Err("the task has no topic".to_owned()) }
     }
 
-    /// What an extension element becomes.
+    /// Members that an extension element becomes, or the reason for none.
     pub(super) fn element(&self, context: &Context) -> Result<Members, String> {
         match self.word.map {
             Map::Same => Ok(Vec::new()),

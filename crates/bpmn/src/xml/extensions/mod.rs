@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Members of `configuration` with their values.
 pub(super) type Members = Vec<(&'static str, Value)>;
 
-/// Where a word stands.
+/// Place of a word in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An attribute of an element of BPMN.
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Element,
 }
 
-/// What leaving a word aside means for the execution.
+/// Effect on the execution of leaving a word aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -44,14 +44,14 @@ pub enum Effect {
     Refused,
 }
 
-/// How a word becomes members of `configuration`.
+/// Mapping of a word to members of `configuration`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Map {
-    /// It does not.
+    /// No mapping.
     Keep,
-    /// It says what is so here anyway.
+    /// No need of a mapping: the word says what is so here anyway.
     Same,
-    /// It says what is so here anyway when it has this value.
+    /// No need of a mapping at this value: the word then says what is so here anyway.
     Unless(&'static str),
     Text,
     List,
@@ -92,17 +92,17 @@ pub(crate) enum Map {
 pub struct Word {
     /// The vendors that have it, as bits of the table.
     pub vendors: u8,
-    /// Where it stands.
+    /// Place in the document.
     pub(crate) kind: Kind,
-    /// Its local name.
+    /// Local name.
     pub name: &'static str,
     /// The elements of BPMN that it may stand at, parted by spaces; none means any.
     pub on: &'static str,
-    /// How it is mapped.
+    /// Mapping to members of `configuration`.
     pub(crate) map: Map,
     /// The members of `configuration` that it gives; the first is the one that it always gives.
     pub becomes: &'static [&'static str],
-    /// What it means when it is not mapped.
+    /// Effect on the execution when it is not mapped.
     pub effect: Effect,
     /// One sentence.
     pub reason: &'static str,
@@ -136,7 +136,7 @@ impl Word {
     }
 }
 
-/// What stands elsewhere in a model and belongs to its nodes.
+/// Content elsewhere in a model that belongs to its nodes.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     /// Whether the root binds the prefix of a vendor.
@@ -150,9 +150,9 @@ pub(super) struct Context {
 /// A word found at an element, with what it becomes.
 #[derive(Debug)]
 pub struct Hit {
-    /// Its name as written.
+    /// Name as written.
     pub name: String,
-    /// Its row; none when the table has none for this element.
+    /// Row of the word; none when the table has none for this element.
     pub word: Option<&'static Word>,
     /// The members that it becomes, or why it becomes none.
     pub verdict: Result<Vec<(&'static str, Value)>, String>,
@@ -274,7 +274,7 @@ pub fn is_standard(uri: &str) -> bool {
 }
 
 impl Context {
-    /// What a document holds beside its nodes; nothing when it names no vendor.
+    /// Content that a document holds beside its nodes; nothing when it names no vendor.
     pub(super) fn read(tree: &Tree<'_>) -> Self {
         let mut context = Self::default();
         if !tree.root_bindings().iter().any(|(_, uri)| vendor_of(uri).is_some()) {

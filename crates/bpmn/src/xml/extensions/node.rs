@@ -44,7 +44,7 @@ pub(in crate::xml) fn read(reader: &mut Reader<'_>, node: &mut Node, el: El, inn
     }
 }
 
-/// What the vendors' words on the node that is being written say by themselves.
+/// Settings that the vendors' words on the node that is being written give by themselves.
 pub(in crate::xml) fn derived(
     writer: &Writer<'_>,
     node: &Node,

@@ -1,4 +1,4 @@
-//! What became of single words and elements: the items of an import.
+//! Items of an import: outcomes for single words and elements.
 
 use super::{Hit, Map, attribute_hit, element_hit, node};
 use crate::diagnostic;

@@ -1,4 +1,4 @@
-//! What graphs and diagrams say of flows and way points beside their members.
+//! Reading of flow references and way point types, which graphs and diagrams give beside their members.
 
 use crate::xml::names::{Kind, kind};
 use crate::xml::tree::El;

@@ -19,11 +19,11 @@ use flows::Flows;
 const MAX_ITEMS: usize = 10_000;
 const MAX_DIAGNOSTICS: usize = 1_000;
 
-/// What is noted while one document is read.
+/// State of the reading of one document.
 pub(crate) struct Reading<'s> {
     /// The flows of the graphs that are being read.
     flows: Vec<Flows<'s>>,
-    /// What the nodes that are being read say of their flows: the node, the reference.
+    /// Flow references of the nodes that are being read: the node, the reference.
     flow_refs: Vec<(El, El)>,
     omit_flow_refs: bool,
     waypoint_type: Option<Option<&'s str>>,
@@ -39,7 +39,7 @@ pub(crate) struct Reading<'s> {
     pub(super) top_level: Option<Process>,
     /// Whether the process that is being read is the top-level graph.
     pub(super) top_level_next: bool,
-    /// What extensions keep beside the nodes.
+    /// Content that extensions keep beside the nodes.
     pub(super) extensions: extensions::Context,
 }
 

@@ -14,7 +14,7 @@ pub(super) mod flows;
 
 use flows::Flows;
 
-/// What is noted while one definition is written.
+/// State of the writing of one definition.
 pub(crate) struct Writing<'d> {
     /// The event definitions of the root that are put back.
     root_events: HashSet<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Writing<'d> {
     /// Whether the process that is being written is the top-level graph.
     pub(super) writes_main: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// What extensions keep beside the nodes.
+    /// Content that extensions keep beside the nodes.
     pub(super) extensions: extensions::Context,
     /// Whether the nodes that are being written stand in an event sub-process.
     pub(super) inner_event: bool,

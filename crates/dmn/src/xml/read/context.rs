@@ -1,4 +1,4 @@
-//! What stands around the decisions: business context, collections and artifacts.
+//! Elements around the decisions: business context, collections and artifacts.
 
 #![expect(clippy::needless_update, reason = "the shapes of one macro have more members or none")]
 

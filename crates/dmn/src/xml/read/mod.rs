@@ -95,7 +95,7 @@ impl<'d, 's> Reader<'d, 's> {
         document.children(el).filter(of).map(|child| (document.local(child), child))
     }
 
-    /// How many children the element has at most.
+    /// Upper bound of the number of the element's children.
     fn room(&self, el: El) -> usize {
         self.document.children(el).count()
     }

@@ -10,7 +10,7 @@ use crate::model::{
     OutputClause, RuleAnnotationClause, UnaryTestsText,
 };
 
-/// What a text in an element `text` and its surroundings have in common.
+/// Members that a text in an element `text` and its surroundings have in common.
 struct Text {
     id: Option<String>,
     label: Option<String>,
@@ -18,7 +18,7 @@ struct Text {
     type_ref: Option<String>,
     language: Option<String>,
     text: Option<String>,
-    /// Where the text begins.
+    /// Start of the text.
     at: At,
 }
 

@@ -174,7 +174,7 @@ fn describe(part: &Part<'_>) -> String {
     }
 }
 
-/// What counts of an element's content: everything but indentation.
+/// Parts of an element's content that count: everything but indentation.
 fn parts(element: &Element) -> Vec<Part<'_>> {
     let nested = element.children().next().is_some();
     let style = values::TextStyle::of(&element.name);

@@ -34,22 +34,22 @@ pub(crate) struct Name {
 /// An attribute with its value as XML normalises it.
 #[derive(Debug, Clone)]
 pub(crate) struct Attribute {
-    /// Its name.
+    /// Name of the attribute.
     pub name: Name,
-    /// Its value.
+    /// Value as XML normalises it.
     pub value: String,
 }
 
 /// An element.
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// Its name.
+    /// Name of the element.
     pub name: Name,
-    /// Its attributes, declarations left out, by name.
+    /// Attributes, sorted by name, declarations left out.
     pub attributes: Vec<Attribute>,
     /// The prefixes in scope.
     pub scope: Scope,
-    /// What it holds.
+    /// Content of the element, in document order.
     pub content: Vec<Content>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum Content {
 /// A document.
 #[derive(Debug)]
 pub(crate) struct Document {
-    /// Its root.
+    /// Root element.
     pub root: Element,
     /// Comments and instructions before and after the root.
     pub around: Vec<Content>,

@@ -172,7 +172,7 @@ pub(crate) struct Lexical<'a> {
     pub(crate) scope: &'a Scope,
 }
 
-/// How the lexical forms of a value relate.
+/// Kind of a value, by the lexical forms that mean the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One form for each value.
@@ -248,7 +248,7 @@ fn resolved<'v>(name: &'v str, scope: &Scope, with_default: bool) -> Cow<'v, str
     }
 }
 
-/// What counts of an element's character data.
+/// Style of comparison of an element's character data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextStyle {
     /// Every character.

@@ -25,7 +25,7 @@ async fn assign(
     world.runs.assign(&may, &context, task, assignment, &record).await
 }
 
-/// Who holds the task, who asks for what, and who holds it then, or why not.
+/// Holder of the task, caller, request, and the holder afterwards or the reason for the refusal.
 type Case<'a> = (Option<&'a str>, Caller, Assignment, Result<Option<String>, &'a str>);
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What time brings: timers of runs and timer starts.
+//! Due work: timers of runs and timer starts.
 
 use heddle_kernel::RunId;
 use heddle_usecase::StoreError;

@@ -29,7 +29,7 @@ pub(crate) fn chain(nodes: &[(&str, &str, Value)]) -> Value {
     model(&all, &flows)
 }
 
-/// What an event waits for or throws: `message m`, `signal sig`, `timer PT1H`, `cycle R3/PT1H`.
+/// Event definition to wait for or throw: `message m`, `signal sig`, `timer PT1H`, `cycle R3/PT1H`.
 pub(crate) fn event(text: &str) -> Value {
     let (kind, rest) = text.split_once(' ').unwrap();
     let definition = match kind {

@@ -1,4 +1,4 @@
-//! What the stores and the group commit promise, in memory; it can be told to fail.
+//! Stores and group commit in memory; they can be told to fail.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -46,11 +46,11 @@ pub(crate) struct Tables {
     pub commits: Vec<Transaction>,
     /// The journals that were written with changes, in order.
     pub journals: Vec<Journal>,
-    /// What lists were asked for.
+    /// Filters with which lists were asked for.
     pub workflow_filters: Vec<WorkflowFilter>,
     pub run_filters: Vec<RunFilter>,
     pub task_filters: Vec<TaskFilter>,
-    /// What the next writes answer instead of writing.
+    /// Failures that the next writes answer instead of writing.
     pub failures: VecDeque<StoreError>,
 }
 
@@ -64,12 +64,12 @@ impl Memory {
         self.0.lock().failures.push_back(error);
     }
 
-    /// How many units were committed.
+    /// Number of committed units.
     pub(crate) fn commit_count(&self) -> usize {
         self.0.lock().commits.len()
     }
 
-    /// What the last unit wrote of its only run.
+    /// Write of the last unit's only run.
     pub(crate) fn last_write(&self) -> RunWrite {
         let tables = self.0.lock();
         let [write] = tables.commits.last().unwrap().runs.as_slice() else { panic!("not one run") };

@@ -1,4 +1,4 @@
-//! What the tests stand on: a world in memory, callers with roles, and small definitions.
+//! Support of the tests: a world in memory, callers with roles, and small definitions.
 
 pub(crate) mod definitions;
 pub(crate) mod memory;

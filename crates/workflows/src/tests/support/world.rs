@@ -26,10 +26,10 @@ use crate::ports::Notifier;
 use crate::records::{Draft, Run};
 use crate::runs::{RunPorts, Runs, StartRun};
 
-/// When everything happens, unless the clock is moved.
+/// Instant at which everything happens, unless the clock is moved.
 pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_750_000_000_000_000);
 
-/// What others were told after a commit.
+/// Notice that others got after a commit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Notice {
     Run(RunId, u64),
@@ -61,7 +61,7 @@ impl Notifier for Notices {
     }
 }
 
-/// Who calls, with which rights.
+/// Caller with their rights.
 pub(crate) struct Caller {
     name: &'static str,
     role: &'static str,
@@ -77,25 +77,25 @@ pub(crate) fn caller(name: &'static str, role: &'static str) -> Caller {
 }
 
 impl Caller {
-    /// In these groups alone.
+    /// Sets the caller's only groups.
     pub(crate) fn groups(mut self, groups: &[&str]) -> Self {
         self.groups = groups.iter().map(|&group| group.to_owned()).collect();
         self
     }
 
-    /// In another organisation.
+    /// Moves the caller to another organisation.
     pub(crate) const fn elsewhere(mut self) -> Self {
         self.tenant = 2;
         self
     }
 
-    /// With these permissions of the role alone.
+    /// Narrows the role to these permissions.
     pub(crate) fn narrowed_to(mut self, permissions: &[&str]) -> Self {
         self.narrow_to = Some(permissions.iter().map(|&one| one.to_owned()).collect());
         self
     }
 
-    /// With one more grant or deny.
+    /// Adds a grant or deny.
     pub(crate) fn grant(mut self, grant: GrantFacts) -> Self {
         self.grants.push(grant);
         self
@@ -165,7 +165,7 @@ pub(crate) fn journal(key: &str) -> Journal {
     Journal { audit: None, idempotency: Some(record) }
 }
 
-/// What a refusal tells: the member and the reason of each problem.
+/// Member and reason of each problem that a refusal tells.
 pub(crate) fn reasons<T: std::fmt::Debug>(result: Result<T, UseCaseError>) -> Vec<Told> {
     match result {
         Err(UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems)) => {

@@ -5,7 +5,7 @@ use crate::mapping::{Vocabulary, usual_prefix};
 use crate::{COMMENT, El};
 use serde::de::DeserializeOwned;
 
-/// What extension elements hold.
+/// Content of extension elements.
 #[derive(Debug)]
 pub struct Extensions<T> {
     /// The product's own data.

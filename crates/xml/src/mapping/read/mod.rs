@@ -22,7 +22,7 @@ mod preserve;
 pub use extensions::Extensions;
 use preserve::Unmapped;
 
-/// What the reader has to say of a document that it reads.
+/// Finding of the reader about the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Machine word: `invalidValue`, `invalidData`.
@@ -47,7 +47,7 @@ struct Frame<'s> {
 pub struct Reader<'s, V: Vocabulary> {
     /// The tree.
     pub tree: &'s Document<'s, V>,
-    /// What the format notes.
+    /// Notes of the format.
     pub state: V::Reading<'s>,
     prefixes: Prefixes,
     target_prefixes: Vec<&'s str>,

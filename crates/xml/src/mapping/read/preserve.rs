@@ -12,7 +12,7 @@ use crate::text::escape_attribute;
 use crate::{Attribute, COMMENT, El, Ns};
 use std::borrow::Cow;
 
-/// What is kept for one element.
+/// Unmapped content kept for one element.
 #[derive(Debug, Default)]
 pub(super) struct Unmapped<'s> {
     pub(super) attributes: Vec<(usize, &'s str, &'s str)>,
@@ -105,7 +105,7 @@ impl<'s, V: Vocabulary> Reader<'s, V> {
         }
     }
 
-    /// Where preserved content of the element that is being read belongs.
+    /// Address for the preserved content of the element that is being read.
     fn address(&mut self) -> String {
         let with_id = self.frames.iter().rposition(|frame| frame.addressable);
         let mut address = match with_id {
@@ -125,8 +125,8 @@ impl<'s, V: Vocabulary> Reader<'s, V> {
         address
     }
 
-    /// How many siblings of the same name that have been entered stand before the element. Elements are left in
-    /// document order, so that counting goes on from the last one asked for.
+    /// Number of entered siblings of the same name before the element. Elements are left in document order,
+    /// so that counting goes on from the last one asked for.
     fn ordinal(&mut self, parent: El, el: El, local: &'s str) -> u32 {
         let first = parent + 1;
         let (mut at, mut count) = self.ordinals.get(&(parent, local)).copied().unwrap_or((first, 0));

@@ -9,7 +9,7 @@ use crate::mapping::{Vocabulary, uri};
 use crate::text::{control, expressible};
 use std::collections::BTreeMap;
 
-/// What a document is written from, beside its model.
+/// Origin of a document, beside its model: prefixes, preserved content, the root's id.
 #[derive(Debug)]
 pub struct Origin<'d> {
     /// The prefixes that the root binds.
@@ -31,7 +31,7 @@ impl<'d> Origin<'d> {
         self.root::<V>()?.marker(name)
     }
 
-    /// What is put back at the root.
+    /// Preserved content that is put back at the root.
     #[must_use]
     pub fn root<V: Vocabulary>(&self) -> Option<&Preserved<'d>> {
         self.preserved.peek(self.address::<V>())
@@ -50,7 +50,7 @@ pub struct Written<W> {
     pub xml: String,
     /// The addresses of preserved content that no element was written for, sorted.
     pub orphaned: Vec<String>,
-    /// What the format noted.
+    /// Notes of the format.
     pub state: W,
 }
 

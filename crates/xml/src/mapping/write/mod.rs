@@ -23,7 +23,7 @@ mod preserve;
 
 pub use document::{Origin, Written};
 
-/// Why a model could not be written.
+/// Error of a model that cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// A fragment of XML text within the model is not well-formed.
@@ -31,7 +31,7 @@ pub enum WriteError {
     Fragment {
         /// The element or member that holds the fragment.
         path: String,
-        /// What is wrong with it.
+        /// Error of the fragment's parser.
         source: XmlError,
     },
     /// A member that becomes an XML name or character data holds what XML cannot express.
@@ -51,13 +51,13 @@ struct Frame<'d> {
     preserved: Option<Rc<Preserved<'d>>>,
     /// Whether the kept extension elements were written with the product's own data.
     extensions_taken: bool,
-    /// Where each child starts and what it is, where the children are to be put into another order.
+    /// Start and kind of each child, where the children are to be put into another order.
     children: Option<Vec<(usize, Kind)>>,
 }
 
 /// Writes one model.
 pub struct Writer<'d, V: Vocabulary> {
-    /// What the format notes.
+    /// Notes of the format.
     pub state: V::Writing<'d>,
     out: String,
     prefixes: Prefixes,
@@ -128,7 +128,7 @@ impl<'d, V: Vocabulary> Writer<'d, V> {
         self.out.push_str(name);
     }
 
-    /// Where preserved content of an element would be kept.
+    /// Place under which preserved content of an element would be kept.
     fn place(&mut self, kind: Kind, id: Option<&str>) -> Option<Place> {
         // Counted whether the element has an id or not.
         let below = match self.frames.last_mut() {
@@ -200,7 +200,7 @@ impl<'d, V: Vocabulary> Writer<'d, V> {
         self.out.push('>');
     }
 
-    /// What is put back at the current element.
+    /// Preserved content that is put back at the current element.
     #[must_use]
     pub fn preserved(&self) -> Option<&Rc<Preserved<'d>>> {
         self.frames.last().and_then(|frame| frame.preserved.as_ref())

@@ -55,8 +55,8 @@ impl<'d, V: Vocabulary> Writer<'d, V> {
         }
     }
 
-    /// What is put back at a child of the current element that will be written: by its id or, without one, as the first
-    /// of its kind.
+    /// Preserved content that is put back at a child of the current element that will be written: by its id
+    /// or, without one, as the first of its kind.
     #[must_use]
     pub fn preserved_below(&self, id: Option<&str>, kind: Kind) -> Option<&Preserved<'d>> {
         if let Some(id) = id.filter(|id| !id.is_empty()) {

@@ -489,12 +489,11 @@ impl<'d> Builder<'d> {
             let (ix, id) = (index(ix), &node.id);
             let (outgoing, incoming) = (graph.outgoing(ix), graph.incoming(ix));
             let conditional = outgoing.iter().any(|flow| graph.flow(*flow).condition.is_some());
-            match node.split {
-                SplitRule::All if conditional => {
-                    self.warn(id, "conditionUnused", "a parallel gateway evaluates no conditions", "10.6.4");
-                }
-                SplitRule::Events => self.waiting(graph, ix),
-                SplitRule::Direct | SplitRule::Every | SplitRule::First | SplitRule::All => {}
+            if conditional && node.split.ignores_conditions() {
+                self.warn(id, "conditionUnused", "a parallel gateway evaluates no conditions", "10.6.4");
+            }
+            if node.split.waits() {
+                self.waiting(graph, ix);
             }
             match &node.work {
                 Work::Start(_) | Work::Boundary { .. } if !incoming.is_empty() => {

@@ -96,6 +96,23 @@ impl SplitRule {
             Splitting::Complex => return None,
         })
     }
+
+    /// Whether the node waits for events before it takes a flow.
+    #[must_use]
+    pub const fn waits(self) -> bool {
+        match self {
+            Self::Events => true,
+            Self::Direct | Self::Every | Self::First | Self::All => false,
+        }
+    }
+
+    /// Whether all flows are taken without a look at their conditions.
+    pub(super) const fn ignores_conditions(self) -> bool {
+        match self {
+            Self::All => true,
+            Self::Direct | Self::Every | Self::First | Self::Events => false,
+        }
+    }
 }
 
 /// The paths into a node. An activity leads to its boundary events, too.

@@ -13,15 +13,14 @@ mod sessions;
 mod tombstones;
 mod words;
 
+pub use schema::MIGRATIONS;
+
 use std::sync::Arc;
 
+use heddle_store::Db;
 use heddle_store::tenant::TenantContents;
-use heddle_store::{Db, Migration, migrations};
 
 use crate::cache::Cache;
-
-/// The migrations of identity's tables.
-pub const MIGRATIONS: &[Migration] = migrations!["20261121000100_identity"];
 
 /// All ports of identity: cheap to clone.
 #[derive(Clone)]

@@ -1,9 +1,12 @@
 //! The tables of identity: one list of columns for each, from which table, row and changes come (`docs/STORAGE.md`).
 //! Conversions to and from records are in `rows`.
 
-use heddle_store::{At, Id, row};
+use heddle_store::{At, Id, Migration, migrations, row};
 
 use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
+
+/// The migrations of identity's tables.
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000100_identity"];
 
 row! {
     /// An organisation: the tenant.

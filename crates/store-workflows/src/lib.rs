@@ -15,13 +15,10 @@ mod workflows;
 
 pub use contents::WorkflowContents;
 pub use runs::SqlRunStore;
+pub use schema::MIGRATIONS;
 pub use workflows::SqlWorkflowStore;
 
-use heddle_store::{Migration, migrations};
 use heddle_usecase::StoreError;
-
-/// The migrations of the tables of workflows and runs.
-pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
 
 /// Kinds of tombstones.
 mod tomb {

@@ -1,9 +1,12 @@
 //! The tables of workflows and runs: one list of columns for each, from which table, row, changes and insertions come
 //! (`docs/STORAGE.md`). Conversions to and from records are in `rows`.
 
-use heddle_store::{At, Id, row};
+use heddle_store::{At, Id, Migration, migrations, row};
 
 use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord, WorkflowStateWord};
+
+/// The migrations of the tables of workflows and runs.
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
 
 row! {
     /// A workflow with its draft.

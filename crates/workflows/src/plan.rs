@@ -41,17 +41,32 @@ pub(crate) struct Initiator {
     pub user: Option<UserId>,
 }
 
+/// Request to start a run.
+#[derive(Debug, Clone, Default)]
+pub struct StartRun {
+    /// The process's variables at the start.
+    pub input: Map<String, Value>,
+    /// Version to run instead of the active one.
+    pub version: Option<i32>,
+    /// Process of the definition to run.
+    pub process_id: Option<String>,
+    /// The caller's own name for the run.
+    pub business_key: Option<String>,
+    /// Key by which messages find the run.
+    pub correlation_key: Option<String>,
+    /// Start event to begin at.
+    pub start_node_id: Option<String>,
+}
+
 /// A run that is to begin.
 pub(crate) struct NewInstance {
     pub tenant: TenantId,
     pub workflow: WorkflowId,
+    /// The one that was asked for, or the active one.
     pub version: i32,
-    pub process_id: Option<String>,
     pub trigger: Trigger,
     pub record: TriggerRecord,
-    pub input: Map<String, Value>,
-    pub business_key: Option<String>,
-    pub correlation_key: Option<String>,
+    pub request: StartRun,
 }
 
 impl NewInstance {
@@ -61,12 +76,9 @@ impl NewInstance {
             tenant: binding.tenant,
             workflow: binding.workflow,
             version: binding.version,
-            process_id: Some(binding.process_id.clone()),
             trigger,
             record,
-            input: Map::new(),
-            business_key: None,
-            correlation_key: None,
+            request: StartRun { process_id: Some(binding.process_id.clone()), ..StartRun::default() },
         }
     }
 }
@@ -81,10 +93,10 @@ pub(crate) fn new_run(beginning: &NewInstance, process_id: &str, id: RunId, by: 
         process_id: process_id.to_owned(),
         state: RunState::Running,
         has_incident: false,
-        business_key: beginning.business_key.clone(),
-        correlation_key: beginning.correlation_key.clone(),
+        business_key: beginning.request.business_key.clone(),
+        correlation_key: beginning.request.correlation_key.clone(),
         trigger: beginning.record.clone(),
-        input: Value::Object(beginning.input.clone()),
+        input: Value::Object(beginning.request.input.clone()),
         snapshot: State::default(),
         last_sequence: 0,
         revision: NEW,

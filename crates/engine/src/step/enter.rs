@@ -4,7 +4,7 @@ use super::wait::Wait;
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, SplitRule, Throw, UserTask, Work};
+use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, Throw, UserTask, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -39,12 +39,8 @@ impl Machine<'_> {
         let scope = self.instance(id)?.scope;
         match &graph.node(ix).work {
             Work::Start(_) | Work::Boundary { .. } => Ok(self.leave(id)?),
-            Work::Pass => match graph.node(ix).split {
-                SplitRule::Direct | SplitRule::Every | SplitRule::First | SplitRule::All => {
-                    Ok(self.leave(id)?)
-                }
-                SplitRule::Events => self.wait_for_first(ix, id, scope),
-            },
+            Work::Pass if graph.node(ix).split.waits() => self.wait_for_first(ix, id, scope),
+            Work::Pass => Ok(self.leave(id)?),
             Work::End(Throw::Terminate) => {
                 self.cancel_contents(scope, CancelReason::Terminated, Some(id))?;
                 Ok(self.leave(id)?)

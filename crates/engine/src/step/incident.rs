@@ -6,7 +6,7 @@ use crate::command::SkipTarget;
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::state::IncidentState;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{FlowIx, SplitRule, Work};
+use heddle_bpmn_graph::{FlowIx, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
@@ -86,7 +86,7 @@ impl Machine<'_> {
         let (ix, at) = self.at(id)?;
         // Which event would have come nobody can say.
         let node = self.graph.node(ix);
-        if node.split == SplitRule::Events || matches!(node.work, Work::EventSubProcess { .. }) {
+        if node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
             return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));
         }
         if let Some(own) = incident {

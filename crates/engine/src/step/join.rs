@@ -1,4 +1,4 @@
-//! Joins that wait: the inclusive gateway's rule (clause 13.4.3), deadlocks, and the activation limit.
+//! Tokens that arrive: join rules, the inclusive gateway's (clause 13.4.3) among them, deadlocks, and the activation limit.
 
 use super::{At, MAX_ACTIVATIONS, Machine};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
@@ -7,6 +7,29 @@ use heddle_bpmn_graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
 use std::sync::Arc;
 
 impl Machine<'_> {
+    /// A token has come to the end of its flow.
+    pub(super) fn arrive(&mut self, flow: FlowIx, scope: LocalId) -> Result<(), Rejection> {
+        if !self.has_token(flow, scope) {
+            return Ok(());
+        }
+        let target = self.graph.flow(flow).target;
+        if self.activations == MAX_ACTIVATIONS {
+            return self.stop_at_limit(target);
+        }
+        match &self.graph.node(target).join {
+            JoinRule::Pass => self.activate(target, scope, &[flow]),
+            JoinRule::All(_) => {
+                let incoming = self.graph.incoming(target);
+                if incoming.iter().all(|&flow| self.has_token(flow, scope)) {
+                    return self.activate(target, scope, incoming);
+                }
+                Ok(())
+            }
+            // Whether an inclusive join may go on is known only when nothing else can move.
+            JoinRule::Inclusive(_) => Ok(()),
+        }
+    }
+
     /// The joins that hold tokens, each once per scope.
     fn held(&self) -> Vec<(NodeIx, LocalId)> {
         let mut found = Vec::new();

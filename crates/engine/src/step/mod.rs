@@ -15,7 +15,7 @@ mod wait;
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::state::{Life, NodeInstance, State};
 use crate::{Command, LocalId, Rejection, RunContext, apply};
-use heddle_bpmn_graph::{self as graph, FlowIx, Graph, JoinRule, NodeIx, ROOT, ScopeIx, Start, Work};
+use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Start, Work};
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -316,29 +316,6 @@ impl<'g> Machine<'g> {
             self.detect_deadlocks();
         }
         Ok(())
-    }
-
-    /// A token has come to the end of its flow.
-    fn arrive(&mut self, flow: FlowIx, scope: LocalId) -> Result<(), Rejection> {
-        if !self.has_token(flow, scope) {
-            return Ok(());
-        }
-        let target = self.graph.flow(flow).target;
-        if self.activations == MAX_ACTIVATIONS {
-            return self.stop_at_limit(target);
-        }
-        match &self.graph.node(target).join {
-            JoinRule::Pass => self.activate(target, scope, &[flow]),
-            JoinRule::All(_) => {
-                let incoming = self.graph.incoming(target);
-                if incoming.iter().all(|&flow| self.has_token(flow, scope)) {
-                    return self.activate(target, scope, incoming);
-                }
-                Ok(())
-            }
-            // Whether an inclusive join may go on is known only when nothing else can move.
-            JoinRule::Inclusive(_) => Ok(()),
-        }
     }
 
     fn has_token(&self, flow: FlowIx, scope: LocalId) -> bool {

@@ -342,11 +342,9 @@ impl Runs {
         let mut writes = Vec::new();
         for binding in self.ports.runs.matching_starts(event.tenant, inbound.kind, inbound.name).await? {
             let record = trigger_record(&binding, inbound, event.id);
-            let beginning = NewInstance {
-                input: input(&event.payload),
-                correlation_key: event.correlation_key.clone(),
-                ..NewInstance::of(&binding, trigger(&binding, inbound), record)
-            };
+            let mut beginning = NewInstance::of(&binding, trigger(&binding, inbound), record);
+            beginning.request.input = input(&event.payload);
+            beginning.request.correlation_key = event.correlation_key.clone();
             writes.push(self.begin(beginning, by).await?);
         }
         Ok(writes)

@@ -9,11 +9,11 @@ mod read;
 mod start;
 mod tasks;
 
+pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
 pub use locks::Locks;
 pub use read::{EventFilter, RunView};
-pub use start::StartRun;
 pub use tasks::{Assignment, Completion, MyTasks};
 
 use std::sync::Arc;

@@ -4,31 +4,14 @@ use heddle_engine::{Command, State, Trigger, step};
 use heddle_kernel::RunId;
 use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{Authorized, RequestContext};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Runs;
 use super::advance::{refused, run_context};
-use crate::plan::{Initiator, NewInstance, StepContext, new_run, write_of};
+use crate::plan::{Initiator, NewInstance, StartRun, StepContext, new_run, write_of};
 use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
 use crate::{JournalFor, UseCaseError, schema};
-
-/// Request to start a run.
-#[derive(Debug, Clone, Default)]
-pub struct StartRun {
-    /// The process's variables at the start.
-    pub input: Map<String, Value>,
-    /// Version to run instead of the active one.
-    pub version: Option<i32>,
-    /// Process of the definition to run.
-    pub process_id: Option<String>,
-    /// The caller's own name for the run.
-    pub business_key: Option<String>,
-    /// Key by which messages find the run.
-    pub correlation_key: Option<String>,
-    /// Start event to begin at.
-    pub start_node_id: Option<String>,
-}
 
 impl Runs {
     /// Starts a run. The answer is its state when nothing can move any more, already durable.
@@ -69,12 +52,9 @@ impl Runs {
             tenant: context.tenant(),
             workflow,
             version,
-            process_id: request.process_id,
-            trigger: Trigger::Manual { start_node: request.start_node_id },
+            trigger: Trigger::Manual { start_node: request.start_node_id.clone() },
             record: trigger,
-            input: request.input,
-            business_key: request.business_key,
-            correlation_key: request.correlation_key,
+            request,
         };
         let write =
             self.begin(beginning, Initiator { now: context.now(), user: Some(context.user_id()) }).await?;
@@ -92,15 +72,15 @@ impl Runs {
     ) -> Result<RunWrite, UseCaseError> {
         let NewInstance { tenant, workflow, version, .. } = beginning;
         let compiled = self.ports.models.version(tenant, workflow, version).await?;
-        let graph = compiled.startable(beginning.process_id.as_deref())?;
+        let graph = compiled.startable(beginning.request.process_id.as_deref())?;
         if let Some(wanted) = compiled.input_schema(&graph.id) {
-            let problems = schema::check(wanted, &Value::Object(beginning.input.clone()), "input");
+            let problems = schema::check(wanted, &Value::Object(beginning.request.input.clone()), "input");
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
         }
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
-        let command = Command::Start { trigger: beginning.trigger, input: beginning.input };
+        let command = Command::Start { trigger: beginning.trigger, input: beginning.request.input };
         let stepped =
             step(graph, &State::default(), command, &run_context(&run, &compiled, by)).map_err(refused)?;
         let happening = StepContext { now: by.now, completed: None, ids: &*self.ports.ids };

@@ -1,4 +1,4 @@
-//! How fast definitions are read, written, validated and compiled on one core.
+//! Rates of reading, writing, validating and compiling definitions on one core.
 //!
 //! `cargo run --release -p heddle-bpmn --example bench-definitions -- [--only FIGURE] FILE...` prints one figure per line, in
 //! documents per second of processor time, so that a busy machine changes little.

@@ -1,4 +1,4 @@
-//! What hostile inputs cost: processor time and memory of each, in a thread with a stack of 2 MB, the slowest last.
+//! Costs of hostile inputs: processor time and memory of each, in a thread with a stack of 2 MB, the slowest last.
 //!
 //! `bad-inputs [part of a name]`. Every one is to be answered in under 100 ms.
 
@@ -34,7 +34,7 @@ fn cpu() -> Duration {
     Duration::from_nanos(stat.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0))
 }
 
-/// How many KiB of memory were in use at most since the last call.
+/// Peak of memory in use since the last call, in KiB.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

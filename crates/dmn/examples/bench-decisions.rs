@@ -21,7 +21,7 @@ fn cpu() -> Result<Duration, Failure> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// How often per CPU second the work is done: the best of nine rounds, since whatever else runs can only slow it.
+/// Rate of the work per CPU second: the best of nine rounds, since whatever else runs can only slow it.
 fn rate(mut work: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     let mut round = |batch: u32| -> Result<f64, Failure> {
         let start = cpu()?;

@@ -1,4 +1,4 @@
-//! How many runs per second one core steps through, in memory: `cargo run --release --example bench`.
+//! Runs per second that one core steps through, in memory: `cargo run --release --example bench-runs`.
 
 #![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
 

@@ -1,4 +1,4 @@
-//! How fast expressions are read and evaluated by one thread, per second of its CPU time.
+//! Rates of reading and evaluating expressions by one thread, per second of its CPU time.
 //!
 //! `cargo run --release -p heddle-feel --example bench-feel [-- PART]` prints one figure per line: the rate, the bar
 //! when there is one, and what was done. `PART` restricts to figures whose text contains it. Each figure is the best

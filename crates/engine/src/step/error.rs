@@ -61,22 +61,13 @@ impl Machine<'_> {
         if listeners.is_empty() || self.is_interrupted(scope) {
             return Ok(None);
         }
-        let code = |&start: &NodeIx| match &self.graph.node(start).work {
-            Work::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) => {
-                (*event_sub_process != from || from.is_none()).then_some((start, code.as_deref()))
-            }
-            Work::Start(_)
-            | Work::End(_)
-            | Work::Throw(_)
-            | Work::Catch(_)
-            | Work::Boundary { .. }
-            | Work::Pass
-            | Work::Receive(_)
-            | Work::User(_)
-            | Work::Decision(_)
-            | Work::Script(_)
-            | Work::SubProcess(_)
-            | Work::EventSubProcess { .. } => None,
+        let code = |&start: &NodeIx| {
+            let Work::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) =
+                &self.graph.node(start).work
+            else {
+                return None;
+            };
+            (*event_sub_process != from || from.is_none()).then_some((start, code.as_deref()))
         };
         Ok(best(listeners.iter().filter_map(code), error))
     }
@@ -92,20 +83,11 @@ impl Machine<'_> {
     }
 
     fn error_boundary(&self, host: NodeIx, error: &ErrorReference) -> Option<NodeIx> {
-        let code = |&event: &NodeIx| match &self.graph.node(event).work {
-            Work::Boundary { trigger: Trigger::Error(code), .. } => Some((event, code.as_deref())),
-            Work::Start(_)
-            | Work::End(_)
-            | Work::Throw(_)
-            | Work::Catch(_)
-            | Work::Boundary { .. }
-            | Work::Pass
-            | Work::Receive(_)
-            | Work::User(_)
-            | Work::Decision(_)
-            | Work::Script(_)
-            | Work::SubProcess(_)
-            | Work::EventSubProcess { .. } => None,
+        let code = |&event: &NodeIx| {
+            let Work::Boundary { trigger: Trigger::Error(code), .. } = &self.graph.node(event).work else {
+                return None;
+            };
+            Some((event, code.as_deref()))
         };
         best(self.graph.node(host).boundary.iter().filter_map(code), error)
     }

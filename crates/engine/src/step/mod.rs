@@ -283,22 +283,12 @@ impl<'g> Machine<'g> {
         let manual = matches!(trigger, Trigger::Manual { .. });
         let found = self.graph.find(wanted).filter(|ix| {
             let among = root.start_events.contains(ix) || (manual && root.starts.contains(ix));
-            among
-                && match &self.graph.node(*ix).work {
-                    Work::Start(Start { trigger: Some(own), .. }) => fits(own, name),
-                    Work::Start(_)
-                    | Work::End(_)
-                    | Work::Throw(_)
-                    | Work::Catch(_)
-                    | Work::Boundary { .. }
-                    | Work::Pass
-                    | Work::Receive(_)
-                    | Work::User(_)
-                    | Work::Decision(_)
-                    | Work::Script(_)
-                    | Work::SubProcess(_)
-                    | Work::EventSubProcess { .. } => manual,
-                }
+            let fits = if let Work::Start(Start { trigger: Some(own), .. }) = &self.graph.node(*ix).work {
+                fits(own, name)
+            } else {
+                manual
+            };
+            among && fits
         });
         found.map(|ix| vec![ix]).ok_or_else(|| Rejection::UnknownStart(wanted.to_owned()))
     }

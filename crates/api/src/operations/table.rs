@@ -82,7 +82,13 @@ macro_rules! is_whole {
     ($capability:ident list within $($parent:literal)+) => {
         depth::<capability::$capability>() == [$($parent),+].len()
     };
-    ($($other:tt)+) => { true };
+    // Anybody's, the caller's own, all of a kind, a list over all places, and what is found by loading a row.
+    (public) => { true };
+    (session $($rest:tt)*) => { true };
+    ($capability:ident kind) => { true };
+    ($capability:ident all) => { true };
+    ($capability:ident list) => { true };
+    ($capability:ident loaded $member:literal) => { true };
 }
 
 macro_rules! option {

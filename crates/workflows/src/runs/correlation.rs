@@ -2,7 +2,7 @@
 //! listens, or kept for the first that will wait. Each is one transaction.
 
 use heddle_engine::{Command, Trigger};
-use heddle_kernel::{EventId, RunId, Timestamp};
+use heddle_kernel::{EventId, RunId, TenantId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
 use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
@@ -350,20 +350,40 @@ impl Runs {
         Ok(writes)
     }
 
-    /// Everything that crashed nodes left behind: thrown messages and kept events whose takers wait.
+    /// Delivery of thrown messages, and of kept events whose takers wait. One that fails stays to be tried again and
+    /// stops none behind it; the first error stands for all.
     ///
     /// # Errors
-    /// `Unavailable`; `Internal`.
+    /// `Unavailable`, with which it ends at once; `Internal`; `Invalid` where a start's schema refuses a payload.
     pub async fn deliver_pending(&self, now: Timestamp, limit: i64) -> Result<usize, UseCaseError> {
         let outgoing = self.ports.runs.outgoing(limit).await?;
+        let mut first = Ok(());
         for thrown in &outgoing {
-            self.deliver(thrown).await?;
+            first = first.and(of_one("message", thrown.tenant, thrown.id, self.deliver(thrown).await)?);
         }
         let undelivered = self.ports.runs.undelivered(now, limit).await?;
         for event in &undelivered {
-            self.deliver_kept(event).await?;
+            first = first.and(of_one("event", event.tenant, event.id, self.deliver_kept(event).await)?);
         }
-        Ok(outgoing.len() + undelivered.len())
+        first.map(|()| outgoing.len() + undelivered.len())
+    }
+}
+
+/// Outcome of one row, told to the operator where it failed: an error of its own is that row's, one of the database
+/// is everybody's.
+fn of_one(
+    what: &str,
+    tenant: TenantId,
+    id: EventId,
+    delivered: Result<(), UseCaseError>,
+) -> Result<Result<(), UseCaseError>, UseCaseError> {
+    match delivered {
+        Err(error @ UseCaseError::Unavailable(_)) => Err(error),
+        Err(error) => {
+            tracing::warn!(what, organization = %tenant, %id, %error, "not delivered; it is tried again");
+            Ok(Err(error))
+        }
+        Ok(()) => Ok(Ok(())),
     }
 }
 

@@ -134,3 +134,23 @@ async fn a_delivery_that_fails_leaves_the_message_to_be_delivered() {
     assert_eq!(world.runs.deliver_pending(NOW, 10).await.unwrap(), 1);
     assert_eq!(world.memory.run(waiting.id).state, RunState::Completed);
 }
+
+#[tokio::test]
+async fn a_message_that_a_schema_refuses_stays_and_stops_none_behind_it() {
+    let start_by =
+        |text: &str| model(&[("s", "startEvent", event(text)), ("e", "endEvent", json!({}))], &[("s", "e")]);
+    let mut strict = start_by("message m");
+    strict["nodes"][0]["configuration"] = json!({ "inputSchema": { "required": ["nope"] } });
+    let (world, waiting) =
+        World::running(&chain(&[("hear", "intermediateCatchEvent", event("signal sig"))])).await;
+    let _ = world.published("strict", &strict).await;
+    let refused = world.published("refused", &throwing("message m")).await;
+    let honest = world.published("honest", &throwing("signal sig")).await;
+    world.start(refused, StartRun::default()).await;
+    world.start(honest, StartRun::default()).await;
+    let told = world.runs.deliver_pending(NOW, 10).await;
+    assert!(matches!(told, Err(UseCaseError::Invalid(_))), "{told:?}");
+    assert_eq!(world.memory.run(waiting.id).state, RunState::Completed, "what came later is delivered");
+    let left: Vec<String> = world.memory.0.lock().outgoing.iter().map(|own| own.name.clone()).collect();
+    assert_eq!(left, ["paid"], "what was refused is kept");
+}

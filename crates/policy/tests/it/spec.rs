@@ -155,6 +155,7 @@ fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool
     let given = |id: Option<&RuleId>| {
         rules.iter().any(|rule| {
             is_about(rule, Effect::Allow, resource, &actions)
+                && !is_unreadable(rule)
                 && (rule.selector == "*" || id.is_some_and(|id| id.to_string() == rule.selector))
         })
     };

@@ -212,6 +212,7 @@ impl Identity {
             | UseCaseError::Throttled { .. }
             | UseCaseError::Busy
             | UseCaseError::Unavailable(_)
+            | UseCaseError::QueueFull { .. }
             | UseCaseError::Internal(_) => None,
         };
         let event = Event {

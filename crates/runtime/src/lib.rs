@@ -3,12 +3,14 @@
 
 mod clock;
 mod commit;
+mod compute;
 mod hub;
 mod ids;
 mod worker;
 
 pub use clock::ServerClock;
 pub use commit::{CommitOptions, GroupCommitter};
+pub use compute::{ComputeError, ComputeOptions, ComputePool, Job, QUEUE_LIMIT};
 pub use hub::{EventNotifier, RunWatch};
 pub use ids::RandomIds;
 pub use worker::{Permit, Worker, WorkerOptions};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heddle_identity::Identity;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, Timestamp};
-use heddle_runtime::{EventNotifier, RandomIds, ServerClock, Worker};
+use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, Worker};
 use heddle_store::Db;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
@@ -27,6 +27,8 @@ pub struct App {
     pub runs: Arc<Runs>,
     /// Tells of commits.
     pub hub: Arc<EventNotifier>,
+    /// Threads for what computes for long.
+    pub compute: Arc<ComputePool>,
     /// The loops.
     pub worker: Arc<Worker>,
     /// The present time.

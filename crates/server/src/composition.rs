@@ -8,7 +8,8 @@ use heddle_identity::Identity;
 use heddle_identity::ports::InstallationStore;
 use heddle_kernel::{Clock as _, IdSource};
 use heddle_runtime::{
-    CommitOptions, EventNotifier, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
+    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
+    ServerClock, Worker, WorkerOptions,
 };
 use heddle_store::Db;
 use heddle_store_identity::IdentityStore;
@@ -87,7 +88,8 @@ impl Composition {
         let key = data.key(installed.is_some())?;
         let identity = Arc::new(identity::open(&config, &store, key, &clock)?);
         let (stop, stopped) = watch::channel(false);
-        let app = compose(config, db, store, identity, clock, stopped);
+        let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
+        let app = compose(config, db, store, identity, clock, compute, stopped);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new() };
         if background {
             core.start_background();
@@ -141,6 +143,7 @@ fn compose(
     identity_store: Arc<IdentityStore>,
     identity: Arc<Identity>,
     clock: Arc<ServerClock>,
+    compute: Arc<ComputePool>,
     stop: watch::Receiver<bool>,
 ) -> Arc<App> {
     let shared = db.postgres().is_some();
@@ -175,6 +178,7 @@ fn compose(
         definitions,
         runs,
         hub,
+        compute,
         worker,
         clock,
         ids: RandomIds,

@@ -31,6 +31,9 @@ pub enum StartError {
         /// Error of the socket.
         source: std::io::Error,
     },
+    /// The system gives no threads.
+    #[error("the system gives no threads: {0}")]
+    Threads(#[source] std::io::Error),
     /// Plain HTTP beyond the loopback interface.
     #[error(
         "{0} is reachable from other machines, and plain HTTP shows passwords to all of them: listen on 127.0.0.1 \
@@ -61,7 +64,8 @@ impl StartError {
             Self::DataDir(DataDirError::Io { .. })
             | Self::Database(_)
             | Self::Migration(_)
-            | Self::Store(_) => 5,
+            | Self::Store(_)
+            | Self::Threads(_) => 5,
             Self::Insecure(_) => 2,
             Self::NotFound(_) => 3,
             Self::Refused(_) | Self::Internal(_) => 1,
@@ -85,6 +89,7 @@ impl From<UseCaseError> for StartError {
             UseCaseError::Unauthenticated
             | UseCaseError::LimitReached { .. }
             | UseCaseError::Throttled { .. }
+            | UseCaseError::QueueFull { .. }
             | UseCaseError::Busy => Self::Refused(error.to_string()),
             UseCaseError::Internal(cause) => Self::Internal(cause),
         }

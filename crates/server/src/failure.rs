@@ -42,6 +42,15 @@ impl Failure {
         Self { cause: Some(cause.into()), ..ApiError::new(ErrorCode::InternalError).into() }
     }
 
+    /// A queue of the caller's organisation is full.
+    #[must_use]
+    pub(crate) fn queue_full(limit: &'static str) -> Self {
+        let message = "Too much of the organisation's work waits already; try again.";
+        let detail = Detail::new("queueFull", message).with("limit", limit);
+        let error = ApiError::because(ErrorCode::DependencyUnavailable, detail);
+        Self { retry_after: Some(1), ..error.into() }
+    }
+
     /// A part that is needed is not there.
     #[must_use]
     pub(crate) fn unavailable(cause: impl Into<String>) -> Self {
@@ -95,6 +104,7 @@ impl From<UseCaseError> for Failure {
             }
             UseCaseError::Throttled { retry_after_seconds } => limited("throttled", retry_after_seconds),
             UseCaseError::Busy => limited("busy", 1),
+            UseCaseError::QueueFull { limit } => Self::queue_full(limit),
             UseCaseError::Unavailable(cause) => Self::unavailable(cause.to_string()),
             UseCaseError::Internal(cause) => Self::internal(cause),
         }

@@ -10,12 +10,14 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use heddle_api::operations::{Method, OperationId, OperationSpec};
 use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_identity::Authenticated;
 use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 
 use crate::app::App;
 use crate::bind::Handler;
 use crate::credentials::COOKIE;
+use crate::dispatch::{Placed, dispatch};
 use crate::failure::Failure;
 use crate::gate::enter;
 use crate::incoming::{Headers, Incoming, RequestCredentials};
@@ -110,12 +112,9 @@ async fn run(
         body: read(spec, payload).await?,
         headers,
     };
-    let work = handler(Arc::clone(app), incoming, caller);
-    if spec.audit_event.is_none() {
-        return work.await;
-    }
-    // A client that hangs up cuts nothing in half.
-    tokio::spawn(work).await.unwrap_or_else(|error| Err(Failure::internal(error.to_string())))
+    let tenant = caller.as_ref().and_then(Authenticated::tenant);
+    let placed = Placed { spec, tenant, body: incoming.body.len() };
+    dispatch(app, placed, handler(Arc::clone(app), incoming, caller)).await
 }
 
 fn too_large(spec: &OperationSpec) -> Failure {

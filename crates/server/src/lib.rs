@@ -10,6 +10,7 @@ mod credentials;
 mod data_dir;
 pub mod demo;
 mod denials;
+mod dispatch;
 mod error;
 mod evidence;
 mod failure;

@@ -75,6 +75,12 @@ pub enum UseCaseError {
     /// Too many calls wait for the same bounded work.
     #[error("too many calls at once")]
     Busy,
+    /// Too much of the organisation's work waits in a queue.
+    #[error("the queue `{limit}` of the organisation is full")]
+    QueueFull {
+        /// Name of the queue.
+        limit: &'static str,
+    },
     /// A part that is needed is not there for the moment.
     #[error("a dependency is not available")]
     Unavailable(#[source] StoreError),

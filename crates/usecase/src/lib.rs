@@ -3,6 +3,7 @@
 //!
 //! Rules that a caller sees are here once, so that no two areas answer differently to the same mistake.
 
+mod compute;
 mod digest;
 mod error;
 mod journal;
@@ -10,6 +11,7 @@ mod revision;
 mod store;
 mod text;
 
+pub use compute::{Admission, Compute, Done, InPlace, Work, computed};
 pub use digest::{canonical_sha256, hex, sha256_hex};
 pub use error::{Problem, Problems, UseCaseError};
 pub use journal::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome};

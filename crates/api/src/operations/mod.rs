@@ -30,7 +30,30 @@ pub const JSON_LIMIT: usize = 1024 * 1024;
 /// The most bytes of a body with a definition: 16 MiB.
 pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
 
+/// Operations whose work grows with a definition or a decision: they run on the threads that compute, so that the
+/// threads that answer stay free.
+const COMPUTING: &[OperationId] = &[
+    OperationId::CreateWorkflow,
+    OperationId::UpdateWorkflow,
+    OperationId::GetWorkflow,
+    OperationId::SaveDraft,
+    OperationId::ValidateWorkflow,
+    OperationId::PublishWorkflow,
+    OperationId::PreviewTransform,
+    OperationId::ExportBpmn,
+    OperationId::ExportBpel,
+    OperationId::ExportDmn,
+    OperationId::GetDecisionLogic,
+    OperationId::SaveDecisionLogic,
+];
+
 impl OperationId {
+    /// Whether the operation's work grows with a definition or a decision.
+    #[must_use]
+    pub fn computes(self) -> bool {
+        COMPUTING.contains(&self)
+    }
+
     /// The row of the table with this operation id.
     #[must_use]
     pub fn find(operation_id: &str) -> Option<Self> {

@@ -129,8 +129,13 @@ fn authenticated(access: Access, now: Timestamp) -> Authenticated {
     Authenticated { snapshot: Snapshot::new(&facts, now), user, credential, principal }
 }
 
+/// Rights of a user in an organisation, from what was read there: those of a whole account, of no narrowed token.
+pub(crate) fn rights_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Snapshot {
+    Snapshot::new(&facts_of(user, tenant, standing), now)
+}
+
 /// Facts about a user in an organisation, in the words of the decision.
-pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
+fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
     Facts {
         user_id: user.id,
         tenant,

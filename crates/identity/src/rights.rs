@@ -55,7 +55,7 @@ pub(crate) fn covers_owner(context: &RequestContext) -> Result<(), UseCaseError>
     covers(context, &owner)
 }
 
-/// What rights must be held to undo whatever was done to the rights of an organisation.
+/// Rights that must be held to undo whatever was done to the rights of an organisation.
 const KEYS: system_roles::SystemRole = system_roles::SystemRole {
     name: "",
     permissions: "grants.manage licence.manage members.manage roles.manage",
@@ -68,7 +68,7 @@ const KEYS: system_roles::SystemRole = system_roles::SystemRole {
 /// to their roles, keeps them from its members, roles, grants and licence.
 #[must_use]
 pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> bool {
-    Snapshot::new(&access::facts_of(user, tenant, standing), now).covers(&KEYS.rules()).is_ok()
+    access::rights_of(user, tenant, standing, now).covers(&KEYS.rules()).is_ok()
 }
 
 /// Whether a caller with these rights has all that a user has. Counted as if in use: an account that is switched
@@ -166,7 +166,7 @@ impl Identity {
             return Ok(None);
         }
         let own = self.ports.access.standing(tenant, context.user_id()).await?;
-        Ok(own.map(|(user, own)| Snapshot::new(&access::facts_of(&user, tenant, &own), context.now())))
+        Ok(own.map(|(user, own)| access::rights_of(&user, tenant, &own, context.now())))
     }
 
     /// Checks that no deny of a user's own holds the caller back: who removes the user, or the account, lifts them.

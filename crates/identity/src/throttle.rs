@@ -84,7 +84,7 @@ fn doubling(kept: Option<Throttle>, now: Timestamp) -> Verdict {
     Verdict::Counted(Throttle { failures, last_at: now, next_at: now.plus_seconds(delay_seconds(failures)) })
 }
 
-/// What is kept of a bucket once one try is taken back.
+/// State of a bucket once one try is taken back.
 #[must_use]
 pub fn forgiven(pace: Pace, kept: Throttle) -> Throttle {
     let next_at = match pace {

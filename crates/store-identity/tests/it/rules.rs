@@ -1,4 +1,4 @@
-//! What is granted to roles, stored selectors, and changes that would leave nobody who could undo them.
+//! Grants to roles, stored selectors, and changes that would leave nobody who could undo them.
 
 use heddle_identity::ports::{
     AccessStore, Change, DirectoryStore, LimitOutcome, NewOrganization, SessionStore as _,

@@ -236,9 +236,10 @@ pub(crate) async fn replay(
     let keys = [own.clone(), key.clone()];
     let known = app.identity.idempotent(context.tenant(), spec.operation_id, &keys, context.now()).await?;
     meta.idempotency = Some(IdempotencyKey { key: own.clone(), call_code: hash.clone() });
-    match known {
-        None => Ok(None),
-        Some(record) if record.body_sha256 == if record.key == own { hash } else { plain_hash(incoming) } => {
+    let Some(record) = known else { return Ok(None) };
+    let first = if record.key == own { hash } else { plain_hash(incoming) };
+    match record.body_sha256 == first {
+        true => {
             let content = match record.body.is_empty() {
                 true => Content::Empty,
                 false => Content::Bytes(record.body, "application/json".to_owned()),
@@ -247,7 +248,7 @@ pub(crate) async fn replay(
             headers.extend(record.etag.map(|etag| ("etag", etag)));
             Ok(Some(Response { status: record.status, headers, content }))
         }
-        Some(_) => {
+        false => {
             let message = "The key was used for another call.";
             let detail = Detail::at("Idempotency-Key", "idempotencyKeyReused", message);
             Err(ApiError::because(ErrorCode::StateConflict, detail).into())

@@ -1,7 +1,7 @@
 //! Grants to roles, stored selectors, and changes that would leave nobody who could undo them.
 
 use heddle_identity::ports::{
-    AccessStore, Change, DirectoryStore, LimitOutcome, NewOrganization, SessionStore as _,
+    AccessStore, Change, DirectoryStore, LimitOutcome, NewOrganization, SessionStore,
 };
 use heddle_identity::records::{GrantPrincipal, GrantRow, Membership, Role, User, UserState};
 use heddle_kernel::{GrantId, Revision, RoleId};
@@ -71,14 +71,14 @@ async fn the_last_owner_who_can_undo_things_is_not_locked_out() {
         assert_eq!(store.update_role(&worse, Revision(2), &journal(85)).await, Ok(()));
         let removed = store.remove_member(ACME, BOB, Revision::FIRST, &journal(86)).await;
         assert_eq!(removed, Err(StoreError::LockOut));
-        let bob = store.user(BOB).await.unwrap().unwrap();
+        let bob = SessionStore::user(&store, BOB).await.unwrap().unwrap();
         let off = User { state: UserState::Disabled, revision: Revision(2), ..bob.clone() };
         assert_eq!(store.update_user(&off, bob.revision, &journal(86)).await, Err(StoreError::LockOut));
         assert_eq!(store.delete_user(ACME, BOB, bob.revision, &journal(86)).await, Err(StoreError::LockOut));
         let made = store.insert_grant(&deny(92, GrantPrincipal::User(BOB), "grant"), &journal(86)).await;
         assert_eq!(made, Err(StoreError::LockOut));
         assert!(!was_written(&store, 86).await);
-        assert_eq!(store.user(BOB).await.unwrap(), Some(bob));
+        assert_eq!(SessionStore::user(&store, BOB).await.unwrap(), Some(bob));
     });
 }
 

@@ -71,6 +71,11 @@ pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: T
     access::rights_of(user, tenant, standing, now).covers(&KEYS.rules()).is_ok()
 }
 
+/// Standing of who is nobody in an organisation.
+const fn nothing() -> TenantAccess {
+    TenantAccess { membership: None, roles: Vec::new(), grants: Vec::new(), revision: 0 }
+}
+
 /// Whether a caller with these rights has all that a user has. Counted as if in use: an account that is switched
 /// off, or a membership that has ended, can come back.
 fn outranked_by(
@@ -144,10 +149,10 @@ impl Identity {
             if tenant == context.tenant() {
                 continue;
             }
-            let Some((_, theirs)) = self.ports.access.standing(tenant, user).await? else { continue };
-            let caller = self.own_rights_in(context, tenant).await?;
-            let stronger = caller.is_none_or(|own| outranked_by(&own, &theirs, context.now()).is_err());
-            if stronger {
+            let Some((account, theirs)) = self.ports.access.standing(tenant, user).await? else { continue };
+            let own = self.own_rights_in(context, tenant).await?;
+            let own = own.unwrap_or_else(|| access::rights_of(&account, tenant, &nothing(), context.now()));
+            if outranked_by(&own, &theirs, context.now()).is_err() {
                 let message = "The account has rights in another organisation that the caller does not have \
                                there. Who manages members there can take them first.";
                 return Err(UseCaseError::forbidden("outrankedElsewhere", message));

@@ -151,6 +151,11 @@ pub(crate) struct Place {
 pub(crate) enum UserCommand {
     /// Create a user; prints the password once. With `--role owner` it also sets a new installation up.
     Create(CreateUser),
+    /// Forget the failed sign-ins of a user, so that the next is looked at without a wait.
+    Unlock {
+        /// The e-mail address that the user signs in with.
+        email: String,
+    },
 }
 
 /// `heddle user create`.

@@ -289,7 +289,16 @@ async fn users_are_created_from_the_command_line() {
     assert!(made.get("password").is_none(), "a given password is not shown: {made}");
     assert_eq!(code(&with(&["--as", "ada@weavers.test"])), 1, "the address is taken");
     let server = Server::start(place, &[]);
-    assert_eq!(server.sign_in("ada@weavers.test", owner["password"].as_str().unwrap()).await.status(), 200);
+    let password = owner["password"].as_str().unwrap();
+    while server.sign_in("ada@weavers.test", "a guess of somebody").await.status() != 429 {}
+    server.end("TERM");
+    // The operator has the failures forgotten.
+    assert_eq!(code(&run(place, &["user", "unlock", "nobody@weavers.test"])), 3);
+    let unlocked = json_of(place, &["user", "unlock", "Ada@weavers.test", "--json"]);
+    assert_eq!(unlocked["forgotten"], json!(2), "of the account, and of it from this network");
+    assert_eq!(json_of(place, &["user", "unlock", "ada@weavers.test", "--json"])["forgotten"], json!(0));
+    let server = Server::start(place, &[]);
+    assert_eq!(server.sign_in("ada@weavers.test", password).await.status(), 200);
     let token = server.token("bob@weavers.test", "a lantern over the loom").await;
     let get = async |path: &str| {
         let request = reqwest::Client::new().get(server.url(path)).bearer_auth(&token);
@@ -354,7 +363,7 @@ fn migrate_doctor_and_licence_tell_how_it_stands() {
     assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], json!("trial"));
     assert_eq!(code(&run(place, &["licence", "trial"])), 1, "a trial is once");
     let seen = json_of(place, &["doctor", "--json"]);
-    for name in ["database", "key", "licence", "disk", "clock"] {
+    for name in ["database", "key", "licence", "rules", "disk", "clock"] {
         assert!(matches!(status(&seen, name).as_str(), "ok" | "warning"), "{name}: {seen}");
     }
     let key = place.join("heddle-data/heddle.key");

@@ -10,7 +10,7 @@ use crate::ports::{Access, Credential, TenantAccess, TokenKind};
 use crate::records::{GrantPrincipal, GrantRow, Role, User, UserState};
 use crate::{Identity, UseCaseError, token};
 
-/// Seconds between two notes that a token was used.
+/// Most seconds between two notes that a token was used.
 const TOUCH_SECONDS: i64 = 60;
 
 /// Caller who proved their identity.
@@ -91,7 +91,12 @@ impl Identity {
             Credential::Session(session) => Some(session.last_seen_at),
             Credential::ApiToken(token) => token.last_used_at,
         };
-        if last.is_some_and(|last| now < last.plus_seconds(TOUCH_SECONDS)) {
+        // A session that is in use must be noted before it counts as unused.
+        let between = match kind {
+            TokenKind::Session => TOUCH_SECONDS.min(self.settings.idle_seconds / 4),
+            TokenKind::ApiToken => TOUCH_SECONDS,
+        };
+        if last.is_some_and(|last| now < last.plus_seconds(between)) {
             return;
         }
         if let Err(error) = self.ports.access.touch(kind, sha256, now).await {
@@ -109,6 +114,7 @@ fn authenticated(access: Access, now: Timestamp) -> Authenticated {
         }
     };
     let mut facts = facts_of(&user, tenant, &standing);
+    facts.limited = narrow.is_some() || bound.is_some();
     facts.narrow_to = narrow;
     // A token that is bound to an organisation is nobody in all others.
     facts.member &= bound.is_none_or(|bound| bound == tenant);
@@ -123,8 +129,13 @@ fn authenticated(access: Access, now: Timestamp) -> Authenticated {
     Authenticated { snapshot: Snapshot::new(&facts, now), user, credential, principal }
 }
 
+/// Rights of a user in an organisation, from what was read there: those of a whole account, of no narrowed token.
+pub(crate) fn rights_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Snapshot {
+    Snapshot::new(&facts_of(user, tenant, standing), now)
+}
+
 /// Facts about a user in an organisation, in the words of the decision.
-pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
+fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
     Facts {
         user_id: user.id,
         tenant,
@@ -135,6 +146,7 @@ pub(crate) fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -
         roles: standing.roles.iter().map(role_facts).collect(),
         grants: standing.grants.iter().map(grant_facts).collect(),
         narrow_to: None,
+        limited: false,
     }
 }
 

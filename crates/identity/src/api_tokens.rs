@@ -1,7 +1,7 @@
 //! A user's own API tokens.
 
-use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, TokenId};
-use heddle_policy::RequestContext;
+use heddle_kernel::{MAX_LIMIT, Page, PageRequest, TenantId, Timestamp, TokenId};
+use heddle_policy::{RequestContext, SessionKind};
 use heddle_usecase::Journal;
 
 use crate::records::ApiToken;
@@ -33,7 +33,7 @@ pub struct CreatedToken {
 }
 
 impl Identity {
-    /// The own API tokens, newest first.
+    /// The own API tokens, newest first. A token that is narrowed, or bound to one organisation, sees itself alone.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -42,7 +42,30 @@ impl Identity {
         context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<ApiToken>, UseCaseError> {
+        if let (SessionKind::ApiToken(own), true) =
+            (context.principal().session, context.snapshot().is_limited())
+        {
+            let items = self.own_token(context, own).await?.into_iter().collect();
+            return Ok(Page { items, next: None });
+        }
         Ok(self.ports.sessions.tokens(context.user_id(), page).await?)
+    }
+
+    /// The token that the caller came with.
+    async fn own_token(
+        &self,
+        context: &RequestContext,
+        own: TokenId,
+    ) -> Result<Option<ApiToken>, UseCaseError> {
+        let mut page = PageRequest { limit: MAX_LIMIT, cursor: None };
+        loop {
+            let part = self.ports.sessions.tokens(context.user_id(), &page).await?;
+            let found = part.items.into_iter().find(|token| token.id == own);
+            if found.is_some() || part.next.is_none() {
+                return Ok(found);
+            }
+            page.cursor = part.next;
+        }
     }
 
     /// Creates an API token.

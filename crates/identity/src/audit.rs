@@ -1,6 +1,6 @@
 //! The audit trail: reading it, and the events that no operation's row names.
 
-use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
+use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp, UserId};
 use heddle_policy::capability::AuditList;
 use heddle_policy::{AuthorizedList, RequestContext, RequestFacts};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
@@ -87,7 +87,7 @@ impl Identity {
         Ok(self.ports.installation.audit(entry).await?)
     }
 
-    /// The answer kept for repeats of a call.
+    /// The answer kept for repeats of a call, under any of these keys.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -95,9 +95,20 @@ impl Identity {
         &self,
         tenant: TenantId,
         operation: &str,
-        key: &str,
+        keys: &[String],
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, UseCaseError> {
-        Ok(self.ports.installation.idempotent(tenant, operation, key, now).await?)
+        Ok(self.ports.installation.idempotent(tenant, operation, keys, now).await?)
+    }
+
+    /// Code of a call of a user that is remembered for its repeats, over its parts: the installation's key makes it,
+    /// so that nobody who reads the database can try bodies against it.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub fn call_code(&self, user: UserId, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        let user = user.to_string();
+        let whole: Vec<&[u8]> = std::iter::once(user.as_bytes()).chain(parts.iter().copied()).collect();
+        self.tools.key.call_code(&whole)
     }
 }

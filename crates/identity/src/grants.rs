@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{GrantFilter, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow};
-use crate::rights::{covers_owner, covers_role, exceeds, lifts, rule_of};
+use crate::rights::{covers, covers_owner, lifts, rule_of};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 
@@ -86,7 +86,7 @@ impl Identity {
         };
         check(&row, context.now())?;
         match row.effect {
-            Effect::Allow => context.covers(&rule_of(&row)).map_err(|excess| exceeds(&excess))?,
+            Effect::Allow => covers(context, &rule_of(&row))?,
             Effect::Deny => self.may_deny(context, &row).await?,
         }
         match self.ports.directory.insert_grant(&row, &record(&row)).await {
@@ -105,7 +105,7 @@ impl Identity {
             }
             GrantPrincipal::Role(id) => match self.ports.directory.role(context.tenant(), id).await {
                 Ok(role) => {
-                    covers_role(context, &role)?;
+                    self.covers_roles(context, std::slice::from_ref(&role)).await?;
                     role.system && role.name == heddle_policy::system_roles::OWNER
                 }
                 Err(StoreError::NotFound) => false,
@@ -123,7 +123,7 @@ impl Identity {
         Ok(())
     }
 
-    /// Deletes a grant. Nobody lifts a deny that holds themselves back.
+    /// Deletes a grant. Nobody takes what they do not have, or lifts a deny that holds themselves back.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` (`exceedsOwnRights`).
@@ -139,7 +139,11 @@ impl Identity {
             Err(StoreError::NotFound) => return self.gone(context, Tombstone::Grant(id)).await,
             Err(error) => return Err(error.into()),
         };
-        lifts(context, &rule_of(&row))?;
+        // An ended one gives and takes nothing any more.
+        if row.lives(context.now()) {
+            covers(context, &rule_of(&row))?;
+            lifts(context, &rule_of(&row))?;
+        }
         Ok(self.ports.directory.delete_grant(context.tenant(), id, journal).await?)
     }
 }

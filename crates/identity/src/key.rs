@@ -20,6 +20,8 @@ pub const KEY_LENGTH: usize = 32;
 pub struct InstallationKey {
     secret: [u8; KEY_LENGTH],
     pair: KeyPair,
+    calls: [u8; 32],
+    devices: [u8; 32],
 }
 
 impl fmt::Debug for InstallationKey {
@@ -41,7 +43,26 @@ impl InstallationKey {
         }
         // Each use has a key of its own, so that none tells anything of another.
         let seed = derived(&secret, b"heddle/licence-signing/v1")?;
-        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret })
+        let calls = derived(&secret, b"heddle/idempotent-calls/v1")?;
+        let devices = derived(&secret, b"heddle/known-devices/v1")?;
+        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices })
+    }
+
+    /// Code of a call that is remembered for its repeats: HMAC-SHA-256 over its parts, in lower-case hex. Whoever reads
+    /// the database can't try bodies, and passwords in them, against it.
+    ///
+    /// # Errors
+    /// `Internal` when the key can't be used.
+    pub(crate) fn call_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.calls, parts)
+    }
+
+    /// Code of a device's mark: HMAC-SHA-256 over its parts, in lower-case hex.
+    ///
+    /// # Errors
+    /// As [`Self::call_code`].
+    pub(crate) fn device_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.devices, parts)
     }
 
     /// The installation's id. Another key is another installation.
@@ -99,6 +120,16 @@ impl InstallationKey {
         AsymmetricPublicKey::from(&*self.pair.pk)
             .map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
     }
+}
+
+/// HMAC over parts, each behind its length, so that no two lists of parts are one text.
+fn code(key: &[u8], parts: &[&[u8]]) -> Result<String, UseCaseError> {
+    let mut mac = hmac(key)?;
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    Ok(heddle_usecase::hex(&mac.finalize().into_bytes()))
 }
 
 fn hmac(key: &[u8]) -> Result<Hmac<Sha256>, UseCaseError> {

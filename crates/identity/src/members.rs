@@ -8,8 +8,8 @@ use heddle_usecase::StoreError;
 
 use crate::ports::Tombstone;
 use crate::records::{Member, Membership, Role};
-use crate::rights::{changed, covers_role, lifts};
-use crate::{Identity, JournalFor, UseCaseError, access, validate};
+use crate::rights::changed;
+use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::check_revision;
 use heddle_usecase::{Problem, Problems};
 
@@ -64,11 +64,12 @@ impl Identity {
     }
 
     /// Adds a member or replaces their roles. Nobody gives or takes roles of who has more than they, and
-    /// nobody gives a role that has more than they.
+    /// nobody gives a role that has more than they, counting what is granted to it. Nobody lengthens their own
+    /// membership.
     ///
     /// # Errors
     /// `NotFound` for the user; `Invalid`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden`
-    /// (`exceedsOwnRights`).
+    /// (`exceedsOwnRights`, `ownMembership`, `limitedToken`).
     pub async fn set_member(
         &self,
         authorized: &Authorized<MemberUpdate>,
@@ -89,6 +90,9 @@ impl Identity {
             Err(error) => return Err(error.into()),
         };
         self.may_set(context, user, present.as_ref(), &roles).await?;
+        if user == context.user_id() {
+            not_longer(present.as_ref().and_then(|member| member.membership.expires_at), &wanted.expires_at)?;
+        }
         let expected = present.as_ref().map(|member| member.membership.revision);
         if let (Some(expected), Some(_)) = (expected, wanted.revision) {
             check_revision(wanted.revision, expected)?;
@@ -108,25 +112,15 @@ impl Identity {
     ) -> Result<(), UseCaseError> {
         self.outranks(context, user).await?;
         let had: &[RoleId] = present.map_or(&[], |member| &member.membership.roles);
-        for role in roles.iter().filter(|role| !had.contains(&role.id)) {
-            covers_role(context, role)?;
-        }
-        let lost = had.iter().filter(|id| !roles.iter().any(|role| role.id == **id));
-        let lost: Vec<RoleId> = lost.copied().collect();
-        if lost.is_empty() {
+        let given: Vec<Role> = roles.iter().filter(|role| !had.contains(&role.id)).cloned().collect();
+        self.covers_roles(context, &given).await?;
+        let lost = |id: &RoleId| had.contains(id) && !roles.iter().any(|role| role.id == *id);
+        if !had.iter().any(lost) {
             return Ok(());
         }
-        for role in self
-            .ports
-            .directory
-            .all_roles(context.tenant())
-            .await?
-            .iter()
-            .filter(|role| lost.contains(&role.id))
-        {
-            lifts(context, &access::rules_of(role))?;
-        }
-        Ok(())
+        let mut lost_roles = self.ports.directory.all_roles(context.tenant()).await?;
+        lost_roles.retain(|role| lost(&role.id));
+        self.lifts_roles(context, &lost_roles).await
     }
 
     async fn member_to_be(
@@ -170,10 +164,12 @@ impl Identity {
         })
     }
 
-    /// Removes a member.
+    /// Removes a member. Their own denies go with them, so nobody removes somebody to whom a deny is that holds
+    /// themselves back.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
+    /// `NotFound`; `Conflict` (`lastOwner`, `lockOut`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`,
+    /// `limitedToken`).
     pub async fn remove_member(
         &self,
         authorized: &Authorized<MemberDelete>,
@@ -189,8 +185,21 @@ impl Identity {
         };
         check_revision(revision, member.membership.revision)?;
         self.outranks(context, user).await?;
+        let mut roles = self.ports.directory.all_roles(context.tenant()).await?;
+        roles.retain(|role| member.membership.roles.contains(&role.id));
+        self.lifts_roles(context, &roles).await?;
+        self.lifts_own_denies(context, user).await?;
         let change =
             self.ports.directory.remove_member(context.tenant(), user, member.membership.revision, journal);
         changed(change.await?)
     }
+}
+
+/// Nobody lengthens their own membership: whoever gave it said until when.
+fn not_longer(before: Option<Timestamp>, wanted: &Patch<Timestamp>) -> Result<(), UseCaseError> {
+    let Some(end) = before else { return Ok(()) };
+    if wanted.clone().apply_to(before).is_some_and(|wanted| wanted <= end) {
+        return Ok(());
+    }
+    Err(UseCaseError::forbidden("ownMembership", "Nobody lengthens their own membership."))
 }

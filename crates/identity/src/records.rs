@@ -1,7 +1,7 @@
 //! Records of organisations, people and their permissions.
 
 use heddle_kernel::{GrantId, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId, literals};
-use heddle_policy::{Effect, RoleRules};
+use heddle_policy::{Effect, ResourceType, RoleRules, StoredSelector};
 
 /// An organisation: the tenant to whom everything belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,6 +202,22 @@ pub struct GrantRow {
     pub created_by: UserId,
 }
 
+impl GrantRow {
+    /// Whether it has not ended.
+    #[must_use]
+    pub fn lives(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Whether its selector is no id of its type in any spelling that counts: as an allow it is nothing, as a deny it
+    /// takes all of its type.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        let kind = ResourceType::parse(&self.resource);
+        StoredSelector::read(kind, &self.selector) == StoredSelector::Unreadable
+    }
+}
+
 /// A signed-in session. The token itself is nowhere kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
@@ -250,14 +266,14 @@ pub struct ApiToken {
     pub expires_at: Option<Timestamp>,
 }
 
-/// The failed sign-ins of an account, known or not.
+/// The failed tries of a bucket: of an account, known or not, or of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Throttle {
     /// Number of failures since the last success.
     pub failures: u32,
     /// Instant of the last failure.
     pub last_at: Timestamp,
-    /// Earliest instant at which another is looked at.
+    /// Earliest instant at which another is looked at; of a leaking bucket the instant at which it is empty.
     pub next_at: Timestamp,
 }
 

@@ -1,10 +1,12 @@
 //! Limits of delegation: nobody gives away, takes or lifts more than they have themselves.
 
-use heddle_kernel::UserId;
-use heddle_policy::{Effect, PrivilegeEscalation, RequestContext, ResourceRule, RoleRules, system_roles};
+use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_policy::{
+    Effect, PrivilegeEscalation, RequestContext, ResourceRule, RoleRules, Snapshot, system_roles,
+};
 
-use crate::ports::Tombstone;
-use crate::records::{GrantRow, Role};
+use crate::ports::{TenantAccess, Tombstone};
+use crate::records::{GrantPrincipal, GrantRow, Role, User};
 use crate::{Identity, UseCaseError, access};
 use heddle_usecase::Problem;
 
@@ -16,18 +18,29 @@ pub(crate) fn exceeds(excess: &PrivilegeEscalation) -> UseCaseError {
 
 /// The rule of a grant.
 pub(crate) fn rule_of(grant: &GrantRow) -> RoleRules {
-    let rule = ResourceRule {
+    RoleRules { resources: vec![resource_rule(grant)], ..RoleRules::default() }
+}
+
+fn resource_rule(grant: &GrantRow) -> ResourceRule {
+    ResourceRule {
         resource: grant.resource.clone(),
         actions: vec![grant.action.clone()],
         selector: grant.selector.clone(),
         effect: grant.effect,
-    };
-    RoleRules { resources: vec![rule], ..RoleRules::default() }
+    }
 }
 
-/// The caller has all that a role gives.
-pub(crate) fn covers_role(context: &RequestContext, role: &Role) -> Result<(), UseCaseError> {
-    context.covers(&access::rules_of(role)).map_err(|excess| exceeds(&excess))
+/// The rules of a role with what the living ones among these grants give to it and take from it.
+fn with_grants(role: &Role, grants: &[GrantRow], now: Timestamp) -> RoleRules {
+    let mut rules = access::rules_of(role);
+    let to_role = |grant: &&GrantRow| grant.principal == GrantPrincipal::Role(role.id) && grant.lives(now);
+    rules.resources.extend(grants.iter().filter(to_role).map(resource_rule));
+    rules
+}
+
+/// The caller has all that these rules give.
+pub(crate) fn covers(context: &RequestContext, rules: &RoleRules) -> Result<(), UseCaseError> {
+    context.covers(rules).map_err(|excess| exceeds(&excess))
 }
 
 /// No deny of these rules holds the caller back.
@@ -39,27 +52,140 @@ pub(crate) fn lifts(context: &RequestContext, rules: &RoleRules) -> Result<(), U
 pub(crate) fn covers_owner(context: &RequestContext) -> Result<(), UseCaseError> {
     let owner =
         system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default();
-    context.covers(&owner).map_err(|excess| exceeds(&excess))
+    covers(context, &owner)
+}
+
+/// Rights that must be held to undo whatever was done to the rights of an organisation.
+const KEYS: system_roles::SystemRole = system_roles::SystemRole {
+    name: "",
+    permissions: "grants.manage licence.manage members.manage roles.manage",
+    resource_actions: "grant / create,delete / *; member / update,delete / *; \
+                       role / create,update,delete / *; licence / install / *",
+    description: "",
+};
+
+/// Whether somebody could undo whatever was done to the rights of an organisation: nothing denied to them, or
+/// to their roles, keeps them from its members, roles, grants and licence.
+#[must_use]
+pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> bool {
+    access::rights_of(user, tenant, standing, now).covers(&KEYS.rules()).is_ok()
+}
+
+/// Standing of who is nobody in an organisation.
+const fn nothing() -> TenantAccess {
+    TenantAccess { membership: None, roles: Vec::new(), grants: Vec::new(), revision: 0 }
+}
+
+/// Whether a caller with these rights has all that a user has. Counted as if in use: an account that is switched
+/// off, or a membership that has ended, can come back.
+fn outranked_by(
+    caller: &Snapshot,
+    standing: &TenantAccess,
+    now: Timestamp,
+) -> Result<(), PrivilegeEscalation> {
+    standing.roles.iter().try_for_each(|role| caller.covers(&access::rules_of(role)))?;
+    let living = standing.grants.iter().filter(|grant| grant.effect == Effect::Allow && grant.lives(now));
+    living.map(rule_of).try_for_each(|rules| caller.covers(&rules))
 }
 
 impl Identity {
+    /// The rules of roles, each with what is granted and denied to it at present: whoever gives or takes a role
+    /// gives and takes that as well.
+    pub(crate) async fn whole_rules(
+        &self,
+        context: &RequestContext,
+        roles: &[Role],
+    ) -> Result<Vec<RoleRules>, UseCaseError> {
+        if roles.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<_> = roles.iter().map(|role| role.id).collect();
+        let grants = self.ports.directory.role_grants(context.tenant(), &ids).await?;
+        Ok(roles.iter().map(|role| with_grants(role, &grants, context.now())).collect())
+    }
+
+    /// Checks that the caller has all that roles give, by their own rules and by grants to them.
+    pub(crate) async fn covers_roles(
+        &self,
+        context: &RequestContext,
+        roles: &[Role],
+    ) -> Result<(), UseCaseError> {
+        self.whole_rules(context, roles).await?.iter().try_for_each(|rules| covers(context, rules))
+    }
+
+    /// Checks that no deny of roles holds the caller back, neither one of their own rules nor one to them.
+    pub(crate) async fn lifts_roles(
+        &self,
+        context: &RequestContext,
+        roles: &[Role],
+    ) -> Result<(), UseCaseError> {
+        self.whole_rules(context, roles).await?.iter().try_for_each(|rules| lifts(context, rules))
+    }
+
     /// Checks that the caller has all that another user has in the organisation: only then may they change
-    /// that user's account or membership, for else they could take it over. Everybody is their own equal.
+    /// that user's account or membership, for else they could take it over. Everybody is their own equal, but for
+    /// an API token that was made to be less.
     pub(crate) async fn outranks(&self, context: &RequestContext, user: UserId) -> Result<(), UseCaseError> {
         if user == context.user_id() {
-            return Ok(());
+            return in_full(context);
         }
         let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
             return Ok(());
         };
-        // Counted as if in use: an account that is switched off, or a membership that has ended, can come back.
-        for role in &standing.roles {
-            covers_role(context, role)?;
+        outranked_by(context.snapshot(), &standing, context.now()).map_err(|excess| exceeds(&excess))
+    }
+
+    /// Checks that the caller has all that a user has in every other organisation to which the account belongs:
+    /// whoever sets a password, or an address, can act as the account wherever it is somebody.
+    pub(crate) async fn outranks_elsewhere(
+        &self,
+        context: &RequestContext,
+        user: UserId,
+    ) -> Result<(), UseCaseError> {
+        if user == context.user_id() || context.own_reason().is_some() {
+            return Ok(());
         }
-        for grant in standing.grants.iter().filter(|grant| grant.effect == Effect::Allow) {
-            context.covers(&rule_of(grant)).map_err(|excess| exceeds(&excess))?;
+        for tenant in self.ports.access.tenants_of(user).await? {
+            if tenant == context.tenant() {
+                continue;
+            }
+            let Some((account, theirs)) = self.ports.access.standing(tenant, user).await? else { continue };
+            let own = self.own_rights_in(context, tenant).await?;
+            let own = own.unwrap_or_else(|| access::rights_of(&account, tenant, &nothing(), context.now()));
+            if outranked_by(&own, &theirs, context.now()).is_err() {
+                let message = "The account has rights in another organisation that the caller does not have \
+                               there. Who manages members there can take them first.";
+                return Err(UseCaseError::forbidden("outrankedElsewhere", message));
+            }
         }
         Ok(())
+    }
+
+    /// The caller's rights in another organisation; none for a credential that is nothing there.
+    async fn own_rights_in(
+        &self,
+        context: &RequestContext,
+        tenant: TenantId,
+    ) -> Result<Option<Snapshot>, UseCaseError> {
+        if context.snapshot().is_limited() {
+            return Ok(None);
+        }
+        let own = self.ports.access.standing(tenant, context.user_id()).await?;
+        Ok(own.map(|(user, own)| access::rights_of(&user, tenant, &own, context.now())))
+    }
+
+    /// Checks that no deny of a user's own holds the caller back: who removes the user, or the account, lifts them.
+    pub(crate) async fn lifts_own_denies(
+        &self,
+        context: &RequestContext,
+        user: UserId,
+    ) -> Result<(), UseCaseError> {
+        let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
+            return Ok(());
+        };
+        let own =
+            |grant: &&GrantRow| grant.principal == GrantPrincipal::User(user) && grant.lives(context.now());
+        standing.grants.iter().filter(own).map(rule_of).try_for_each(|rules| lifts(context, &rules))
     }
 
     /// Answer to the deletion of something that is not there: fine, if it was deleted before.
@@ -69,6 +195,15 @@ impl Identity {
             false => Err(UseCaseError::NotFound),
         }
     }
+}
+
+/// An API token that is narrowed, or bound to one organisation, is not for what concerns the account as a whole.
+pub(crate) fn in_full(context: &RequestContext) -> Result<(), UseCaseError> {
+    if context.snapshot().is_limited() {
+        let message = "A narrowed API token changes neither the account nor the roles of its owner.";
+        return Err(UseCaseError::forbidden("limitedToken", message));
+    }
+    Ok(())
 }
 
 /// Result of a guarded change, as a use case's answer.

@@ -10,7 +10,7 @@ use heddle_usecase::Journal;
 
 use crate::ports::Tombstone;
 use crate::records::Role;
-use crate::rights::{changed, covers_owner, exceeds, lifts};
+use crate::rights::{changed, covers, covers_owner, lifts};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -110,7 +110,7 @@ impl Identity {
         record: &JournalFor<'_, Role>,
     ) -> Result<Role, UseCaseError> {
         check(&new.name, new.description.as_deref(), &new.rules)?;
-        context.covers(&new.rules).map_err(|excess| exceeds(&excess))?;
+        covers(context, &new.rules)?;
         let role = Role {
             tenant: context.tenant(),
             id: RoleId(self.new_id(context.now())),
@@ -126,11 +126,11 @@ impl Identity {
         Ok(role)
     }
 
-    /// Changes a role. Nobody lifts a deny that holds themselves back. Whoever makes a role take more must be
-    /// as strong as an owner, for owners may have the role.
+    /// Changes a role. Nobody takes from it what they do not have, or lifts a deny that holds themselves back.
+    /// Whoever makes a role take more must be as strong as an owner, for owners may have the role.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid`; `Conflict` (`systemRole`, `notUnique`, `revisionMismatch`); `Forbidden`
+    /// `NotFound`; `Invalid`; `Conflict` (`systemRole`, `notUnique`, `lockOut`, `revisionMismatch`); `Forbidden`
     /// (`exceedsOwnRights`).
     pub async fn update_role(
         &self,
@@ -154,8 +154,10 @@ impl Identity {
             resources: patch.resources.unwrap_or(role.rules.resources),
         };
         check(&role.name, role.description.as_deref(), &role.rules)?;
-        context.covers(&role.rules).map_err(|excess| exceeds(&excess))?;
+        covers(context, &role.rules)?;
         if role.rules != before {
+            // Who has the role loses what it gave.
+            covers(context, &before)?;
             lifts(context, &before)?;
             if takes(&role.rules) {
                 covers_owner(context)?;
@@ -190,7 +192,7 @@ impl Identity {
             return Err(system_role());
         }
         check_revision(revision, role.revision)?;
-        lifts(context, &role.rules)?;
+        self.lifts_roles(context, std::slice::from_ref(&role)).await?;
         changed(self.ports.directory.delete_role(context.tenant(), id, role.revision, journal).await?)
     }
 }

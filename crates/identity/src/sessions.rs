@@ -7,7 +7,7 @@ use heddle_usecase::Journal;
 use crate::ports::{Attempt, PasswordChange};
 use crate::records::{OwnOrganization, Session, User};
 use crate::sign_in::throttled;
-use crate::{Identity, UseCaseError, password};
+use crate::{Identity, UseCaseError, password, tries};
 
 /// Account that is signed in, with its organisations and its permissions in the selected one.
 #[derive(Debug, Clone)]
@@ -55,11 +55,15 @@ impl Identity {
         Ok(self.ports.sessions.end(own_session(context)?, journal).await?)
     }
 
-    /// The own sessions that have not ended, newest first.
+    /// The own sessions that have not ended, newest first. An API token that is narrowed, or bound to one
+    /// organisation, sees none.
     ///
     /// # Errors
     /// `Unavailable`.
     pub async fn sessions(&self, context: &RequestContext) -> Result<Vec<Session>, UseCaseError> {
+        if context.snapshot().is_limited() {
+            return Ok(Vec::new());
+        }
         let idle = context.now().plus_seconds(-self.settings.idle_seconds);
         let mut sessions = self.ports.sessions.sessions(context.user_id(), context.now()).await?;
         sessions.retain(|session| session.last_seen_at > idle);
@@ -108,8 +112,8 @@ impl Identity {
         }
         let turn = self.passwords.turn().await?;
         // Whoever found an open session shall not guess the password through it.
-        let key = heddle_usecase::sha256_hex(format!("password|{}", user.id).as_bytes());
-        if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&key, context.now()).await? {
+        let tries = [tries::of_password(user.id)];
+        if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&tries, context.now()).await? {
             return Err(throttled(next_at, context.now()));
         }
         let fits = present.len() <= password::MAX_LENGTH

@@ -2,17 +2,21 @@
 
 use heddle_kernel::{SessionId, TenantId};
 use heddle_policy::RequestFacts;
-use heddle_usecase::Outcome;
+use heddle_usecase::{AuditEntry, Journal, Outcome, StoreError};
 use serde_json::json;
 
 use crate::audit::{Event, acting, anonymous};
 use crate::ports::{Attempt, NewSession};
 use crate::records::{OwnOrganization, Session, User, UserState};
 use crate::token::{SESSION_PREFIX, Token};
-use crate::{Identity, UseCaseError, password, token, validate};
+use crate::tries::{self, Tries};
+use crate::{Identity, UseCaseError, device, password, token, validate};
 
 /// The longest `User-Agent` that is kept, in characters.
 const USER_AGENT_MAX: usize = 300;
+
+/// Most times that a session is tried to be opened while the account changes.
+const OPENINGS: usize = 4;
 
 /// A sign-in as it was sent.
 #[derive(Clone, Default)]
@@ -28,6 +32,8 @@ pub struct SignIn {
     /// The token of a session that came with it; that session ends, so that a token put under by somebody else is
     /// worth nothing after the sign-in.
     pub presented: Option<String>,
+    /// The mark of a device on which an account was signed in before.
+    pub device: Option<String>,
 }
 
 impl std::fmt::Debug for SignIn {
@@ -43,26 +49,44 @@ pub struct SignedIn {
     pub token: Token,
     /// The session.
     pub session: Session,
+    /// Mark of the device from now on: with it the next sign-in of the account is spared other people's failures.
+    pub device: String,
     /// Account to which the session belongs.
     pub user: User,
     /// The organisations to which the user belongs.
     pub organizations: Vec<OwnOrganization>,
 }
 
+/// Account whose password was proven, and the buckets in which that was counted.
+struct Proven {
+    account: String,
+    tries: Tries,
+}
+
 impl Identity {
     /// Opens a session. Known and unknown accounts get the same answers and take the same time.
     ///
     /// # Errors
-    /// `Unauthenticated`; `Throttled` after five failures; `Busy` when too many wait; `Forbidden` (`notAMember`) for
-    /// an organisation to which the user does not belong; `Unavailable`.
+    /// `Unauthenticated`; `Throttled` after too many failures of the account or from the address; `Busy` when too
+    /// many wait; `Forbidden` (`notAMember`) for an organisation to which the user does not belong; `Unavailable`.
     pub async fn sign_in(&self, sent: &SignIn, request: &RequestFacts) -> Result<SignedIn, UseCaseError> {
         let email = validate::email_form(&sent.email);
-        let account_key = heddle_usecase::sha256_hex(format!("sign-in|{email}").as_bytes());
-        // The turn comes before the count, so that a busy server counts no failure.
-        let turn = self.passwords.turn().await?;
-        if let Attempt::Refused { next_at } = self.ports.sessions.attempt(&account_key, request.now).await? {
+        let account = tries::account_key(&email);
+        let known = device::known(&self.tools.key, &account, sent.device.as_deref(), request.now);
+        let tries = tries::of_sign_in(&account, request.client_ip.as_deref(), known.as_deref());
+        // The count comes before the turn, so that a flood from one network takes no places in the queue.
+        let counted = self.ports.sessions.attempt(&tries.all(), request.now).await?;
+        if let Attempt::Refused { next_at } = counted {
             return Err(throttled(next_at, request.now));
         }
+        let turn = match self.passwords.turn().await {
+            Ok(turn) => turn,
+            Err(busy) => {
+                // A busy server counts no failure.
+                self.ports.sessions.forgive(&tries.all()).await?;
+                return Err(busy);
+            }
+        };
         let user = self.ports.sessions.user_by_email(&email).await?;
         // A longer password than any that is taken is not even hashed, but the time is spent.
         let (given, possible) = match sent.password.len() <= password::MAX_LENGTH {
@@ -75,7 +99,21 @@ impl Identity {
             Some(user) if fits && user.state == UserState::Active => user,
             other => return Err(self.refuse(other.as_ref(), request).await),
         };
-        self.open(user, account_key, sent, request).await
+        self.open(user, Proven { account, tries }, sent, request).await
+    }
+
+    /// The event of a sign-in that was not looked at. It tells nothing of the account, so that many become one.
+    #[must_use]
+    pub fn throttled_entry(&self, request: &RequestFacts) -> AuditEntry {
+        let event = Event {
+            tenant: None,
+            actor: anonymous(),
+            action: "session.refused",
+            resource: ("session", None),
+            outcome: Outcome::Denied,
+            details: json!({ "reason": "throttled" }),
+        };
+        self.entry(request, event)
     }
 
     async fn refuse(&self, user: Option<&User>, request: &RequestFacts) -> UseCaseError {
@@ -96,7 +134,7 @@ impl Identity {
     async fn open(
         &self,
         user: User,
-        account_key: String,
+        proven: Proven,
         sent: &SignIn,
         request: &RequestFacts,
     ) -> Result<SignedIn, UseCaseError> {
@@ -125,12 +163,41 @@ impl Identity {
         };
         let new = NewSession {
             session: session.clone(),
-            account_key,
+            seen: user.revision,
+            forgotten: proven.tries.own,
+            forgiven: proven.tries.shared,
             rehash: self.rehash(&user, &sent.password).await,
             replaces: sent.presented.as_deref().and_then(token::read).map(|(_, sha256)| sha256),
         };
-        self.ports.sessions.open(&new, &self.journal(request, event)).await?;
-        Ok(SignedIn { token: secret, session, user, organizations })
+        let device = device::mark(&self.tools.key, &proven.account, now)?;
+        if !self.write_session(&user, new, &self.journal(request, event)).await? {
+            return Err(self.refuse(Some(&user), request).await);
+        }
+        Ok(SignedIn { token: secret, session, device, user, organizations })
+    }
+
+    /// Writes a session, if the account still has the password that was looked at and is still in use. A change of
+    /// something else in the meantime is none of its business.
+    async fn write_session(
+        &self,
+        user: &User,
+        mut new: NewSession,
+        journal: &Journal,
+    ) -> Result<bool, UseCaseError> {
+        for _ in 0..OPENINGS {
+            match self.ports.sessions.open(&new, journal).await {
+                Err(StoreError::Stale) => {}
+                other => return Ok(other.map(|()| true)?),
+            }
+            let same = |now: &User| {
+                now.password_changed_at == user.password_changed_at && now.state == UserState::Active
+            };
+            let Some(present) = self.ports.sessions.user(user.id).await?.filter(same) else {
+                return Ok(false);
+            };
+            new.seen = present.revision;
+        }
+        Err(UseCaseError::Busy)
     }
 
     /// A new hash when the costs have risen; without a turn to spare the old one serves on.

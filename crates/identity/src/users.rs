@@ -7,7 +7,7 @@ use heddle_usecase::Journal;
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
 use crate::records::{Membership, User, UserState};
-use crate::rights::{capped, changed, covers_role};
+use crate::rights::{capped, changed};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -105,7 +105,7 @@ impl Identity {
         weak_password(&mut problems, new.password.as_deref(), &[&email, &new.display_name]);
         problems.finish()?;
         let roles = self.named_roles(context, &new.roles).await?;
-        roles.iter().try_for_each(|role| covers_role(context, role))?;
+        self.covers_roles(context, &roles).await?;
         let password_hash = match &new.password {
             Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
             None => None,
@@ -150,11 +150,13 @@ impl Identity {
         Ok(user)
     }
 
-    /// Changes an account.
+    /// Changes an account. Whoever sets what the account signs in with, or switches it on or off, has all that it has
+    /// in every organisation.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`, `lastOwner`, `ownAccount`); `Forbidden`
-    /// (`foreignAccount`, `exceedsOwnRights`, `ownPassword`); `Busy`.
+    /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`, `lastOwner`, `lockOut`, `ownAccount`);
+    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outrankedElsewhere`, `limitedToken`, `ownPassword`);
+    /// `Busy`.
     pub async fn update_user(
         &self,
         authorized: &Authorized<UserUpdate>,
@@ -166,11 +168,20 @@ impl Identity {
         let mut user = self.changeable(context, id).await?;
         let seen = user.revision;
         check_revision(patch.revision, seen)?;
-        user.email = patch.email.map_or(user.email, |email| validate::email_form(&email));
-        user.display_name = patch.display_name.unwrap_or(user.display_name);
+        let email = patch.email.as_deref().map(validate::email_form).filter(|email| *email != user.email);
+        if patch.password.is_some() || patch.state.is_some() || email.is_some() {
+            self.outranks_elsewhere(context, id).await?;
+        }
         let mut problems = Problems::default();
-        validate::email(&mut problems, "email", &user.email);
-        heddle_usecase::name(&mut problems, "displayName", &user.display_name, 200);
+        // What stays as it was is not held against the rules of today: an account with such a name is switched off, too.
+        if let Some(email) = email {
+            validate::email(&mut problems, "email", &email);
+            user.email = email;
+        }
+        if let Some(name) = patch.display_name {
+            heddle_usecase::name(&mut problems, "displayName", &name, 200);
+            user.display_name = name;
+        }
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
         problems.finish()?;
         if id == context.user_id() {
@@ -190,8 +201,8 @@ impl Identity {
     /// Deletes an account.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`lastOwner`, `ownAccount`, `revisionMismatch`); `Forbidden` (`foreignAccount`,
-    /// `exceedsOwnRights`).
+    /// `NotFound`; `Conflict` (`lastOwner`, `lockOut`, `ownAccount`, `revisionMismatch`); `Forbidden`
+    /// (`foreignAccount`, `exceedsOwnRights`, `outrankedElsewhere`).
     pub async fn delete_user(
         &self,
         authorized: &Authorized<UserDelete>,
@@ -209,6 +220,8 @@ impl Identity {
         if id == context.user_id() {
             return Err(UseCaseError::conflict("ownAccount", "Nobody deletes his own account."));
         }
+        self.outranks_elsewhere(context, id).await?;
+        self.lifts_own_denies(context, id).await?;
         changed(self.ports.directory.delete_user(user.home, id, user.revision, journal).await?)
     }
 }

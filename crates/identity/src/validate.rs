@@ -19,7 +19,9 @@ pub(crate) fn email(problems: &mut Problems, field: &str, text: &str) {
     let parts = text.rsplit_once('@');
     let good =
         parts.is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty() && !local.contains('@'));
-    let legal = text.len() <= EMAIL_MAX && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let legal = text.len() <= EMAIL_MAX
+        && !text.chars().any(|c| c.is_whitespace())
+        && !heddle_usecase::has_hidden(text);
     if !good || !legal {
         problems.add(field, "wrongFormat", "An e-mail address is needed: name@domain, at most 254 bytes.");
     }

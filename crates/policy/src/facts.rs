@@ -207,6 +207,9 @@ pub struct Facts {
     pub grants: Vec<GrantFacts>,
     /// The permissions to which an API token is narrowed.
     pub narrow_to: Option<Vec<String>>,
+    /// Whether the credential gives less than all that the user has everywhere: an API token that is narrowed
+    /// to permissions or bound to one organisation.
+    pub limited: bool,
 }
 
 impl Facts {
@@ -223,6 +226,7 @@ impl Facts {
             roles: Vec::new(),
             grants: Vec::new(),
             narrow_to: None,
+            limited: false,
         }
     }
 

@@ -86,6 +86,22 @@ impl StoredSelector {
         };
         id.map_or(Self::Unreadable, Self::One)
     }
+
+    /// Canonical text of a selector that was stored in another spelling than its own: with capitals, spaces or
+    /// braces, or without hyphens. None for one that no spelling makes an id of its kind. A `*` with spaces is
+    /// none: an allow that was nothing does not become one of everything.
+    #[must_use]
+    pub fn respelled(kind: Option<ResourceType>, text: &str) -> Option<String> {
+        let trimmed = text.trim();
+        let canonical = match Uuid::try_parse(trimmed) {
+            Ok(id) => id.hyphenated().to_string(),
+            Err(_) => trimmed.to_owned(),
+        };
+        match Self::read(kind, &canonical) {
+            Self::One(id) => Some(id.to_string()),
+            Self::All | Self::Unreadable => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +109,20 @@ mod tests {
     use super::*;
 
     const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+    #[test]
+    fn a_selector_of_before_is_read_from_any_spelling_of_its_id() {
+        let kind = Some(ResourceType::Workflow);
+        for text in [&ID.to_uppercase(), &ID.replace('-', ""), &format!("{{{ID}}}"), &format!(" {ID} "), ID] {
+            assert_eq!(StoredSelector::respelled(kind, text).as_deref(), Some(ID), "{text}");
+            assert_eq!(StoredSelector::respelled(None, text).as_deref(), Some(ID), "{text}");
+        }
+        for text in ["order-approval", " * ", "", "01890a5d"] {
+            assert_eq!(StoredSelector::respelled(kind, text), None, "{text}");
+        }
+        let named = Some(ResourceType::VectorDatabase);
+        assert_eq!(StoredSelector::respelled(named, " manuals ").as_deref(), Some("manuals"));
+    }
 
     #[test]
     fn an_id_has_one_spelling_and_a_name_is_one_of_a_named_kind() {

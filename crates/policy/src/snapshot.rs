@@ -36,6 +36,7 @@ struct Inner {
     active: bool,
     member: bool,
     revision: i64,
+    limited: bool,
     valid_until: Option<Timestamp>,
     permissions: BTreeMap<Permission, Vec<String>>,
     denied_permissions: BTreeMap<Permission, Vec<String>>,
@@ -60,6 +61,7 @@ impl Snapshot {
             active: facts.active,
             member: facts.member && !ended(facts.member_until),
             revision: facts.revision,
+            limited: facts.limited || facts.narrow_to.is_some(),
             valid_until: ends.flatten().filter(|end| *end > now).min(),
             permissions: BTreeMap::new(),
             denied_permissions: BTreeMap::new(),
@@ -111,6 +113,13 @@ impl Snapshot {
     #[must_use]
     pub fn is_member(&self) -> bool {
         self.0.active && self.0.member
+    }
+
+    /// Whether the credential gives less than all that the user has: what is about the account as a whole is
+    /// not for it.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.0.limited
     }
 
     /// Whether a permission is held.

@@ -13,13 +13,13 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
-/// Idempotency key of a call, and the hash of the call, which tells another call under the same key.
+/// Idempotency key of a call, and the code of the call, which tells another call under the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
-    /// The key.
+    /// The key under which it is kept: the caller's own.
     pub key: String,
-    /// The hash of the call.
-    pub body_sha256: String,
+    /// The code of the call.
+    pub call_code: String,
 }
 
 /// The headers and other facts that a handler may need.
@@ -41,6 +41,8 @@ pub(crate) struct Meta {
     pub user_agent: Option<String>,
     /// The token that the caller came with.
     pub token: Option<String>,
+    /// Mark of the device that the caller came with.
+    pub device: Option<String>,
 }
 
 /// A call of an operation that a permission guards.
@@ -147,7 +149,7 @@ fn remembered(
         tenant: context.tenant(),
         operation: spec.operation_id.to_owned(),
         key: kept.key.clone(),
-        body_sha256: kept.body_sha256.clone(),
+        body_sha256: kept.call_code.clone(),
         status: answer.status,
         body,
         etag,

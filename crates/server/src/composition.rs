@@ -95,6 +95,7 @@ impl Composition {
             core.start_background();
         }
         core.first = identity::first_start(&core.app).await?;
+        crate::selectors::read_stored(&core.app).await?;
         if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
             crate::demo::fill(&core.app, tenant, founder).await?;
         }

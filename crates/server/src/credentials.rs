@@ -12,6 +12,8 @@ use crate::incoming::{Headers, RequestCredentials};
 
 /// The session cookie's name.
 pub(crate) const COOKIE: &str = "__Host-heddle-session";
+/// The name of the cookie that marks a device.
+pub(crate) const DEVICE_COOKIE: &str = "__Host-heddle-device";
 
 /// Resolves the credential.
 ///

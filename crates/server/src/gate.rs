@@ -74,16 +74,21 @@ fn tenant(
 
 fn licensed(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
     // Who is signed in may always learn that he is, and end it.
-    let open = spec.remediation || (spec.security == Security::Session && !spec.errors.contains(&423));
-    match app.identity.licence_state().restriction() {
-        Some(reason) if !open => {
-            let message =
-                "The installation is restricted; an owner can install a licence with PUT /api/licence.";
-            let detail = Detail::new("licenceRestricted", message).with("cause", reason);
-            Err(ApiError::because(ErrorCode::LicenceRemediationRequired, detail).into())
-        }
-        _ => Ok(()),
-    }
+    let open = spec.remediation
+        || spec.takes_access
+        || (spec.security == Security::Session && !spec.errors.contains(&423));
+    if open { Ok(()) } else { unrestricted(app) }
+}
+
+/// Refusal of what waits for a licence.
+///
+/// # Errors
+/// 423 while the installation is restricted.
+pub(crate) fn unrestricted(app: &App) -> Result<(), Failure> {
+    let Some(reason) = app.identity.licence_state().restriction() else { return Ok(()) };
+    let message = "The installation is restricted; an owner can install a licence with PUT /api/licence.";
+    let detail = Detail::new("licenceRestricted", message).with("cause", reason);
+    Err(ApiError::because(ErrorCode::LicenceRemediationRequired, detail).into())
 }
 
 fn member(spec: &OperationSpec, caller: &Authenticated) -> Result<(), Failure> {
@@ -194,6 +199,7 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         last_event_id: headers.last_event_id.as_deref().and_then(|text| text.trim().parse().ok()),
         user_agent: headers.user_agent.clone(),
         token: headers.presented.token().map(str::to_owned),
+        device: headers.device.clone(),
     })
 }
 
@@ -222,12 +228,18 @@ pub(crate) async fn replay(
     if !(1..=200).contains(&key.chars().count()) || key.chars().any(char::is_control) {
         return Err(Failure::at("Idempotency-Key", "outOfRange", "1 to 200 characters are needed."));
     }
-    let hash = call_hash(incoming);
-    let known = app.identity.idempotent(context.tenant(), spec.operation_id, key, context.now()).await?;
-    meta.idempotency = Some(IdempotencyKey { key: key.clone(), body_sha256: hash.clone() });
-    match known {
-        None => Ok(None),
-        Some(record) if record.body_sha256 == hash => {
+    let user = context.user_id();
+    // A key is its caller's: another user's call under the same key is another call.
+    let own = app.identity.call_code(user, &[b"key", key.as_bytes()])?;
+    let hash = app.identity.call_code(user, &call_parts(incoming))?;
+    // Answers of before keys were their callers' are kept under the key itself, with a plain hash, for a day.
+    let keys = [own.clone(), key.clone()];
+    let known = app.identity.idempotent(context.tenant(), spec.operation_id, &keys, context.now()).await?;
+    meta.idempotency = Some(IdempotencyKey { key: own.clone(), call_code: hash.clone() });
+    let Some(record) = known else { return Ok(None) };
+    let first = if record.key == own { hash } else { plain_hash(incoming) };
+    match record.body_sha256 == first {
+        true => {
             let content = match record.body.is_empty() {
                 true => Content::Empty,
                 false => Content::Bytes(record.body, "application/json".to_owned()),
@@ -236,7 +248,7 @@ pub(crate) async fn replay(
             headers.extend(record.etag.map(|etag| ("etag", etag)));
             Ok(Some(Response { status: record.status, headers, content }))
         }
-        Some(_) => {
+        false => {
             let message = "The key was used for another call.";
             let detail = Detail::at("Idempotency-Key", "idempotencyKeyReused", message);
             Err(ApiError::because(ErrorCode::StateConflict, detail).into())
@@ -244,9 +256,14 @@ pub(crate) async fn replay(
     }
 }
 
-fn call_hash(incoming: &Incoming) -> String {
+fn call_parts(incoming: &Incoming) -> [&[u8]; 3] {
+    [incoming.raw_path.as_bytes(), incoming.query.as_bytes(), &incoming.body]
+}
+
+/// The hash of a call as earlier programs kept it.
+fn plain_hash(incoming: &Incoming) -> String {
     let mut digest = Sha256::new();
-    for part in [incoming.raw_path.as_bytes(), incoming.query.as_bytes(), &incoming.body] {
+    for part in call_parts(incoming) {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }

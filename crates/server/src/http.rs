@@ -16,7 +16,7 @@ use heddle_policy::RequestFacts;
 
 use crate::app::App;
 use crate::bind::Handler;
-use crate::credentials::COOKIE;
+use crate::credentials::{COOKIE, DEVICE_COOKIE};
 use crate::dispatch::{Placed, dispatch};
 use crate::failure::Failure;
 use crate::gate::enter;
@@ -196,6 +196,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         idempotency_key: text("idempotency-key"),
         last_event_id: text("last-event-id"),
         user_agent: text("user-agent").map(|agent| agent.chars().take(300).collect()),
+        device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
     })
 }
 
@@ -205,7 +206,11 @@ fn respond(app: &App, request: &HttpRequest, id: RequestId, outcome: HandlerResu
     let mut response = HttpResponse::build(status);
     common_headers(app, &mut response, &id);
     for (name, value) in answer.headers {
-        response.insert_header((name, value));
+        // Each cookie is a line of its own.
+        match name {
+            "set-cookie" => response.append_header((name, value)),
+            _ => response.insert_header((name, value)),
+        };
     }
     match answer.content {
         Content::Empty => response.finish(),

@@ -37,6 +37,8 @@ pub(crate) struct Headers {
     pub last_event_id: Option<String>,
     /// `User-Agent`.
     pub user_agent: Option<String>,
+    /// The cookie that marks a device on which an account was signed in before.
+    pub device: Option<String>,
 }
 
 /// Credentials that a request presents.

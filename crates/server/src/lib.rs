@@ -22,6 +22,7 @@ mod incoming;
 pub mod operator;
 mod reply;
 mod routes;
+mod selectors;
 mod serve;
 mod stores;
 mod stream;

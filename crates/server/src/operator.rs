@@ -93,6 +93,19 @@ pub async fn create_user(app: &App, acting: &Acting, new: NewUser) -> Result<Cre
     })
 }
 
+/// Forgets the failed sign-ins of an account; in how many buckets they were counted.
+///
+/// # Errors
+/// `NotFound` for the account; `Store`.
+pub async fn unlock_user(app: &App, email: &str) -> Result<u64, StartError> {
+    app.identity.unlock(email).await.map_err(|error| match error {
+        heddle_usecase::UseCaseError::NotFound => {
+            StartError::NotFound(format!("there is no account `{}`", email.trim()))
+        }
+        other => other.into(),
+    })
+}
+
 /// Sets the installation up: its first organisation with its owner.
 ///
 /// # Errors

@@ -132,7 +132,12 @@ async fn revision<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<i64, Erro
     Ok(revision.unwrap_or(0))
 }
 
-async fn facts<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<TenantAccess, Error> {
+/// Membership, roles and grants of a user in an organisation, without its authorization revision.
+pub(crate) async fn facts<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    user: UserId,
+) -> Result<TenantAccess, Error> {
     let (tenant, user) = (Id::from(tenant), Id::from(user));
     on_conn!(conn, |conn| {
         let member: Option<MemberRow> = members::table
@@ -225,6 +230,18 @@ impl AccessStore for IdentityStore {
         let standing = read_standing(&self.db, tenant, user).await?;
         let belongs = account.home == tenant || standing.membership.is_some();
         Ok(belongs.then_some((account, standing)))
+    }
+
+    async fn tenants_of(&self, user: UserId) -> Result<Vec<TenantId>, StoreError> {
+        read!(&self.db, |conn| {
+            let rows: Vec<Id> = members::table
+                .filter(members::user_id.eq(Id::from(user)))
+                .order(members::organization_id)
+                .select(members::organization_id)
+                .load(conn)
+                .await?;
+            Ok(rows.into_iter().map(TenantId::from).collect())
+        })
     }
 
     async fn touch(&self, kind: TokenKind, token_sha256: &str, at: Timestamp) -> Result<(), StoreError> {

@@ -117,9 +117,9 @@ impl InstallationStore for IdentityStore {
         &self,
         tenant: TenantId,
         operation: &str,
-        key: &str,
+        keys: &[String],
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        idempotency::find(&self.db, tenant, operation, key, now).await
+        idempotency::find(&self.db, tenant, operation, keys, now).await
     }
 }

@@ -16,6 +16,7 @@ mod words;
 pub use schema::MIGRATIONS;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use heddle_store::Db;
 use heddle_store::tenant::TenantContents;
@@ -28,6 +29,8 @@ pub struct IdentityStore {
     db: Db,
     cache: Arc<Cache>,
     contents: Arc<[Arc<dyn TenantContents>]>,
+    /// Tries that were counted by this process.
+    tries: Arc<AtomicU64>,
 }
 
 impl std::fmt::Debug for IdentityStore {
@@ -42,6 +45,6 @@ impl IdentityStore {
     /// asked before an organisation is deleted.
     #[must_use]
     pub fn new(db: Db, contents: Vec<Arc<dyn TenantContents>>) -> Self {
-        Self { cache: Arc::new(Cache::new(&db)), db, contents: contents.into() }
+        Self { cache: Arc::new(Cache::new(&db)), db, contents: contents.into(), tries: Arc::default() }
     }
 }

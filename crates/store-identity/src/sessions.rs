@@ -1,23 +1,28 @@
 //! Sign-in, sessions, passwords and API tokens.
 
+use std::sync::atomic::Ordering;
+
 use crate::schema::{
     OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, members,
     organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
 };
 use async_trait::async_trait;
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
-    QueryDsl, SelectableHelper,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods,
+    OptionalExtension, QueryDsl, SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
+use heddle_identity::throttle::{Bucket, MOST_BUCKETS, Verdict};
 use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
 use heddle_store::audit::INSTALLATION;
 use heddle_store::lock::serialise;
 use heddle_store::revision::found;
 use heddle_store::tombstone::{self, Tombstone};
-use heddle_store::{At, Id, StoreError, journal, keyset, page, read, revision, write_tx};
+use heddle_store::{
+    AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, write_tx,
+};
 use heddle_usecase::Journal;
 
 use crate::IdentityStore;
@@ -29,29 +34,112 @@ fn token_kind(user: UserId) -> String {
     format!("api-token of {user}")
 }
 
-#[async_trait]
-impl SessionStore for IdentityStore {
-    async fn attempt(&self, account_key: &str, now: Timestamp) -> Result<Attempt, StoreError> {
-        write_tx!(&self.db, |conn| {
-            serialise(conn, account_key).await?;
+/// Tries between two looks at how many buckets there are.
+const TRIM_EVERY: u64 = 256;
+
+/// Buckets in one order for everybody: they are locked one by one.
+fn in_order(buckets: &[Bucket]) -> Vec<Bucket> {
+    let mut buckets = buckets.to_vec();
+    buckets.sort_by(|one, other| one.key.cmp(&other.key));
+    buckets
+}
+
+/// Takes a try back from buckets.
+async fn forgive<C: AsConn>(conn: &mut C, buckets: &[Bucket]) -> Result<(), Error> {
+    for bucket in in_order(buckets) {
+        serialise(conn, &bucket.key).await?;
+        on_conn!(conn, |conn| {
             let kept: Option<ThrottleRow> = throttle::table
-                .find(account_key)
+                .find(&bucket.key)
                 .select(ThrottleRow::as_select())
                 .first(conn)
                 .await
                 .optional()?;
-            let attempt = heddle_identity::throttle::next(kept.map(Throttle::from), now);
-            if let Attempt::Allowed(new) = &attempt {
-                let row = ThrottleRow::of(account_key, *new);
-                diesel::insert_into(throttle::table)
-                    .values(&row)
-                    .on_conflict(throttle::account_key)
-                    .do_update()
+            if let Some(kept) = kept {
+                let back = heddle_identity::throttle::forgiven(bucket.pace, kept.into());
+                let row = ThrottleRow::of(&bucket.key, back);
+                diesel::update(throttle::table.find(&bucket.key))
                     .set(ThrottleChange::from(&row).set())
                     .execute(conn)
                     .await?;
             }
-            Ok(attempt)
+        });
+    }
+    Ok(())
+}
+
+/// Removes the oldest buckets beyond so many.
+async fn trim<C: AsConn>(conn: &mut C, most: u32) -> Result<usize, Error> {
+    let youngest_to_go = throttle::table
+        .order(throttle::last_at.desc())
+        .offset(i64::from(most))
+        .limit(1)
+        .select(throttle::last_at);
+    Ok(on_conn!(conn, |conn| {
+        let beyond: Option<At> = youngest_to_go.first(conn).await.optional()?;
+        match beyond {
+            Some(at) => {
+                diesel::delete(throttle::table.filter(throttle::last_at.le(at))).execute(conn).await?
+            }
+            None => 0,
+        }
+    }))
+}
+
+#[async_trait]
+impl SessionStore for IdentityStore {
+    async fn attempt(&self, buckets: &[Bucket], now: Timestamp) -> Result<Attempt, StoreError> {
+        let buckets = in_order(buckets);
+        let trims = self.tries.fetch_add(1, Ordering::Relaxed).is_multiple_of(TRIM_EVERY);
+        write_tx!(&self.db, |conn| {
+            let mut counted = Vec::new();
+            let mut until: Option<Timestamp> = None;
+            for bucket in &buckets {
+                serialise(conn, &bucket.key).await?;
+                let kept: Option<ThrottleRow> = throttle::table
+                    .find(&bucket.key)
+                    .select(ThrottleRow::as_select())
+                    .first(conn)
+                    .await
+                    .optional()?;
+                match heddle_identity::throttle::next(bucket.pace, kept.map(Throttle::from), now) {
+                    Verdict::Counted(new) => counted.push(ThrottleRow::of(&bucket.key, new)),
+                    Verdict::Wait(wait) => until = until.max(Some(wait)),
+                }
+            }
+            if let Some(next_at) = until {
+                return Ok(Attempt::Refused { next_at });
+            }
+            for row in &counted {
+                diesel::insert_into(throttle::table)
+                    .values(row)
+                    .on_conflict(throttle::account_key)
+                    .do_update()
+                    .set(ThrottleChange::from(row).set())
+                    .execute(conn)
+                    .await?;
+            }
+            if trims {
+                trim(conn, MOST_BUCKETS).await?;
+            }
+            Ok(Attempt::Allowed)
+        })
+    }
+
+    async fn forgive(&self, buckets: &[Bucket]) -> Result<(), StoreError> {
+        write_tx!(&self.db, |conn| forgive(conn, buckets).await)
+    }
+
+    async fn forget(&self, keys: &[String], journal: &Journal) -> Result<u64, StoreError> {
+        write_tx!(&self.db, |conn| {
+            let mut rows = 0;
+            for key in keys {
+                let below = search::beginning(&format!("{key}/"));
+                let of_key = throttle::account_key.eq(key).or(throttle::account_key.like(below).escape('\\'));
+                rows += diesel::delete(throttle::table.filter(of_key)).execute(conn).await?;
+            }
+            journal::write(conn, journal).await?;
+            Ok(rows as u64)
         })
     }
 
@@ -115,15 +203,23 @@ impl SessionStore for IdentityStore {
 
     async fn open(&self, new: &NewSession, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
-            diesel::delete(throttle::table.find(&new.account_key)).execute(conn).await?;
+            // The row is written in any case: a change of the account at the same time waits, or is waited for.
+            let user =
+                users::table.find(Id::from(new.session.user_id)).filter(users::revision.eq(new.seen.0));
+            let written = match &new.rehash {
+                Some(hash) => diesel::update(user).set(users::password_hash.eq(hash)).execute(conn).await?,
+                None => diesel::update(user).set(users::revision.eq(new.seen.0)).execute(conn).await?,
+            };
+            revision::met(written)?;
+            for bucket in in_order(&[new.forgotten.as_slice(), &new.forgiven].concat()) {
+                serialise(conn, &bucket.key).await?;
+            }
+            for bucket in &new.forgotten {
+                diesel::delete(throttle::table.find(&bucket.key)).execute(conn).await?;
+            }
+            forgive(conn, &new.forgiven).await?;
             if let Some(token) = &new.replaces {
                 diesel::delete(sessions::table.filter(sessions::token_sha256.eq(token)))
-                    .execute(conn)
-                    .await?;
-            }
-            if let Some(hash) = &new.rehash {
-                diesel::update(users::table.find(Id::from(new.session.user_id)))
-                    .set(users::password_hash.eq(hash))
                     .execute(conn)
                     .await?;
             }
@@ -235,6 +331,7 @@ impl SessionStore for IdentityStore {
                 .await?;
             rows +=
                 diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
+            rows += trim(conn, MOST_BUCKETS).await?;
             Ok(rows as u64)
         })
     }

@@ -1,6 +1,6 @@
 //! Idempotency keys: the answer of a call, written in its transaction and given to its repeats.
 
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, SqliteConnection};
+use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, SqliteConnection};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
 use heddle_usecase::IdempotencyRecord;
@@ -77,7 +77,7 @@ pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AnswerRow) 
     taken(diesel::RunQueryDsl::execute(insertion!(row), conn)?, 1)
 }
 
-/// The living answer under a key.
+/// The living answer under one of these keys; the first of them counts most.
 ///
 /// # Errors
 /// When the database fails.
@@ -85,18 +85,19 @@ pub async fn find(
     db: &Db,
     tenant: TenantId,
     operation: &str,
-    key: &str,
+    wanted: &[String],
     now: Timestamp,
 ) -> Result<Option<IdempotencyRecord>, StoreError> {
     read!(db, |conn| {
-        let row: Option<AnswerRow> = keys::table
-            .find((Id::from(tenant), operation, key))
+        let rows: Vec<AnswerRow> = keys::table
+            .filter(keys::organization_id.eq(Id::from(tenant)).and(keys::operation.eq(operation)))
+            .filter(keys::key.eq_any(wanted))
             .filter(keys::expires_at.gt(At(now)))
             .select(AnswerRow::as_select())
-            .first(conn)
-            .await
-            .optional()?;
-        Ok(row.map(IdempotencyRecord::from))
+            .load(conn)
+            .await?;
+        let place = |row: &AnswerRow| wanted.iter().position(|key| *key == row.key);
+        Ok(rows.into_iter().min_by_key(place).map(IdempotencyRecord::from))
     })
 }
 

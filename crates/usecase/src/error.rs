@@ -116,6 +116,11 @@ impl From<StoreError> for UseCaseError {
             StoreError::Stale => {
                 Self::conflict("revisionMismatch", "The resource was changed in the meantime.")
             }
+            StoreError::LockOut => Self::conflict(
+                "lockOut",
+                "Nobody could undo it: an organisation keeps an owner who may change its members, roles, grants \
+                 and licence.",
+            ),
             StoreError::Duplicate(what) => Self::Conflict(vec![
                 Problem::new("notUnique", "The same exists already.").with("constraint", what),
             ]),

@@ -87,9 +87,9 @@ pub struct IdempotencyRecord {
     pub tenant: TenantId,
     /// The operation's id.
     pub operation: String,
-    /// The caller's key.
+    /// Key under which it is kept: a code of the caller and the key that they sent.
     pub key: String,
-    /// SHA-256 (hex) of the call: method, path, and body.
+    /// HMAC-SHA-256 (hex) of the call: caller, path, query and body; of rows of before, SHA-256 without the caller.
     pub body_sha256: String,
     /// The status of the first answer.
     pub status: u16,

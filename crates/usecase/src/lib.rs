@@ -17,4 +17,4 @@ pub use error::{Problem, Problems, UseCaseError};
 pub use journal::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome};
 pub use revision::check_revision;
 pub use store::StoreError;
-pub use text::{length, name, slug, slug_from, text};
+pub use text::{has_hidden, length, name, slug, slug_from, text};

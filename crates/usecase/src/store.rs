@@ -15,6 +15,9 @@ pub enum StoreError {
     /// The row was changed in the meantime.
     #[error("changed in the meantime")]
     Stale,
+    /// The change would leave nobody in an organisation who could undo it.
+    #[error("nobody could undo it")]
+    LockOut,
     /// The database does not answer, or can't write.
     #[error("the database is not available: {0}")]
     Unavailable(String),

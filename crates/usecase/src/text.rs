@@ -54,16 +54,54 @@ pub fn slug_from(name: &str, fallback: &str) -> String {
     if slug.is_empty() { fallback.to_owned() } else { slug.to_owned() }
 }
 
-/// Checks a name for people: 1 to `most` characters, none of them a control character, not only spaces; the problem
+/// Checks a name for people: 1 to `most` characters, none of them hidden ([`has_hidden`]), not only spaces; the problem
 /// otherwise is `required`, `tooLong` or `wrongFormat`.
 pub fn name(problems: &mut Problems, field: &str, text: &str, most: usize) {
     if text.trim().is_empty() {
         problems.push(Problem::at(field, "required", "A name is needed."));
     } else if text.chars().count() > most {
         length(problems, field, text, 1..=most);
-    } else if text.chars().any(char::is_control) {
-        problems.push(Problem::at(field, "wrongFormat", "No control characters."));
+    } else if has_hidden(text) {
+        let message = "No control characters, and none that turn the direction of writing or can't be seen.";
+        problems.push(Problem::at(field, "wrongFormat", message));
     }
+}
+
+/// Whether a text holds characters that nobody sees: control characters, marks of the direction of writing, and
+/// spaces of no width, with which one name can look like another. A joiner between two letters beyond ASCII is
+/// part of how they are written (Persian, Hindi, families of emoji) and is none of them.
+#[must_use]
+pub fn has_hidden(text: &str) -> bool {
+    let beyond_ascii = |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_hidden(c) && !is_joiner(c));
+    let mut before = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if is_hidden(letter) {
+            return true;
+        }
+        if is_joiner(letter) && !(beyond_ascii(before) && beyond_ascii(letters.peek().copied())) {
+            return true;
+        }
+        before = Some(letter);
+    }
+    false
+}
+
+const fn is_joiner(letter: char) -> bool {
+    matches!(letter, '\u{200C}' | '\u{200D}')
+}
+
+/// Whether a character is one that nobody sees, whatever stands beside it.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            // Fillers and separators that take the place of nothing.
+            '\u{AD}' | '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180E}' | '\u{3164}'
+            | '\u{FFA0}' | '\u{200B}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}'
+            // Marks of direction.
+            | '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{206F}'
+            // Annotations and tags.
+            | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
 /// Checks a text for people that may be absent: at most `most` characters; the problem otherwise is `tooLong`.
@@ -109,6 +147,14 @@ mod tests {
             ("Ada", None),
             ("  ", Some("required")),
             ("a\u{7}b", Some("wrongFormat")),
+            ("adm\u{200B}in", Some("wrongFormat")),
+            ("\u{202E}nimda", Some("wrongFormat")),
+            ("adm\u{200D}in", Some("wrongFormat")),
+            ("Ada\u{FEFF}", Some("wrongFormat")),
+            // Persian with its joiner, a family, and Hebrew without marks.
+            ("می\u{200C}خواهم", None),
+            ("👩\u{200D}👧", None),
+            ("עדה", None),
             (&*"ü".repeat(200), None),
             (&"ü".repeat(201), Some("tooLong")),
         ] {

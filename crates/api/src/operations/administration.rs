@@ -47,7 +47,7 @@ macro_rules! administration_rows {
                 Platform Administration Preview "List users"
                 security(UserList list) entitlement(-) role(-)
                 audit(-)
-                idempotent(yes) remediation(no) ifmatch(no)
+                idempotent(yes) remediation(ending) ifmatch(no)
                 path(NoPath) query(directory::UserListQuery) body(-)
                 output(List directory::User)
                 success[200] errors[400 401 403 423 500 503];
@@ -71,7 +71,7 @@ macro_rules! administration_rows {
                 Platform Administration Preview "Change a user"
                 security(UserUpdate path "userId") entitlement(-) role(-)
                 audit("user.updated")
-                idempotent(no) remediation(no) ifmatch(yes)
+                idempotent(no) remediation(ending) ifmatch(yes)
                 path(directory::UserPath) query(NoQuery) body(Json JSON_LIMIT directory::PatchUser)
                 output(Data directory::User)
                 success[200] errors[400 401 403 404 409 423 500 503];

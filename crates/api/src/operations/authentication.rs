@@ -63,7 +63,7 @@ macro_rules! authentication_rows {
                 Platform Authentication Preview "List the own API tokens"
                 security(session) entitlement(-) role(-)
                 audit(-)
-                idempotent(yes) remediation(no) ifmatch(no)
+                idempotent(yes) remediation(ending) ifmatch(no)
                 path(NoPath) query(envelope::PageQuery) body(-)
                 output(List sessions::ApiToken)
                 success[200] errors[400 401 403 423 500 503];
@@ -79,7 +79,7 @@ macro_rules! authentication_rows {
                 Platform Authentication Preview "Delete an API token"
                 security(session ApiToken Delete "tokenId") entitlement(-) role(-)
                 audit("api_token.deleted")
-                idempotent(yes) remediation(no) ifmatch(no)
+                idempotent(yes) remediation(ending) ifmatch(no)
                 path(sessions::TokenPath) query(NoQuery) body(-)
                 output(-)
                 success[204] errors[400 401 403 404 423 500 503];

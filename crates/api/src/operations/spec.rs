@@ -318,6 +318,9 @@ pub struct OperationSpec {
     pub idempotent: bool,
     /// Whether it can be called while the installation is restricted.
     pub remediation: bool,
+    /// Whether it serves to take access away, which does not wait for a licence: it can be called while the
+    /// installation is restricted, as far as it does that and nothing else.
+    pub takes_access: bool,
     /// Whether `If-Match` is read.
     pub if_match: bool,
     /// Which bodies it takes.

@@ -115,6 +115,19 @@ macro_rules! yes {
     };
 }
 
+/// Whether an operation is open while the installation is restricted: altogether, or as far as it takes access away.
+macro_rules! opening {
+    (yes) => {
+        (true, false)
+    };
+    (no) => {
+        (false, false)
+    };
+    (ending) => {
+        (false, true)
+    };
+}
+
 macro_rules! body {
     (@type -) => {
         NoBody
@@ -192,7 +205,8 @@ macro_rules! operations {
                             service_role: option!(ServiceRole $role),
                             audit_event: option!($audit),
                             idempotent: yes!($idempotent),
-                            remediation: yes!($remediation),
+                            remediation: opening!($remediation).0,
+                            takes_access: opening!($remediation).1,
                             if_match: yes!($if_match),
                             body: body!(@media $($body)+),
                             body_limit: body!(@limit $($body)+),

@@ -120,6 +120,9 @@ response! {
         /// User who created it.
         #[schema(required = true)]
         created_by: Option<String>,
+        /// Whether `resourceId` is neither `*` nor an id of the type: one that was stored before ids were checked. Such
+        /// an allow gives nothing, and such a deny denies all of its type; delete it, and make it anew with the id.
+        unreadable: bool,
     }
 }
 

@@ -53,6 +53,9 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::User { command: UserCommand::Create(options) } => {
             block_on(user::create(config, options, json))
         }
+        Command::User { command: UserCommand::Unlock { email } } => {
+            block_on(user::unlock(config, &email, json))
+        }
         Command::Licence { command } => match command {
             LicenceCommand::Show => block_on(licence::show(config, json)),
             LicenceCommand::Trial => block_on(licence::trial(config, json)),

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use heddle_server::operator::{self, CreatedUser, NewUser};
 use heddle_server::{Composition, Config};
-use serde_json::to_value;
+use serde_json::{json, to_value};
 
 use super::{acting, operate};
 use crate::cli::CreateUser;
@@ -30,6 +30,21 @@ pub(crate) async fn create(config: Config, options: CreateUser, as_json: bool) -
     output::line(&format!("Created {} with the role {} in {}.", made.email, made.role, made.organization));
     if let Some(password) = &made.password {
         output::line(&format!("Password, shown this once: {password}"));
+    }
+    Ok(())
+}
+
+pub(crate) async fn unlock(config: Config, email: &str, as_json: bool) -> Result<()> {
+    let core = operate(config).await?;
+    let forgotten = operator::unlock_user(&core.app, email).await;
+    core.stop().await;
+    let forgotten = forgotten?;
+    if as_json {
+        output::json(&json!({ "email": email, "forgotten": forgotten }));
+    } else if forgotten == 0 {
+        output::line(&format!("{email} had no failed sign-ins."));
+    } else {
+        output::line(&format!("The failed sign-ins of {email} are forgotten."));
     }
     Ok(())
 }

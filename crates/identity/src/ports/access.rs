@@ -73,6 +73,9 @@ pub trait AccessStore: Send + Sync {
         user: UserId,
     ) -> Result<Option<(User, TenantAccess)>, StoreError>;
 
+    /// The organisations in which a user has a membership, ended ones as well.
+    async fn tenants_of(&self, user: UserId) -> Result<Vec<TenantId>, StoreError>;
+
     /// Notes that a token was used. May be lost.
     async fn touch(&self, kind: TokenKind, token_sha256: &str, at: Timestamp) -> Result<(), StoreError>;
 }

@@ -110,7 +110,8 @@ impl Tombstone {
 }
 
 /// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation
-/// (that of an organisation in itself), and an addition with the same key removes it.
+/// (that of an organisation in itself), and an addition with the same key removes it. A change that leaves nobody who
+/// [`crate::holds_keys`], although somebody did before, is not written: `LockOut`.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait DirectoryStore: Send + Sync {
@@ -262,6 +263,28 @@ pub trait DirectoryStore: Send + Sync {
         access: &AccessFilter<resource::Grant>,
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError>;
+
+    /// The grants and denies of an organisation to any of these roles; ended ones as well.
+    async fn role_grants(&self, tenant: TenantId, roles: &[RoleId]) -> Result<Vec<GrantRow>, StoreError>;
+
+    /// The grants of the installation that are about one thing: those behind the last one that is known, in the order
+    /// of their organisations and ids, `limit` at most.
+    async fn grants_about_one(
+        &self,
+        after: Option<(TenantId, GrantId)>,
+        limit: u32,
+    ) -> Result<Vec<GrantRow>, StoreError>;
+
+    /// The roles of the installation that organisations made for themselves.
+    async fn own_roles(&self) -> Result<Vec<Role>, StoreError>;
+
+    /// Writes the selector of a grant in its one spelling. `Stale` when it is no longer `before`.
+    async fn respell_grant(
+        &self,
+        grant: &GrantRow,
+        before: &str,
+        journal: &Journal,
+    ) -> Result<(), StoreError>;
 
     /// A grant of an organisation.
     async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError>;

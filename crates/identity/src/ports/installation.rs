@@ -109,12 +109,12 @@ pub trait InstallationStore: Send + Sync {
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, StoreError>;
 
-    /// The answer kept under a key that has not expired.
+    /// The answer kept under one of these keys that has not expired; the first of the keys counts most.
     async fn idempotent(
         &self,
         tenant: TenantId,
         operation: &str,
-        key: &str,
+        keys: &[String],
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError>;
 }

@@ -5,13 +5,14 @@ use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp,
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
-use crate::records::{ApiToken, OwnOrganization, Session, Throttle, User};
+use crate::records::{ApiToken, OwnOrganization, Session, User};
+use crate::throttle::Bucket;
 
 /// Whether a sign-in may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// Permission; the attempt already counts as a failure, until a success clears the count.
-    Allowed(Throttle),
+    Allowed,
     /// Refusal until an instant.
     Refused {
         /// Earliest instant of the next attempt.
@@ -24,8 +25,12 @@ pub enum Attempt {
 pub struct NewSession {
     /// The session.
     pub session: Session,
-    /// The account's key, whose failed sign-ins are forgotten.
-    pub account_key: String,
+    /// The account's revision at which its password was looked at.
+    pub seen: Revision,
+    /// Buckets whose failures are forgotten.
+    pub forgotten: Vec<Bucket>,
+    /// Buckets from which the one failure is taken back that the sign-in counted as.
+    pub forgiven: Vec<Bucket>,
     /// A new hash of the same password, when the old one was made with lesser parameters.
     pub rehash: Option<String>,
     /// SHA-256 of the token of the session that this one takes the place of, if one was shown.
@@ -51,9 +56,18 @@ pub struct PasswordChange {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Counts a sign-in before its password is looked at, so that guesses made at the same time count as well:
-    /// reads the account's throttle, asks [`crate::throttle::next`], and writes what that says, all at once.
-    async fn attempt(&self, account_key: &str, now: Timestamp) -> Result<Attempt, StoreError>;
+    /// Counts a try before its password is looked at, so that guesses made at the same time count as well: reads
+    /// what is kept of each bucket, asks [`crate::throttle::next`], and writes what that says, all at once. When one
+    /// of them refuses, nothing is written. What is kept is bounded: of more than
+    /// [`crate::throttle::MOST_BUCKETS`] the oldest go.
+    async fn attempt(&self, buckets: &[Bucket], now: Timestamp) -> Result<Attempt, StoreError>;
+
+    /// Takes one try back that was counted, by [`crate::throttle::forgiven`]: nobody looked at its password.
+    async fn forgive(&self, buckets: &[Bucket]) -> Result<(), StoreError>;
+
+    /// Forgets the failures of these keys and of all that begin with one of them and `/`; says how many buckets that
+    /// were.
+    async fn forget(&self, keys: &[String], journal: &Journal) -> Result<u64, StoreError>;
 
     /// The account with this e-mail address (in lower case) in the whole installation.
     async fn user_by_email(&self, email: &str) -> Result<Option<User>, StoreError>;
@@ -68,7 +82,9 @@ pub trait SessionStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<OwnOrganization>, StoreError>;
 
-    /// Opens a session; forgets the account's failures, ends the replaced session, and sets the new hash.
+    /// Opens a session; forgets and forgives failures, ends the replaced session, and sets the new hash. `Stale` when
+    /// the account's revision is no longer the one that was seen, in the same transaction: a session never outlives
+    /// the password that opened it.
     async fn open(&self, new: &NewSession, journal: &Journal) -> Result<(), StoreError>;
 
     /// A session and the home organisation of its user.

@@ -153,3 +153,48 @@ async fn the_code_s_table_counts_for_system_roles_and_the_row_for_others() {
         "an own role is not the system role of its name"
     );
 }
+
+#[tokio::test]
+async fn a_session_in_use_is_noted_before_it_counts_as_unused() {
+    let mut world = World::new();
+    world.settings.idle_seconds = 60;
+    world.access.expect_access().returning(|_, _, _| Ok(Some(access(Credential::Session(session(1))))));
+    world.access.expect_touch().times(1).returning(|_, _, _| Ok(()));
+    let identity = world.identity();
+    assert!(caller(&identity, START.plus_seconds(14)).await.is_some());
+    assert!(caller(&identity, START.plus_seconds(15)).await.is_some());
+}
+
+#[tokio::test]
+async fn a_narrowed_or_bound_token_sees_itself_alone() {
+    for (permissions, bound, sees) in
+        [(Some(vec!["workflows.view".to_owned()]), None, 1), (None, Some(tenant()), 1), (None, None, 2)]
+    {
+        let own = ApiToken { permissions, tenant: bound, ..api_token() };
+        let other = ApiToken { id: TokenId(Uuid::from_u128(501)), ..api_token() };
+        let mut world = World::new();
+        let found = access(Credential::ApiToken(own.clone()));
+        world.access.expect_access().returning(move |_, _, _| Ok(Some(found.clone())));
+        world.sessions.expect_tokens().returning(move |_, _| {
+            Ok(heddle_kernel::Page { items: vec![other.clone(), own.clone()], next: None })
+        });
+        world.sessions.expect_sessions().returning(|_, _| Ok(vec![session(1)]));
+        let identity = world.identity();
+        let token = Token::random(API_TOKEN_PREFIX).unwrap();
+        let caller = identity.authenticate(token.expose(), None, START).await.unwrap().unwrap();
+        let context = caller.context(request_at(START));
+        let tokens = identity.tokens(&context, &heddle_kernel::PageRequest::default()).await.unwrap();
+        assert_eq!(tokens.items.len(), sees);
+        assert_eq!(identity.sessions(&context).await.unwrap().len(), sees - 1);
+    }
+}
+
+#[test]
+fn calls_are_remembered_under_codes_that_only_the_key_makes() {
+    let identity = World::new().identity();
+    let code = |user: u128, body: &str| identity.call_code(user_id(user), &[b"/x", body.as_bytes()]).unwrap();
+    assert_eq!(code(1, "a"), code(1, "a"));
+    assert_ne!(code(1, "a"), code(1, "b"));
+    assert_ne!(code(1, "a"), code(2, "a"), "a key is its caller's");
+    assert_ne!(code(1, "a"), heddle_usecase::sha256_hex(b"/xa"));
+}

@@ -1,8 +1,9 @@
-use heddle_kernel::Patch;
+use heddle_kernel::{GrantId, Patch};
 use heddle_policy::capability::{
     MemberDelete, MemberUpdate, OrganizationCreate, OrganizationDelete, RoleDelete, RoleUpdate, UserCreate,
     UserDelete, UserUpdate,
 };
+use heddle_policy::{Effect, GrantFacts, Source};
 use heddle_usecase::StoreError;
 
 use super::*;
@@ -10,7 +11,7 @@ use crate::licence::testing;
 use crate::members::SetMember;
 use crate::organizations::CreateOrganization;
 use crate::ports::{Change, Dependents, LimitOutcome, Tombstone};
-use crate::records::{InstallationState, Member};
+use crate::records::{GrantPrincipal, GrantRow, InstallationState, Member};
 use crate::roles::PatchRole;
 use crate::users::{NewAccount, PatchUser};
 
@@ -28,6 +29,8 @@ fn member(number: u128, roles: &[&str]) -> Member {
 fn world_with(roles: &'static [&'static str]) -> World {
     let mut world = World::new();
     world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, roles)))));
+    world.access.expect_tenants_of().returning(|_| Ok(vec![tenant()]));
+    world.directory.expect_role_grants().returning(|_, _| Ok(Vec::new()));
     world.directory.expect_all_roles().returning(|_| Ok(all_system_roles()));
     world.directory.expect_member().returning(|_, _| Ok(member(1, roles)));
     world.directory.expect_user().returning(|_, _| Ok(user(1)));
@@ -159,6 +162,7 @@ async fn an_account_is_changed_by_its_home_alone_and_nobody_switches_himself_off
     let foreign = User { home: TenantId(Uuid::from_u128(9)), ..user(1) };
     world.directory.expect_user().withf(|_, id| *id == user_id(1)).returning(move |_, _| Ok(foreign.clone()));
     world.directory.expect_user().withf(|_, id| *id == user_id(0)).returning(|_, _| Ok(user(0)));
+    world.access.expect_tenants_of().returning(|_| Ok(vec![tenant()]));
     let identity = world.identity();
     let change = async |id: UserId, patch: PatchUser| {
         let changed = identity.update_user(&one::<UserUpdate>(&context, id), &context, patch, &nothing).await;
@@ -186,6 +190,7 @@ async fn the_licence_limits_accounts_and_organisations() {
     let state = super::licence::sealed(InstallationState { licence, ..super::licence::row() });
     world.installation.expect_load().returning(move || Ok(Some(state.clone())));
     world.directory.expect_all_roles().returning(|_| Ok(all_system_roles()));
+    world.directory.expect_role_grants().returning(|_, _| Ok(Vec::new()));
     world
         .directory
         .expect_insert_user()
@@ -285,4 +290,240 @@ async fn an_organisation_that_is_a_home_stays_and_another_one_is_not_there() {
     };
     assert_eq!(reason(&delete(tenant()).await.unwrap_err()), "inUse");
     assert!(matches!(delete(TenantId(Uuid::from_u128(9))).await, Err(UseCaseError::NotFound)));
+}
+
+/// A grant of the role `helpers`, which has no rules of its own.
+fn to_helpers(effect: Effect) -> GrantRow {
+    GrantRow {
+        tenant: tenant(),
+        id: GrantId(Uuid::from_u128(602)),
+        principal: GrantPrincipal::Role(helpers().id),
+        resource: "licence".to_owned(),
+        action: "install".to_owned(),
+        selector: "*".to_owned(),
+        effect,
+        reason: None,
+        expires_at: None,
+        created_at: START,
+        created_by: user_id(1),
+    }
+}
+
+fn helpers() -> Role {
+    role(70, "helpers", RoleRules::default())
+}
+
+/// A caller who may do all but install licences, by a deny of their own.
+fn without_licences() -> RequestContext {
+    let deny = GrantFacts {
+        id: "g".to_owned(),
+        source: Source::User,
+        resource: "licence".to_owned(),
+        action: "install".to_owned(),
+        selector: "*".to_owned(),
+        effect: Effect::Deny,
+        expires_at: None,
+    };
+    context_of(&Facts::member(user_id(0), tenant()).with_system_role("owner").with_grant(deny), START)
+}
+
+/// A world in which a user has these roles and `helpers` this grant.
+fn world_of_helpers(number: u128, had: Vec<Role>, effect: Effect) -> World {
+    let mut world = World::new();
+    let mut all = all_system_roles();
+    all.push(helpers());
+    let access = TenantAccess { roles: had.clone(), ..standing(number, &[]) };
+    world.access.expect_standing().returning(move |_, _| Ok(Some((user(number), access.clone()))));
+    world.access.expect_tenants_of().returning(|_| Ok(vec![tenant()]));
+    world.directory.expect_all_roles().returning(move |_| Ok(all.clone()));
+    world.directory.expect_role_grants().returning(move |_, roles| {
+        Ok(if roles.contains(&helpers().id) { vec![to_helpers(effect)] } else { Vec::new() })
+    });
+    let roles = had.iter().map(|role| role.id).collect();
+    let mut kept = member(number, &[]);
+    kept.membership.roles = roles;
+    world.directory.expect_member().returning(move |_, _| Ok(kept.clone()));
+    world.directory.expect_set_member().returning(|_, _, _| Ok(Change::Done));
+    world.directory.expect_remove_member().returning(|_, _, _, _| Ok(Change::Done));
+    world.directory.expect_insert_user().returning(|_, _, _| Ok(LimitOutcome::Done));
+    world
+}
+
+async fn set_roles(
+    world: World,
+    context: &RequestContext,
+    user: UserId,
+    roles: &[&str],
+) -> Option<&'static str> {
+    let roles = roles.iter().map(|name| (*name).to_owned()).collect();
+    let wanted = SetMember { roles, ..SetMember::default() };
+    let set =
+        world.identity().set_member(&one::<MemberUpdate>(context, user), context, wanted, &nothing).await;
+    set.err().map(|error| reason(&error))
+}
+
+#[tokio::test]
+async fn what_is_granted_to_a_role_is_given_with_it() {
+    for (context, effect, expected) in [
+        (without_licences(), Effect::Allow, Some("exceedsOwnRights")),
+        (without_licences(), Effect::Deny, None),
+        (context("owner"), Effect::Allow, None),
+    ] {
+        for number in [0, 1] {
+            let world = world_of_helpers(number, Vec::new(), effect);
+            let set = set_roles(world, &context, user_id(number), &["helpers"]).await;
+            assert_eq!(set, expected, "{number} {effect:?}");
+        }
+        let account = NewAccount {
+            email: "new@example.com".to_owned(),
+            display_name: "New".to_owned(),
+            password: None,
+            roles: vec!["helpers".to_owned()],
+        };
+        let identity = world_of_helpers(1, Vec::new(), effect).identity();
+        let made = identity.create_user(&kind::<UserCreate>(&context), &context, account, &nothing).await;
+        assert_eq!(made.err().map(|error| reason(&error)), expected, "{effect:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_denied_to_a_role_is_lifted_with_it() {
+    for (context, effect, expected) in
+        [(without_licences(), Effect::Deny, Some("exceedsOwnRights")), (context("owner"), Effect::Deny, None)]
+    {
+        for number in [0, 1] {
+            let world = world_of_helpers(number, vec![helpers()], effect);
+            let set = set_roles(world, &context, user_id(number), &[]).await;
+            assert_eq!(set, expected, "{number}");
+            let journal = Journal::default();
+            let removed = world_of_helpers(number, vec![helpers()], effect)
+                .identity()
+                .remove_member(&one::<MemberDelete>(&context, user_id(number)), &context, None, &journal)
+                .await;
+            assert_eq!(removed.err().map(|error| reason(&error)), expected, "{number}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_lengthens_his_own_membership() {
+    let ends = START.plus_seconds(60);
+    for (wanted, expected) in [
+        (Patch::Null, Some("ownMembership")),
+        (Patch::Value(START.plus_seconds(61)), Some("ownMembership")),
+        (Patch::Value(START.plus_seconds(59)), None),
+        (Patch::Absent, None),
+    ] {
+        for number in [0, 1] {
+            let mut world = World::new();
+            let mut kept = member(number, &["viewer"]);
+            kept.membership.expires_at = Some(ends);
+            world
+                .access
+                .expect_standing()
+                .returning(move |_, _| Ok(Some((user(1), standing(1, &["viewer"])))));
+            world.directory.expect_role_grants().returning(|_, _| Ok(Vec::new()));
+            world.directory.expect_all_roles().returning(|_| Ok(all_system_roles()));
+            world.directory.expect_member().returning(move |_, _| Ok(kept.clone()));
+            world.directory.expect_set_member().returning(|_, _, _| Ok(Change::Done));
+            let context = context("administrator");
+            let wanted =
+                SetMember { roles: vec!["viewer".to_owned()], expires_at: wanted.clone(), revision: None };
+            let authorized = one::<MemberUpdate>(&context, user_id(number));
+            let set = world.identity().set_member(&authorized, &context, wanted, &nothing).await;
+            let expected = expected.filter(|_| number == 0);
+            assert_eq!(set.err().map(|error| reason(&error)), expected, "{number}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_resets_an_account_outranks_it_wherever_it_is_somebody() {
+    let elsewhere = TenantId(Uuid::from_u128(9));
+    let patches = || {
+        let reset =
+            PatchUser { password: Some("a river under old stones".to_owned()), ..PatchUser::default() };
+        let address = PatchUser { email: Some("x@example.com".to_owned()), ..PatchUser::default() };
+        let off = PatchUser { state: Some(UserState::Disabled), ..PatchUser::default() };
+        [reset, address, off]
+    };
+    let named = PatchUser { display_name: Some("Another".to_owned()), ..PatchUser::default() };
+    // What the caller and the account are in the other organisation.
+    for (own, theirs, fine) in [
+        (None, &["owner"][..], false),
+        (Some("administrator"), &["owner"][..], false),
+        (Some("owner"), &["owner"][..], true),
+        (Some("administrator"), &["viewer"][..], true),
+        (None, &[][..], true),
+    ] {
+        let world = || {
+            let mut world = World::new();
+            world.access.expect_tenants_of().returning(move |_| Ok(vec![tenant(), elsewhere]));
+            world.access.expect_standing().returning(move |organization, id| {
+                let found = match (organization == elsewhere, id == user_id(0)) {
+                    (true, true) => return Ok(own.map(|role| (user(0), standing(0, &[role])))),
+                    (true, false) => standing(1, theirs),
+                    (false, _) => standing(1, &["viewer"]),
+                };
+                Ok(Some((user(1), found)))
+            });
+            world.directory.expect_user().returning(|_, _| Ok(user(1)));
+            world.directory.expect_update_user().returning(|_, _, _| Ok(Change::Done));
+            world.directory.expect_delete_user().returning(|_, _, _, _| Ok(Change::Done));
+            world
+        };
+        let expected = if fine { None } else { Some("outrankedElsewhere") };
+        let context = context("administrator");
+        for patch in patches() {
+            let authorized = one::<UserUpdate>(&context, user_id(1));
+            let changed = world().identity().update_user(&authorized, &context, patch, &nothing).await;
+            assert_eq!(changed.err().map(|error| reason(&error)), expected, "{own:?} {theirs:?}");
+        }
+        let authorized = one::<UserDelete>(&context, user_id(1));
+        let deleted = world().identity().delete_user(&authorized, &context, None, &Journal::default()).await;
+        assert_eq!(deleted.err().map(|error| reason(&error)), expected, "{own:?} {theirs:?}");
+        let authorized = one::<UserUpdate>(&context, user_id(1));
+        world().identity().update_user(&authorized, &context, named.clone(), &nothing).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_narrowed_token_is_not_its_owner() {
+    let mut facts = Facts::member(user_id(0), tenant()).with_system_role("owner");
+    facts.narrow_to = Some(vec!["members.manage".to_owned()]);
+    let context = context_of(&facts, START);
+    let mut world = World::new();
+    world.directory.expect_user().returning(|_, _| Ok(user(0)));
+    world.directory.expect_all_roles().returning(|_| Ok(all_system_roles()));
+    world.directory.expect_member().returning(|_, _| Ok(member(0, &["owner"])));
+    let identity = world.identity();
+    let patch = PatchUser { email: Some("x@example.com".to_owned()), ..PatchUser::default() };
+    let changed =
+        identity.update_user(&one::<UserUpdate>(&context, user_id(0)), &context, patch, &nothing).await;
+    assert_eq!(reason(&changed.unwrap_err()), "limitedToken");
+    let viewer = SetMember { roles: vec!["viewer".to_owned()], ..SetMember::default() };
+    let set =
+        identity.set_member(&one::<MemberUpdate>(&context, user_id(0)), &context, viewer, &nothing).await;
+    assert_eq!(reason(&set.unwrap_err()), "limitedToken");
+    assert!(identity.sessions(&context).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_account_with_a_name_of_before_is_switched_off() {
+    let mut world = World::new();
+    world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, &["viewer"])))));
+    world.access.expect_tenants_of().returning(|_| Ok(vec![tenant()]));
+    world
+        .directory
+        .expect_user()
+        .returning(|_, _| Ok(User { display_name: "adm\u{200B}in\u{202E}".to_owned(), ..user(1) }));
+    world.directory.expect_update_user().returning(|_, _, _| Ok(Change::Done));
+    let identity = world.identity();
+    let context = context("owner");
+    let off = PatchUser { state: Some(UserState::Disabled), ..PatchUser::default() };
+    identity.update_user(&one::<UserUpdate>(&context, user_id(1)), &context, off, &nothing).await.unwrap();
+    let named = PatchUser { display_name: Some("adm\u{200B}in".to_owned()), ..PatchUser::default() };
+    let changed =
+        identity.update_user(&one::<UserUpdate>(&context, user_id(1)), &context, named, &nothing).await;
+    assert_eq!(reason(&changed.unwrap_err()), "wrongFormat");
 }

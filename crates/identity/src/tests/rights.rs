@@ -98,6 +98,7 @@ async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
     let mut world = World::new();
     world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, &["owner"])))));
     world.directory.expect_role().returning(|_, _| Ok(system_role("owner")));
+    world.directory.expect_role_grants().returning(|_, _| Ok(Vec::new()));
     world.directory.expect_insert_grant().times(1).returning(|_, _| Ok(()));
     let identity = world.identity();
     let deny = async |context: &RequestContext, principal: GrantPrincipal, about: (&str, &str, &str)| {
@@ -183,4 +184,179 @@ async fn a_role_s_denies_are_lifted_by_who_is_free_of_them() {
             world.identity().update_role(&one::<RoleUpdate>(&context, id), &context, patch, &nothing).await;
         assert_eq!(changed.err().map(|error| reason(&error)), expected);
     }
+}
+
+#[tokio::test]
+async fn what_a_role_gives_is_taken_from_it_by_who_has_it() {
+    let rules = RoleRules { permissions: PermissionSet::of(&["licence.manage"]), ..RoleRules::default() };
+    for (maker, expected) in [("administrator", Some("exceedsOwnRights")), ("owner", None)] {
+        let kept = role(51, "licensing", rules.clone());
+        let id = kept.id;
+        let mut world = World::new();
+        world.directory.expect_role().returning(move |_, _| Ok(kept.clone()));
+        world.directory.expect_update_role().returning(|_, _, _| Ok(()));
+        let context = context(maker);
+        let patch = PatchRole { permissions: Some(PermissionSet::default()), ..PatchRole::default() };
+        let changed =
+            world.identity().update_role(&one::<RoleUpdate>(&context, id), &context, patch, &nothing).await;
+        assert_eq!(changed.err().map(|error| reason(&error)), expected, "{maker}");
+    }
+}
+
+#[tokio::test]
+async fn a_role_is_denied_something_by_who_has_all_that_was_granted_to_it() {
+    for (effect, ends, expected) in [
+        (Effect::Allow, None, Some("exceedsOwnRights")),
+        (Effect::Allow, Some(START), None),
+        (Effect::Deny, None, None),
+    ] {
+        let kept = role(52, "helpers", RoleRules::default());
+        let id = kept.id;
+        let mut world = World::new();
+        world.directory.expect_role().returning(move |_, _| Ok(kept.clone()));
+        world.directory.expect_role_grants().returning(move |_, roles| {
+            let grant = granted(GrantPrincipal::Role(roles[0]), ("licence", "install", "*"), effect);
+            Ok(vec![GrantRow { expires_at: ends, ..grant }])
+        });
+        world.directory.expect_insert_grant().returning(|_, _| Ok(()));
+        let context =
+            context_of(&Facts::member(user_id(0), tenant()).with_role("r", "own", all_but_licences()), START);
+        let new = new_grant(GrantPrincipal::Role(id), ("workflow", "delete", "*"), Effect::Deny);
+        let made =
+            world.identity().create_grant(&kind::<GrantCreate>(&context), &context, new, &nothing).await;
+        assert_eq!(made.err().map(|error| reason(&error)), expected, "{effect:?} {ends:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_ended_grant_is_deleted_by_anybody_and_a_living_one_by_who_has_it() {
+    for (ends, expected) in [(None, Some("exceedsOwnRights")), (Some(START), None)] {
+        let row = granted(GrantPrincipal::User(user_id(1)), ("workflow", "delete", W1), Effect::Allow);
+        let (row, id) = (GrantRow { expires_at: ends, ..row.clone() }, row.id);
+        let mut world = World::new();
+        world.directory.expect_grant().returning(move |_, _| Ok(row.clone()));
+        world.directory.expect_delete_grant().returning(|_, _, _| Ok(()));
+        let context = held_back();
+        let deleted = world
+            .identity()
+            .delete_grant(&one::<GrantDelete>(&context, id), &context, &Journal::default())
+            .await;
+        assert_eq!(deleted.err().map(|error| reason(&error)), expected, "{ends:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_locks_everybody_out_is_told_so() {
+    let mut world = World::new();
+    world.directory.expect_insert_grant().returning(|_, _| Err(heddle_usecase::StoreError::LockOut));
+    let context = context("owner");
+    let new = new_grant(GrantPrincipal::Everyone, ("role", "update", "*"), Effect::Deny);
+    let made = world.identity().create_grant(&kind::<GrantCreate>(&context), &context, new, &nothing).await;
+    assert_eq!(reason(&made.unwrap_err()), "lockOut");
+}
+
+#[test]
+fn the_keys_are_held_by_owners_from_whom_nothing_of_them_is_taken() {
+    let holds = |taken: RoleRules, grants: Vec<GrantRow>| {
+        let mut access = standing(1, &["owner"]);
+        access.roles.push(role(60, "taking", taken));
+        access.grants = grants;
+        crate::holds_keys(&user(1), tenant(), &access, START)
+    };
+    let taking = |names: &[&str]| RoleRules {
+        denied_permissions: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..RoleRules::default()
+    };
+    assert!(holds(RoleRules::default(), Vec::new()));
+    assert!(holds(taking(&["workflows.manage"]), Vec::new()));
+    for name in ["roles.manage", "grants.manage", "members.manage", "licence.manage"] {
+        assert!(!holds(taking(&[name]), Vec::new()), "{name}");
+    }
+    let to_role = GrantPrincipal::Role(role(60, "taking", RoleRules::default()).id);
+    let deny = granted(to_role, ("role", "update", W1), Effect::Deny);
+    assert!(!holds(RoleRules::default(), vec![deny.clone()]));
+    assert!(holds(RoleRules::default(), vec![GrantRow { expires_at: Some(START), ..deny }]));
+}
+
+#[tokio::test]
+async fn selectors_of_before_are_read_once_and_the_rest_is_named() {
+    let slug = granted(GrantPrincipal::Everyone, ("workflow", "read", "order-approval"), Effect::Deny);
+    let capitals = granted(GrantPrincipal::Everyone, ("run", "read", &W1.to_uppercase()), Effect::Deny);
+    let lost = granted(GrantPrincipal::Everyone, ("workflow", "read", "gone"), Effect::Deny);
+    let rows = [slug, capitals, lost].into_iter().zip(0..);
+    let rows: Vec<GrantRow> =
+        rows.map(|(row, n)| GrantRow { id: GrantId(Uuid::from_u128(700 + n)), ..row }).collect();
+    let rule = |selector: &str| denying(selector);
+    let resources = vec![rule("order-approval"), rule(&format!(" {W2}")), rule("gone"), rule(W2)];
+    let kept = role(53, "old", RoleRules { resources, ..RoleRules::default() });
+    let mut world = World::new();
+    world.directory.expect_grants_about_one().returning(move |_, _| Ok(rows.clone()));
+    world.directory.expect_own_roles().returning(move || Ok(vec![kept.clone()]));
+    let respelt = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&respelt);
+    world.directory.expect_respell_grant().returning(move |grant, before, journal| {
+        assert!(journal.audit.is_some());
+        seen.lock().unwrap().push((before.to_owned(), grant.selector.clone()));
+        Ok(())
+    });
+    world
+        .directory
+        .expect_update_role()
+        .times(1)
+        .withf(|role, expected, journal| {
+            let selectors: Vec<_> = role.rules.resources.iter().map(|rule| rule.selector.as_str()).collect();
+            selectors == [W1, W2, "gone", W2] && role.revision == expected.next() && journal.audit.is_some()
+        })
+        .returning(|_, _, _| Ok(()));
+    let left = world.identity().read_stored_selectors(&Slugs).await.unwrap();
+    let expected = [("order-approval".to_owned(), W1.to_owned()), (W1.to_uppercase(), W1.to_owned())];
+    assert_eq!(*respelt.lock().unwrap(), expected);
+    // The mock still has what was there: what is named is what can't be read.
+    assert_eq!(left.len(), 6);
+    assert!(left.iter().all(|rule| rule.tenant == tenant()));
+}
+
+/// The slugs of one workflow.
+struct Slugs;
+
+#[async_trait::async_trait]
+impl crate::FindBySlug for Slugs {
+    async fn find(
+        &self,
+        organization: TenantId,
+        kind: heddle_policy::ResourceType,
+        slug: &str,
+    ) -> Result<Option<Uuid>, UseCaseError> {
+        assert_eq!((organization, kind), (tenant(), heddle_policy::ResourceType::Workflow));
+        Ok((slug == "order-approval").then(|| W1.parse().unwrap()))
+    }
+}
+
+fn granted(principal: GrantPrincipal, about: (&str, &str, &str), effect: Effect) -> GrantRow {
+    GrantRow {
+        tenant: tenant(),
+        id: GrantId(Uuid::from_u128(601)),
+        principal,
+        resource: about.0.to_owned(),
+        action: about.1.to_owned(),
+        selector: about.2.to_owned(),
+        effect,
+        reason: None,
+        expires_at: None,
+        created_at: START,
+        created_by: user_id(1),
+    }
+}
+
+/// Everything but to install licences.
+fn all_but_licences() -> RoleRules {
+    let licence = ResourceRule {
+        resource: "licence".to_owned(),
+        actions: vec!["install".to_owned()],
+        selector: "*".to_owned(),
+        effect: Effect::Deny,
+    };
+    let mut rules = system_role("owner").rules;
+    rules.resources.push(licence);
+    rules
 }

@@ -3,12 +3,13 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_identity::ports::UserFilter;
-use heddle_identity::records::{Member, User};
+use heddle_identity::records::{Member, User, UserState};
 use heddle_identity::{NewAccount, PatchUser, SetMember};
 
 use super::literals::{user_state, user_state_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
+use crate::gate::unrestricted;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/users
@@ -46,6 +47,14 @@ pub(crate) async fn get(call: Call<ops::GetUser>) -> HandlerResult {
 /// PATCH /api/users/{userId}
 pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
     let body = &call.body;
+    let switches_off = body.state.map(user_state_of) == Some(UserState::Disabled)
+        && body.email.is_none()
+        && body.display_name.is_none()
+        && body.password.is_none();
+    if !switches_off {
+        // Only what takes access away does not wait for a licence.
+        unrestricted(&call.app)?;
+    }
     let patch = PatchUser {
         email: body.email.clone(),
         display_name: body.display_name.clone(),

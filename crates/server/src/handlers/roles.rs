@@ -208,5 +208,6 @@ fn grant(grant: &GrantRow) -> wire::access::Grant {
         reason: grant.reason.clone(),
         created_at: grant.created_at,
         created_by: Some(grant.created_by.to_string()),
+        unreadable: grant.is_unreadable(),
     }
 }

@@ -2,18 +2,19 @@
 
 use heddle_api::operations::{Operation, ops};
 use heddle_api::wire;
+use heddle_identity::MARK_SECONDS;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
 use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
 use heddle_kernel::{SessionId, TenantId};
 use heddle_policy::licence::LicenceState;
 use heddle_policy::{RequestContext, SessionKind};
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, UseCaseError};
 use serde_json::json;
 
 use super::accounts::user;
 use super::directory::organization;
 use crate::call::{PublicCall, SessionCall, audit, page};
-use crate::credentials::COOKIE;
+use crate::credentials::{COOKIE, DEVICE_COOKIE};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
@@ -44,16 +45,28 @@ pub(crate) async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
         organization: tenant(body.organization_id.as_deref())?,
         user_agent: call.meta.user_agent,
         presented: call.meta.token,
+        device: call.meta.device,
     };
     // Whoever names an organisation that he does not belong to is told nothing else than with a wrong password.
     let refused = |error| match error {
-        heddle_usecase::UseCaseError::Forbidden(_) => heddle_usecase::UseCaseError::Unauthenticated,
+        UseCaseError::Forbidden(_) => UseCaseError::Unauthenticated,
         other => other,
     };
-    let signed_in = call.app.identity.sign_in(&wanted, &call.facts).await.map_err(refused)?;
+    let signed_in = match call.app.identity.sign_in(&wanted, &call.facts).await.map_err(refused) {
+        Err(error @ UseCaseError::Throttled { .. }) => {
+            // Such tries come in floods: they are gathered, and hold nobody up.
+            call.app.denials.push(call.app.identity.throttled_entry(&call.facts));
+            return Err(error.into());
+        }
+        other => other?,
+    };
     let token = signed_in.token.expose().to_owned();
     let seconds = i64::from(call.app.config.session_hours) * 3600;
     let cookie = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}");
+    let device = format!(
+        "{DEVICE_COOKIE}={}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={MARK_SECONDS}",
+        signed_in.device
+    );
     let data = wire::sessions::SignedIn {
         token,
         session: session(&signed_in.session, Some(signed_in.session.id)),
@@ -61,7 +74,7 @@ pub(crate) async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
         organization_id: Some(signed_in.session.tenant.to_string()),
         organizations: signed_in.organizations.iter().map(membership).collect(),
     };
-    Ok(Response::data(200, data)?.with("set-cookie", cookie))
+    Ok(Response::data(200, data)?.with("set-cookie", cookie).with("set-cookie", device))
 }
 
 /// POST /api/auth/sign-out

@@ -28,6 +28,8 @@ const LEAST_FREE: u64 = 256 << 20;
 const LITTLE_FREE: u64 = 2 << 30;
 /// A clock that is behind the latest time seen by more than this is worth a word.
 const BEHIND_SECONDS: i64 = 5;
+/// Most rules that are named.
+const NAMED: usize = 20;
 /// Longest time that a running server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -85,6 +87,13 @@ pub async fn checks(config: &Config) -> Vec<Check> {
     let key = data_dir::read_key(&config.data_dir.join(KEY_FILE));
     let held = database.status != Finding::Failed;
     let why = if held { "the running server has the database" } else { "the database could not be read" };
+    let (rules, installation) = match installation {
+        Some((db, Some(state))) => (check_rules(&db).await, Some((db, Some(state)))),
+        Some((db, None)) => {
+            (check("rules", Finding::Skipped, "not checked before the first start"), Some((db, None)))
+        }
+        None => (check("rules", Finding::Skipped, format!("not checked: {why}")), None),
+    };
     let (key_check, licence, clock) = match installation {
         Some((db, Some(state))) => {
             let licence = match &key {
@@ -104,7 +113,7 @@ pub async fn checks(config: &Config) -> Vec<Check> {
             check("clock", Finding::Skipped, format!("not checked: {why}")),
         ),
     };
-    vec![database, key_check, licence, check_disk(&config.data_dir), clock]
+    vec![database, key_check, licence, rules, check_disk(&config.data_dir), clock]
 }
 
 /// The database, if it can be had without taking it from a server and without making one.
@@ -223,6 +232,24 @@ fn check_key(
             "the key file belongs to the installation {id}, the database to {}: put the right one back",
             state.installation_id
         )),
+    }
+}
+
+/// Grants and rules of roles whose selectors nobody can read.
+async fn check_rules(db: &Db) -> Check {
+    match heddle_identity::unreadable_rules(&stores::identity(db.clone())).await {
+        Ok(found) if found.is_empty() => check("rules", Finding::Ok, "every grant and rule can be read"),
+        Ok(found) => {
+            let named: Vec<_> = found.iter().take(NAMED).map(ToString::to_string).collect();
+            let message = format!(
+                "{} can't be read, so that an allow gives nothing and a deny denies all of its type; delete and make \
+                 anew: {}",
+                found.len(),
+                named.join("; ")
+            );
+            check("rules", Finding::Warning, message)
+        }
+        Err(error) => check("rules", Finding::Failed, error.to_string()),
     }
 }
 

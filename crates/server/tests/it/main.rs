@@ -17,6 +17,7 @@ mod main_job;
 mod matrix;
 mod models;
 mod outage;
+mod rights;
 mod runs;
 mod samples;
 mod single_rules;

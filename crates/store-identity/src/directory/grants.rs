@@ -4,13 +4,14 @@ use crate::schema::{GrantDbRow, grants, members, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
-use heddle_identity::records::{GrantPrincipal, GrantRow};
-use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
-use heddle_policy::{AccessFilter, resource};
+use heddle_identity::records::{GrantPrincipal, GrantRow, PrincipalKind};
+use heddle_kernel::{GrantId, Page, PageRequest, RoleId, TenantId};
+use heddle_policy::{AccessFilter, Effect, resource};
 use heddle_store::revision::found;
 use heddle_store::{AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, tombstone, within};
 use heddle_usecase::Journal;
 
+use super::owners::Keys;
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_authz_revision;
@@ -69,6 +70,25 @@ pub(super) async fn get(
     })
 }
 
+pub(super) async fn of_roles(
+    store: &IdentityStore,
+    tenant: TenantId,
+    roles: &[RoleId],
+) -> Result<Vec<GrantRow>, StoreError> {
+    let roles: Vec<Id> = roles.iter().copied().map(Id::from).collect();
+    read!(&store.db, |conn| {
+        let rows: Vec<GrantDbRow> = grants::table
+            .filter(grants::organization_id.eq(Id::from(tenant)))
+            .filter(grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::Role)))
+            .filter(grants::principal_id.eq_any(roles))
+            .order(grants::id)
+            .select(GrantDbRow::as_select())
+            .load(conn)
+            .await?;
+        rows.into_iter().map(GrantRow::try_from).collect::<Result<Vec<_>, _>>()
+    })
+}
+
 /// `NotFound` when the user is no member or the role is not there.
 async fn check_principal<C: AsConn>(conn: &mut C, grant: &GrantRow) -> Result<(), Error> {
     let tenant = Id::from(grant.tenant);
@@ -91,7 +111,12 @@ pub(super) async fn insert(
     write!(store, |conn| {
         bump_authz_revision(conn, grant.tenant).await?;
         check_principal(conn, grant).await?;
+        let keys = match grant.effect {
+            Effect::Allow => Keys::irrelevant(),
+            Effect::Deny => Keys::before(conn, &[grant.tenant], deleted_at(journal)).await?,
+        };
         diesel::insert_into(grants::table).values(GrantDbRow::from(grant)).execute(conn).await?;
+        keys.kept(conn).await?;
         tombstone::clear(conn, of(grant.tenant, Tombstone::Grant(grant.id))).await?;
         journal::write(conn, journal).await
     })

@@ -18,7 +18,7 @@ use heddle_store::{
 };
 use heddle_usecase::Journal;
 
-use super::owners;
+use super::owners::{self, Keys};
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_authz_revision;
@@ -157,6 +157,7 @@ pub(super) async fn set(
         if known.unsigned_abs() != ids.len() as u64 {
             return Err(StoreError::NotFound.into());
         }
+        let keys = Keys::before(conn, &[tenant], deleted_at(journal)).await?;
         let row = MemberRow::from(membership);
         match (stored, expected) {
             (None, None) => {
@@ -177,6 +178,7 @@ pub(super) async fn set(
             }
         }
         set_bindings(conn, membership).await?;
+        keys.kept(conn).await?;
         tombstone::clear(conn, of(tenant, Tombstone::Member(user))).await?;
         journal::write(conn, journal).await?;
         Ok(Change::Done)
@@ -196,7 +198,9 @@ pub(super) async fn remove(
         if owners::is_last(conn, tenant, user).await? {
             return Ok(Change::LastOwner);
         }
+        let keys = Keys::before(conn, &[tenant], deleted_at(journal)).await?;
         diesel::delete(members::table.find((organization, person))).execute(conn).await?;
+        keys.kept(conn).await?;
         diesel::delete(
             api_tokens::table
                 .filter(api_tokens::organization_id.eq(organization).and(api_tokens::user_id.eq(person))),

@@ -5,6 +5,7 @@ mod members;
 mod organizations;
 mod owners;
 mod roles;
+mod selectors;
 mod users;
 
 use async_trait::async_trait;
@@ -191,6 +192,31 @@ impl DirectoryStore for IdentityStore {
         page: &PageRequest,
     ) -> Result<Page<GrantRow>, StoreError> {
         grants::list(self, tenant, filter, access, page).await
+    }
+
+    async fn role_grants(&self, tenant: TenantId, roles: &[RoleId]) -> Result<Vec<GrantRow>, StoreError> {
+        grants::of_roles(self, tenant, roles).await
+    }
+
+    async fn grants_about_one(
+        &self,
+        after: Option<(TenantId, GrantId)>,
+        limit: u32,
+    ) -> Result<Vec<GrantRow>, StoreError> {
+        selectors::grants_about_one(self, after, limit).await
+    }
+
+    async fn own_roles(&self) -> Result<Vec<Role>, StoreError> {
+        selectors::own_roles(self).await
+    }
+
+    async fn respell_grant(
+        &self,
+        grant: &GrantRow,
+        before: &str,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        selectors::respell_grant(self, grant, before, journal).await
     }
 
     async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError> {

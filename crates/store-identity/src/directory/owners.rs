@@ -1,18 +1,20 @@
-//! Somebody stays in charge: every organisation keeps an active member with the owner role and without an end.
+//! Somebody stays in charge: every organisation keeps an active member with the owner role and without an end, and one
+//! of them who is not kept from mending its rights.
 
-use crate::schema::{members, role_bindings, roles, users};
+use crate::access::facts;
+use crate::schema::{UserRow, members, role_bindings, roles, users};
 use crate::words::UserStateWord;
-use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl};
+use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_identity::records::UserState;
-use heddle_kernel::{TenantId, UserId};
+use heddle_identity::holds_keys;
+use heddle_identity::records::{User, UserState};
+use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_policy::system_roles::OWNER;
-use heddle_store::{AsConn, Error, Id, on_conn};
+use heddle_store::{AsConn, Error, Id, StoreError, on_conn};
 
-/// Whether the user is in charge of the organisation and nobody else is. Asked after the organisation's
-/// authorization revision was raised, so that nobody else gives up the role at the same time.
-pub(super) async fn is_last<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<bool, Error> {
-    let owners: Vec<Id> = on_conn!(conn, |conn| {
+/// The owners of an organisation who are in use and whose membership has no end.
+macro_rules! owners {
+    ($tenant:expr) => {
         members::table
             .inner_join(users::table.on(users::id.eq(members::user_id)))
             .inner_join(
@@ -25,16 +27,71 @@ pub(super) async fn is_last<C: AsConn>(conn: &mut C, tenant: TenantId, user: Use
                     .eq(role_bindings::organization_id)
                     .and(roles::id.eq(role_bindings::role_id))),
             )
-            .filter(members::organization_id.eq(Id::from(tenant)))
+            .filter(members::organization_id.eq(Id::from($tenant)))
             .filter(members::expires_at.is_null())
             .filter(users::state.eq(UserStateWord(UserState::Active)))
             .filter(roles::system.eq(true).and(roles::name.eq(OWNER)))
-            .select(members::user_id)
-            .limit(2)
-            .load(conn)
-            .await?
-    });
+    };
+}
+
+/// Whether the user is in charge of the organisation and nobody else is. Asked after the organisation's
+/// authorization revision was raised, so that nobody else gives up the role at the same time.
+pub(super) async fn is_last<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<bool, Error> {
+    let owners: Vec<Id> =
+        on_conn!(conn, |conn| owners!(tenant).select(members::user_id).limit(2).load(conn).await?);
     Ok(owners == [Id::from(user)])
+}
+
+/// Organisations in which an owner could mend all rights before a change, after which one must still be there.
+pub(super) struct Keys {
+    held: Vec<TenantId>,
+    now: Timestamp,
+}
+
+impl Keys {
+    /// Those of a change that takes nothing from anybody.
+    pub(super) const fn irrelevant() -> Self {
+        Self { held: Vec::new(), now: Timestamp::from_micros(0) }
+    }
+
+    /// Looks before the change, once the authorization revisions of the organisations were raised.
+    pub(super) async fn before<C: AsConn>(
+        conn: &mut C,
+        tenants: &[TenantId],
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let mut held = Vec::new();
+        for tenant in tenants {
+            if are_held(conn, *tenant, now).await? {
+                held.push(*tenant);
+            }
+        }
+        Ok(Self { held, now })
+    }
+
+    /// Looks again behind the change: `LockOut` when nobody is left, which takes the change back.
+    pub(super) async fn kept<C: AsConn>(&self, conn: &mut C) -> Result<(), Error> {
+        for tenant in &self.held {
+            if !are_held(conn, *tenant, self.now).await? {
+                return Err(StoreError::LockOut.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an owner can mend all rights of the organisation. The first one mostly can.
+async fn are_held<C: AsConn>(conn: &mut C, tenant: TenantId, now: Timestamp) -> Result<bool, Error> {
+    let owners: Vec<UserRow> = on_conn!(conn, |conn| {
+        owners!(tenant).order(users::id).select(UserRow::as_select()).load(conn).await?
+    });
+    for owner in owners.into_iter().map(User::from) {
+        let standing = facts(conn, tenant, owner.id).await?;
+        if holds_keys(&owner, tenant, &standing, now) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether one of these roles is the owner role.

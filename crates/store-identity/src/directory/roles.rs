@@ -12,6 +12,7 @@ use heddle_store::{
 };
 use heddle_usecase::Journal;
 
+use super::owners::Keys;
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_authz_revision;
@@ -100,11 +101,13 @@ pub(super) async fn update(
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
         revision::check(lock(conn, role.tenant, role.id).await?, expected)?;
+        let keys = Keys::before(conn, &[role.tenant], deleted_at(journal)).await?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
             .set(RoleChange::from(&row).set())
             .execute(conn)
             .await?;
+        keys.kept(conn).await?;
         journal::write(conn, journal).await
     })
 }

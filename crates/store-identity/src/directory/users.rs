@@ -15,7 +15,8 @@ use heddle_store::{
 };
 use heddle_usecase::Journal;
 
-use super::{members::set_bindings, owners};
+use super::members::set_bindings;
+use super::owners::{self, Keys};
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::{bump_authz_revision, lock_counted};
@@ -149,11 +150,14 @@ pub(super) async fn update(
         let key = Id::from(user.id);
         let (old, tenants) = lock(conn, user.home, user.id, expected).await?;
         let active = user.state == UserState::Active;
-        if !active && old.state.0 == UserState::Active {
-            for tenant in tenants {
-                if owners::is_last(conn, tenant, user.id).await? {
-                    return Ok(Change::LastOwner);
-                }
+        let goes = !active && old.state.0 == UserState::Active;
+        let keys = match goes {
+            false => Keys::irrelevant(),
+            true => Keys::before(conn, &tenants, deleted_at(journal)).await?,
+        };
+        for tenant in tenants.iter().filter(|_| goes) {
+            if owners::is_last(conn, *tenant, user.id).await? {
+                return Ok(Change::LastOwner);
             }
         }
         let new = UserRow::from(user);
@@ -162,6 +166,7 @@ pub(super) async fn update(
             .execute(conn)
             .await?;
         revision::met(rows)?;
+        keys.kept(conn).await?;
         if !active || new.password_hash != old.password_hash {
             diesel::delete(sessions::table.filter(sessions::user_id.eq(key))).execute(conn).await?;
         }
@@ -187,12 +192,14 @@ pub(super) async fn delete(
                 return Ok(Change::LastOwner);
             }
         }
+        let keys = Keys::before(conn, &tenants, deleted_at(journal)).await?;
         let to_user = grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::User));
         diesel::delete(grants::table.filter(to_user).filter(grants::principal_id.eq(Id::from(id))))
             .execute(conn)
             .await?;
         // Memberships, sessions and tokens go with the account.
         diesel::delete(users::table.find(Id::from(id))).execute(conn).await?;
+        keys.kept(conn).await?;
         let at = deleted_at(journal);
         for tenant in tenants {
             tombstone::write(conn, of(tenant, Tombstone::Member(id)), at).await?;

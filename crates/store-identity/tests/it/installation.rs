@@ -181,11 +181,15 @@ async fn a_kept_answer_is_found_until_it_expires() {
         };
         let journal = Journal { audit: None, idempotency: Some(record.clone()) };
         store.insert(&installation(), &journal).await.unwrap();
-        assert_eq!(store.idempotent(ACME, "op", "k", NOW).await, Ok(Some(record)));
+        assert_eq!(
+            store.idempotent(ACME, "op", &["mine".to_owned(), "k".to_owned()], NOW).await,
+            Ok(Some(record))
+        );
         for (tenant, operation, key, seconds) in
             [(OTHER, "op", "k", 0), (ACME, "x", "k", 0), (ACME, "op", "x", 0), (ACME, "op", "k", 24 * 3600)]
         {
-            let found = store.idempotent(tenant, operation, key, NOW.plus_seconds(seconds)).await;
+            let found =
+                store.idempotent(tenant, operation, &[key.to_owned()], NOW.plus_seconds(seconds)).await;
             assert_eq!(found, Ok(None), "{operation} {key}");
         }
     });

@@ -4,5 +4,6 @@
 mod access;
 mod directory;
 mod installation;
+mod rules;
 mod sessions;
 mod world;

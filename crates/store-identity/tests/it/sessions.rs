@@ -2,6 +2,7 @@
 
 use heddle_identity::ports::{Attempt, DirectoryStore, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, Session};
+use heddle_identity::throttle::{Bucket, Pace};
 use heddle_kernel::{PageRequest, Revision, SessionId, TokenId};
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
@@ -11,6 +12,68 @@ use uuid::Uuid;
 
 use crate::world::*;
 
+fn bucket(key: &str) -> Bucket {
+    Bucket { key: key.to_owned(), pace: Pace::Doubling }
+}
+
+/// Number of tries that a bucket lets through at once.
+async fn left(store: &IdentityStore, key: &str) -> u32 {
+    let mut tries = 0;
+    while store.attempt(&[bucket(key)], NOW).await == Ok(Attempt::Allowed) {
+        tries += 1;
+    }
+    tries
+}
+
+#[tokio::test]
+async fn the_operator_forgets_the_failures_of_one_account() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let keys = ["a1", "a1/network/x", "a1/device/y", "a12", "network/x"];
+        for key in keys {
+            let _ = left(&store, key).await;
+        }
+        assert_eq!(store.forget(&["a1".to_owned(), "b".to_owned()], &journal(78)).await, Ok(3));
+        assert!(was_written(&store, 78).await);
+        for (key, forgotten) in keys.into_iter().zip([true, true, true, false, false]) {
+            assert_eq!(left(&store, key).await > 0, forgotten, "{key}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_session_is_not_opened_against_a_password_that_was_changed() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let change = PasswordChange {
+            user_id: ADA,
+            hash: "h2".to_owned(),
+            expected: Revision::FIRST,
+            keep: None,
+            at: NOW,
+        };
+        store.set_password(&change, &Journal::default()).await.unwrap();
+        let mut new = NewSession {
+            session: session(3, ADA),
+            seen: Revision::FIRST,
+            forgotten: vec![bucket("ada")],
+            forgiven: Vec::new(),
+            rehash: Some("of the old one".to_owned()),
+            replaces: None,
+        };
+        assert_eq!(store.open(&new, &journal(79)).await, Err(StoreError::Stale));
+        assert!(!was_written(&store, 79).await);
+        assert_eq!(store.session(new.session.id).await, Ok(None));
+        let ada = SessionStore::user(&store, ADA).await.unwrap().unwrap();
+        assert_eq!(ada.password_hash.as_deref(), Some("h2"));
+        new = NewSession { seen: Revision(2), rehash: None, ..new };
+        store.open(&new, &journal(79)).await.unwrap();
+        assert!(was_written(&store, 79).await);
+        // The opening changed nothing of the account.
+        assert_eq!(SessionStore::user(&store, ADA).await.unwrap().unwrap(), ada);
+    });
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn guesses_at_the_same_time_all_count() {
     on_both!(|db| {
@@ -18,19 +81,22 @@ async fn guesses_at_the_same_time_all_count() {
         let tasks: Vec<_> = (0..20)
             .map(|_| {
                 let store = store.clone();
-                tokio::spawn(async move { store.attempt("ada", NOW).await.unwrap() })
+                tokio::spawn(async move { store.attempt(&[bucket("ada")], NOW).await.unwrap() })
             })
             .collect();
-        let mut failures = Vec::new();
+        let mut allowed = 0;
         for task in tasks {
-            if let Attempt::Allowed(throttle) = task.await.unwrap() {
-                failures.push(throttle.failures);
-            }
+            allowed += u32::from(task.await.unwrap() == Attempt::Allowed);
         }
-        failures.sort_unstable();
         // The free ones, and none after them within the wait.
-        assert_eq!(failures, (1..=heddle_identity::throttle::FREE_FAILURES).collect::<Vec<_>>());
-        assert!(matches!(store.attempt("bob", NOW).await, Ok(Attempt::Allowed(_))));
+        assert_eq!(allowed, heddle_identity::throttle::FREE_FAILURES);
+        assert_eq!(store.attempt(&[bucket("bob")], NOW).await, Ok(Attempt::Allowed));
+        // One that refuses keeps the others as they are.
+        for _ in 0..20 {
+            let both = [bucket("carl"), bucket("ada")];
+            assert!(matches!(store.attempt(&both, NOW).await, Ok(Attempt::Refused { .. })));
+        }
+        assert_eq!(left(&store, "carl").await, heddle_identity::throttle::FREE_FAILURES);
     });
 }
 
@@ -39,18 +105,27 @@ async fn a_sign_in_forgets_failures_ends_the_old_session_and_sets_the_new_hash()
     on_both!(|db| {
         let store = world(&db).await;
         let old = sign_in(&store, 1, ADA).await;
+        let network = Bucket { key: "net".to_owned(), pace: Pace::Leaking { at_once: 3, seconds: 60 } };
         for _ in 0..3 {
-            store.attempt("ada", NOW).await.unwrap();
+            store.attempt(&[bucket("ada"), network.clone()], NOW).await.unwrap();
         }
         let new = NewSession {
             session: session(2, ADA),
-            account_key: "ada".to_owned(),
+            seen: Revision::FIRST,
+            forgotten: vec![bucket("ada")],
+            forgiven: vec![network.clone()],
             rehash: Some("new".to_owned()),
             replaces: Some(old.token_sha256.clone()),
         };
         store.open(&new, &journal(77)).await.unwrap();
         assert!(was_written(&store, 77).await);
-        assert!(matches!(store.attempt("ada", NOW).await, Ok(Attempt::Allowed(t)) if t.failures == 1));
+        assert_eq!(left(&store, "ada").await, heddle_identity::throttle::FREE_FAILURES);
+        // Its own try is taken back from what is common, and no more.
+        let network = [network];
+        assert_eq!(store.attempt(&network, NOW).await, Ok(Attempt::Allowed));
+        assert!(matches!(store.attempt(&network, NOW).await, Ok(Attempt::Refused { .. })));
+        store.forgive(&network).await.unwrap();
+        assert_eq!(store.attempt(&network, NOW).await, Ok(Attempt::Allowed));
         assert_eq!(store.session(old.id).await, Ok(None));
         assert_eq!(store.session(new.session.id).await, Ok(Some((new.session.clone(), ACME))));
         let ada = store.user_by_email("ada@example.org").await.unwrap().unwrap();
@@ -74,7 +149,7 @@ async fn sessions_are_listed_ended_and_swept() {
         assert!(was_written(&store, 70).await && !was_written(&store, 71).await);
         store.end(SessionId(Uuid::from_u128(99)), &Journal::default()).await.unwrap();
         store.insert_token(&token(5, ADA, None), &Journal::default()).await.unwrap();
-        store.attempt("x", NOW).await.unwrap();
+        store.attempt(&[bucket("x")], NOW).await.unwrap();
         assert_eq!(store.sweep(NOW).await, Ok(0));
         // The session, the token and the throttle.
         assert_eq!(store.sweep(NOW.plus_seconds(3601)).await, Ok(3));

@@ -201,8 +201,15 @@ pub(crate) async fn add_bob(store: &IdentityStore, roles: &[RoleId]) {
 
 pub(crate) async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Session {
     let session = session(n, user);
-    let new =
-        NewSession { session: session.clone(), account_key: "k".to_owned(), rehash: None, replaces: None };
+    let account = SessionStore::user(store, user).await.unwrap().unwrap();
+    let new = NewSession {
+        session: session.clone(),
+        seen: account.revision,
+        forgotten: Vec::new(),
+        forgiven: Vec::new(),
+        rehash: None,
+        replaces: None,
+    };
     store.open(&new, &Journal::default()).await.unwrap();
     session
 }

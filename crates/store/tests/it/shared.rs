@@ -48,7 +48,7 @@ async fn write(db: &Db, unit: &Journal) -> Result<(), StoreError> {
 }
 
 async fn find(db: &Db, now: Timestamp) -> Option<IdempotencyRecord> {
-    idempotency::find(db, TENANT, "createWorkflow", "k", now).await.unwrap()
+    idempotency::find(db, TENANT, "createWorkflow", &["k".to_owned()], now).await.unwrap()
 }
 
 #[tokio::test]

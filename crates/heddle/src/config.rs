@@ -1,6 +1,8 @@
 //! The configuration: command line over environment (`HEDDLE_*`) over `heddle.toml` over the defaults. One table of
 //! keys drives all of them, so that every key can be given everywhere and an error names it.
 
+mod edge;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +47,11 @@ pub(crate) struct Key {
 }
 
 /// Every key.
-pub(crate) const KEYS: &[Key] = &[
+fn keys() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(edge::KEYS)
+}
+
+const KEYS: &[Key] = &[
     Key {
         name: "data_dir",
         help: "Directory of the database and the key file.",
@@ -264,7 +270,7 @@ impl Effective {
     }
 
     fn set(&mut self, name: &str, value: &str, source: Source) -> Result<()> {
-        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+        let Some(key) = keys().find(|key| key.name == name) else {
             bail!("`{name}` is not a key of the configuration; `heddle config` lists them");
         };
         (key.set)(&mut self.config, value).with_context(|| format!("the key `{name}`"))?;
@@ -280,7 +286,7 @@ impl Effective {
             let source = self.sources.get(key.name).copied().unwrap_or(Source::Default);
             Row { name: key.name, value: shown, source, help: key.help }
         };
-        KEYS.iter().map(row).collect()
+        keys().map(row).collect()
     }
 }
 

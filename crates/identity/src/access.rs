@@ -68,12 +68,37 @@ impl Identity {
         now: Timestamp,
     ) -> Result<Option<Authenticated>, UseCaseError> {
         let Some((kind, sha256)) = token::read(text) else { return Ok(None) };
-        let Some(access) = self.ports.access.access(kind, &sha256, tenant).await? else { return Ok(None) };
-        if access.user.state != UserState::Active || !self.lives(&access.credential, now) {
-            return Ok(None);
-        }
+        let Some(access) = self.living(kind, &sha256, tenant, now).await? else { return Ok(None) };
         self.touch(kind, &sha256, &access.credential, now).await;
         Ok(Some(authenticated(access, now)))
+    }
+
+    /// Caller for whom a token stands, as [`Self::authenticate`] says, but without a use of the token: for looking
+    /// again at what goes on by itself, such as an open stream.
+    ///
+    /// # Errors
+    /// As [`Self::authenticate`].
+    pub async fn recognize(
+        &self,
+        text: &str,
+        tenant: Option<TenantId>,
+        now: Timestamp,
+    ) -> Result<Option<Authenticated>, UseCaseError> {
+        let Some((kind, sha256)) = token::read(text) else { return Ok(None) };
+        let access = self.living(kind, &sha256, tenant, now).await?;
+        Ok(access.map(|access| authenticated(access, now)))
+    }
+
+    async fn living(
+        &self,
+        kind: TokenKind,
+        sha256: &str,
+        tenant: Option<TenantId>,
+        now: Timestamp,
+    ) -> Result<Option<Access>, UseCaseError> {
+        let access = self.ports.access.access(kind, sha256, tenant).await?;
+        Ok(access
+            .filter(|access| access.user.state == UserState::Active && self.lives(&access.credential, now)))
     }
 
     fn lives(&self, credential: &Credential, now: Timestamp) -> bool {

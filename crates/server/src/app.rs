@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::denials::Denials;
+use crate::edge::Edge;
 
 /// The composed service.
 pub struct App {
@@ -37,6 +38,8 @@ pub struct App {
     pub ids: RandomIds,
     /// Refusals on their way to the audit log.
     pub denials: Denials,
+    /// Counts and rates of the edge.
+    pub(crate) edge: Edge,
     /// Turns true when the server stops.
     pub stop: watch::Receiver<bool>,
 }

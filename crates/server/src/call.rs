@@ -140,7 +140,7 @@ fn remembered(
     answer: Response,
 ) -> Option<IdempotencyRecord> {
     let body = match answer.content {
-        Content::Bytes(bytes, _) => bytes,
+        Content::Bytes(bytes, _) => bytes.into(),
         Content::Empty => Vec::new(),
         Content::Stream(..) => return None,
     };

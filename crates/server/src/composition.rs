@@ -25,6 +25,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::denials::Denials;
+use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::stores;
@@ -172,6 +173,7 @@ fn compose(
     let worker = Arc::new(worker);
     let denials = Denials::start(identity_store);
     let definitions = Definitions::new(workflows, ids, models);
+    let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
         config,
         db,
@@ -184,6 +186,7 @@ fn compose(
         clock,
         ids: RandomIds,
         denials,
+        edge,
         stop,
     })
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use heddle_kernel::Timestamp;
 
+use crate::edge::EdgeLimits;
+
 /// Durability of an answered write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -46,6 +48,8 @@ pub struct Config {
     pub session_idle_minutes: u32,
     /// Hours after which every session ends.
     pub session_hours: u32,
+    /// Limits on connections, slow clients, anonymous requests and open streams.
+    pub edge: EdgeLimits,
 }
 
 impl Default for Config {
@@ -65,6 +69,7 @@ impl Default for Config {
             workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
             session_idle_minutes: 30,
             session_hours: 12,
+            edge: EdgeLimits::default(),
         }
     }
 }

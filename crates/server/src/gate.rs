@@ -242,7 +242,7 @@ pub(crate) async fn replay(
         true => {
             let content = match record.body.is_empty() {
                 true => Content::Empty,
-                false => Content::Bytes(record.body, "application/json".to_owned()),
+                false => Content::Bytes(record.body.into(), "application/json".to_owned()),
             };
             let mut headers = vec![("idempotent-replayed", "true".to_owned())];
             headers.extend(record.etag.map(|etag| ("etag", etag)));

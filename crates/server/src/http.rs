@@ -1,23 +1,29 @@
 //! The edge: actix requests in, answers out. Everything that is HTTP and nothing else.
 
 use std::future::ready;
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use actix_web::http::header::HeaderValue;
 use actix_web::http::{Method as HttpMethod, StatusCode, header};
 use actix_web::web::{self, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
-use heddle_api::operations::{Method, OperationId, OperationSpec};
+use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::bind::Handler;
 use crate::credentials::{COOKIE, DEVICE_COOKIE};
 use crate::dispatch::{Placed, dispatch};
+use crate::edge::answer::Answer;
+use crate::edge::connection::Open;
+use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
 use crate::gate::enter;
 use crate::incoming::{Headers, Incoming, RequestCredentials};
@@ -40,14 +46,14 @@ pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
             "/docs/{file}",
             web::get().to(move |request: HttpRequest, file: web::Path<String>| {
                 let answer = crate::swagger::page(&file).ok_or_else(Failure::not_found);
-                ready(respond(&app, &request, request_id(&app, &request), answer))
+                ready(respond(&app, &request, Exchange::begin(&app, &request), answer))
             }),
         );
     }
     let fallback = Arc::clone(app);
     config.default_service(web::to(move |request: HttpRequest| {
         let failure = Failure::not_found();
-        ready(respond(&fallback, &request, request_id(&fallback, &request), Err(failure)))
+        ready(respond(&fallback, &request, Exchange::begin(&fallback, &request), Err(failure)))
     }));
 }
 
@@ -74,8 +80,22 @@ fn resource(path: &'static str, app: &Arc<App>) -> actix_web::Resource {
     resource.default_service(web::to(move |request: HttpRequest| {
         let mut failure = Failure::from(ApiError::new(ErrorCode::MethodNotAllowed));
         failure.allow = Some(allow.clone());
-        ready(respond(&app, &request, request_id(&app, &request), Err(failure)))
+        ready(respond(&app, &request, Exchange::begin(&app, &request), Err(failure)))
     }))
+}
+
+/// Request on its way to its answer.
+struct Exchange {
+    id: RequestId,
+    open: Open,
+    /// Whether the caller is known: strangers are told less.
+    known: bool,
+}
+
+impl Exchange {
+    fn begin(app: &App, request: &HttpRequest) -> Self {
+        Self { id: request_id(app, request), open: Open::of(request), known: false }
+    }
 }
 
 async fn serve(
@@ -85,9 +105,9 @@ async fn serve(
     request: HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
-    let id = request_id(&app, &request);
-    let outcome = run(&app, spec, handler, &request, id.clone(), payload).await;
-    respond(&app, &request, id, outcome)
+    let mut exchange = Exchange::begin(&app, &request);
+    let outcome = run(&app, spec, handler, &request, &mut exchange, payload).await;
+    respond(&app, &request, exchange, outcome)
 }
 
 async fn run(
@@ -95,26 +115,65 @@ async fn run(
     spec: &'static OperationSpec,
     handler: Handler,
     request: &HttpRequest,
-    id: RequestId,
+    exchange: &mut Exchange,
     payload: Payload,
 ) -> HandlerResult {
     announced_length(spec, request)?;
-    let facts = RequestFacts { request_id: id, now: app.clock.now(), client_ip: client_ip(app, request) };
+    let client = client(app, request);
+    let facts = RequestFacts {
+        request_id: exchange.id.clone(),
+        now: app.clock.now(),
+        client_ip: client.map(|client| client.to_string()),
+    };
+    if let (Some(peer), Some(client)) = (request.peer_addr(), client) {
+        exchange.open.hold(app.edge.request(peer.ip(), client)?);
+    }
     let headers = headers(request)?;
     let path: Vec<(String, String)> =
         request.match_info().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let caller = enter(app, spec, &facts, &headers, &path).await?;
+    let stranger = spec.security == Security::Public || headers.presented.token().is_none();
+    if stranger {
+        anonymous(app, spec, client)?;
+    }
+    let caller = match enter(app, spec, &facts, &headers, &path).await {
+        // A token that is none makes nobody known.
+        Err(failure) if !stranger && failure.error.code == ErrorCode::AuthenticationRequired => {
+            anonymous(app, spec, client)?;
+            return Err(failure);
+        }
+        entered => entered?,
+    };
+    exchange.known = caller.is_some();
+    let mut held = app.edge.body(caller.as_ref().and_then(Authenticated::tenant));
+    let body = read(spec, app.edge.limits().pace, &mut held, payload).await?;
+    exchange.open.has_read(held);
     let incoming = Incoming {
         facts,
         path,
         raw_path: request.path().to_owned(),
         query: request.query_string().to_owned(),
-        body: read(spec, payload).await?,
+        body,
         headers,
     };
     let tenant = caller.as_ref().and_then(Authenticated::tenant);
     let placed = Placed { spec, tenant, body: incoming.body.len() };
     dispatch(app, placed, handler(Arc::clone(app), incoming, caller)).await
+}
+
+/// Counts a request of somebody who is not known. Whether the service lives is told to everybody at any time.
+fn anonymous(app: &App, spec: &OperationSpec, client: Option<IpAddr>) -> Result<(), Failure> {
+    let (Some(client), true) = (client, spec.id != OperationId::GetLiveness) else { return Ok(()) };
+    app.edge.anonymous(client).map_err(|wait| {
+        let limit = app.edge.limits().anonymous_per_second;
+        let seconds = wait.as_secs() + 1;
+        let message =
+            format!("An address may make {limit} anonymous requests a second; try again in {seconds} s.");
+        let detail = Detail::new("anonymousRate", message)
+            .with("limit", "anonymous_requests_per_second")
+            .with("retryAfterSeconds", seconds);
+        let error = ApiError::because(ErrorCode::RateLimited, detail);
+        Failure { retry_after: Some(seconds), ..error.into() }
+    })
 }
 
 fn too_large(spec: &OperationSpec) -> Failure {
@@ -134,40 +193,58 @@ fn announced_length(spec: &OperationSpec, request: &HttpRequest) -> Result<(), F
     }
 }
 
-async fn read(spec: &OperationSpec, mut payload: Payload) -> Result<Bytes, Failure> {
+/// Reads the body, which has to come at the least pace.
+async fn read(
+    spec: &OperationSpec,
+    pace: Pace,
+    held: &mut HeldBody,
+    mut payload: Payload,
+) -> Result<Bytes, Failure> {
+    let begin = Instant::now();
     let mut body = BytesMut::new();
-    while let Some(chunk) = payload.next().await {
-        let broken =
-            |error: actix_web::error::PayloadError| Failure::at("body", "incomplete", error.to_string());
-        let chunk = chunk.map_err(broken)?;
+    loop {
+        let deadline = pace.deadline(begin, body.len());
+        let chunk = match tokio::time::timeout_at(deadline, payload.next()).await {
+            Ok(Some(Ok(chunk))) => chunk,
+            Ok(Some(Err(error))) => return Err(Failure::at("body", "incomplete", error.to_string())),
+            Ok(None) => return Ok(body.freeze()),
+            Err(_elapsed) => return Err(too_slow(pace)),
+        };
         if body.len() + chunk.len() > spec.body_limit.max(NO_BODY) {
             return Err(too_large(spec));
         }
+        held.reach(body.len() + chunk.len())?;
         body.extend_from_slice(&chunk);
     }
-    Ok(body.freeze())
+}
+
+fn too_slow(pace: Pace) -> Failure {
+    let (seconds, rate) = (pace.grace.as_secs(), pace.bytes_per_second);
+    let message = format!("A body has {seconds} s, and a second more for each {rate} bytes that have come.");
+    let detail = Detail::at("body", "tooSlow", message)
+        .with("slowClientSeconds", seconds)
+        .with("slowClientBytesPerSecond", rate);
+    ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
 }
 
 fn request_id(app: &App, request: &HttpRequest) -> RequestId {
     app.request_id(request.headers().get("x-request-id").and_then(|value| value.to_str().ok()))
 }
 
-fn client_ip(app: &App, request: &HttpRequest) -> Option<String> {
-    let peer = request.peer_addr()?.ip();
-    if !app.config.trusted_proxies.contains(&peer) {
-        return Some(peer.to_string());
-    }
-    // The last address that is not one of our proxies: what stands before it can be made up.
-    let forwarded =
-        request.headers().get("x-forwarded-for").and_then(|value| value.to_str().ok()).unwrap_or("");
-    let theirs = |text: &str| {
-        text.trim().parse::<std::net::IpAddr>().ok().filter(|ip| !app.config.trusted_proxies.contains(ip))
-    };
-    Some(forwarded.rsplit(',').find_map(theirs).unwrap_or(peer).to_string())
+fn client(app: &App, request: &HttpRequest) -> Option<IpAddr> {
+    let lines: Vec<&[u8]> = request.headers().get_all("x-forwarded-for").map(HeaderValue::as_bytes).collect();
+    Some(app.edge.client(request.peer_addr()?.ip(), lines.into_iter()))
 }
+
+/// Headers that decide who asks, where and under which condition, by their names in errors: one line each, or another
+/// reader on the way may have gone by the other one.
+const ONCE: [&str; 4] = ["Authorization", "X-Organization-Id", "Idempotency-Key", "If-Match"];
 
 fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
     let all = request.headers();
+    if let Some(name) = ONCE.into_iter().find(|name| all.get_all(*name).nth(1).is_some()) {
+        return Err(Failure::at(name, "duplicate", "The header may stand in a request once."));
+    }
     let text = |name: &str| all.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let authorization = text("authorization");
     let bearer = authorization.as_deref().and_then(|value| {
@@ -200,11 +277,19 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
     })
 }
 
-fn respond(app: &App, request: &HttpRequest, id: RequestId, outcome: HandlerResult) -> HttpResponse {
+fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {
+    let Exchange { id, open, known } = exchange;
+    let open = open.answered();
     let answer = outcome.unwrap_or_else(|failure| failed(request, &id, failure));
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
-    common_headers(app, &mut response, &id);
+    common_headers(&mut response, &id);
+    if let (true, Some(warning)) = (known, app.identity.licence_state().state.warning()) {
+        response.insert_header(("x-licence-warning", warning));
+    }
+    if app.edge.is_crowded() {
+        response.force_close();
+    }
     for (name, value) in answer.headers {
         // Each cookie is a line of its own.
         match name {
@@ -214,21 +299,23 @@ fn respond(app: &App, request: &HttpRequest, id: RequestId, outcome: HandlerResu
     }
     match answer.content {
         Content::Empty => response.finish(),
-        Content::Bytes(bytes, media) => response.insert_header((header::CONTENT_TYPE, media)).body(bytes),
+        Content::Bytes(bytes, media) => {
+            response.insert_header((header::CONTENT_TYPE, media)).body(Answer::bytes(bytes, open))
+        }
         Content::Stream(stream, media) => {
-            response.insert_header((header::CONTENT_TYPE, media)).streaming(stream)
+            response.insert_header((header::CONTENT_TYPE, media)).body(Answer::stream(stream, open))
         }
     }
 }
 
-fn common_headers(app: &App, response: &mut HttpResponseBuilder, id: &RequestId) {
+/// Headers of every answer. Pages, which load something, say themselves what.
+fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId) {
     response
         .insert_header(("x-request-id", id.as_str()))
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    if let Some(warning) = app.identity.licence_state().state.warning() {
-        response.insert_header(("x-licence-warning", warning));
-    }
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::REFERRER_POLICY, "no-referrer"))
+        .insert_header((header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"));
 }
 
 /// The error body, in the form that the caller accepts; the cause goes to the log once.
@@ -251,6 +338,6 @@ fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
         headers.push(("www-authenticate", "Bearer".to_owned()));
     }
     // The body is made of texts: it always encodes.
-    let content = Content::Bytes(encoded.unwrap_or_default(), media.to_owned());
+    let content = Content::Bytes(encoded.unwrap_or_default().into(), media.to_owned());
     Response { status: failure.error.status(), headers, content }
 }

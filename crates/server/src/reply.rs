@@ -18,7 +18,7 @@ pub(crate) enum Content {
     /// Nothing.
     Empty,
     /// Bytes of a media type.
-    Bytes(Vec<u8>, String),
+    Bytes(Bytes, String),
     /// Bytes as they come.
     Stream(ByteStream, &'static str),
 }
@@ -43,7 +43,7 @@ impl Response {
     /// A fault of ours when the value has no JSON form.
     pub(crate) fn json<T: Serialize + ?Sized>(status: u16, value: &T) -> HandlerResult {
         let bytes = serde_json::to_vec(value).map_err(|error| Failure::internal(error.to_string()))?;
-        let content = Content::Bytes(bytes, "application/json".to_owned());
+        let content = Content::Bytes(bytes.into(), "application/json".to_owned());
         Ok(Self { status, headers: Vec::new(), content })
     }
 
@@ -84,7 +84,7 @@ impl Response {
         Self {
             status: 200,
             headers: vec![("content-disposition", format!("attachment; filename=\"{name}\""))],
-            content: Content::Bytes(bytes, media_type.to_owned()),
+            content: Content::Bytes(bytes.into(), media_type.to_owned()),
         }
     }
 
@@ -97,7 +97,7 @@ impl Response {
                 "content-security-policy",
                 "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'".to_owned(),
             )],
-            content: Content::Bytes(html.into_bytes(), "text/html; charset=utf-8".to_owned()),
+            content: Content::Bytes(html.into(), "text/html; charset=utf-8".to_owned()),
         }
     }
 

@@ -1,27 +1,41 @@
 //! The running server.
 
-use std::net::SocketAddr;
+use std::io;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
-use actix_web::{App as ActixApp, HttpServer};
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, Protocol};
+use actix_service::{
+    IntoServiceFactory as _, ServiceFactory, ServiceFactoryExt as _, fn_service, map_config,
+};
+use actix_web::App as ActixApp;
+use actix_web::dev::{AppConfig, Server as ActixServer, ServerHandle};
+use actix_web::rt::net::TcpStream;
 
+use crate::app::App;
 use crate::composition::Composition;
 use crate::config::Config;
+use crate::edge::connection::Connection;
 use crate::error::StartError;
+use crate::failure::Failure;
 use crate::http;
 use crate::identity::FirstStart;
 
 /// Seconds that open requests may take to end when the server stops.
 const SHUTDOWN_SECONDS: u64 = 3;
+/// Most connections beyond the limit that are open while they are refused.
+const REFUSED: usize = 64;
+/// Time that a client has to see the end of a connection.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// A server that takes connections.
 pub struct Server {
     core: Composition,
     address: SocketAddr,
     handle: ServerHandle,
-    running: tokio::task::JoinHandle<std::io::Result<()>>,
+    running: tokio::task::JoinHandle<io::Result<()>>,
 }
 
 impl std::fmt::Debug for Server {
@@ -48,16 +62,21 @@ impl Server {
         let core = Composition::open(config).await?;
         core.announce(&format!("http://{address}"))?;
         let app = Arc::clone(&core.app);
-        let server =
-            HttpServer::new(move || ActixApp::new().configure(|config| http::configure(config, &app)))
-                .workers(workers)
-                .disable_signals()
-                .keep_alive(Duration::from_secs(75))
-                .client_request_timeout(Duration::from_secs(10))
-                .shutdown_timeout(SHUTDOWN_SECONDS)
-                .listen(listener)
-                .map_err(refused)?
-                .run();
+        let builder = ActixServer::build()
+            .workers(workers)
+            .disable_signals()
+            .shutdown_timeout(SHUTDOWN_SECONDS)
+            // One too many is refused, which this lets come in; what waits in the kernel takes no descriptor.
+            .max_concurrent_connections(app.edge.limits().connections / workers + REFUSED / workers + 1);
+        let draining = builder.graceful_shutdown_signal();
+        let connections = move || {
+            let draining = draining.clone();
+            connections(Arc::clone(&app), move || {
+                let draining = draining.clone();
+                async move { draining.notified().await }
+            })
+        };
+        let server = builder.listen("heddle", listener, connections).map_err(refused)?.run();
         let handle = server.handle();
         Ok(Self { core, address, handle, running: tokio::spawn(server) })
     }
@@ -87,4 +106,69 @@ impl Server {
         let _ = tokio::time::timeout(Duration::from_secs(SHUTDOWN_SECONDS), self.running).await;
         self.core.stop().await;
     }
+}
+
+/// Service of a worker's connections: each has its place before the first byte is read, and its deadlines below HTTP.
+fn connections<F, S>(
+    app: Arc<App>,
+    draining: F,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()>
+where
+    F: Fn() -> S + 'static,
+    S: Future<Output = ()> + 'static,
+{
+    let limits = *app.edge.limits();
+    let operations = Arc::clone(&app);
+    let web = ActixApp::new().configure(move |config| http::configure(config, &operations));
+    let web = web.into_factory().map_err(|error: actix_web::Error| error.error_response());
+    let service = HttpService::build()
+        .graceful_shutdown_signal(draining)
+        .keep_alive(limits.keep_alive)
+        .client_request_timeout(limits.head)
+        .client_disconnect_timeout(GOODBYE)
+        .on_connect_ext(|connection: &Connection, data| {
+            data.insert(connection.link());
+        })
+        .finish(map_config(web, |()| AppConfig::default()));
+    fn_service(move |stream: TcpStream| {
+        let app = Arc::clone(&app);
+        async move {
+            let peer = stream.peer_addr().map_err(DispatchError::Io)?;
+            match app.edge.connect(peer.ip()) {
+                Ok(places) => {
+                    let connection = Connection::new(stream, *app.edge.limits(), places);
+                    Ok((connection, Protocol::Http1, Some(peer)))
+                }
+                Err(reached) => {
+                    let told = refuse(&app, stream, reached.into());
+                    Err(DispatchError::Io(told.err().unwrap_or_else(|| io::ErrorKind::QuotaExceeded.into())))
+                }
+            }
+        }
+    })
+    .and_then(service)
+}
+
+/// Answer to a connection for which there is no place, as far as it is taken at once: nobody waits for its request.
+fn refuse(app: &App, stream: TcpStream, failure: Failure) -> io::Result<()> {
+    use std::io::{Read as _, Write as _};
+
+    let mut stream = stream.into_std()?;
+    let error = &failure.error;
+    let id = app.request_id(None);
+    let body = serde_json::to_string(&error.to_body(&id)).map_err(io::Error::other)?;
+    let reason = actix_web::http::StatusCode::from_u16(error.status()).ok();
+    let reason = reason.and_then(|status| status.canonical_reason()).unwrap_or_default();
+    let head = format!(
+        "HTTP/1.1 {status} {reason}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         connection: close\r\ncache-control: no-store\r\nx-request-id: {id}\r\nretry-after: {retry}\r\n\r\n",
+        status = error.status(),
+        length = body.len(),
+        retry = failure.retry_after.unwrap_or(1),
+    );
+    stream.write_all((head + &body).as_bytes())?;
+    stream.shutdown(Shutdown::Write)?;
+    // What has come already is read: the kernel would take the answer back for it.
+    let _ = stream.read(&mut [0; 4096]);
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! The event stream of a run: `text/event-stream`. It reads the events from the database behind the reader's place and
-//! waits to be told of more, so that there is neither a gap nor a repeat, over restarts and across nodes.
+//! waits to be told of more, so that there is neither a gap nor a repeat, over restarts and across nodes. It reads no
+//! further ahead than a few bytes, and checks the reader's rights by a deadline, however slowly they read.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -14,19 +15,21 @@ use heddle_policy::capability::RunRead;
 use heddle_policy::resource::Run;
 use heddle_policy::{Key, RequestContext};
 use heddle_runtime::RunWatch;
-use serde_json::Value;
+use heddle_workflows::runs::StoredEvent;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::call::Call;
+use crate::edge::Places;
+use crate::edge::answer::PIECE;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
-/// The time between signs of life; the right to read is checked again at each.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Time between two looks for events of other nodes.
 const POLL: Duration = Duration::from_secs(1);
+/// Most bytes of events that are read ahead of the reader; one event is read whatever its size.
+const READ_AHEAD: usize = 128 * 1024;
 
 /// GET /api/workflows/{workflowId}/runs/{runId}/events/stream
 pub(crate) async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
@@ -34,6 +37,7 @@ pub(crate) async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
     // Watched before the first look: what is committed in between is told.
     let watch = call.app.hub.watch(key.id());
     call.app.runs.get(&call.authorized).await?;
+    let places = call.app.edge.stream(call.context.principal().session, call.context.tenant())?;
     let asked = call.query.after.and_then(|after| u64::try_from(after).ok());
     let reader = Reader {
         watch,
@@ -42,10 +46,11 @@ pub(crate) async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
         after: call.meta.last_event_id.or(asked).unwrap_or(0),
         token: call.meta.token.clone().unwrap_or_default(),
         context: call.context,
+        next_check: Instant::now() + call.app.edge.limits().stream_check,
         app: call.app,
         waiting: VecDeque::new(),
-        next_heartbeat: Instant::now() + HEARTBEAT,
         ended: false,
+        _places: places,
     };
     let content =
         Content::Stream(Box::pin(futures::stream::unfold(reader, Reader::next)), "text/event-stream");
@@ -62,15 +67,23 @@ struct Reader {
     stop: watch::Receiver<bool>,
     after: u64,
     waiting: VecDeque<Bytes>,
-    next_heartbeat: Instant,
+    next_check: Instant,
     ended: bool,
+    _places: Places,
 }
 
 impl Reader {
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
-            if let Some(chunk) = self.waiting.pop_front() {
-                return Some((Ok(chunk), self));
+            // Before anything is handed over, backlog or not: a slow reader does not outlive their rights.
+            if Instant::now() >= self.next_check {
+                if !self.may_read().await {
+                    return None;
+                }
+                self.next_check = Instant::now() + self.app.edge.limits().stream_check;
+            }
+            if let Some(piece) = self.piece() {
+                return Some((Ok(piece), self));
             }
             if self.ended || *self.stop.borrow() {
                 return None;
@@ -87,14 +100,22 @@ impl Reader {
         }
     }
 
-    /// Takes what is there; whether there was anything.
+    /// Next bytes that wait to be handed over.
+    fn piece(&mut self) -> Option<Bytes> {
+        let front = self.waiting.front_mut()?;
+        if front.len() > PIECE {
+            return Some(front.split_to(PIECE));
+        }
+        self.waiting.pop_front()
+    }
+
+    /// Takes what is there, as far as it is read ahead; whether there was anything.
     async fn read(&mut self) -> Result<bool, Failure> {
-        let events = self.app.runs.events_behind(&self.key, self.after).await?;
+        let events = self.app.runs.events_behind(&self.key, self.after, READ_AHEAD).await?;
         for event in &events {
-            self.after = event.get("sequence").and_then(Value::as_u64).unwrap_or(self.after);
+            self.after = event.sequence;
             self.waiting.push_back(frame(event));
-            let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-            self.ended |= matches!(kind, "run.completed" | "run.failed" | "run.cancelled");
+            self.ended |= matches!(event.kind.as_str(), "run.completed" | "run.failed" | "run.cancelled");
         }
         // Who comes to an ended run with its last id has seen everything.
         if events.is_empty() && !self.ended {
@@ -115,32 +136,25 @@ impl Reader {
     }
 
     async fn wait(&mut self) {
-        let heartbeat = tokio::time::sleep_until(self.next_heartbeat);
+        let due = tokio::time::sleep_until(self.next_check);
         let shared = self.app.db.postgres().is_some();
-        let due = tokio::select! {
-            () = self.watch.changed() => false,
-            () = tokio::time::sleep(POLL), if shared => false,
-            _ = self.stop.wait_for(|stopped| *stopped) => false,
-            () = heartbeat => true,
-        };
-        if !due {
-            return;
-        }
-        self.next_heartbeat = Instant::now() + HEARTBEAT;
-        if self.may_read().await {
-            self.waiting.push_back(Bytes::from_static(b": heartbeat\n\n"));
-        } else {
-            self.ended = true;
+        tokio::select! {
+            () = self.watch.changed() => {}
+            () = tokio::time::sleep(POLL), if shared => {}
+            _ = self.stop.wait_for(|stopped| *stopped) => {}
+            // The next turn checks the right to read before it gives this sign of life.
+            () = due => self.waiting.push_back(Bytes::from_static(b": heartbeat\n\n")),
         }
     }
 
-    /// Whether session, grant and licence still allow it.
+    /// Whether session, grant and licence still allow it. Reading on is no use of the session: it ends when nothing
+    /// else is done with it.
     async fn may_read(&self) -> bool {
         let app = &self.app;
         if app.identity.licence_state().restriction().is_some() {
             return false;
         }
-        match app.identity.authenticate(&self.token, Some(self.context.tenant()), app.clock.now()).await {
+        match app.identity.recognize(&self.token, Some(self.context.tenant()), app.clock.now()).await {
             Ok(Some(caller)) => caller.snapshot.authorize_key::<RunRead>(self.key.clone()).is_ok(),
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.
@@ -150,22 +164,25 @@ impl Reader {
 }
 
 /// One event: its sequence number as id, its type, and all of it as data.
-fn frame(event: &Value) -> Bytes {
-    let sequence = event.get("sequence").and_then(Value::as_u64).unwrap_or(0);
-    let kind = event.get("type").and_then(Value::as_str).unwrap_or("message");
-    Bytes::from(format!("id: {sequence}\nevent: {kind}\ndata: {event}\n\n"))
+fn frame(event: &StoredEvent) -> Bytes {
+    let StoredEvent { sequence, kind, json, .. } = event;
+    // A line ends the data; JSON has none but between its parts.
+    let line = json.get().replace(['\n', '\r'], " ");
+    Bytes::from(format!("id: {sequence}\nevent: {kind}\ndata: {line}\n\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::value::RawValue;
 
     #[test]
     fn a_frame_is_one_event_on_one_line() {
-        let event =
-            serde_json::json!({ "sequence": 3, "type": "node.completed", "data": { "text": "a\nb" } });
+        let json = "{\"sequence\":3,\n\"type\":\"node.completed\",\"data\":{\"text\":\"a\\nb\"}}";
+        let json = RawValue::from_string(json.to_owned()).unwrap();
+        let event = StoredEvent { sequence: 3, kind: "node.completed".to_owned(), node_id: None, json };
         let frame = String::from_utf8(frame(&event).to_vec()).unwrap();
         assert!(frame.starts_with("id: 3\nevent: node.completed\ndata: {"));
-        assert!(frame.ends_with("}\n\n") && frame.matches('\n').count() == 4);
+        assert!(frame.ends_with("}\n\n") && frame.matches('\n').count() == 4, "{frame}");
     }
 }

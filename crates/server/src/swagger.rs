@@ -1,7 +1,9 @@
 //! The API pages: Swagger UI out of the program itself, no other host is asked.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use utoipa_swagger_ui::{Config, Url};
 
 use crate::reply::{Content, Response};
@@ -18,19 +20,22 @@ pub(crate) fn page(name: &str) -> Option<Response> {
         Url::new("Platform", "/openapi-platform.json"),
     ]);
     let file = utoipa_swagger_ui::serve(name, Arc::new(config)).ok()??;
-    let mut bytes = file.bytes.to_vec();
-    if name == "index.html" {
-        // The page is served at `/docs`, its files below it.
-        let page = String::from_utf8(bytes).ok()?;
-        bytes = page.replace("href=\"./", "href=\"/docs/").replace("src=\"./", "src=\"/docs/").into_bytes();
-        bytes = String::from_utf8(bytes)
-            .ok()?
-            .replace("href=\"index.css\"", "href=\"/docs/index.css\"")
-            .into_bytes();
-    }
+    let bytes = match file.bytes {
+        page if name == "index.html" => below_docs(page.into_owned())?.into(),
+        // A part of the program is handed out as it is, however many readers are slow.
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => bytes.into(),
+    };
     let content = Content::Bytes(bytes, file.content_type.clone());
     let headers = vec![("content-security-policy", POLICY.to_owned())];
     Some(Response { status: 200, headers, content })
+}
+
+/// The page itself is served at `/docs`, its files below it.
+fn below_docs(page: Vec<u8>) -> Option<String> {
+    let page = String::from_utf8(page).ok()?;
+    let page = page.replace("href=\"./", "href=\"/docs/").replace("src=\"./", "src=\"/docs/");
+    Some(page.replace("href=\"index.css\"", "href=\"/docs/index.css\""))
 }
 
 #[cfg(test)]
@@ -42,7 +47,7 @@ mod tests {
         let Some(Response { content: Content::Bytes(bytes, _), .. }) = page("index.html") else {
             panic!("no page")
         };
-        let text = String::from_utf8(bytes).unwrap();
+        let text = String::from_utf8(bytes.into()).unwrap();
         assert!(text.contains("/docs/swagger-ui-bundle.js") && !text.contains("\"./"), "{text}");
         assert!(!text.contains("https://"), "{text}");
         assert!(page("swagger-ui-bundle.js").is_some() && page("no-such-file").is_none());

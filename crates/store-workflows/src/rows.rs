@@ -6,9 +6,10 @@ use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
     HumanTask, InboxEvent, Outgoing, Run, StartBinding, SubscriptionRow, TimerRow,
 };
+use serde_json::Value;
 
 use crate::schema::{
-    BindingDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{InboxStateWord, KindWord, RunStateWord, TaskStateWord};
 
@@ -61,6 +62,33 @@ impl RunDbRow {
             trigger: decode(&self.trigger)?,
             input: decode(&self.input)?,
             snapshot: decode(&self.snapshot)?,
+            last_sequence: counted(self.last_sequence),
+            revision: Revision(self.revision),
+            created_at: self.created_at.into(),
+            created_by: self.created_by.map(Into::into),
+            updated_at: self.updated_at.into(),
+            ended_at: self.ended_at.map(Into::into),
+            waiting_since: self.waiting_since.map(Into::into),
+        })
+    }
+}
+
+impl RunHead {
+    /// The run with its stored state, and without its input.
+    pub(crate) fn record(self, snapshot: &[u8]) -> Result<Run, Error> {
+        Ok(Run {
+            tenant: self.organization_id.into(),
+            id: self.id.into(),
+            workflow: self.workflow_id.into(),
+            version: self.version,
+            process_id: self.process_id,
+            state: self.state.0,
+            has_incident: self.has_incident,
+            business_key: self.business_key,
+            correlation_key: self.correlation_key,
+            trigger: decode(&self.trigger)?,
+            input: Value::Null,
+            snapshot: decode(snapshot)?,
             last_sequence: counted(self.last_sequence),
             revision: Revision(self.revision),
             created_at: self.created_at.into(),

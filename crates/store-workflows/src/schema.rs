@@ -95,7 +95,7 @@ row! {
 
 row! {
     /// A run: one process instance.
-    pub(crate) runs (organization_id, id) => RunDbRow changes (RunChange) many (NewRuns) {
+    pub(crate) runs (organization_id, id) => RunDbRow head (RunHead) changes (RunChange) many (NewRuns) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once workflow_id: [DbUuid] Id,
@@ -106,8 +106,8 @@ row! {
         each business_key: [Nullable<Text>] Option<String>,
         each correlation_key: [Nullable<Text>] Option<String>,
         once trigger: [Binary] Vec<u8>,
-        once input: [Binary] Vec<u8>,
-        each snapshot: [Binary] Vec<u8>,
+        once input: apart [Binary] Vec<u8>,
+        each snapshot: apart [Binary] Vec<u8>,
         each last_sequence: [BigInt] i64,
         each revision: [BigInt] i64,
         once created_at: [DbInstant] At,

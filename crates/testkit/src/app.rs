@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use heddle_server::{Config, Durability, Server};
+use heddle_server::{Config, Durability, EdgeLimits, Server};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Base, Client};
@@ -62,6 +62,8 @@ impl TestApp {
             test_clock: true,
             demo: true,
             workers: 2,
+            // All tests come from one address.
+            edge: EdgeLimits { anonymous_per_second: 0, ..EdgeLimits::default() },
             ..Config::default()
         };
         change(&mut config);

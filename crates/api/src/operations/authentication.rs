@@ -8,7 +8,7 @@ macro_rules! authentication_rows {
                 security(public) entitlement(-) role(-)
                 audit("installation.set_up")
                 idempotent(no) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::SetUp)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::SetUp)
                 output(Data sessions::SetUpResult)
                 success[201] errors[400 409 500 503];
             SignIn Post "/api/auth/sign-in"
@@ -16,7 +16,7 @@ macro_rules! authentication_rows {
                 security(public) entitlement(-) role(-)
                 audit("session.created")
                 idempotent(no) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::SignIn)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::SignIn)
                 output(Data sessions::SignedIn)
                 success[200] errors[400 401 429 500 503];
             SignOut Post "/api/auth/sign-out"
@@ -56,7 +56,7 @@ macro_rules! authentication_rows {
                 security(session) entitlement(-) role(-)
                 audit("user.password_changed")
                 idempotent(no) remediation(yes) ifmatch(no)
-                path(NoPath) query(NoQuery) body(Json JSON_LIMIT sessions::ChangePassword)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::ChangePassword)
                 output(-)
                 success[204] errors[400 401 403 409 500 503];
             ListApiTokens Get "/api/auth/tokens"

@@ -27,6 +27,8 @@ pub use table::{OperationId, ops};
 
 /// The most bytes of a JSON body, unless a row says otherwise: 1 MiB.
 pub const JSON_LIMIT: usize = 1024 * 1024;
+/// The most bytes of a body of credentials, which anybody may send.
+pub const CREDENTIALS_LIMIT: usize = 8 * 1024;
 /// The most bytes of a body with a definition: 16 MiB.
 pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
 

@@ -10,7 +10,7 @@ use super::spec::{
     Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
     Stability,
 };
-use super::{DEFINITION_LIMIT, JSON_LIMIT, Operation, Visitor};
+use super::{CREDENTIALS_LIMIT, DEFINITION_LIMIT, JSON_LIMIT, Operation, Visitor};
 use crate::contract::{NoBody, NoPath, NoQuery, Nothing};
 
 /// Stops the compiler at a row that does not say where its thing stands.

@@ -135,12 +135,14 @@ response! {
         case_id: Option<String>,
         /// Trigger that began it.
         trigger: RunTrigger,
-        /// The input it was started with.
-        #[schema(value_type = AnyJson)]
-        input: Value,
-        /// Output that it ended with; null before.
-        #[schema(value_type = AnyJson)]
-        output: Value,
+        /// The input it was started with; not in lists.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = AnyJson, nullable = false, required = false)]
+        input: Option<Value>,
+        /// Output that it ended with, null before; not in lists.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = AnyJson, nullable = false, required = false)]
+        output: Option<Value>,
         /// Variables of the run; with `include=variables`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Object, nullable = false, required = false)]

@@ -87,8 +87,8 @@ fn run() -> Run {
         root_run_id: "r".to_owned(),
         case_id: None,
         trigger,
-        input: json!({}),
-        output: Value::Null,
+        input: Some(json!({})),
+        output: Some(Value::Null),
         variables: None,
         error: None,
         active_nodes: Vec::new(),
@@ -135,13 +135,14 @@ fn the_documents_allow_what_is_answered() {
     }
     let ended = Run {
         state: RunState::Completed,
-        output: json!({ "a": 1 }),
+        output: Some(json!({ "a": 1 })),
         variables: Some(serde_json::Map::new()),
         children: Some(Vec::new()),
         ended_at: Some(NOW),
         ..run()
     };
-    for answer in [run(), ended] {
+    let row = Run { input: None, output: None, ..run() };
+    for answer in [run(), ended, row] {
         hold(contract, "Run", &written(&answer));
     }
     hold(contract, "HumanTask", &written(&task()));

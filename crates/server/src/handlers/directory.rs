@@ -109,7 +109,7 @@ pub(crate) async fn audit_events(call: Call<ops::ListAuditEvents>) -> HandlerRes
         serde_json::to_writer(&mut lines, &audit_event(event)).map_err(fault)?;
         lines.push(b'\n');
     }
-    let content = Content::Bytes(lines, "application/x-ndjson".to_owned());
+    let content = Content::Bytes(lines.into(), "application/x-ndjson".to_owned());
     let answer = Response { status: 200, headers: Vec::new(), content };
     // The lines have no place for the cursor.
     Ok(match found.next {

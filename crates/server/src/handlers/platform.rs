@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use bytes::Bytes;
 use heddle_api::operations::ops;
 use heddle_api::{openapi, wire};
 use heddle_kernel::Clock as _;
@@ -98,18 +99,18 @@ pub(crate) async fn health(call: PublicCall<ops::GetHealth>) -> HandlerResult {
 
 /// GET /openapi.json
 pub(crate) async fn openapi(_: PublicCall<ops::GetContractDocument>) -> HandlerResult {
-    static DOCUMENT: OnceLock<String> = OnceLock::new();
-    Ok(json_text(DOCUMENT.get_or_init(|| openapi::contract_json().to_string())))
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    Ok(document(DOCUMENT.get_or_init(|| openapi::contract_json().to_string().into())))
 }
 
 /// GET /openapi-platform.json
 pub(crate) async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) -> HandlerResult {
-    static DOCUMENT: OnceLock<String> = OnceLock::new();
-    Ok(json_text(DOCUMENT.get_or_init(|| openapi::platform_json().to_string())))
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    Ok(document(DOCUMENT.get_or_init(|| openapi::platform_json().to_string().into())))
 }
 
-fn json_text(text: &str) -> Response {
-    let content = Content::Bytes(text.as_bytes().to_vec(), "application/json".to_owned());
+fn document(text: &Bytes) -> Response {
+    let content = Content::Bytes(text.clone(), "application/json".to_owned());
     Response { status: 200, headers: Vec::new(), content }
 }
 

@@ -10,13 +10,24 @@ use serde_json::Value;
 
 use super::literals::{run_state, task_state, trigger_kind};
 
+/// Extent of what is shown of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Row of a list: without input and output, which may be large.
+    Row,
+    /// With input and output.
+    Whole,
+    /// With the variables, too.
+    Variables,
+}
+
 /// A run with its model: tokens that wait at joins are shown too.
-pub(crate) fn run(view: &RunView, variables: bool) -> wire::runs::Run {
-    bare(&view.run, Some(&view.graph), variables)
+pub(crate) fn run(view: &RunView, extent: Extent) -> wire::runs::Run {
+    bare(&view.run, Some(&view.graph), extent)
 }
 
 /// A run after a step.
-pub(crate) fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::runs::Run {
+pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::runs::Run {
     let state = &run.snapshot;
     let ended = run.state.is_terminal();
     let nodes = if ended {
@@ -45,9 +56,10 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, variables: bool) -> wire::r
             node_id: run.trigger.node_id.clone(),
             event_id: run.trigger.event_id.map(|id| id.to_string()),
         },
-        input: run.input.clone(),
-        output: state.output().map_or(Value::Null, |output| Value::Object(output.clone())),
-        variables: variables.then(|| state.variables().cloned().unwrap_or_default()),
+        input: (extent != Extent::Row).then(|| run.input.clone()),
+        output: (extent != Extent::Row)
+            .then(|| state.output().map_or(Value::Null, |output| Value::Object(output.clone()))),
+        variables: (extent == Extent::Variables).then(|| state.variables().cloned().unwrap_or_default()),
         error: state.error().map(|error| wire::runs::RunError {
             code: error.code.to_string(),
             message: error.message.clone(),

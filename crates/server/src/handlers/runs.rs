@@ -7,10 +7,10 @@ use heddle_api::wire;
 use heddle_workflows::ports::RunFilter;
 use heddle_workflows::records::Run;
 use heddle_workflows::runs::{Decision, DecisionKind, EventFilter, StartRun};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::literals::run_state_of;
-use super::run_view;
+use super::run_view::{self, Extent};
 use crate::app::App;
 use crate::call::{Call, page};
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub(crate) async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
         ..RunFilter::default()
     };
     let found = call.app.runs.list(&call.authorized, &call.context, &filter, &page).await?;
-    Response::list(found, page.limit, |view| run_view::run(&view, false))
+    Response::list(found, page.limit, |view| run_view::run(&view, Extent::Row))
 }
 
 /// POST /api/workflows/{workflowId}/runs
@@ -79,7 +79,7 @@ async fn ended(app: &App, run: Run, limit: Duration) -> Result<Run, Failure> {
 
 fn started(app: &App, run: &Run) -> HandlerResult {
     let location = format!("/api/workflows/{}/runs/{}", run.workflow, run.id);
-    Ok(Response::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
+    Ok(Response::data(201, run_view::bare(run, app.runs.model_now(run).as_deref(), Extent::Whole))?
         .with("location", location)
         .tagged(run.revision))
 }
@@ -88,7 +88,11 @@ fn started(app: &App, run: &Run) -> HandlerResult {
 pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
     let view = call.app.runs.get(&call.authorized).await?;
     let include = call.query.include.unwrap_or_default();
-    let mut shown = run_view::run(&view, include.contains(&wire::runs::RunInclude::Variables));
+    let extent = match include.contains(&wire::runs::RunInclude::Variables) {
+        true => Extent::Variables,
+        false => Extent::Whole,
+    };
+    let mut shown = run_view::run(&view, extent);
     if include.contains(&wire::runs::RunInclude::Children) {
         // No element that is executed starts a run of its own under another one.
         shown.children = Some(Vec::new());
@@ -134,7 +138,7 @@ pub(crate) async fn decide(call: Call<ops::DecideRun>) -> HandlerResult {
 }
 
 fn decided(app: &App, run: &Run) -> HandlerResult {
-    Ok(Response::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), false))?
+    Ok(Response::data(200, run_view::bare(run, app.runs.model_now(run).as_deref(), Extent::Whole))?
         .tagged(run.revision))
 }
 
@@ -148,7 +152,7 @@ pub(crate) async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
         node_id: query.node_id,
     };
     let found = call.app.runs.events(&call.authorized, &filter, &page).await?;
-    Response::list(found, page.limit, |event: Value| event)
+    Response::list(found, page.limit, |event| event.json)
 }
 
 const fn decision_of(word: wire::runs::Decision) -> DecisionKind {

@@ -42,7 +42,7 @@ pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResul
 fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
     let data = wire::tasks::CompletedTask {
         task: run_view::task(task),
-        run: run_view::bare(run, app.runs.model_now(run).as_deref(), false),
+        run: run_view::bare(run, app.runs.model_now(run).as_deref(), run_view::Extent::Whole),
     };
     Ok(Response::data(200, data)?.tagged(run.revision))
 }

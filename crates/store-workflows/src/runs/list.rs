@@ -1,27 +1,50 @@
 //! Pages of runs.
 
+use std::collections::HashMap;
+
 use crate::schema::{runs, workflows};
+use diesel::dsl::case_when;
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
+use heddle_kernel::{Cursor, MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{At, Db, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
 
-use crate::schema::RunDbRow;
+use super::octet_length;
+use crate::schema::RunHead;
 use crate::words::RunStateWord;
 
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
+
+/// Most bytes of a state that is read together with others.
+const SMALL: i32 = 32 * 1024;
+/// Most bytes of states that a page reads; one run is on it whatever the size of its state.
+const PAGE_BYTES: i64 = 8 * 1024 * 1024;
 
 /// Chunk of the list that one query reads: so many runs, behind the one at which it begins.
 #[derive(Clone, Copy)]
 struct Chunk {
     from: Option<Key>,
     limit: i64,
+    /// Bytes of states that there is still room for.
+    bytes: i64,
 }
+
+/// Runs of a chunk.
+struct Read {
+    runs: Vec<Run>,
+    /// Bytes of their states.
+    bytes: i64,
+    /// Whether nothing of the list is behind them.
+    last: bool,
+}
+
+/// A run as a list reads it: the state's bytes are only counted when they are many.
+type ListRow = (RunHead, i32, Option<Vec<u8>>);
 
 const fn key(run: &Run) -> Key {
     (run.created_at.micros(), run.id)
@@ -44,23 +67,28 @@ pub(crate) async fn list(
             .first::<Id>(conn)
             .await?)
     })?;
-    let nothing = access.is_empty() || access.denied_within::<resource::Workflow>().contains(&workflow);
+    if access.is_empty() || access.denied_within::<resource::Workflow>().contains(&workflow) {
+        return Ok(page::empty());
+    }
     let wanted = page.limit as usize + 1;
     // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
     // its page is full.
     let limit = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { page::surplus(page) };
-    let mut found = Vec::new();
-    while !nothing && found.len() < wanted {
-        let read = chunk_of(db, tenant, workflow, filter, access, Chunk { from, limit }).await?;
-        let last = i64::try_from(read.len()).unwrap_or(i64::MAX) < limit;
-        from = read.last().map(key).or(from);
-        found.extend(read.into_iter().filter(|run| stands_at(run, filter.node_id.as_deref())));
-        if last || filter.node_id.is_none() {
-            break;
+    let (mut found, mut bytes) = (Vec::new(), PAGE_BYTES);
+    loop {
+        let read = chunk_of(db, tenant, workflow, filter, access, Chunk { from, limit, bytes }).await?;
+        from = read.runs.last().map(key).or(from);
+        bytes -= read.bytes;
+        found.extend(read.runs.into_iter().filter(|run| stands_at(run, filter.node_id.as_deref())));
+        if found.len() >= wanted || read.last {
+            found.truncate(wanted);
+            return Ok(Page::from_surplus(found, page.limit, key));
+        }
+        if bytes <= 0 || filter.node_id.is_none() {
+            // Cut by its bytes: the next page goes on behind what was read, whether it was wanted or not.
+            return Ok(Page { items: found, next: from.as_ref().map(Cursor::after) });
         }
     }
-    found.truncate(wanted);
-    Ok(Page::from_surplus(found, page.limit, key))
 }
 
 fn stands_at(run: &Run, node: Option<&str>) -> bool {
@@ -74,13 +102,14 @@ async fn chunk_of(
     filter: &RunFilter,
     access: &AccessFilter<resource::Run>,
     chunk: Chunk,
-) -> Result<Vec<Run>, StoreError> {
+) -> Result<Read, StoreError> {
     read!(db, |conn| {
+        let small = case_when(octet_length(runs::snapshot).le(SMALL), runs::snapshot);
         let mut query = runs::table
             .filter(runs::organization_id.eq(Id::from(tenant)))
             .filter(runs::workflow_id.eq(Id::from(workflow)))
             .limit(chunk.limit)
-            .select(RunDbRow::as_select())
+            .select((RunHead::as_select(), octet_length(runs::snapshot), small))
             .into_boxed();
         if let Some(state) = filter.state {
             query = query.filter(runs::state.eq(RunStateWord(state)));
@@ -106,7 +135,50 @@ async fn chunk_of(
             RunSort::Newest => keyset!(query, (runs::created_at, runs::id), from, descending),
             RunSort::Oldest => keyset!(query, (runs::created_at, runs::id), from, ascending),
         };
-        let rows: Vec<RunDbRow> = query.load(conn).await?;
-        rows.into_iter().map(RunDbRow::record).collect()
+        let rows: Vec<ListRow> = query.load(conn).await?;
+        let read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let (rows, bytes) = within_bytes(rows, chunk.bytes);
+        let last = read < chunk.limit && read == i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let large = rows.iter().filter(|(_, _, small)| small.is_none());
+        let large: Vec<Id> = large.map(|(head, ..)| head.id).collect();
+        let mut states: HashMap<Id, (RunHead, Vec<u8>)> = HashMap::new();
+        if !large.is_empty() {
+            let large: Vec<(RunHead, Vec<u8>)> = runs::table
+                .filter(runs::organization_id.eq(Id::from(tenant)))
+                .filter(runs::id.eq_any(large))
+                .select((RunHead::as_select(), runs::snapshot))
+                .load(conn)
+                .await?;
+            states.extend(large.into_iter().map(|row| (row.0.id, row)));
+        }
+        let mut found = Vec::with_capacity(rows.len());
+        for (head, _, small) in rows {
+            match small {
+                Some(state) => found.push(head.record(&state)?),
+                // Removed in between, if it is not there.
+                None => {
+                    if let Some((head, state)) = states.remove(&head.id) {
+                        found.push(head.record(&state)?);
+                    }
+                }
+            }
+        }
+        Ok(Read { runs: found, bytes, last })
     })
+}
+
+/// The first of the rows, whose states have room in so many bytes, and the bytes of these.
+fn within_bytes(mut rows: Vec<ListRow>, room: i64) -> (Vec<ListRow>, i64) {
+    let mut bytes = 0;
+    let mut count = 0;
+    for (_, state, _) in &rows {
+        let with_this = bytes + i64::from(*state);
+        if with_this > room && count > 0 {
+            break;
+        }
+        bytes = with_this;
+        count += 1;
+    }
+    rows.truncate(count);
+    (rows, bytes)
 }

@@ -1,5 +1,6 @@
 //! Runs: their rows, events, waits, tasks and the inbox.
 
+mod events;
 mod inbox;
 mod list;
 mod purge;
@@ -7,7 +8,7 @@ pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
 
-use crate::schema::{run_events, runs};
+use crate::schema::runs;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
@@ -22,9 +23,13 @@ use heddle_workflows::ports::{
 };
 use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Outgoing, Run, StartBinding};
 
-use crate::rows::{counted, sequence};
-use crate::schema::{EventsDbRow, RunDbRow};
+use crate::schema::RunDbRow;
 use crate::{commit, tomb};
+
+diesel::define_sql_function! {
+    /// Number of bytes of a column, which are not read for it.
+    fn octet_length(bytes: diesel::sql_types::Binary) -> diesel::sql_types::Integer;
+}
 
 /// Runs in the database.
 #[derive(Clone)]
@@ -93,23 +98,7 @@ impl RunStore for SqlRunStore {
         after: u64,
         limit: i64,
     ) -> Result<Vec<EventSlice>, StoreError> {
-        read!(&self.db, |conn| {
-            let rows: Vec<EventsDbRow> = run_events::table
-                .filter(run_events::organization_id.eq(Id::from(tenant)))
-                .filter(run_events::run_id.eq(Id::from(run)))
-                .filter(run_events::last_sequence.gt(sequence(after)))
-                .order(run_events::first_sequence)
-                .limit(limit)
-                .select(EventsDbRow::as_select())
-                .load(conn)
-                .await?;
-            let slice = |row: EventsDbRow| EventSlice {
-                first_sequence: counted(row.first_sequence),
-                last_sequence: counted(row.last_sequence),
-                events: row.events,
-            };
-            Ok(rows.into_iter().map(slice).collect())
-        })
+        events::behind(&self.db, tenant, run, after, limit).await
     }
 
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {

@@ -345,3 +345,41 @@ async fn a_page_by_node_is_full_however_rare_the_node_is() {
         assert_eq!(pages.concat(), rare);
     });
 }
+
+#[tokio::test]
+async fn a_page_of_runs_ends_when_their_states_are_large_and_leaves_out_none() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let mut made = Vec::new();
+        for n in 0..12 {
+            // Two of three are small.
+            let text = "x".repeat(if n % 3 == 0 { 3 * 1024 * 1024 } else { 10 });
+            let snapshot = serde_json::json!({"v": 1, "a": [{"i": "n1", "n": text, "e": "userTask", "s": "n0", "a": at(0)}]});
+            let new = Run {
+                created_at: at(-n),
+                input: serde_json::json!({ "text": text }),
+                snapshot: serde_json::from_value(snapshot).unwrap(),
+                ..run(&flow)
+            };
+            made.push(begun(&runs, new).await);
+        }
+        let filter = RunFilter::default();
+        let (mut seen, mut sizes, mut page) = (Vec::new(), Vec::new(), page(200));
+        loop {
+            let read =
+                runs.list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page).await.unwrap();
+            sizes.push(read.items.len());
+            seen.extend(read.items);
+            let Some(next) = read.next else { break };
+            page.cursor = Some(next);
+        }
+        assert_eq!(sizes, [6, 6], "two large states on a page");
+        for (seen, made) in seen.iter().zip(&made) {
+            assert_eq!((seen.id, seen.revision), (made.id, made.revision));
+            assert_eq!(seen.snapshot.active_nodes(), made.snapshot.active_nodes());
+            assert!(seen.input.is_null(), "inputs are not read");
+        }
+        assert_eq!(seen.len(), made.len());
+    });
+}

@@ -72,6 +72,28 @@ async fn events_come_in_slices_behind_a_number() {
 }
 
 #[tokio::test]
+async fn a_large_slice_is_read_alone() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let mut last = begun(&runs, run(&flow)).await;
+        for size in [10, 100_000, 10, 10] {
+            let large = serde_json::to_vec(&vec!["x".repeat(size)]).unwrap();
+            let write = RunWrite { events: Some(large), ..step(&last) };
+            last = write.run.clone();
+            commit(&runs, unit_of(write)).await.unwrap();
+        }
+        // Slices: 1-2, 3, the large 4, 5, 6.
+        for (after, firsts) in [(0, vec![1, 3]), (2, vec![3]), (3, vec![4]), (4, vec![5, 6])] {
+            let slices = runs.events(flow.tenant, last.id, after, 9).await.unwrap();
+            let found: Vec<_> = slices.iter().map(|slice| slice.first_sequence).collect();
+            assert_eq!(found, firsts, "after {after}");
+            assert!(slices.iter().all(|slice| (slice.events.len() > 100_000) == (slice.first_sequence == 4)));
+        }
+    });
+}
+
+#[tokio::test]
 async fn due_timers_come_earliest_first_over_all_organisations() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);

@@ -192,7 +192,8 @@ pub trait RunStore: Send + Sync {
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError>;
     /// A run with its state, for work that nobody asked for.
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError>;
-    /// A page of a workflow's runs that `access` lets through; `NotFound` when there is no such workflow.
+    /// A page of a workflow's runs that `access` lets through; `NotFound` when there is no such workflow. The inputs are
+    /// not read: they are null. A page has fewer runs than asked for when their states are large.
     async fn list(
         &self,
         tenant: TenantId,
@@ -201,7 +202,8 @@ pub trait RunStore: Send + Sync {
         access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError>;
-    /// The stored slices with events behind `after`, in order, at most `limit` slices.
+    /// The stored slices with events behind `after`, in order, at most `limit` slices; fewer when they are large, but
+    /// never none while there are any.
     async fn events(
         &self,
         tenant: TenantId,

@@ -13,7 +13,7 @@ pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
 pub use locks::Locks;
-pub use read::{EventFilter, RunView};
+pub use read::{EventFilter, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks};
 
 use std::sync::Arc;

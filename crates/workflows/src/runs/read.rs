@@ -1,12 +1,14 @@
 //! Reading runs and their history.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use heddle_bpmn_graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest};
 use heddle_policy::capability::{RunList, RunRead};
 use heddle_policy::{Authorized, AuthorizedListWithin, Key, RequestContext, resource};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Runs;
 use crate::UseCaseError;
@@ -15,6 +17,8 @@ use crate::records::Run;
 
 /// Most stored slices that are read at once.
 const SLICES: i64 = 64;
+/// Most bytes of a page of events; one event is on it whatever its size.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// A run with the model it follows.
 #[derive(Debug, Clone)]
@@ -37,16 +41,67 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    fn wants(&self, event: &Value) -> bool {
-        let is = |name: &str, wanted: &str| event.get(name).and_then(Value::as_str) == Some(wanted);
-        sequence(event) > self.after
-            && (self.types.is_empty() || self.types.iter().any(|wanted| is("type", wanted)))
-            && self.node_id.as_ref().is_none_or(|node| is("nodeId", node))
+    fn wants(&self, event: &Head<'_>) -> bool {
+        event.sequence > self.after
+            && (self.types.is_empty() || self.types.iter().any(|wanted| *wanted == event.kind))
+            && self.node_id.as_ref().is_none_or(|node| event.node_id.as_ref() == Some(&Cow::from(node)))
     }
 }
 
-fn sequence(event: &Value) -> u64 {
-    event.get("sequence").and_then(Value::as_u64).unwrap_or(0)
+/// An event of a run as it is stored, without a look into its data.
+#[derive(Debug, Clone)]
+pub struct StoredEvent {
+    /// Sequence number within the run.
+    pub sequence: u64,
+    /// Type of the event, such as `node.activated`.
+    pub kind: String,
+    /// The element, where the event is about one.
+    pub node_id: Option<String>,
+    /// All of the event.
+    pub json: Box<RawValue>,
+}
+
+/// Members of a stored event by which it is chosen.
+#[derive(Deserialize)]
+struct Head<'a> {
+    sequence: u64,
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(rename = "nodeId", borrow, default)]
+    node_id: Option<Cow<'a, str>>,
+}
+
+/// Events that are read until there are enough of them.
+struct Reading<'a> {
+    filter: &'a EventFilter,
+    most: usize,
+    most_bytes: usize,
+    bytes: usize,
+    events: Vec<StoredEvent>,
+}
+
+impl Reading<'_> {
+    /// Takes the wanted events of a slice; whether there was room for all of them.
+    fn take(&mut self, slice: &[u8]) -> serde_json::Result<bool> {
+        for event in serde_json::from_slice::<Vec<&RawValue>>(slice)? {
+            let head: Head<'_> = serde_json::from_str(event.get())?;
+            if !self.filter.wants(&head) {
+                continue;
+            }
+            let bytes = self.bytes + event.get().len();
+            if self.events.len() >= self.most || (bytes > self.most_bytes && !self.events.is_empty()) {
+                return Ok(false);
+            }
+            self.bytes = bytes;
+            self.events.push(StoredEvent {
+                sequence: head.sequence,
+                kind: head.kind.into_owned(),
+                node_id: head.node_id.map(Cow::into_owned),
+                json: event.to_owned(),
+            });
+        }
+        Ok(true)
+    }
 }
 
 impl Runs {
@@ -101,7 +156,8 @@ impl Runs {
         Ok(self.ports.runs.load(run.tenant, run.id).await?)
     }
 
-    /// A page of a run's events, in order; the cursor is the last sequence number seen.
+    /// A page of a run's events, in order; the cursor is the last sequence number seen. A page has fewer events than
+    /// asked for when they are large.
     ///
     /// # Errors
     /// `NotFound`, `Invalid` for a foreign cursor.
@@ -110,7 +166,7 @@ impl Runs {
         authorized: &Authorized<RunRead>,
         filter: &EventFilter,
         page: &PageRequest,
-    ) -> Result<Page<Value>, UseCaseError> {
+    ) -> Result<Page<StoredEvent>, UseCaseError> {
         self.load(authorized.key()).await?;
         let mut after = filter.after;
         if let Some(cursor) = &page.cursor {
@@ -119,22 +175,16 @@ impl Runs {
             after = after.max(cursor.key::<u64>().map_err(foreign)?);
         }
         let wanted = EventFilter { after, ..filter.clone() };
-        let limit = page.limit as usize;
-        let mut items: Vec<Value> = Vec::new();
-        loop {
-            let events = self.events_behind(authorized.key(), after).await?;
-            let Some(last) = events.last() else { return Ok(Page { items, next: None }) };
-            after = sequence(last);
-            items.extend(events.into_iter().filter(|event| wanted.wants(event)));
-            if items.len() > limit {
-                items.truncate(limit);
-                let next = items.last().map(|event| Cursor::after(&sequence(event)));
-                return Ok(Page { items, next });
-            }
-        }
+        let most = page.limit as usize;
+        let mut reading =
+            Reading { filter: &wanted, most, most_bytes: PAGE_BYTES, bytes: 0, events: Vec::new() };
+        let whole = self.read_events(authorized.key(), &mut reading, Until::End).await?;
+        let next = reading.events.last().filter(|_| !whole).map(|event| Cursor::after(&event.sequence));
+        Ok(Page { items: reading.events, next })
     }
 
-    /// The next stored events behind a sequence number: empty at the end. For the stream, which keeps its own place.
+    /// The next stored events behind a sequence number, of so many bytes or a single larger one: empty at the end. For
+    /// the stream, which keeps its own place.
     ///
     /// # Errors
     /// `Unavailable`; `Internal` when a slice does not read.
@@ -142,15 +192,48 @@ impl Runs {
         &self,
         key: &Key<resource::Run>,
         after: u64,
-    ) -> Result<Vec<Value>, UseCaseError> {
-        let run = key.id();
-        let slices = self.ports.runs.events(key.tenant(), run, after, SLICES).await?;
-        let mut events = Vec::new();
-        for slice in slices {
-            let read: Vec<Value> = serde_json::from_slice(&slice.events)
-                .map_err(|error| UseCaseError::Internal(format!("events of {run} do not read: {error}")))?;
-            events.extend(read.into_iter().filter(|event| sequence(event) > after));
-        }
-        Ok(events)
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, UseCaseError> {
+        let filter = EventFilter { after, ..EventFilter::default() };
+        let mut reading =
+            Reading { filter: &filter, most: usize::MAX, most_bytes: bytes, bytes: 0, events: Vec::new() };
+        self.read_events(key, &mut reading, Until::FirstLot).await?;
+        Ok(reading.events)
     }
+
+    /// Reads stored slices one lot after the other; whether all that was wanted had room.
+    async fn read_events(
+        &self,
+        key: &Key<resource::Run>,
+        reading: &mut Reading<'_>,
+        until: Until,
+    ) -> Result<bool, UseCaseError> {
+        let run = key.id();
+        let mut after = reading.filter.after;
+        loop {
+            let slices = self.ports.runs.events(key.tenant(), run, after, SLICES).await?;
+            let Some(last) = slices.last() else { return Ok(true) };
+            after = last.last_sequence;
+            for slice in &slices {
+                let room = reading.take(&slice.events).map_err(|error| {
+                    UseCaseError::Internal(format!("events of {run} do not read: {error}"))
+                })?;
+                if !room {
+                    return Ok(false);
+                }
+            }
+            if matches!(until, Until::FirstLot) {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Point at which a reading of slices ends by itself.
+#[derive(Clone, Copy)]
+enum Until {
+    /// The first lot.
+    FirstLot,
+    /// The last slice of the run.
+    End,
 }

@@ -35,7 +35,7 @@ async fn events(
 ) -> Result<(Vec<Value>, Option<Cursor>), UseCaseError> {
     let context = caller("vera", "viewer").context();
     let page = world.runs.events(&on_run::<RunRead>(&context, run), filter, page).await?;
-    Ok((page.items, page.next))
+    Ok((page.items.iter().map(|event| serde_json::from_str(event.json.get()).unwrap()).collect(), page.next))
 }
 
 fn sequences(events: &[Value]) -> Vec<u64> {

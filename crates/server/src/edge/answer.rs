@@ -1,0 +1,54 @@
+//! Bodies of answers, handed over piece by piece as the client reads.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, MessageBody};
+use bytes::Bytes;
+
+use super::connection::Open;
+use crate::reply::ByteStream;
+
+/// Most bytes of a piece: what the connection copies before the client has read them.
+pub(crate) const PIECE: usize = 32 * 1024;
+
+/// Body of an answer with the request that it answers.
+pub(crate) struct Answer {
+    content: Answered,
+    _open: Open,
+}
+
+enum Answered {
+    Bytes(Bytes),
+    Stream(ByteStream),
+}
+
+impl Answer {
+    pub(crate) const fn bytes(bytes: Bytes, open: Open) -> Self {
+        Self { content: Answered::Bytes(bytes), _open: open }
+    }
+
+    pub(crate) const fn stream(stream: ByteStream, open: Open) -> Self {
+        Self { content: Answered::Stream(stream), _open: open }
+    }
+}
+
+impl MessageBody for Answer {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        match &self.content {
+            Answered::Bytes(bytes) => BodySize::Sized(bytes.len() as u64),
+            Answered::Stream(_) => BodySize::Stream,
+        }
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        match &mut self.content {
+            Answered::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Answered::Bytes(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(PIECE))))),
+            Answered::Stream(stream) => stream.as_mut().poll_next(cx),
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use heddle_kernel::{SessionId, TenantId};
 use heddle_policy::RequestFacts;
-use heddle_usecase::{AuditEntry, Journal, Outcome, StoreError};
+use heddle_usecase::{Journal, Outcome, StoreError};
 use serde_json::json;
 
 use crate::audit::{Event, acting, anonymous};
@@ -100,20 +100,6 @@ impl Identity {
             other => return Err(self.refuse(other.as_ref(), request).await),
         };
         self.open(user, Proven { account, tries }, sent, request).await
-    }
-
-    /// The event of a sign-in that was not looked at. It tells nothing of the account, so that many become one.
-    #[must_use]
-    pub fn throttled_entry(&self, request: &RequestFacts) -> AuditEntry {
-        let event = Event {
-            tenant: None,
-            actor: anonymous(),
-            action: "session.refused",
-            resource: ("session", None),
-            outcome: Outcome::Denied,
-            details: json!({ "reason": "throttled" }),
-        };
-        self.entry(request, event)
     }
 
     async fn refuse(&self, user: Option<&User>, request: &RequestFacts) -> UseCaseError {

@@ -50,6 +50,10 @@ pub struct Config {
     pub session_hours: u32,
     /// Limits on connections, slow clients, anonymous requests and open streams.
     pub edge: EdgeLimits,
+    /// Most previewed files that an organisation has unclaimed.
+    pub preview_files: u32,
+    /// Most megabytes of these files.
+    pub preview_megabytes: u32,
 }
 
 impl Default for Config {
@@ -70,6 +74,8 @@ impl Default for Config {
             session_idle_minutes: 30,
             session_hours: 12,
             edge: EdgeLimits::default(),
+            preview_files: 1_000,
+            preview_megabytes: 256,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod acting;
 pub mod app;
+mod audit;
 mod bind;
 mod call;
 pub mod composition;
@@ -20,6 +21,7 @@ mod handlers;
 mod http;
 mod identity;
 mod incoming;
+mod modes;
 pub mod operator;
 mod reply;
 mod routes;
@@ -28,6 +30,7 @@ mod serve;
 mod stores;
 mod stream;
 mod swagger;
+mod tally;
 
 pub use composition::Composition;
 pub use config::{Config, Durability};

@@ -7,11 +7,13 @@
 )]
 
 mod access;
+mod audit_trail;
 mod deciding;
 mod decisions;
 mod documents;
 mod earlier;
 mod edge;
+mod files;
 mod gate;
 mod hostile;
 mod main_job;

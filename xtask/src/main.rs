@@ -37,6 +37,9 @@ enum Task {
     /// Kills the server under load and checks that nothing acknowledged is lost or doubled.
     #[command(disable_help_flag = true)]
     Crash(harness::Options),
+    /// Attacks a started server and checks that it, and whoever is honest on it, takes no harm.
+    #[command(disable_help_flag = true)]
+    Attack(harness::Options),
     /// Measures a started server.
     #[command(disable_help_flag = true)]
     Bench(harness::Options),
@@ -66,6 +69,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Test(options) => test::run(&options)?,
         Task::Conformance(options) => return harness::run("conformance", options),
         Task::Crash(options) => return harness::run("crash", options),
+        Task::Attack(options) => return harness::run("attack", options),
         Task::Bench(options) => return harness::run("bench", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
     };

@@ -1,5 +1,6 @@
 //! The HTTP client of tests and runners: a caller with an address and headers, its requests, and what comes back.
 
+use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -50,6 +51,19 @@ impl Caller {
     pub fn anonymous(base: Base) -> Result<Self> {
         let http = reqwest::Client::builder().no_proxy().build().context("no HTTP client")?;
         Ok(Self { http, base, headers: HeaderMap::new() })
+    }
+
+    /// Somebody who is not signed in and calls from an address of this machine, on a new connection each time if
+    /// none shall be kept.
+    ///
+    /// # Errors
+    /// When the system gives no HTTP client.
+    pub fn from_address(base: Base, address: IpAddr, keeps: bool) -> Result<Self> {
+        let mut builder = reqwest::Client::builder().no_proxy().local_address(address);
+        if !keeps {
+            builder = builder.pool_max_idle_per_host(0);
+        }
+        Ok(Self { http: builder.build().context("no HTTP client")?, base, headers: HeaderMap::new() })
     }
 
     /// The same caller with one more header on every request.
@@ -143,6 +157,12 @@ impl Request {
 }
 
 impl Answer {
+    /// The body as JSON; null when it is none.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_default()
+    }
+
     /// The body as text.
     #[must_use]
     pub fn text(&self) -> String {

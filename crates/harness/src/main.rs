@@ -1,6 +1,7 @@
-//! The runners: conformance suites, kills under load, measurements and fuzzing, each against a started server, of
+//! The runners: conformance suites, kills under load, attacks, measurements and fuzzing, each against a started server, of
 //! whose inside they know nothing. `cargo xtask` calls them.
 
+mod attack;
 mod bench;
 mod conformance;
 mod crash;
@@ -17,7 +18,7 @@ use clap::{Parser, Subcommand};
 #[command(
     name = "heddle-harness",
     bin_name = "cargo xtask",
-    about = "Conformance suites, kills under load, measurements and fuzzing"
+    about = "Conformance suites, kills under load, attacks, measurements and fuzzing"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -30,6 +31,8 @@ enum Runner {
     Conformance(conformance::Options),
     /// Kills the server under load and checks that nothing acknowledged is lost or doubled.
     Crash(crash::Options),
+    /// Attacks a started server and checks that it, and whoever is honest on it, takes no harm.
+    Attack(attack::Options),
     /// Measures a started server.
     #[command(subcommand)]
     Bench(bench::Subject),
@@ -54,6 +57,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
     match runner {
         Runner::Conformance(options) => conformance::run(options).await,
         Runner::Crash(options) => crash::run(options).await,
+        Runner::Attack(options) => attack::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
     }

@@ -6,6 +6,7 @@
 )]
 
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -90,6 +91,19 @@ pub struct Mode {
     pub test_clock: bool,
 }
 
+/// Surroundings of a server beyond its mode.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// Variables of its configuration, such as `HEDDLE_TRUSTED_PROXIES`.
+    pub variables: Vec<(&'static str, String)>,
+    /// Further arguments of `serve`.
+    pub arguments: Vec<&'static str>,
+    /// Options of `prlimit` that it is started under, such as `--nofile=256:256`; without any it is started directly.
+    pub limits: Vec<&'static str>,
+    /// Mode of a data folder that is there before the first start.
+    pub folder_mode: Option<u32>,
+}
+
 /// Facts that the server writes to its ready file once it accepts connections.
 #[derive(Debug, Clone, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -110,6 +124,7 @@ pub struct Facts {
 pub struct Server {
     binary: PathBuf,
     mode: Mode,
+    surroundings: Surroundings,
     folder: TempDir,
     database: Option<String>,
     child: Option<Child>,
@@ -126,20 +141,47 @@ impl std::fmt::Debug for Server {
 impl Server {
     /// Starts a server on an empty data folder and, on PostgreSQL, an empty database.
     pub async fn start(binary: &Path, mode: Mode, postgres: Option<&Postgres>) -> Result<Self> {
+        Self::start_in(binary, mode, Surroundings::default(), postgres).await
+    }
+
+    /// Starts a server in surroundings of its own.
+    pub async fn start_in(
+        binary: &Path,
+        mode: Mode,
+        surroundings: Surroundings,
+        postgres: Option<&Postgres>,
+    ) -> Result<Self> {
         let folder =
             tempfile::Builder::new().prefix("heddle-run-").tempdir().context("no temporary folder")?;
         let database = postgres.map(Postgres::database).transpose()?;
         let mut server = Self {
             binary: binary.to_path_buf(),
             mode,
+            surroundings,
             folder,
             database,
             child: None,
             facts: Facts::default(),
             started_in: Duration::ZERO,
         };
+        if let Some(mode) = server.surroundings.folder_mode {
+            let data = server.data_dir();
+            std::fs::create_dir(&data).context("the data folder cannot be made")?;
+            std::fs::set_permissions(&data, std::fs::Permissions::from_mode(mode))
+                .context("the data folder's mode cannot be set")?;
+        }
         server.launch().await?;
         Ok(server)
+    }
+
+    /// Changes what the next start is like.
+    pub fn change(&mut self, change: impl FnOnce(&mut Mode, &mut Surroundings)) {
+        change(&mut self.mode, &mut self.surroundings);
+    }
+
+    /// Whether the process is there.
+    pub fn runs(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
     }
 
     /// Facts of the last start; the first start's credentials stay.
@@ -230,7 +272,7 @@ impl Server {
 
     fn command(&self, ready: &Path) -> Result<Command> {
         let log = self.log()?;
-        let mut command = Command::new(&self.binary);
+        let mut command = self.program();
         // A configuration of the caller's own must not reach the server under test.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("HEDDLE_")
@@ -240,6 +282,7 @@ impl Server {
                 command.env_remove(name);
             }
         }
+        command.envs(self.surroundings.variables.iter().map(|(name, value)| (name, value)));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir());
         command.arg("--ready-file").arg(ready);
         if self.mode.demo {
@@ -251,9 +294,20 @@ impl Server {
         if let Some(url) = &self.database {
             command.args(["--database-url", url]);
         }
+        command.args(&self.surroundings.arguments);
         command.current_dir(self.folder.path()).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         Ok(command)
+    }
+
+    /// The program, or `prlimit`, which becomes it and keeps its process id.
+    fn program(&self) -> Command {
+        if self.surroundings.limits.is_empty() {
+            return Command::new(&self.binary);
+        }
+        let mut command = Command::new("prlimit");
+        command.args(&self.surroundings.limits).arg("--").arg(&self.binary);
+        command
     }
 
     fn log(&self) -> Result<File> {

@@ -85,6 +85,7 @@ impl From<UseCaseError> for StartError {
             UseCaseError::Unauthenticated
             | UseCaseError::LimitReached { .. }
             | UseCaseError::Throttled { .. }
+            | UseCaseError::RateLimited { .. }
             | UseCaseError::Busy => Self::Refused(error.to_string()),
             UseCaseError::Internal(cause) => Self::Internal(cause),
         }

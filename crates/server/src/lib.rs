@@ -18,6 +18,7 @@ mod handlers;
 mod http;
 mod identity;
 mod incoming;
+mod node;
 pub mod operator;
 mod reply;
 mod routes;

@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod dead_letters;
 mod deciding;
 mod decisions;
 mod documents;

@@ -85,6 +85,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: WorkflowCommand,
     },
+    /// Runs.
+    Run {
+        #[command(subcommand)]
+        command: RunCommand,
+    },
+    /// Background work that was set aside.
+    DeadLetter {
+        #[command(subcommand)]
+        command: DeadLetterCommand,
+    },
     /// Decisions, without a server.
     Dmn {
         #[command(subcommand)]
@@ -106,6 +116,10 @@ pub(crate) struct Serve {
     /// Let callers move the clock: for tests.
     #[arg(long)]
     pub test_clock: bool,
+    /// Do only what callers ask for: no timer fires and no message is delivered. For an installation that its own
+    /// background work ends; archive, cancel or drop the cause, then start without this.
+    #[arg(long)]
+    pub no_background: bool,
     /// Write address, process id and first credentials to this file (mode 0600) when ready.
     #[arg(long, value_name = "FILE")]
     pub ready_file: Option<PathBuf>,
@@ -202,6 +216,70 @@ pub(crate) enum WorkflowCommand {
     Export(ExportWorkflow),
     /// Create workflows from BPMN files. A file's name becomes the slug.
     Import(ImportWorkflows),
+    /// Archive a workflow: nothing starts it any more.
+    Archive(ArchiveWorkflow),
+}
+
+/// `heddle workflow archive`.
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveWorkflow {
+    /// The workflow's slug or id.
+    pub workflow: String,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle run`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunCommand {
+    /// Cancel a run.
+    Cancel(CancelRun),
+}
+
+/// `heddle run cancel`.
+#[derive(Debug, Args)]
+pub(crate) struct CancelRun {
+    /// The run's id.
+    pub run: String,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle dead-letter`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DeadLetterCommand {
+    /// List them, the newest first.
+    List(ListLetters),
+    /// Put one back, to be tried again as new.
+    Retry(OneLetter),
+    /// Drop one.
+    Drop(OneLetter),
+}
+
+/// `heddle dead-letter list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListLetters {
+    /// Only those of this kind: message, signal, timer, timerStart, event or start.
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    /// The most to list.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+    pub limit: u32,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle dead-letter retry` and `heddle dead-letter drop`.
+#[derive(Debug, Args)]
+pub(crate) struct OneLetter {
+    /// The dead letter's id.
+    pub letter: String,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
 }
 
 /// `heddle workflow export`.

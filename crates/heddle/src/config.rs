@@ -197,6 +197,26 @@ const KEYS: &[Key] = &[
         },
         show: |config| config.preview_megabytes.to_string(),
     },
+    Key {
+        name: "starts_per_second",
+        help: "Runs that callers of one organisation may start in a second, 1 to 1000000.",
+        secret: false,
+        set: |config, text| {
+            config.starts_per_second = number(text, 1, 1_000_000)?;
+            Ok(())
+        },
+        show: |config| config.starts_per_second.to_string(),
+    },
+    Key {
+        name: "messages_per_second",
+        help: "Messages and signals of one organisation in a second, 1 to 1000000.",
+        secret: false,
+        set: |config, text| {
+            config.messages_per_second = number(text, 1, 1_000_000)?;
+            Ok(())
+        },
+        show: |config| config.messages_per_second.to_string(),
+    },
 ];
 
 fn set_bool(target: &mut bool, text: &str) -> Result<()> {

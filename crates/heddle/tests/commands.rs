@@ -339,6 +339,30 @@ fn a_workflow_survives_export_and_import() {
 }
 
 #[test]
+fn what_its_own_background_ends_is_cured_without_it() {
+    let (folder, _) = demo();
+    let place = folder.path();
+    const NOBODY: &str = "018f0000-0000-7000-8000-000000000001";
+    let own = |arguments: &[&str]| [arguments, &["--json", "--as", ADMINISTRATOR]].concat();
+    let archived = json_of(place, &own(&["workflow", "archive", "purchase-approval"]));
+    assert_eq!(archived["state"], "archived");
+    assert_eq!(json_of(place, &own(&["dead-letter", "list"]))["deadLetters"], json!([]));
+    let cases: [(&[&str], i32); 6] = [
+        (&["workflow", "archive", "absent"], 3),
+        (&["run", "cancel", NOBODY], 3),
+        (&["run", "cancel", "no-id"], 1),
+        (&["dead-letter", "drop", NOBODY], 3),
+        (&["dead-letter", "retry", NOBODY], 3),
+        (&["dead-letter", "list", "--kind", "odd"], 1),
+    ];
+    for (arguments, expected) in cases {
+        let output = run(place, &own(arguments));
+        assert_eq!(code(&output), expected, "{arguments:?}: {}", told(&output));
+    }
+    Server::start(place, &["--no-background"]).end("TERM");
+}
+
+#[test]
 fn migrate_doctor_and_licence_tell_how_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();

@@ -85,6 +85,9 @@ capabilities! {
     RunCompleteTask: [TasksWork] Run / CompleteTask;
     HumanTaskList: [TasksWork RunsView] Run / Read lists;
     HumanTaskAssign: [TasksWork] Run / CompleteTask;
+    DeadLetterList: [RunsOperate] DeadLetter / List lists;
+    DeadLetterRetry: [RunsOperate] DeadLetter / Retry;
+    DeadLetterDelete: [RunsOperate] DeadLetter / Delete;
     CaseEventCreate: [CasesWork] Case / Create;
     SignalCreate: [CasesWork] Case / Create;
     CaseEventRead: [CasesWork CasesView] Case / Read;

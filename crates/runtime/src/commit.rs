@@ -1,35 +1,118 @@
 //! Group commit: while one batch is being written the next one gathers, so that many callers share one sync of the
-//! disk and one caller waits for little more than one.
+//! disk and one caller waits for little more than one. A batch takes of each organisation in turn, so that one that
+//! floods does not stand before the others.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use heddle_kernel::TenantId;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{Committer, RunStore, Transaction};
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, oneshot};
 
-type Waiting = (Transaction, oneshot::Sender<Result<(), StoreError>>);
+/// A unit and the caller who waits for it.
+struct Waiting {
+    unit: Transaction,
+    caller: oneshot::Sender<Result<(), StoreError>>,
+}
 
-/// Options of the committer: sizes of its batches and its queue.
+/// Options of the committer: sizes of its batches and its writers.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitOptions {
     /// The most units of one batch.
     pub batch: usize,
-    /// Most units that wait before callers are held back.
-    pub queue: usize,
     /// Number of batches that are written side by side: one where the database has one writer.
     pub writers: usize,
 }
 
 impl Default for CommitOptions {
     fn default() -> Self {
-        Self { batch: 1024, queue: 4096, writers: 1 }
+        Self { batch: 1024, writers: 1 }
+    }
+}
+
+/// Units that wait, by organisation.
+#[derive(Default)]
+struct Lanes {
+    lanes: HashMap<Option<TenantId>, VecDeque<Waiting>>,
+    /// The organisations with a lane, in the order in which they are served.
+    turns: VecDeque<Option<TenantId>>,
+    /// Writers that are left.
+    writers: usize,
+    closed: bool,
+}
+
+impl Lanes {
+    fn push(&mut self, waiting: Waiting) {
+        let tenant = waiting.unit.tenant;
+        let lane = self.lanes.entry(tenant).or_insert_with(|| {
+            self.turns.push_back(tenant);
+            VecDeque::new()
+        });
+        lane.push_back(waiting);
+    }
+
+    /// The next batch: one unit of each organisation in turn.
+    fn batch(&mut self, most: usize) -> Vec<Waiting> {
+        let mut batch = Vec::new();
+        while batch.len() < most {
+            let Some(tenant) = self.turns.pop_front() else { break };
+            let Some(lane) = self.lanes.get_mut(&tenant) else { continue };
+            batch.extend(lane.pop_front());
+            if lane.is_empty() {
+                self.lanes.remove(&tenant);
+            } else {
+                self.turns.push_back(tenant);
+            }
+        }
+        batch
+    }
+}
+
+#[derive(Default)]
+struct Gathering {
+    lanes: parking_lot::Mutex<Lanes>,
+    arrived: Notify,
+    /// One writer gathers at a time; the others write.
+    turn: Mutex<()>,
+}
+
+impl Gathering {
+    /// Waits for units; none when there will be no more.
+    async fn next(&self, most: usize) -> Vec<Waiting> {
+        let _turn = self.turn.lock().await;
+        loop {
+            {
+                let mut lanes = self.lanes.lock();
+                let batch = lanes.batch(most);
+                if !batch.is_empty() || lanes.closed {
+                    return batch;
+                }
+            }
+            self.arrived.notified().await;
+        }
+    }
+}
+
+/// A writer's share in the queue: when the last writer goes, nobody who waits is answered any more.
+struct Writer(Arc<Gathering>);
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let mut lanes = self.0.lanes.lock();
+        lanes.writers = lanes.writers.saturating_sub(1);
+        if lanes.writers == 0 {
+            lanes.closed = true;
+            lanes.turns.clear();
+            lanes.lanes.clear();
+        }
     }
 }
 
 /// Writes units in batches.
 pub struct GroupCommitter {
-    queue: mpsc::Sender<Waiting>,
+    queue: Arc<Gathering>,
 }
 
 impl std::fmt::Debug for GroupCommitter {
@@ -42,23 +125,32 @@ impl GroupCommitter {
     /// Starts the writers on the present runtime; they end when the committer is dropped and the queue is empty.
     #[must_use]
     pub fn start(store: Arc<dyn RunStore>, options: CommitOptions) -> Self {
-        let (queue, waiting) = mpsc::channel(options.queue.max(1));
-        let waiting = Arc::new(Mutex::new(waiting));
-        for _ in 0..options.writers.max(1) {
-            tokio::spawn(write_batches(Arc::clone(&store), Arc::clone(&waiting), options.batch.max(1)));
+        let queue = Arc::new(Gathering::default());
+        let writers = options.writers.max(1);
+        queue.lanes.lock().writers = writers;
+        for _ in 0..writers {
+            let writer = Writer(Arc::clone(&queue));
+            tokio::spawn(write_batches(Arc::clone(&store), writer, options.batch.max(1)));
         }
         Self { queue }
     }
 }
 
-async fn write_batches(store: Arc<dyn RunStore>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>, most: usize) {
+impl Drop for GroupCommitter {
+    fn drop(&mut self) {
+        self.queue.lanes.lock().closed = true;
+        self.queue.arrived.notify_one();
+    }
+}
+
+async fn write_batches(store: Arc<dyn RunStore>, writer: Writer, most: usize) {
     loop {
-        let mut batch = Vec::new();
-        // One writer gathers at a time; the others write.
-        if waiting.lock().await.recv_many(&mut batch, most).await == 0 {
+        let batch = writer.0.next(most).await;
+        if batch.is_empty() {
             return;
         }
-        let (units, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let (units, callers): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|waiting| (waiting.unit, waiting.caller)).unzip();
         let count = units.len();
         let mut answers = store.commit(units).await;
         // A store that answers too little has not said that the rest is durable.
@@ -74,10 +166,15 @@ async fn write_batches(store: Arc<dyn RunStore>, waiting: Arc<Mutex<mpsc::Receiv
 impl Committer for GroupCommitter {
     async fn commit(&self, unit: Transaction) -> Result<(), StoreError> {
         let gone = || StoreError::Unavailable("the writer has stopped".to_owned());
-        let (answer, answered) = oneshot::channel();
-        if self.queue.send((unit, answer)).await.is_err() {
-            return Err(gone());
+        let (caller, answered) = oneshot::channel();
+        {
+            let mut lanes = self.queue.lanes.lock();
+            if lanes.closed {
+                return Err(gone());
+            }
+            lanes.push(Waiting { unit, caller });
         }
+        self.queue.arrived.notify_one();
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 }
@@ -86,6 +183,26 @@ impl Committer for GroupCommitter {
 mod tests {
     use super::*;
     use heddle_workflows::ports::MockRunStore;
+
+    #[test]
+    fn a_batch_takes_of_each_organisation_in_turn() {
+        let mut lanes = Lanes::default();
+        let unit = |tenant: u128| Transaction {
+            tenant: Some(TenantId(uuid::Uuid::from_u128(tenant))),
+            ..Transaction::default()
+        };
+        for tenant in [1, 1, 1, 1, 1, 2, 3, 3] {
+            lanes.push(Waiting { unit: unit(tenant), caller: oneshot::channel().0 });
+        }
+        let mut batch = |most| {
+            let taken = lanes.batch(most);
+            taken.iter().filter_map(|one| Some(one.unit.tenant?.0.as_u128())).collect::<Vec<_>>()
+        };
+        assert_eq!(batch(4), [1, 2, 3, 1]);
+        assert_eq!(batch(3), [3, 1, 1]);
+        assert_eq!(batch(9), [1]);
+        assert!(batch(9).is_empty());
+    }
 
     #[tokio::test]
     async fn callers_that_wait_share_a_batch_and_each_gets_its_own_answer() {

@@ -16,6 +16,7 @@ pub struct EventNotifier {
     runs: Arc<Mutex<Watched>>,
     pub(crate) timers: Notify,
     pub(crate) outbox: Notify,
+    pub(crate) kept: Notify,
 }
 
 impl std::fmt::Debug for EventNotifier {
@@ -79,6 +80,10 @@ impl Notifier for EventNotifier {
 
     fn outbox_changed(&self) {
         self.outbox.notify_one();
+    }
+
+    fn message_awaited(&self) {
+        self.kept.notify_one();
     }
 }
 

@@ -1,23 +1,22 @@
-//! The loops: timers, deliveries, and sweeping.
+//! The loops: timers, deliveries, kept events, and sweeping.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use heddle_kernel::{Clock as _, Timestamp};
 use heddle_usecase::UseCaseError;
-use heddle_workflows::ports::RunStore;
-use heddle_workflows::runs::Runs;
-use tokio::sync::{Mutex, watch};
+use heddle_workflows::background::{Background, Round};
+use heddle_workflows::ports::{Queue, RunStore};
+use tokio::sync::{Mutex, Notify, OnceCell, watch};
 
 use crate::{EventNotifier, ServerClock};
 
-/// Most timers that are read at once.
-const PAGE: i64 = 512;
-/// Number of them that fire side by side; they share commits.
-const ABREAST: usize = 64;
 /// Rest of the loops when the database does not answer.
 const REST: Duration = Duration::from_secs(1);
+/// Wait for an organisation's rate to allow more.
+const HELD: Duration = Duration::from_millis(20);
+/// The queues that move with the clock.
+const DUE: &[Queue] = &[Queue::Timers, Queue::Starts];
 
 /// Whether work may begin that nobody asked for at this moment: not on a restricted installation.
 pub trait Permit: Send + Sync {
@@ -36,7 +35,7 @@ pub struct WorkerOptions {
 
 /// The background of the runs.
 pub struct Worker {
-    runs: Arc<Runs>,
+    background: Arc<Background>,
     store: Arc<dyn RunStore>,
     hub: Arc<EventNotifier>,
     clock: Arc<ServerClock>,
@@ -44,6 +43,8 @@ pub struct Worker {
     options: WorkerOptions,
     /// Held while due timers fire, so that a moved clock can wait for them.
     firing: Mutex<()>,
+    /// Whether it is known what a process before this one left behind.
+    recovered: OnceCell<()>,
 }
 
 impl std::fmt::Debug for Worker {
@@ -56,31 +57,31 @@ impl Worker {
     /// With what it works on.
     #[must_use]
     pub fn new(
-        runs: Arc<Runs>,
+        background: Arc<Background>,
         store: Arc<dyn RunStore>,
         hub: Arc<EventNotifier>,
         clock: Arc<ServerClock>,
         permit: Arc<dyn Permit>,
         options: WorkerOptions,
     ) -> Self {
-        Self { runs, store, hub, clock, permit, options, firing: Mutex::new(()) }
+        let (firing, recovered) = (Mutex::new(()), OnceCell::new());
+        Self { background, store, hub, clock, permit, options, firing, recovered }
     }
 
     /// Starts the loops; they end when `stop` turns true.
     pub fn start(self: &Arc<Self>, stop: &watch::Receiver<bool>) -> Vec<tokio::task::JoinHandle<()>> {
-        let timers = tokio::spawn(until(stop.clone(), {
-            let worker = Arc::clone(self);
-            async move { worker.timers().await }
-        }));
-        let deliveries = tokio::spawn(until(stop.clone(), {
-            let worker = Arc::clone(self);
-            async move { worker.deliveries().await }
-        }));
+        let look = |queues: &'static [Queue]| {
+            let (worker, stop) = (Arc::clone(self), stop.clone());
+            tokio::spawn(async move {
+                until(stop, worker.look(queues)).await;
+                worker.background.leave(queues).await;
+            })
+        };
         let sweeping = tokio::spawn(until(stop.clone(), {
             let worker = Arc::clone(self);
             async move { worker.sweeping().await }
         }));
-        vec![timers, deliveries, sweeping]
+        vec![look(DUE), look(&[Queue::Outbox]), look(&[Queue::Kept]), sweeping]
     }
 
     /// Moves the clock forward, stopping at each instant at which something is due, so that what fires sees the time
@@ -90,7 +91,7 @@ impl Worker {
     /// What the firing met.
     pub async fn advance_clock(&self, target: Timestamp) -> Result<Timestamp, UseCaseError> {
         self.settle().await?;
-        while let Some(due) = self.store.next_due().await?.filter(|due| *due <= target) {
+        while let Some(due) = self.background.next_due(DUE).await?.filter(|due| *due <= target) {
             self.clock.move_to(due);
             self.settle().await?;
         }
@@ -101,75 +102,81 @@ impl Worker {
 
     async fn settle(&self) -> Result<(), UseCaseError> {
         loop {
-            let fired = self.fire_due().await?;
-            let delivered = self.runs.deliver_pending(self.clock.now(), PAGE).await?;
-            if fired + delivered == 0 {
+            let round = self.round(Queue::ALL).await?;
+            if round.held {
+                tokio::time::sleep(HELD).await;
+            } else if round.done == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Fires what is due; returns how many. The first error stands for all; the others fire nevertheless.
-    async fn fire_due(&self) -> Result<usize, UseCaseError> {
-        let _one_at_a_time = self.firing.lock().await;
-        let now = self.clock.now();
-        let timers = self.store.due_timers(now, PAGE).await?;
-        let starts = self.store.due_starts(now, PAGE).await?;
-        let count = timers.len() + starts.len();
-        let fired = futures::stream::iter(timers)
-            .map(|due| async move { self.runs.fire(&due).await })
-            .buffer_unordered(ABREAST)
-            .collect::<Vec<_>>()
-            .await;
-        let started = futures::stream::iter(starts)
-            .map(|binding| async move { self.runs.fire_start(&binding).await })
-            .buffer_unordered(ABREAST)
-            .collect::<Vec<_>>()
-            .await;
-        fired.into_iter().chain(started).collect::<Result<Vec<()>, _>>()?;
-        Ok(count)
+    /// Does one round of each queue. One whose database does not answer spares the others.
+    async fn round(&self, queues: &[Queue]) -> Result<Round, UseCaseError> {
+        let _one_at_a_time =
+            if queues.contains(&Queue::Timers) { Some(self.firing.lock().await) } else { None };
+        let mut all = Round { done: 0, held: false, looked_at: self.clock.now() };
+        let mut failed = Ok(());
+        for queue in queues {
+            match self.background.round(*queue).await {
+                Ok(round) => {
+                    all.done += round.done;
+                    all.held |= round.held;
+                }
+                Err(error) => failed = failed.and(Err(error)),
+            }
+        }
+        failed.map(|()| all)
     }
 
-    async fn timers(&self) {
+    /// Looks for what the process before this one left behind; before anything is begun.
+    async fn recover(&self) {
+        let recovered = self.recovered.get_or_init(|| async {
+            while let Err(error) = self.background.recover().await {
+                rest("recovery", &error).await;
+            }
+        });
+        recovered.await;
+    }
+
+    async fn look(&self, queues: &[Queue]) {
+        self.recover().await;
+        let what = queues.first().map_or("nothing", |queue| queue.as_str());
         loop {
             if !self.permit.may_work() {
                 tokio::time::sleep(REST).await;
                 continue;
             }
-            match self.fire_due().await {
-                Ok(0) => self.wait_for_due().await,
+            match self.round(queues).await {
+                Ok(Round { done: 0, held: true, .. }) => tokio::time::sleep(HELD).await,
+                Ok(Round { done: 0, looked_at, .. }) => self.wait(queues, looked_at, what).await,
                 Ok(_) => {}
-                Err(error) => rest("timers", &error).await,
+                Err(error) => rest(what, &error).await,
             }
         }
     }
 
-    async fn wait_for_due(&self) {
-        let next = match self.store.next_due().await {
-            Ok(next) => next,
-            Err(error) => return rest("timers", &error.into()).await,
+    /// Waits until something is told or due.
+    async fn wait(&self, queues: &[Queue], looked_at: Timestamp, what: &str) {
+        let next = match self.background.next_due(queues).await {
+            // What was due as it was looked at, and not found, is found by nobody.
+            Ok(next) => next.filter(|due| *due > looked_at),
+            Err(error) => return rest(what, &error).await,
         };
         let until =
             next.map_or(self.options.poll, |due| due.duration_since(self.clock.now()).min(self.options.poll));
         // A millisecond more, so that the instant has passed when the loop looks again.
         let slept = tokio::time::sleep(until + Duration::from_millis(1));
-        tokio::select! { () = slept => {}, () = self.hub.timers.notified() => {} }
+        tokio::select! { () = slept => {}, () = self.told(queues).notified() => {} }
     }
 
-    async fn deliveries(&self) {
-        loop {
-            if !self.permit.may_work() {
-                tokio::time::sleep(REST).await;
-                continue;
-            }
-            match self.runs.deliver_pending(self.clock.now(), PAGE).await {
-                Ok(0) => {
-                    let slept = tokio::time::sleep(self.options.poll);
-                    tokio::select! { () = slept => {}, () = self.hub.outbox.notified() => {} }
-                }
-                Ok(_) => {}
-                Err(error) => rest("deliveries", &error).await,
-            }
+    fn told(&self, queues: &[Queue]) -> &Notify {
+        if queues.contains(&Queue::Outbox) {
+            &self.hub.outbox
+        } else if queues.contains(&Queue::Kept) {
+            &self.hub.kept
+        } else {
+            &self.hub.timers
         }
     }
 

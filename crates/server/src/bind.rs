@@ -12,7 +12,7 @@ use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::TenantId;
 use heddle_policy::capability::Lists;
-use heddle_policy::resource::{Place as _, ResourceId as _, Run};
+use heddle_policy::resource::{DeadLetter, Place as _, ResourceId as _, Run};
 use heddle_policy::{
     Access, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne, PlaceOf, Public,
     Reason, RequestContext, Resource, SignedIn,
@@ -91,6 +91,22 @@ impl Locate for ops::AssignHumanTask {
 
     async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
         app.runs.task_run(tenant, path.task_id).await
+    }
+}
+
+impl Locate for ops::RetryDeadLetter {
+    type Thing = DeadLetter;
+
+    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<DeadLetter>, UseCaseError> {
+        app.runs.dead_letter_key(tenant, path.dead_letter_id).await
+    }
+}
+
+impl Locate for ops::DropDeadLetter {
+    type Thing = DeadLetter;
+
+    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<DeadLetter>, UseCaseError> {
+        app.runs.dead_letter_key(tenant, path.dead_letter_id).await
     }
 }
 

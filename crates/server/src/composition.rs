@@ -12,8 +12,10 @@ use heddle_runtime::{
     ServerClock, Worker, WorkerOptions,
 };
 use heddle_store::Db;
-use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
+use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
+use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
+use heddle_workflows::limits::Limits;
 use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{Committer, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::runs::{RunPorts, Runs};
@@ -108,7 +110,14 @@ impl Composition {
 
     fn start_background(&mut self) {
         let stopped = &self.app.stop;
-        self.tasks = self.app.worker.start(stopped);
+        if self.app.config.background {
+            self.tasks = self.app.worker.start(stopped);
+        } else {
+            tracing::warn!(
+                "started with --no-background: no timer fires, no message is delivered and nothing expires until \
+                 the server is started without it"
+            );
+        }
         self.tasks.push(tokio::spawn(identity::keep(Arc::clone(&self.app.identity), stopped.clone())));
     }
 
@@ -159,20 +168,24 @@ fn compose(
     let hub = Arc::new(EventNotifier::default());
     let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
     let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
-    let runs = Arc::new(Runs::new(RunPorts {
+    let ports = RunPorts {
         runs: Arc::clone(&store),
+        work: Arc::new(SqlWorkStore::new(db.clone())),
+        limits: Arc::new(Limits::per_second(config.starts_per_second, config.messages_per_second)),
         committer,
         hub: hub.clone(),
         workflows: Arc::clone(&workflows),
         models: Arc::clone(&models),
         ids: Arc::clone(&ids),
         clock: clock.clone(),
-    }));
+    };
+    let runs = Arc::new(Runs::new(ports.clone()));
+    let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
-    let worker = Worker::new(Arc::clone(&runs), store, hub.clone(), clock.clone(), permit, options);
+    let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker);
     let previews = SourceQuota {
         files: config.preview_files as usize,

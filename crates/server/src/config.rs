@@ -40,6 +40,12 @@ pub struct Config {
     pub clock_begins: Option<Timestamp>,
     /// Make the demo organisation, its administrator and workflows, if the database is new.
     pub demo: bool,
+    /// Fire timers, deliver messages and let expire what is over; without it only what callers ask for is done.
+    pub background: bool,
+    /// Runs that callers of one organisation may start in a second.
+    pub starts_per_second: u32,
+    /// Messages and signals of one organisation in a second.
+    pub messages_per_second: u32,
     /// The service roles of this node: `workflow`, `vector`.
     pub roles: Vec<String>,
     /// Threads that serve requests.
@@ -69,6 +75,9 @@ impl Default for Config {
             test_clock: false,
             clock_begins: None,
             demo: false,
+            background: true,
+            starts_per_second: heddle_workflows::limits::Limits::STARTS,
+            messages_per_second: heddle_workflows::limits::Limits::MESSAGES,
             roles: vec!["workflow".to_owned()],
             workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
             session_idle_minutes: 30,

@@ -103,6 +103,9 @@ impl From<UseCaseError> for Failure {
                 ApiError::because(ErrorCode::FeatureNotLicensed, detail).into()
             }
             UseCaseError::Throttled { retry_after_seconds } => limited("throttled", retry_after_seconds),
+            UseCaseError::RateLimited { limit, per_second, retry_after_seconds } => {
+                rate_limited(limit, per_second, retry_after_seconds)
+            }
             UseCaseError::Busy => limited("busy", 1),
             UseCaseError::QueueFull { limit } => Self::queue_full(limit),
             UseCaseError::Unavailable(cause) => Self::unavailable(cause.to_string()),
@@ -118,6 +121,16 @@ fn detail(problem: Problem) -> Detail {
         message: problem.message,
         extra: problem.extra,
     }
+}
+
+fn rate_limited(limit: &str, per_second: u64, seconds: u64) -> Failure {
+    let message = format!("The organisation may have {per_second} by `{limit}`; try again in {seconds} s.");
+    let detail = Detail::new("rateLimited", message)
+        .with("limit", limit)
+        .with("perSecond", per_second)
+        .with("retryAfterSeconds", seconds);
+    let error = ApiError::because(ErrorCode::RateLimited, detail);
+    Failure { retry_after: Some(seconds), ..error.into() }
 }
 
 fn limited(reason: &str, seconds: u64) -> Failure {

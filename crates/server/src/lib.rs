@@ -22,6 +22,7 @@ mod http;
 mod identity;
 mod incoming;
 mod modes;
+mod node;
 pub mod operator;
 mod reply;
 mod routes;

@@ -2,8 +2,12 @@
 //! do all of it, so nobody is asked to sign in; every change is audited as the system's.
 
 mod doctor;
+mod remedies;
 
 pub use doctor::{Check, Finding, checks};
+pub use remedies::{
+    LetterView, archive_workflow, cancel_run, dead_letters, drop_dead_letter, retry_dead_letter,
+};
 
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_identity::licensing::{Install, LicenceReport};

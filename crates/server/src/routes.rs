@@ -5,7 +5,7 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, case_events, conformance, decisions, directory, licence, platform, roles, runs,
+    accounts, audit, case_events, conformance, dead_letters, decisions, directory, licence, platform, roles, runs,
     sessions, tasks, transform, workflows,
 };
 use crate::stream;
@@ -62,6 +62,10 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(case_events::submit),
         Id::GetCaseEvent => bind::<ops::GetCaseEvent>(case_events::get),
         Id::SendSignal => bind::<ops::SendSignal>(case_events::signal),
+
+        Id::ListDeadLetters => bind::<ops::ListDeadLetters>(dead_letters::list),
+        Id::RetryDeadLetter => bind::<ops::RetryDeadLetter>(dead_letters::retry),
+        Id::DropDeadLetter => bind::<ops::DropDeadLetter>(dead_letters::discard),
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),

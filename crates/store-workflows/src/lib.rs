@@ -11,11 +11,13 @@ mod runs;
 mod schema;
 mod search;
 mod words;
+mod work;
 mod workflows;
 
 pub use contents::WorkflowContents;
 pub use runs::SqlRunStore;
 pub use schema::MIGRATIONS;
+pub use work::SqlWorkStore;
 pub use workflows::SqlWorkflowStore;
 
 use heddle_usecase::StoreError;

@@ -1,12 +1,14 @@
 //! Columns of workflows and runs that name a thing, by which access filters narrow lists.
 
-use heddle_policy::resource::{Run, Workflow};
+use heddle_policy::resource::{DeadLetter, Run, Workflow};
 use heddle_store::filter::Names;
 
-use crate::schema::{human_tasks, runs, workflows};
+use crate::schema::{dead_letters, human_tasks, runs, workflows};
 
 impl Names<Run> for runs::id {}
 impl Names<Run> for human_tasks::run_id {}
+impl Names<DeadLetter> for dead_letters::id {}
+impl Names<Workflow> for dead_letters::workflow_id {}
 impl Names<Workflow> for runs::workflow_id {}
 impl Names<Workflow> for human_tasks::workflow_id {}
 impl Names<Workflow> for workflows::id {}
@@ -24,6 +26,8 @@ mod tests {
         does_not_name!(human_tasks::id, Run);
         does_not_name!(runs::id, Workflow);
         does_not_name!(workflows::id, Run);
+        does_not_name!(dead_letters::run_id, DeadLetter);
+        does_not_name!(dead_letters::workflow_id, DeadLetter);
     }
 
     #[test]

@@ -4,14 +4,20 @@ use heddle_kernel::{Revision, RunId, TenantId};
 use heddle_store::document::{decode, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
-    HumanTask, InboxEvent, Outgoing, Run, StartBinding, SubscriptionRow, TimerRow,
+    DeadLetter, DueTimer, HumanTask, InboxEvent, Outgoing, Run, StartBinding, SubscriptionRow, TimerRow,
+    Tries,
 };
 use serde_json::Value;
 
+use uuid::Uuid;
+
 use crate::schema::{
-    BindingDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
-use crate::words::{InboxStateWord, KindWord, RunStateWord, TaskStateWord};
+use crate::words::{InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskStateWord, WorkKindWord};
+
+/// The workflow of what belongs to none.
+const NOWHERE: Id = Id(Uuid::nil());
 
 /// A sequence number as the database has it.
 pub(crate) fn sequence(number: u64) -> i64 {
@@ -21,6 +27,16 @@ pub(crate) fn sequence(number: u64) -> i64 {
 /// A sequence number as the records have it.
 pub(crate) fn counted(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
+}
+
+/// A small number as the database has it.
+pub(crate) fn count(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// The tries of a row.
+pub(crate) const fn tries(attempts: i32, crashes: i32) -> Tries {
+    Tries { attempts: attempts.unsigned_abs(), crashes: crashes.unsigned_abs() }
 }
 
 impl RunDbRow {
@@ -108,6 +124,18 @@ impl TimerDbRow {
             timer_id: timer.timer_id,
             node_id: timer.node_id,
             due_at: timer.due_at.into(),
+            attempts: 0,
+            crashes: 0,
+        }
+    }
+
+    pub(crate) fn due(self) -> DueTimer {
+        DueTimer {
+            tenant: self.organization_id.into(),
+            run: self.run_id.into(),
+            timer_id: self.timer_id,
+            node_id: self.node_id,
+            due_at: self.due_at.into(),
         }
     }
 }
@@ -196,6 +224,9 @@ impl InboxDbRow {
             state: InboxStateWord(event.state),
             run_ids: run_ids(event.run_ids)?,
             expires_at: event.expires_at.map(At),
+            attempts: 0,
+            crashes: 0,
+            retry_at: None,
         })
     }
 
@@ -228,6 +259,10 @@ impl OutgoingDbRow {
             correlation_key: thrown.correlation_key,
             payload: encode(&thrown.payload)?,
             created_at: thrown.created_at.into(),
+            hops: count(thrown.hops),
+            attempts: 0,
+            crashes: 0,
+            not_before: thrown.created_at.into(),
         })
     }
 
@@ -241,6 +276,7 @@ impl OutgoingDbRow {
             correlation_key: self.correlation_key,
             payload: decode(&self.payload)?,
             created_at: self.created_at.into(),
+            hops: self.hops.unsigned_abs(),
         })
     }
 }
@@ -257,6 +293,8 @@ impl BindingDbRow {
             name: binding.name.clone(),
             next_due_at: binding.next_due_at.map(At),
             timer: binding.timer.as_ref().map(encode).transpose()?,
+            attempts: 0,
+            crashes: 0,
         })
     }
 
@@ -271,6 +309,38 @@ impl BindingDbRow {
             name: self.name,
             next_due_at: self.next_due_at.map(Into::into),
             timer: self.timer.as_deref().map(decode).transpose()?,
+        })
+    }
+}
+
+impl LetterDbRow {
+    pub(crate) fn of(letter: DeadLetter) -> Result<Self, Error> {
+        Ok(Self {
+            organization_id: letter.tenant.into(),
+            id: letter.id.into(),
+            kind: WorkKindWord(letter.work.kind()),
+            reason: ReasonWord(letter.reason),
+            message: letter.message,
+            attempts: count(letter.tries.attempts),
+            crashes: count(letter.tries.crashes),
+            workflow_id: letter.workflow.map_or(NOWHERE, Id::from),
+            run_id: letter.run.map(Id::from),
+            work: encode(&letter.work)?,
+            created_at: letter.created_at.into(),
+        })
+    }
+
+    pub(crate) fn record(self) -> Result<DeadLetter, Error> {
+        Ok(DeadLetter {
+            tenant: self.organization_id.into(),
+            id: self.id.into(),
+            work: decode(&self.work)?,
+            reason: self.reason.0,
+            message: self.message,
+            tries: tries(self.attempts, self.crashes),
+            workflow: Some(self.workflow_id).filter(|id| *id != NOWHERE).map(Into::into),
+            run: self.run_id.map(Into::into),
+            created_at: self.created_at.into(),
         })
     }
 }

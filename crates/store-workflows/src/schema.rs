@@ -3,11 +3,14 @@
 
 use heddle_store::{At, Id, Migration, migrations, row};
 
-use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord, WorkflowStateWord};
+use crate::words::{
+    CandidateWord, InboxStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, TaskStateWord,
+    WorkKindWord, WorkflowStateWord,
+};
 
 /// The migrations of the tables of workflows and runs.
 pub const MIGRATIONS: &[Migration] =
-    migrations!["20261121000200_workflows", "20261122000310_workflows_previews"];
+    migrations!["20261121000200_workflows", "20261122000200_background", "20261122000310_workflows_previews"];
 
 row! {
     /// A workflow with its draft.
@@ -91,6 +94,8 @@ row! {
         key  name: [Text] String,
         each next_due_at: [Nullable<DbInstant>] Option<At>,
         each timer: [Nullable<Binary>] Option<Vec<u8>>,
+        each attempts: [Integer] i32,
+        each crashes: [Integer] i32,
     }
 }
 
@@ -137,7 +142,9 @@ row! {
         key  run_id: [DbUuid] Id,
         key  timer_id: [Text] String,
         once node_id: [Text] String,
-        once due_at: [DbInstant] At,
+        alone due_at: [DbInstant] At,
+        alone attempts: [Integer] i32,
+        alone crashes: [Integer] i32,
     }
 }
 
@@ -202,7 +209,10 @@ row! {
         once received_by: [Nullable<DbUuid>] Option<Id>,
         each state: [Text] InboxStateWord,
         each run_ids: [Binary] Vec<u8>,
-        once expires_at: [Nullable<DbInstant>] Option<At>,
+        alone expires_at: [Nullable<DbInstant>] Option<At>,
+        alone attempts: [Integer] i32,
+        alone crashes: [Integer] i32,
+        alone retry_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
@@ -217,6 +227,38 @@ row! {
         once correlation_key: [Nullable<Text>] Option<String>,
         once payload: [Binary] Vec<u8>,
         once created_at: [DbInstant] At,
+        once hops: [Integer] i32,
+        alone attempts: [Integer] i32,
+        alone crashes: [Integer] i32,
+        alone not_before: [DbInstant] At,
+    }
+}
+
+row! {
+    /// Work that was set aside; the workflow is the nil id where there is none.
+    pub(crate) dead_letters (organization_id, id) => LetterDbRow {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once kind: [Text] WorkKindWord,
+        once reason: [Text] ReasonWord,
+        once message: [Text] String,
+        once attempts: [Integer] i32,
+        once crashes: [Integer] i32,
+        once workflow_id: [DbUuid] Id,
+        once run_id: [Nullable<DbUuid>] Option<Id>,
+        once work: [Binary] Vec<u8>,
+        once created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// Mark of what a node is doing in the background, by queue.
+    pub(crate) work_marks (node, queue) => MarkDbRow changes (MarkChange) {
+        key  node: [DbUuid] Id,
+        key  queue: [Text] QueueWord,
+        each single: [Bool] bool,
+        each marked_at: [DbInstant] At,
+        each pieces: [Binary] Vec<u8>,
     }
 }
 
@@ -235,4 +277,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     human_task_candidates,
     case_events,
     outbox,
+    dead_letters,
+    work_marks,
 );

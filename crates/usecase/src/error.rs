@@ -72,6 +72,16 @@ pub enum UseCaseError {
         /// Seconds after which the next may be tried.
         retry_after_seconds: u64,
     },
+    /// An organisation had its share of what it may do in a second.
+    #[error("{limit} of the organisation is {per_second}")]
+    RateLimited {
+        /// Name of the limit: its key of the configuration.
+        limit: &'static str,
+        /// The rate.
+        per_second: u64,
+        /// Seconds after which to come back.
+        retry_after_seconds: u64,
+    },
     /// Too many calls wait for the same bounded work.
     #[error("too many calls at once")]
     Busy,
@@ -90,6 +100,31 @@ pub enum UseCaseError {
 }
 
 impl UseCaseError {
+    /// The error in words, with those of its problems: for operators, who see no answer with details.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let problems: &[Problem] = match self {
+            Self::Invalid(problems) | Self::Conflict(problems) => problems,
+            Self::Forbidden(problem) => std::slice::from_ref(problem),
+            Self::NotFound
+            | Self::Unauthenticated
+            | Self::LimitReached { .. }
+            | Self::Throttled { .. }
+            | Self::RateLimited { .. }
+            | Self::Busy
+            | Self::Unavailable(_)
+            | Self::Internal(_) => &[],
+        };
+        if problems.is_empty() {
+            return self.to_string();
+        }
+        let texts = problems.iter().map(|problem| match &problem.field {
+            Some(field) => format!("{field}: {}", problem.message),
+            None => problem.message.clone(),
+        });
+        texts.collect::<Vec<_>>().join("; ")
+    }
+
     /// One conflict.
     #[must_use]
     pub fn conflict(reason: &'static str, message: impl Into<String>) -> Self {

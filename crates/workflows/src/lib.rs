@@ -4,8 +4,10 @@
 //! A use case takes a [`heddle_policy::Authorized`] for what it does and a [`heddle_policy::RequestContext`] for who does it
 //! where; both can only be built by the policy crate, so that no use case can be called past the gate.
 
+pub mod background;
 pub mod decisions;
 pub mod definitions;
+pub mod limits;
 pub mod models;
 pub mod plan;
 pub mod ports;

@@ -293,6 +293,7 @@ fn outgoing(run: &Run, events: &[Event], happening: &StepContext<'_>) -> Vec<Out
         correlation_key,
         payload: payload.clone(),
         created_at: happening.now,
+        hops: 0,
     };
     events
         .iter()

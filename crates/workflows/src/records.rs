@@ -1,5 +1,9 @@
 //! The records of this area as the domain sees them. Rows and wire types are made from these by plain functions.
 
+mod work;
+
+pub use work::*;
+
 use heddle_engine::State;
 use heddle_kernel::{
     EventId, Patch, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId, literals,
@@ -125,7 +129,7 @@ pub struct ImportSource {
 }
 
 /// Event that can start a run of a published workflow without a caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartBinding {
     /// The organisation.
     pub tenant: TenantId,
@@ -359,7 +363,7 @@ pub struct HumanTask {
 }
 
 /// A message or signal that a run threw and that is still to be delivered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The organisation.
     pub tenant: TenantId,
@@ -377,6 +381,9 @@ pub struct Outgoing {
     pub payload: Value,
     /// Instant of the throw.
     pub created_at: Timestamp,
+    /// Length of the chain of throws that led to this one.
+    #[serde(default)]
+    pub hops: u32,
 }
 
 literals! {
@@ -392,7 +399,7 @@ literals! {
 }
 
 /// An event from outside (or thrown by a run) as it is stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InboxEvent {
     /// The organisation.
     pub tenant: TenantId,

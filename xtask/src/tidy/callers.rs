@@ -52,6 +52,7 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
             ("crates/workflows/src/records.rs", "a run that was loaded"),
+            ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

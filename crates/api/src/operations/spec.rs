@@ -63,6 +63,8 @@ pub enum Area {
     Audit,
     /// The work list and signals.
     Work,
+    /// Dead letters.
+    Operations,
     /// Cases.
     Cases,
     /// The documents and the test clock.
@@ -82,6 +84,7 @@ impl Area {
             Self::Administration => "administration",
             Self::Audit => "audit",
             Self::Work => "work",
+            Self::Operations => "operations",
             Self::Cases => "cases",
             Self::Platform => "platform",
         }
@@ -99,6 +102,7 @@ impl Area {
             Self::Administration => "Organisations, users, members, roles and grants.",
             Self::Audit => "The audit trail.",
             Self::Work => "The work list over runs, and signals.",
+            Self::Operations => "Background work that was set aside.",
             Self::Cases => "Cases and the status of case events.",
             Self::Platform => "The documents and the test clock.",
         }

@@ -9,6 +9,7 @@ pub mod access;
 pub mod audit;
 pub mod case_events;
 pub mod conformance;
+pub mod dead_letters;
 pub mod decisions;
 pub mod definition;
 pub mod diagnostic;

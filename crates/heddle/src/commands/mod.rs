@@ -4,6 +4,7 @@ mod dmn;
 mod doctor;
 mod licence;
 mod migrate;
+mod remedy;
 mod serve;
 mod user;
 mod workflow;
@@ -18,7 +19,10 @@ use heddle_server::{Composition, Config};
 use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Command, DmnCommand, LicenceCommand, Place, UserCommand, WorkflowCommand};
+use crate::cli::{
+    Cli, Command, DeadLetterCommand, DmnCommand, LicenceCommand, Place, RunCommand, UserCommand,
+    WorkflowCommand,
+};
 use crate::config::{Effective, Row};
 use crate::output::{self, Failure};
 
@@ -67,6 +71,17 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Workflow { command: WorkflowCommand::Import(options) } => {
             block_on(workflow::import(config, options, json))
         }
+        Command::Workflow { command: WorkflowCommand::Archive(options) } => {
+            block_on(remedy::archive(config, options, json))
+        }
+        Command::Run { command: RunCommand::Cancel(options) } => {
+            block_on(remedy::cancel(config, options, json))
+        }
+        Command::DeadLetter { command } => match command {
+            DeadLetterCommand::List(options) => block_on(remedy::letters(config, options, json)),
+            DeadLetterCommand::Retry(options) => block_on(remedy::retry(config, options, json)),
+            DeadLetterCommand::Drop(options) => block_on(remedy::discard(config, options, json)),
+        },
         Command::Dmn { .. } | Command::Completions { .. } => Ok(()),
     }
 }

@@ -40,7 +40,12 @@ struct Ready {
 pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result<()> {
     // Before anything is opened: a signal during the start ends it in order as well.
     let mut signals = Signals::listen()?;
-    let config = Config { demo: options.demo, test_clock: options.test_clock, ..config };
+    let config = Config {
+        demo: options.demo,
+        test_clock: options.test_clock,
+        background: !options.no_background,
+        ..config
+    };
     let bar = output::progress("starting", 1);
     let started = tokio::select! {
         started = Server::start(config) => started,
@@ -111,6 +116,9 @@ async fn tell(server: &Server, options: &Serve, as_json: bool) -> Result<()> {
         None => None,
     };
     output::line(&greeting(&ready, workflow.as_deref()));
+    if options.no_background {
+        output::line("No timer fires and no message is delivered (--no-background).");
+    }
     if options.test_clock {
         output::line("The clock can be moved by callers (--test-clock): for tests only.");
     }

@@ -97,9 +97,9 @@ async fn with_two_writers_a_slow_batch_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn a_batch_has_a_limit_and_so_has_the_queue() {
+async fn a_batch_has_a_limit() {
     let (store, batches) = store(all_well);
-    let committer = start(store, CommitOptions { batch: 2, queue: 3, writers: 1 });
+    let committer = start(store, CommitOptions { batch: 2, writers: 1 });
     let answers = join_all((1..8).map(|number| committer.commit(unit(number)))).await;
     assert!(answers.iter().all(Result::is_ok));
     assert!(batches.lock().iter().all(|batch| batch.len() <= 2), "{batches:?}");
@@ -111,7 +111,7 @@ async fn a_batch_has_a_limit_and_so_has_the_queue() {
 #[tokio::test]
 async fn options_of_zero_are_taken_as_one() {
     let (store, batches) = store(all_well);
-    let committer = start(store, CommitOptions { batch: 0, queue: 0, writers: 0 });
+    let committer = start(store, CommitOptions { batch: 0, writers: 0 });
     committer.commit(unit(1)).await.unwrap();
     assert_eq!(*batches.lock(), [[1]]);
 }

@@ -7,10 +7,13 @@ use std::time::Duration;
 use heddle_kernel::{Clock as _, SequentialIds, Timestamp};
 use heddle_runtime::{EventNotifier, Permit, ServerClock, Worker, WorkerOptions};
 use heddle_usecase::StoreError;
+use heddle_workflows::background;
+use heddle_workflows::limits::Limits;
 use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{
-    DueTimer, MockCommitter, MockRunStore, MockWorkflowStore, Notifier as _, RunStore,
+    MockCommitter, MockRunStore, MockWorkStore, MockWorkflowStore, Notifier as _, Queue, RunStore, WorkStore,
 };
+use heddle_workflows::records::{DueTimer, PendingWork, Tries, Work};
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -38,30 +41,59 @@ struct Background {
     stop: watch::Sender<bool>,
 }
 
+/// Stores of a test: of runs, and of background work.
+struct Stores {
+    runs: MockRunStore,
+    work: MockWorkStore,
+}
+
+impl Stores {
+    fn new() -> Self {
+        Self { runs: MockRunStore::new(), work: MockWorkStore::new() }
+    }
+
+    /// Answers a look into a queue.
+    fn on(
+        &mut self,
+        queue: Queue,
+        mut answer: impl FnMut(Timestamp) -> Result<Vec<PendingWork>, StoreError> + Send + 'static,
+    ) {
+        let looks = self.work.expect_pending().withf(move |asked, _, _| *asked == queue);
+        looks.returning(move |_, now, _| answer(now));
+    }
+}
+
 impl Background {
-    /// With a store whose other answers are that there is nothing to do.
-    fn new(mut store: MockRunStore) -> Self {
-        store.expect_due_timers().returning(|_, _| Ok(Vec::new()));
-        store.expect_due_starts().returning(|_, _| Ok(Vec::new()));
-        store.expect_next_due().returning(|| Ok(None));
-        store.expect_outgoing().returning(|_| Ok(Vec::new()));
-        store.expect_undelivered().returning(|_, _| Ok(Vec::new()));
-        store.expect_sweep().returning(|_| Ok(0));
-        let store: Arc<dyn RunStore> = Arc::new(store);
+    /// With stores whose other answers are that there is nothing to do.
+    fn new(stores: Stores) -> Self {
+        let Stores { mut runs, mut work } = stores;
+        work.expect_pending().returning(|_, _, _| Ok(Vec::new()));
+        work.expect_next_due().returning(|_, _| Ok(None));
+        work.expect_left_behind().returning(|_, _| Ok(Vec::new()));
+        work.expect_mark().returning(|_, _, _, _| Ok(()));
+        work.expect_unmark().returning(|_, _| Ok(()));
+        work.expect_forget().returning(|_| Ok(()));
+        work.expect_record().returning(|_| Ok(()));
+        runs.expect_sweep().returning(|_| Ok(0));
+        let (store, work): (Arc<dyn RunStore>, Arc<dyn WorkStore>) = (Arc::new(runs), Arc::new(work));
         let (hub, clock) = (Arc::new(EventNotifier::default()), Arc::new(ServerClock::default()));
         let workflows = Arc::new(MockWorkflowStore::new());
-        let runs = Runs::new(RunPorts {
+        let ports = RunPorts {
             runs: Arc::clone(&store),
+            work,
+            limits: Arc::new(Limits::default()),
             committer: Arc::new(MockCommitter::new()),
             hub: hub.clone(),
             workflows: workflows.clone(),
             models: Arc::new(CompiledVersions::new(workflows)),
             ids: Arc::new(SequentialIds::default()),
             clock: clock.clone(),
-        });
+        };
+        let runs = Arc::new(Runs::new(ports.clone()));
+        let rounds = Arc::new(background::Background::new(runs, ports, uuid::Uuid::nil()));
         let licence = Arc::new(Licence(AtomicBool::new(true)));
         let options = WorkerOptions { poll: POLL, sweep: SWEEP };
-        let worker = Worker::new(Arc::new(runs), store, hub.clone(), clock.clone(), licence.clone(), options);
+        let worker = Worker::new(rounds, store, hub.clone(), clock.clone(), licence.clone(), options);
         let worker = Arc::new(worker);
         Self { worker, hub, clock, licence, stop: watch::channel(false).0 }
     }
@@ -71,13 +103,15 @@ impl Background {
     }
 }
 
-fn timer(number: u128) -> DueTimer {
-    DueTimer {
+fn timer(number: u128) -> PendingWork {
+    let timer = DueTimer {
         tenant: tenant(),
         run: run(number),
         timer_id: "1".to_owned(),
+        node_id: "wait".to_owned(),
         due_at: Timestamp::from_micros(0),
-    }
+    };
+    PendingWork { work: Work::Timer(timer), tries: Tries::default() }
 }
 
 fn down() -> StoreError {
@@ -92,15 +126,15 @@ fn clocked(log: &Log<u64>) -> impl Fn() + Send + Sync + 'static {
 
 #[tokio::test(start_paused = true)]
 async fn a_due_timer_fires_and_the_loop_looks_again_at_once() {
-    let (mut store, fired, looks) = (MockRunStore::new(), log(), log());
+    let (mut store, fired, looks) = (Stores::new(), log(), log());
     let look = clocked(&looks);
     let mut due = vec![vec![timer(2)], vec![timer(1)]];
-    store.expect_due_timers().returning(move |_, _| {
+    store.on(Queue::Timers, move |_| {
         look();
         Ok(due.pop().unwrap_or_default())
     });
     let seen = Arc::clone(&fired);
-    store.expect_load().returning(move |_, run| {
+    store.runs.expect_load().returning(move |_, run| {
         seen.lock().push(run);
         // A run that was removed in the meantime has no timer any more, which is no error.
         Err(StoreError::NotFound)
@@ -114,14 +148,19 @@ async fn a_due_timer_fires_and_the_loop_looks_again_at_once() {
 #[tokio::test(start_paused = true)]
 async fn the_loop_sleeps_until_the_next_timer_is_due_but_never_longer_than_agreed() {
     for (ahead, expected) in [(7, vec![0, 7]), (3600, vec![0, 60])] {
-        let (mut store, looks) = (MockRunStore::new(), log());
+        let (mut store, looks) = (Stores::new(), log());
         let look = clocked(&looks);
-        store.expect_due_timers().returning(move |_, _| {
+        store.on(Queue::Timers, move |_| {
             look();
             Ok(Vec::new())
         });
         let due = ServerClock::default().now().plus_millis(ahead * 1000 + 500);
-        store.expect_next_due().times(1).returning(move || Ok(Some(due)));
+        store
+            .work
+            .expect_next_due()
+            .withf(|of, _| *of == Queue::Timers)
+            .times(1)
+            .returning(move |_, _| Ok(Some(due)));
         let background = Background::new(store);
         let _loops = background.start();
         sleep(Duration::from_secs(62)).await;
@@ -131,9 +170,9 @@ async fn the_loop_sleeps_until_the_next_timer_is_due_but_never_longer_than_agree
 
 #[tokio::test(start_paused = true)]
 async fn a_timer_that_is_set_wakes_the_loop() {
-    let (mut store, looks) = (MockRunStore::new(), log());
+    let (mut store, looks) = (Stores::new(), log());
     let look = clocked(&looks);
-    store.expect_due_timers().returning(move |_, _| {
+    store.on(Queue::Timers, move |_| {
         look();
         Ok(Vec::new())
     });
@@ -149,14 +188,14 @@ async fn a_timer_that_is_set_wakes_the_loop() {
 
 #[tokio::test(start_paused = true)]
 async fn a_database_that_does_not_answer_is_left_alone_for_a_second() {
-    let (mut store, looks) = (MockRunStore::new(), log());
+    let (mut store, looks) = (Stores::new(), log());
     let look = clocked(&looks);
     let mut answers = vec![Err(down()), Err(down())];
-    store.expect_due_timers().returning(move |_, _| {
+    store.on(Queue::Timers, move |_| {
         look();
         answers.pop().unwrap_or_else(|| Ok(Vec::new()))
     });
-    store.expect_next_due().times(1).returning(|| Err(down()));
+    store.work.expect_next_due().withf(|of, _| *of == Queue::Timers).times(1).returning(|_, _| Err(down()));
     let background = Background::new(store);
     let _loops = background.start();
     sleep(Duration::from_secs(30)).await;
@@ -165,14 +204,14 @@ async fn a_database_that_does_not_answer_is_left_alone_for_a_second() {
 
 #[tokio::test(start_paused = true)]
 async fn one_timer_that_fails_spares_the_others_and_is_tried_again() {
-    let (mut store, fired) = (MockRunStore::new(), log());
+    let (mut store, fired) = (Stores::new(), log());
     let mut rounds = 2;
-    store.expect_due_timers().returning(move |_, _| {
+    store.on(Queue::Timers, move |_| {
         rounds -= 1;
         Ok(if rounds >= 0 { vec![timer(1), timer(2)] } else { Vec::new() })
     });
     let (seen, began) = (Arc::clone(&fired), Instant::now());
-    store.expect_load().returning(move |_, at| {
+    store.runs.expect_load().returning(move |_, at| {
         seen.lock().push((at, began.elapsed().as_secs()));
         let first = began.elapsed() < Duration::from_secs(1);
         Err(if at == run(1) && first { down() } else { StoreError::NotFound })
@@ -185,13 +224,13 @@ async fn one_timer_that_fails_spares_the_others_and_is_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_restricted_installation_fires_and_delivers_nothing_until_it_is_free_again() {
-    let (mut store, looks, deliveries) = (MockRunStore::new(), log(), log());
+    let (mut store, looks, deliveries) = (Stores::new(), log(), log());
     let (look, deliver) = (clocked(&looks), clocked(&deliveries));
-    store.expect_due_timers().returning(move |_, _| {
+    store.on(Queue::Timers, move |_| {
         look();
         Ok(Vec::new())
     });
-    store.expect_outgoing().returning(move |_| {
+    store.on(Queue::Outbox, move |_| {
         deliver();
         Ok(Vec::new())
     });
@@ -207,10 +246,10 @@ async fn a_restricted_installation_fires_and_delivers_nothing_until_it_is_free_a
 
 #[tokio::test(start_paused = true)]
 async fn a_thrown_message_wakes_the_deliveries_and_a_failed_one_is_tried_again() {
-    let (mut store, deliveries) = (MockRunStore::new(), log());
+    let (mut store, deliveries) = (Stores::new(), log());
     let deliver = clocked(&deliveries);
     let mut answers = vec![Err(down()), Ok(Vec::new())];
-    store.expect_outgoing().returning(move |_| {
+    store.on(Queue::Outbox, move |_| {
         deliver();
         answers.pop().unwrap_or_else(|| Ok(Vec::new()))
     });
@@ -225,9 +264,9 @@ async fn a_thrown_message_wakes_the_deliveries_and_a_failed_one_is_tried_again()
 
 #[tokio::test(start_paused = true)]
 async fn sweeping_goes_on_after_a_failure() {
-    let (mut store, sweeps) = (MockRunStore::new(), log());
+    let (mut store, sweeps) = (Stores::new(), log());
     let sweep = clocked(&sweeps);
-    store.expect_sweep().returning(move |_| {
+    store.runs.expect_sweep().returning(move |_| {
         sweep();
         Err(down())
     });
@@ -239,7 +278,7 @@ async fn sweeping_goes_on_after_a_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn the_loops_end_when_they_are_told_to_stop() {
-    let background = Background::new(MockRunStore::new());
+    let background = Background::new(Stores::new());
     let loops = background.start();
     sleep(A_MOMENT).await;
     assert!(loops.iter().all(|task| !task.is_finished()));
@@ -251,20 +290,24 @@ async fn the_loops_end_when_they_are_told_to_stop() {
 
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_moved_stops_at_each_instant_at_which_something_is_due() {
-    let (mut store, fired) = (MockRunStore::new(), log());
+    let (mut store, fired) = (Stores::new(), log());
     let begin = ServerClock::default().now();
     let (one, two, beyond) = (begin.plus_seconds(3600), begin.plus_seconds(7200), begin.plus_seconds(90_000));
     let waiting = Arc::new(parking_lot::Mutex::new(vec![beyond, two, one]));
     let (next, due) = (Arc::clone(&waiting), Arc::clone(&waiting));
-    store.expect_next_due().returning(move || Ok(next.lock().last().copied()));
+    store
+        .work
+        .expect_next_due()
+        .withf(|of, _| *of == Queue::Timers)
+        .returning(move |_, _| Ok(next.lock().last().copied()));
     let seen = Arc::clone(&fired);
-    store.expect_due_timers().returning(move |now, _| {
+    store.on(Queue::Timers, move |now| {
         let mut due = due.lock();
         let first = due.pop_if(|at| *at <= now);
         seen.lock().extend(first.map(|at| now.duration_since(at).as_secs()));
         Ok(first.map(|_| timer(1)).into_iter().collect())
     });
-    store.expect_load().returning(|_, _| Err(StoreError::NotFound));
+    store.runs.expect_load().returning(|_, _| Err(StoreError::NotFound));
     let background = Background::new(store);
     let reached = background.worker.advance_clock(begin.plus_seconds(10_000)).await.unwrap();
     // Each fired at its own time, not at the end of the move.

@@ -4,7 +4,9 @@
 use heddle_api::wire;
 use heddle_identity::records::UserState;
 use heddle_policy::Effect;
-use heddle_workflows::records::{InboxState, RunState, TaskState, TriggerKind, WorkflowState};
+use heddle_workflows::records::{
+    InboxState, RunState, SetAsideReason, TaskState, TriggerKind, WorkKind, WorkflowState,
+};
 
 macro_rules! alike {
     ($($domain:ident = $module:ident::$wire:ident ($to_wire:ident $(, $to_domain:ident)?) { $($variant:ident),+ })+) => {$(
@@ -36,6 +38,10 @@ alike! {
     TriggerKind = runs::TriggerKind (trigger_kind) { Manual, Message, Signal, Timer }
     TaskState = tasks::TaskState (task_state, task_state_of) { Open, Completed, Cancelled }
     InboxState = case_events::CaseEventState (case_event_state) { Consumed, Buffered, Expired }
+    WorkKind = dead_letters::DeadLetterKind (work_kind, work_kind_of) {
+        Message, Signal, Timer, TimerStart, Event, Start
+    }
+    SetAsideReason = dead_letters::DeadLetterReason (set_aside_reason) { Refused, Failed, Crashed }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }
     Effect = access::Effect (effect, effect_of) { Allow, Deny }
 }

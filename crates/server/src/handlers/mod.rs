@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod case_events;
 mod changes;
 pub(crate) mod conformance;
+pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod directory;
 pub(crate) mod licence;
@@ -17,3 +18,14 @@ pub(crate) mod sessions;
 pub(crate) mod tasks;
 pub(crate) mod transform;
 pub(crate) mod workflows;
+
+use crate::failure::Failure;
+
+/// The id in a parameter of a query.
+fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
+    match text.map(str::parse) {
+        None => Ok(None),
+        Some(Ok(id)) => Ok(Some(id)),
+        Some(Err(_)) => Err(Failure::at(field, "wrongType", "An id is needed.")),
+    }
+}

@@ -9,7 +9,7 @@ use heddle_workflows::runs::{Assignment, Completion, MyTasks};
 use serde_json::json;
 
 use super::literals::task_state_of;
-use super::run_view;
+use super::{id_of, run_view};
 use crate::app::App;
 use crate::audit::About;
 use crate::call::{Call, page};
@@ -101,12 +101,4 @@ pub(crate) async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     let task =
         call.app.runs.assign(&call.authorized, &call.context, call.path.task_id, assignment, &record).await?;
     answer(&task)
-}
-
-fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
-    match text.map(str::parse) {
-        None => Ok(None),
-        Some(Ok(id)) => Ok(Some(id)),
-        Some(Err(_)) => Err(Failure::at(field, "wrongType", "An id is needed.")),
-    }
 }

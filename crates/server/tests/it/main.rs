@@ -8,6 +8,7 @@
 
 mod access;
 mod audit_trail;
+mod dead_letters;
 mod deciding;
 mod decisions;
 mod documents;

@@ -22,6 +22,7 @@ async fn things(app: &TestApp) -> Things {
     let grant = app.admin.post("/api/grants", rule).await.expect(201).id();
     let _ = app.role("powerless", &[]).await;
     let (user, _) = app.user("subject", &["powerless"]).await;
+    let letter = crate::dead_letters::one(&app.admin).await;
     BTreeMap::from([
         ("workflowId", workflow),
         ("runId", run["id"].as_str().unwrap().to_owned()),
@@ -31,6 +32,8 @@ async fn things(app: &TestApp) -> Things {
         ("grantId", grant),
         ("userId", user),
         ("organizationId", app.organization.clone()),
+        ("deadLetterId", letter["id"].as_str().unwrap().to_owned()),
+        ("deadLetterWorkflowId", letter["workflowId"].as_str().unwrap().to_owned()),
     ])
 }
 
@@ -55,6 +58,7 @@ fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing
             Some((one(name), within.first().and_then(|near| above(near))))
         }
         (_, Selector::Tenant(name)) => Some((one(name), None)),
+        (_, Selector::Loaded("deadLetterId")) => Some((one("deadLetterId"), above("deadLetterWorkflowId"))),
         (_, Selector::Loaded(member)) => Some((one(member), above("workflowId"))),
     }
 }

@@ -20,8 +20,8 @@ use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 use crate::named;
 use crate::rows::{run_ids, sequence};
 use crate::schema::{
-    BindingDbRow, CandidateRow, EventsDbRow, InboxDbRow, OutgoingDbRow, RunDbRow, SubscriptionDbRow,
-    TaskDbRow, TimerDbRow,
+    BindingDbRow, CandidateRow, EventsDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow,
+    SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{CandidateKind, CandidateWord, TaskStateWord};
 
@@ -32,6 +32,8 @@ struct UnitRows {
     inbox: Option<InboxRows>,
     delivered: Option<Id>,
     advance: Option<AdvanceRow>,
+    letters: Vec<LetterDbRow>,
+    settled: Option<Id>,
     journal: JournalRows,
 }
 
@@ -81,7 +83,8 @@ impl UnitRows {
         let foreign = unit.runs.iter().any(|write| {
             write.run.tenant != tenant || write.outgoing.iter().any(|thrown| thrown.tenant != tenant)
         }) || unit.inbox.as_ref().and_then(of_inbox).is_some_and(|of| of != tenant)
-            || unit.advance.as_ref().is_some_and(|advance| advance.binding.tenant != tenant);
+            || unit.advance.as_ref().is_some_and(|advance| advance.binding.tenant != tenant)
+            || unit.letters.iter().any(|letter| letter.tenant != tenant);
         if foreign {
             return Err(StoreError::NotFound.into());
         }
@@ -108,6 +111,8 @@ impl UnitRows {
             inbox,
             delivered: unit.delivered.map(Id::from),
             advance,
+            letters: unit.letters.into_iter().map(LetterDbRow::of).collect::<Result<_, _>>()?,
+            settled: unit.settled.map(Id::from),
             journal: unit.unit.into(),
         })
     }
@@ -122,6 +127,8 @@ impl UnitRows {
         self.inbox.is_none()
             && self.delivered.is_none()
             && self.advance.is_none()
+            && self.letters.is_empty()
+            && self.settled.is_none()
             && self.steps.iter().all(|step| {
                 step.expected.is_none()
                     && step.timers_removed.is_empty()

@@ -7,7 +7,7 @@ macro_rules! statements {
                 use heddle_usecase::StoreError;
         use heddle_store::{Error, Id};
         use crate::schema::{
-            case_events, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,
+            case_events, dead_letters, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,
             runs, start_bindings,
         };
         use heddle_workflows::records::InboxState;
@@ -27,6 +27,13 @@ macro_rules! statements {
             if let Some(id) = rows.delivered {
                 let row = outbox::table.find((rows.tenant, id));
                 one(diesel::delete(row).execute(conn)$($wait)*?)?;
+            }
+            if let Some(id) = rows.settled {
+                let row = dead_letters::table.find((rows.tenant, id));
+                one(diesel::delete(row).execute(conn)$($wait)*?)?;
+            }
+            for letter in &rows.letters {
+                insert_into(dead_letters::table).values(letter).execute(conn)$($wait)*?;
             }
             if let Some(write) = &rows.inbox {
                 inbox(conn, rows.tenant, write)$($wait)*?;
@@ -70,7 +77,13 @@ macro_rules! statements {
             if write.next_due_at.is_none() {
                 return one(diesel::delete(present).execute(conn)$($wait)*?);
             }
-            let change = BindingAdvanced { next_due_at: &write.next_due_at, timer: &write.timer }.set();
+            let change = BindingAdvanced {
+                next_due_at: &write.next_due_at,
+                timer: &write.timer,
+                attempts: &0,
+                crashes: &0,
+            }
+            .set();
             one(diesel::update(present).set(change).execute(conn)$($wait)*?)
         }
 

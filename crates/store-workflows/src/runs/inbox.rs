@@ -1,17 +1,16 @@
-//! Events from outside, thrown messages, and what ends by itself.
+//! Events from outside, and what ends by itself.
 
-use crate::schema::{case_events, import_sources, outbox, run_subscriptions};
+use crate::schema::{case_events, import_sources};
 use diesel::NullableExpressionMethods;
-use diesel::dsl::exists;
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
 use heddle_store::{At, Db, Id, idempotency, read, write_tx};
 use heddle_usecase::StoreError;
-use heddle_workflows::records::{BindingKind, InboxEvent, InboxState, Outgoing};
+use heddle_workflows::records::{InboxEvent, InboxState};
 
-use crate::schema::{InboxDbRow, OutgoingDbRow};
-use crate::words::{InboxStateWord, KindWord};
+use crate::schema::InboxDbRow;
+use crate::words::InboxStateWord;
 
 /// One event.
 pub(crate) async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError> {
@@ -68,43 +67,6 @@ pub(crate) async fn buffered(
             None => query.filter(case_events::correlation_key.is_null()),
         };
         let rows: Vec<InboxDbRow> = query.load(conn).await?;
-        rows.into_iter().map(InboxDbRow::record).collect()
-    })
-}
-
-/// Messages and signals to be delivered.
-pub(crate) async fn outgoing(db: &Db, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
-    read!(db, |conn| {
-        let rows: Vec<OutgoingDbRow> = outbox::table
-            .order((outbox::created_at, outbox::id))
-            .limit(limit)
-            .select(OutgoingDbRow::as_select())
-            .load(conn)
-            .await?;
-        rows.into_iter().map(OutgoingDbRow::record).collect()
-    })
-}
-
-/// Kept events for which a run waits.
-pub(crate) async fn undelivered(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
-    read!(db, |conn| {
-        let same_key = run_subscriptions::correlation_key
-            .is_null()
-            .and(case_events::correlation_key.is_null())
-            .or(run_subscriptions::correlation_key
-                .is_not_null()
-                .and(case_events::correlation_key.is_not_null())
-                .and(
-                    run_subscriptions::correlation_key
-                        .assume_not_null()
-                        .eq(case_events::correlation_key.assume_not_null()),
-                ));
-        let waiting = run_subscriptions::table
-            .filter(run_subscriptions::organization_id.eq(case_events::organization_id))
-            .filter(run_subscriptions::kind.eq(KindWord(BindingKind::Message)))
-            .filter(run_subscriptions::name.eq(case_events::event_type))
-            .filter(same_key);
-        let rows: Vec<InboxDbRow> = kept!(At(now)).filter(exists(waiting)).limit(limit).load(conn).await?;
         rows.into_iter().map(InboxDbRow::record).collect()
     })
 }

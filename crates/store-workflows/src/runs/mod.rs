@@ -19,9 +19,9 @@ use heddle_store::{Db, Id, read};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
+    EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
-use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Outgoing, Run, StartBinding};
+use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Run, StartBinding};
 
 use crate::schema::RunDbRow;
 use crate::{commit, tomb};
@@ -109,18 +109,6 @@ impl RunStore for SqlRunStore {
         read!(&self.db, |conn| tombstone::exists(conn, Tombstone::of(tenant, tomb::RUN, run)).await)
     }
 
-    async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
-        waits::due_timers(&self.db, now, limit).await
-    }
-
-    async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError> {
-        waits::due_starts(&self.db, now, limit).await
-    }
-
-    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        waits::next_due(&self.db).await
-    }
-
     async fn matching<'a>(
         &self,
         tenant: TenantId,
@@ -174,14 +162,6 @@ impl RunStore for SqlRunStore {
         now: Timestamp,
     ) -> Result<Vec<InboxEvent>, StoreError> {
         inbox::buffered(&self.db, tenant, event_type, correlation_key, now).await
-    }
-
-    async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
-        inbox::outgoing(&self.db, limit).await
-    }
-
-    async fn undelivered(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
-        inbox::undelivered(&self.db, now, limit).await
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {

@@ -1,6 +1,6 @@
 //! The deletion of a workflow.
 
-use crate::schema::{import_sources, runs, workflow_sources, workflows};
+use crate::schema::{dead_letters, import_sources, runs, workflow_sources, workflows};
 use diesel::dsl::{exists, not};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
@@ -64,6 +64,10 @@ pub(crate) async fn delete(
             return Err(StoreError::Stale.into());
         }
         remove_runs!(conn, tenant, deleted_at, runs::workflow_id.eq(id));
+        let letters = dead_letters::table
+            .filter(dead_letters::organization_id.eq(tenant))
+            .filter(dead_letters::workflow_id.eq(id));
+        diesel::delete(letters).execute(conn).await?;
         let others = workflow_sources::table
             .filter(workflow_sources::organization_id.eq(import_sources::organization_id))
             .filter(workflow_sources::sha256.eq(import_sources::sha256));

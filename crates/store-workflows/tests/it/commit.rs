@@ -4,8 +4,12 @@ use heddle_kernel::{EventId, Revision, UserId, WorkflowId};
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{BindingAdvance, InboxWrite, RunStore, RunWrite, TaskChange, Transaction};
-use heddle_workflows::records::{BindingKind, InboxState, Outgoing, Run, RunState, TaskState};
+use heddle_workflows::ports::{
+    BindingAdvance, InboxWrite, Queue, RunStore, RunWrite, TaskChange, Transaction,
+};
+use heddle_workflows::records::{
+    BindingKind, InboxState, Outgoing, PendingWork, Run, RunState, TaskState, Work,
+};
 use serde_json::json;
 
 use crate::support::*;
@@ -14,7 +18,7 @@ fn duplicate(what: &str) -> StoreError {
     StoreError::Duplicate(what.to_owned())
 }
 
-fn thrown(run: &Run, name: &str) -> Outgoing {
+pub(crate) fn thrown(run: &Run, name: &str) -> Outgoing {
     Outgoing {
         tenant: run.tenant,
         id: id(EventId),
@@ -24,6 +28,7 @@ fn thrown(run: &Run, name: &str) -> Outgoing {
         correlation_key: Some("k".to_owned()),
         payload: json!([1]),
         created_at: at(0),
+        hops: 3,
     }
 }
 
@@ -61,7 +66,9 @@ async fn a_run_is_read_as_it_was_written() {
         let read = runs.load(new.tenant, new.id).await.unwrap();
         assert_eq!(format!("{read:?}"), format!("{new:?}"));
         assert_eq!(runs.task(new.tenant, task.id).await.unwrap(), *task);
-        assert_eq!(runs.outgoing(9).await.unwrap(), sent);
+        let found = pending(&db, Queue::Outbox, 0, 9).await;
+        let found: Vec<_> = found.into_iter().map(|one| one.work).collect();
+        assert_eq!(found, sent.into_iter().map(Work::Thrown).collect::<Vec<_>>());
         let slices = runs.events(new.tenant, new.id, 0, 9).await.unwrap();
         assert_eq!((slices.len(), slices[0].first_sequence, slices[0].last_sequence), (1, 1, 2));
         assert_eq!(slices[0].events, b"[{\"sequence\":1},{\"sequence\":2}]");
@@ -106,8 +113,8 @@ async fn a_step_changes_the_run_and_what_it_waits_for() {
         commit(&runs, unit_of(second)).await.unwrap();
         let read = runs.load(first.tenant, first.id).await.unwrap();
         assert_eq!(format!("{read:?}"), format!("{next:?}"));
-        let due = runs.due_timers(at(99), 9).await.unwrap();
-        assert_eq!((due.len(), due[0].due_at), (1, at(9)));
+        let due = pending(&db, Queue::Timers, 99, 9).await;
+        assert_eq!((due.len(), timer_of(&due[0]).due_at), (1, at(9)));
         assert_eq!(count(&db, "run_subscriptions").await, 0);
         let done = runs.task(first.tenant, task).await.unwrap();
         assert_eq!((done.state, done.ended_at, done.completed_by), (TaskState::Completed, Some(at(3)), by));
@@ -294,7 +301,7 @@ async fn a_thrown_message_is_delivered_once() {
         commit(&runs, unit_of(write)).await.unwrap();
         let deliver = || Transaction { delivered: Some(sent.id), ..unit_of(begin(run(&flow))) };
         assert_eq!(runs.commit(vec![deliver(), deliver()]).await, [Ok(()), Err(StoreError::Stale)]);
-        assert!(runs.outgoing(9).await.unwrap().is_empty());
+        assert!(pending(&db, Queue::Outbox, 9, 9).await.is_empty());
         assert_eq!(count(&db, "runs").await, 2);
     });
 }
@@ -317,13 +324,14 @@ async fn a_timer_start_moves_on_once_per_slot() {
         };
         commit(&runs, fire(&slot, Some(20))).await.unwrap();
         assert_eq!(commit(&runs, fire(&slot, Some(20))).await, Err(StoreError::Stale));
-        let due = runs.due_starts(at(20), 9).await.unwrap();
+        let due = pending(&db, Queue::Starts, 20, 9).await;
+        let [PendingWork { work: Work::TimerStart(moved), .. }] = &due[..] else { panic!("{due:?}") };
         assert_eq!(
-            (due.len(), due[0].next_due_at, &due[0].timer),
+            (due.len(), moved.next_due_at, &moved.timer),
             (1, Some(at(20)), &Some(json!({"left": 1})))
         );
-        commit(&runs, fire(&due[0], None)).await.unwrap();
-        assert_eq!(runs.next_due().await.unwrap(), None);
+        commit(&runs, fire(moved, None)).await.unwrap();
+        assert!(pending(&db, Queue::Starts, 99, 9).await.is_empty());
         assert_eq!(count(&db, "runs").await, 2);
         let nothing = Transaction { runs: Vec::new(), unit: Journal::default(), ..fire(&slot, None) };
         assert_eq!(commit(&runs, nothing).await, Err(StoreError::Stale));

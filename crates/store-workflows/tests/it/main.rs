@@ -7,4 +7,5 @@ mod lists;
 mod runs;
 mod support;
 mod tasks;
+mod work;
 mod workflows;

@@ -1,11 +1,14 @@
 //! Removal of runs, and what they wait for.
 
 use heddle_kernel::UserId;
+use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, WorkflowStore, WorkflowWrite};
-use heddle_workflows::records::{BindingKind, HumanTask, Workflow, WorkflowState};
+use heddle_workflows::ports::{
+    Queue, RunStore, RunWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
+};
+use heddle_workflows::records::{BindingKind, HumanTask, Work, Workflow, WorkflowState};
 
 use crate::support::*;
 
@@ -97,32 +100,34 @@ async fn a_large_slice_is_read_alone() {
 async fn due_timers_come_earliest_first_over_all_organisations() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
-        assert_eq!(runs.next_due().await.unwrap(), None);
+        let work = SqlWorkStore::new(db.clone());
+        let next = async |queue| work.next_due(queue, at(0)).await.unwrap();
+        assert_eq!((next(Queue::Timers).await, next(Queue::Starts).await), (None, None));
         for (slug, due) in [("a", [30, 10]), ("b", [20, 40])] {
             let flow = published(&workflows, tenant(), slug).await;
             let timers_added = vec![timer("t0", at(due[0])), timer("t1", at(due[1]))];
             commit(&runs, unit_of(RunWrite { timers_added, ..begin(run(&flow)) })).await.unwrap();
         }
         let seconds = |now, limit| {
-            let runs = &runs;
+            let db = &db;
             async move {
-                let due = runs.due_timers(at(now), limit).await.unwrap();
-                due.iter().map(|timer| timer.due_at).collect::<Vec<_>>()
+                let due = pending(db, Queue::Timers, now, limit).await;
+                due.iter().map(|one| timer_of(one).due_at).collect::<Vec<_>>()
             }
         };
         assert_eq!(seconds(30, 9).await, [at(10), at(20), at(30)]);
-        assert_eq!(seconds(30, 2).await, [at(10), at(20)]);
         assert!(seconds(9, 9).await.is_empty());
-        assert_eq!(runs.next_due().await.unwrap(), Some(at(10)));
+        assert_eq!(next(Queue::Timers).await, Some(at(10)));
 
         let flow = published(&workflows, tenant(), "c").await;
         let mut slot = binding(&flow, BindingKind::Timer, "");
         slot.next_due_at = Some(at(5));
         let listener = binding(&flow, BindingKind::Message, "m");
         bind(&workflows, &flow, &[slot.clone(), listener]).await;
-        assert_eq!(runs.next_due().await.unwrap(), Some(at(5)));
-        assert_eq!(runs.due_starts(at(5), 9).await.unwrap(), [slot]);
-        assert!(runs.due_starts(at(4), 9).await.unwrap().is_empty());
+        assert_eq!(next(Queue::Starts).await, Some(at(5)));
+        let found = pending(&db, Queue::Starts, 5, 9).await;
+        assert_eq!(found.iter().map(|one| one.work.clone()).collect::<Vec<_>>(), [Work::TimerStart(slot)]);
+        assert!(pending(&db, Queue::Starts, 4, 9).await.is_empty());
     });
 }
 

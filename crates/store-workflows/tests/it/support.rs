@@ -10,12 +10,14 @@ use heddle_kernel::{
     UserId, WorkflowId,
 };
 use heddle_store::{Db, read, write_tx};
-use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
+use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
-use heddle_workflows::ports::{RunStore, RunWrite, Transaction, WorkflowStore, WorkflowWrite};
+use heddle_workflows::ports::{
+    Queue, RunStore, RunWrite, Transaction, Turn, WorkStore, WorkflowStore, WorkflowWrite,
+};
 use heddle_workflows::records::{
-    BindingKind, Draft, HumanTask, InboxEvent, InboxState, Run, RunState, StartBinding, SubscriptionRow,
-    TaskState, TimerRow, TriggerKind, TriggerRecord, Workflow, WorkflowState,
+    BindingKind, Draft, HumanTask, InboxEvent, InboxState, PendingWork, Run, RunState, StartBinding,
+    SubscriptionRow, TaskState, TimerRow, TriggerKind, TriggerRecord, Workflow, WorkflowState,
 };
 use serde_json::json;
 
@@ -279,6 +281,20 @@ pub(crate) fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBind
         name: name.to_owned(),
         next_due_at: None,
         timer: None,
+    }
+}
+
+/// What may be tried of a queue at an instant, in seconds.
+pub(crate) async fn pending(db: &Db, queue: Queue, now: i64, limit: i64) -> Vec<PendingWork> {
+    let turn = Turn { limit, share: limit, after: None };
+    SqlWorkStore::new(db.clone()).pending(queue, at(now), turn).await.unwrap()
+}
+
+/// The timer of a piece of work.
+pub(crate) fn timer_of(one: &PendingWork) -> &heddle_workflows::records::DueTimer {
+    match &one.work {
+        heddle_workflows::records::Work::Timer(timer) => timer,
+        other => panic!("{other:?}"),
     }
 }
 

@@ -10,8 +10,8 @@ use heddle_usecase::StoreError;
 use serde_json::Value;
 
 use crate::records::{
-    BindingKind, HumanTask, InboxEvent, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState,
-    TimerRow,
+    BindingKind, DeadLetter, HumanTask, InboxEvent, Outgoing, Run, RunState, StartBinding, SubscriptionRow,
+    TaskState, TimerRow,
 };
 
 /// The order of a list of runs.
@@ -126,21 +126,12 @@ pub struct Transaction {
     pub delivered: Option<EventId>,
     /// A timer start that fired hereby.
     pub advance: Option<BindingAdvance>,
+    /// Work that is set aside hereby.
+    pub letters: Vec<DeadLetter>,
+    /// A dead letter that is settled hereby: it goes; `Stale` when it is gone.
+    pub settled: Option<EventId>,
     /// The audit event and the idempotency record.
     pub unit: Journal,
-}
-
-/// A timer whose time has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DueTimer {
-    /// The organisation.
-    pub tenant: TenantId,
-    /// The run.
-    pub run: RunId,
-    /// The timer.
-    pub timer_id: String,
-    /// Due time of the timer.
-    pub due_at: Timestamp,
 }
 
 /// A subscription that an event matches.
@@ -215,12 +206,6 @@ pub trait RunStore: Send + Sync {
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError>;
     /// Whether there was such a run and it was removed.
     async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError>;
-    /// Timers due at `now`, the earliest first, over all tenants.
-    async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError>;
-    /// Timer starts due at `now`, the earliest first, over all tenants.
-    async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError>;
-    /// Earliest due time of a timer or timer start.
-    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
     /// Subscriptions that match an event: a message by name and key (none matches none), a signal by name.
     async fn matching<'a>(
         &self,
@@ -260,10 +245,6 @@ pub trait RunStore: Send + Sync {
         correlation_key: Option<&'a str>,
         now: Timestamp,
     ) -> Result<Vec<InboxEvent>, StoreError>;
-    /// Thrown messages and signals that are still to be delivered, the oldest first, over all tenants.
-    async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError>;
-    /// Kept events that a subscription waits for (left behind by a crash), over all tenants.
-    async fn undelivered(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError>;
     /// Ends what is over: kept events past their time, unclaimed files, old idempotency records. Returns how many.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -94,8 +94,11 @@ impl Runs {
             if let Some(due) = one.due {
                 self.ports.hub.timer_set(due);
             }
-            if one.thrown || one.listens {
+            if one.thrown {
                 self.ports.hub.outbox_changed();
+            }
+            if one.listens {
+                self.ports.hub.message_awaited();
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //! listens, or kept for the first that will wait. Each is one transaction.
 
 use heddle_engine::{Command, Trigger};
-use heddle_kernel::{EventId, RunId, TenantId, Timestamp};
+use heddle_kernel::{EventId, RunId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
 use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
@@ -11,7 +11,10 @@ use serde_json::{Map, Value, json};
 use super::{BUFFER_SECONDS, Runs};
 use crate::plan::{Initiator, NewInstance};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
-use crate::records::{BindingKind, InboxEvent, InboxState, Outgoing, Run, StartBinding, TriggerRecord};
+use crate::records::{
+    BindingKind, DeadLetter, InboxEvent, InboxState, Outgoing, RefusedStart, Run, SetAsideReason,
+    StartBinding, Tries, TriggerRecord, Work, WorkKey,
+};
 use crate::{JournalFor, Problem, UseCaseError};
 use heddle_usecase::canonical_sha256;
 
@@ -66,7 +69,7 @@ impl Runs {
     /// Takes an event from outside.
     ///
     /// # Errors
-    /// `Conflict` (`idempotencyKeyReused`) when the key stands for another body; `Unavailable`.
+    /// `Conflict` (`idempotencyKeyReused`) when the key stands for another body; `RateLimited`; `Unavailable`.
     pub async fn receive(
         &self,
         _: &AuthorizedKind<CaseEventCreate>,
@@ -74,6 +77,7 @@ impl Runs {
         sent: CaseEvent,
         record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
+        self.ports.limits.messages.take(context.tenant(), context.now())?;
         let body = json!({ "k": sent.correlation_key, "t": sent.event_type, "p": sent.payload });
         let event = InboxEvent {
             correlation_key: Some(sent.correlation_key),
@@ -97,6 +101,7 @@ impl Runs {
         sent: SignalCall,
         record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
+        self.ports.limits.messages.take(context.tenant(), context.now())?;
         let fresh = || self.ports.ids.next(context.now()).to_string();
         // Keys of signals are kept apart from those of case events by their prefix.
         let key = format!("signal:{}", sent.idempotency_key.clone().unwrap_or_else(fresh));
@@ -153,9 +158,12 @@ impl Runs {
             keep: thrown.kind == BindingKind::Message,
         };
         match self.take(inbound, &|_: &InboxEvent| heddle_usecase::Journal::default()).await {
+            // Another node delivered it: nothing is left of the row.
+            Ok(Received { replayed: true, .. }) => {
+                let key = WorkKey::Thrown(thrown.tenant, thrown.id);
+                Ok(self.ports.work.forget(&key).await?)
+            }
             Ok(_) => Ok(()),
-            // Another node delivered it.
-            Err(UseCaseError::Conflict(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -187,7 +195,15 @@ impl Runs {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Err(busy())
+    }
+
+    /// The same for an event that was just kept: what fails is tried again in the background.
+    async fn deliver_at_once(&self, event: &InboxEvent) -> Result<(), UseCaseError> {
+        match self.deliver_kept(event).await {
+            Err(error @ UseCaseError::Unavailable(_)) => Err(error),
+            Err(_) | Ok(()) => Ok(()),
+        }
     }
 
     fn inbox_event(&self, context: &RequestContext, idempotency_key: String, body: &Value) -> InboxEvent {
@@ -221,7 +237,7 @@ impl Runs {
                 Ok(event) => {
                     if event.state == InboxState::Buffered {
                         // A run may have begun to wait between the look and the commit.
-                        self.deliver_kept(&event).await?;
+                        self.deliver_at_once(&event).await?;
                     }
                     return Ok(Received { event, replayed: false });
                 }
@@ -229,7 +245,7 @@ impl Runs {
                 Err(Failed::Final(error)) => return Err(error),
             }
         }
-        Err(UseCaseError::conflict("busy", "The runs that wait for it change too fast; try again."))
+        Err(busy())
     }
 
     async fn try_take(
@@ -248,13 +264,16 @@ impl Runs {
         let held = self.locks.hold_all(matches.iter().map(|found| found.run).collect()).await;
         let mut runs = self.deliver_to_all(&event, inbound.kind, &matches, by).await?;
         // A signal also starts what it can start; a message only when nobody waited for it.
+        let mut letters = Vec::new();
         if runs.is_empty() || inbound.kind == BindingKind::Signal {
-            runs.extend(self.starts(&event, inbound, by).await?);
+            let starts = self.starts(&event, inbound.kind, inbound.name, by).await?;
+            runs.extend(starts.begun);
+            letters = starts.refused;
         }
         event.run_ids = runs.iter().map(|write| write.run.id).collect();
         event.run_ids.sort_unstable();
         event.run_ids.dedup();
-        if event.run_ids.is_empty() {
+        if event.run_ids.is_empty() && letters.is_empty() {
             event.state = if inbound.keep { InboxState::Buffered } else { InboxState::Expired };
             event.expires_at = inbound.keep.then(|| event.received_at.plus_seconds(BUFFER_SECONDS));
         }
@@ -263,8 +282,9 @@ impl Runs {
             runs,
             inbox: Some(InboxWrite::Insert(event.clone())),
             delivered: inbound.thrown.map(|(id, _)| id),
-            advance: None,
+            letters,
             unit: record(&event),
+            ..Transaction::default()
         };
         self.commit(unit).await?;
         drop(held);
@@ -333,58 +353,99 @@ impl Runs {
         first.followed_by(second)
     }
 
+    /// Runs that an event begins. A start that refuses it does so for itself alone and becomes a dead letter.
     async fn starts(
         &self,
         event: &InboxEvent,
-        inbound: &Inbound<'_>,
+        kind: BindingKind,
+        name: &str,
         by: Initiator,
-    ) -> Result<Vec<RunWrite>, UseCaseError> {
-        let mut writes = Vec::new();
-        for binding in self.ports.runs.matching_starts(event.tenant, inbound.kind, inbound.name).await? {
-            let record = trigger_record(&binding, inbound, event.id);
-            let mut beginning = NewInstance::of(&binding, trigger(&binding, inbound), record);
-            beginning.request.input = input(&event.payload);
-            beginning.request.correlation_key = event.correlation_key.clone();
-            writes.push(self.begin(beginning, by).await?);
+    ) -> Result<Starts, UseCaseError> {
+        let mut starts = Starts::default();
+        for binding in self.ports.runs.matching_starts(event.tenant, kind, name).await? {
+            match self.begin_by(&binding, event, by).await {
+                Ok(write) => starts.begun.push(write),
+                Err(error) if is_of_the_start(&error) => {
+                    starts.refused.push(self.refused_start(binding, event, &error, by.now));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(writes)
+        Ok(starts)
     }
 
-    /// Delivery of thrown messages, and of kept events whose takers wait. One that fails stays to be tried again and
-    /// stops none behind it; the first error stands for all.
-    ///
-    /// # Errors
-    /// `Unavailable`, with which it ends at once; `Internal`; `Invalid` where a start's schema refuses a payload.
-    pub async fn deliver_pending(&self, now: Timestamp, limit: i64) -> Result<usize, UseCaseError> {
-        let outgoing = self.ports.runs.outgoing(limit).await?;
-        let mut first = Ok(());
-        for thrown in &outgoing {
-            first = first.and(of_one("message", thrown.tenant, thrown.id, self.deliver(thrown).await)?);
+    /// The rows of a run that an event begins.
+    pub(super) async fn begin_by(
+        &self,
+        binding: &StartBinding,
+        event: &InboxEvent,
+        by: Initiator,
+    ) -> Result<RunWrite, UseCaseError> {
+        let record = TriggerRecord {
+            kind: binding.kind.into(),
+            name: Some(binding.name.clone()),
+            node_id: Some(binding.node_id.clone()),
+            event_id: Some(event.id),
+        };
+        let mut beginning = NewInstance::of(binding, trigger(binding), record);
+        beginning.request.input = input(&event.payload);
+        beginning.request.correlation_key = event.correlation_key.clone();
+        self.begin(beginning, by).await
+    }
+
+    fn refused_start(
+        &self,
+        binding: StartBinding,
+        event: &InboxEvent,
+        error: &UseCaseError,
+        now: Timestamp,
+    ) -> DeadLetter {
+        let message = error.in_words();
+        tracing::warn!(
+            organization = %event.tenant, workflow = %binding.workflow, event = %event.id, message,
+            "a start refused its event; it is a dead letter"
+        );
+        DeadLetter {
+            tenant: event.tenant,
+            id: EventId(self.ports.ids.next(now)),
+            workflow: Some(binding.workflow),
+            run: None,
+            reason: SetAsideReason::Refused,
+            message,
+            tries: Tries { attempts: 1, crashes: 0 },
+            created_at: now,
+            work: Work::Start(Box::new(RefusedStart { binding, event: event.clone() })),
         }
-        let undelivered = self.ports.runs.undelivered(now, limit).await?;
-        for event in &undelivered {
-            first = first.and(of_one("event", event.tenant, event.id, self.deliver_kept(event).await)?);
-        }
-        first.map(|()| outgoing.len() + undelivered.len())
     }
 }
 
-/// Outcome of one row, told to the operator where it failed: an error of its own is that row's, one of the database
-/// is everybody's.
-fn of_one(
-    what: &str,
-    tenant: TenantId,
-    id: EventId,
-    delivered: Result<(), UseCaseError>,
-) -> Result<Result<(), UseCaseError>, UseCaseError> {
-    match delivered {
-        Err(error @ UseCaseError::Unavailable(_)) => Err(error),
-        Err(error) => {
-            tracing::warn!(what, organization = %tenant, %id, %error, "not delivered; it is tried again");
-            Ok(Err(error))
-        }
-        Ok(()) => Ok(Ok(())),
+/// Starts of one event: what began, and what refused it.
+#[derive(Default)]
+struct Starts {
+    begun: Vec<RunWrite>,
+    refused: Vec<DeadLetter>,
+}
+
+/// Whether an error is about this start and no other: what is busy, or not there for the moment, is tried again with
+/// the whole event.
+fn is_of_the_start(error: &UseCaseError) -> bool {
+    match error {
+        UseCaseError::NotFound
+        | UseCaseError::Invalid(_)
+        | UseCaseError::Conflict(_)
+        | UseCaseError::Forbidden(_)
+        | UseCaseError::Unauthenticated
+        | UseCaseError::Internal(_) => true,
+        UseCaseError::LimitReached { .. }
+        | UseCaseError::Throttled { .. }
+        | UseCaseError::RateLimited { .. }
+        | UseCaseError::Busy
+        | UseCaseError::Unavailable(_) => false,
     }
+}
+
+fn busy() -> UseCaseError {
+    UseCaseError::conflict("busy", "The runs that wait for it change too fast; try again.")
 }
 
 /// Failure of one try.
@@ -431,20 +492,11 @@ fn delivery(kind: BindingKind, subscription: &str, payload: Value) -> Option<Com
     })
 }
 
-fn trigger(binding: &StartBinding, inbound: &Inbound<'_>) -> Trigger {
-    let (name, node_id) = (inbound.name.to_owned(), binding.node_id.clone());
-    match inbound.kind {
+fn trigger(binding: &StartBinding) -> Trigger {
+    let (name, node_id) = (binding.name.clone(), binding.node_id.clone());
+    match binding.kind {
         BindingKind::Signal => Trigger::Signal { name, node_id },
         BindingKind::Message | BindingKind::Timer => Trigger::Message { name, node_id },
-    }
-}
-
-fn trigger_record(binding: &StartBinding, inbound: &Inbound<'_>, event: EventId) -> TriggerRecord {
-    TriggerRecord {
-        kind: inbound.kind.into(),
-        name: Some(inbound.name.to_owned()),
-        node_id: Some(binding.node_id.clone()),
-        event_id: Some(event),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Due work: timers of runs and timer starts.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use heddle_bpmn_graph::Schedule;
 use heddle_engine::{Command, Trigger};
 use heddle_usecase::Journal;
@@ -8,8 +10,8 @@ use heddle_usecase::StoreError;
 use super::Runs;
 use crate::UseCaseError;
 use crate::plan::{Initiator, NewInstance};
-use crate::ports::{BindingAdvance, DueTimer, Transaction};
-use crate::records::{Run, StartBinding, TriggerKind, TriggerRecord};
+use crate::ports::{BindingAdvance, Transaction};
+use crate::records::{DueTimer, Run, StartBinding, TriggerKind, TriggerRecord, WorkKey};
 
 impl Runs {
     /// Fires a timer of a run. A timer that fired already or was withdrawn is passed over, so that it fires once.
@@ -20,18 +22,28 @@ impl Runs {
         let by = Initiator { now: self.ports.clock.now().max(due.due_at), user: None };
         let key = match self.ports.runs.load(due.tenant, due.run).await {
             Ok(run) => run.key(),
-            Err(StoreError::NotFound) => return Ok(()),
+            Err(StoreError::NotFound) => return self.forget(due).await,
             Err(error) => return Err(error.into()),
         };
+        let gone = AtomicBool::new(false);
         let choose = |run: &Run| {
             let set = run.snapshot.timers().into_iter().any(|timer| timer.id.to_string() == due.timer_id);
             match due.timer_id.parse() {
                 Ok(timer_id) if set => Ok(Some(Command::FireTimer { timer_id })),
-                _ => Ok(None),
+                Ok(_) | Err(_) => {
+                    gone.store(true, Ordering::Relaxed);
+                    Ok(None)
+                }
             }
         };
         self.advance(&key, by, choose, &|_: &Run| Journal::default()).await?;
-        Ok(())
+        if gone.load(Ordering::Relaxed) { self.forget(due).await } else { Ok(()) }
+    }
+
+    /// Removes the row of a timer that its run does not have, which would be due for ever.
+    async fn forget(&self, due: &DueTimer) -> Result<(), UseCaseError> {
+        let key = WorkKey::Timer(due.tenant, due.run, due.timer_id.clone());
+        Ok(self.ports.work.forget(&key).await?)
     }
 
     /// Starts a run by a timer start and moves the timer to its next slot, both or neither.

@@ -2,6 +2,7 @@
 
 mod advance;
 mod correlation;
+mod dead_letters;
 mod decide;
 mod due;
 mod locks;
@@ -20,8 +21,9 @@ use std::sync::Arc;
 
 use heddle_kernel::{Clock, IdSource};
 
+use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Committer, Notifier, RunStore, WorkflowStore};
+use crate::ports::{Committer, Notifier, RunStore, WorkStore, WorkflowStore};
 
 /// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
@@ -31,6 +33,8 @@ pub const BUFFER_SECONDS: i64 = 24 * 3600;
 pub struct RunPorts {
     /// Store from which runs are read.
     pub runs: Arc<dyn RunStore>,
+    /// Store of background work and dead letters.
+    pub work: Arc<dyn WorkStore>,
     /// Group commit through which runs are written.
     pub committer: Arc<dyn Committer>,
     /// Receiver of the notices after a commit.
@@ -41,6 +45,8 @@ pub struct RunPorts {
     pub models: Arc<CompiledVersions>,
     /// New ids.
     pub ids: Arc<dyn IdSource>,
+    /// Rates of each organisation.
+    pub limits: Arc<Limits>,
     /// The present time, for what no caller asked for.
     pub clock: Arc<dyn Clock>,
 }

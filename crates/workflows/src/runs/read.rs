@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use heddle_bpmn_graph::Graph;
-use heddle_kernel::{Cursor, Page, PageRequest};
+use heddle_kernel::{Cursor, Page, PageRequest, RunId, TenantId};
 use heddle_policy::capability::{RunList, RunRead};
 use heddle_policy::{Authorized, AuthorizedListWithin, Key, RequestContext, resource};
 use serde::Deserialize;
@@ -105,6 +105,14 @@ impl Reading<'_> {
 }
 
 impl Runs {
+    /// Key of a run, for work that names nothing else.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn key_of(&self, tenant: TenantId, run: RunId) -> Result<Key<resource::Run>, UseCaseError> {
+        Ok(self.ports.runs.load(tenant, run).await?.key())
+    }
+
     /// A page of a workflow's runs that the caller may read.
     ///
     /// # Errors

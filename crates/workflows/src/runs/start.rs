@@ -18,7 +18,7 @@ impl Runs {
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`notPublished`, `archived`); `Invalid` for an input that the start event's schema does
-    /// not allow, an unknown version, process or start event.
+    /// not allow, an unknown version, process or start event; `RateLimited`.
     pub async fn start(
         &self,
         authorized: &Authorized<WorkflowRun>,
@@ -27,6 +27,7 @@ impl Runs {
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
         let workflow = authorized.id();
+        self.ports.limits.starts.take(context.tenant(), context.now())?;
         let (state, published) = self.ports.workflows.standing(context.tenant(), workflow).await?;
         let version = match (state, request.version, published) {
             (WorkflowState::Archived, ..) => {

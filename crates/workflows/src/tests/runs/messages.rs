@@ -195,12 +195,12 @@ async fn a_kept_event_goes_to_the_first_run_that_waits_for_it() {
     let workflow = world.published("w", &receive()).await;
     let run = world.start(workflow, order("order-1")).await;
     let late = world.start(workflow, order("order-1")).await;
-    assert_eq!(world.runs.deliver_pending(NOW, 10).await.unwrap(), 1);
+    assert_eq!(world.deliver().await.unwrap(), 1);
     let states = [run.id, late.id].map(|id| world.memory.run(id).state);
     assert_eq!(states, [RunState::Completed, RunState::Waiting], "one event, one run");
     let told = world.memory.0.lock().inbox[0].clone();
     assert_eq!((told.id, told.state, told.run_ids), (kept.id, InboxState::Consumed, vec![run.id]));
-    assert_eq!(world.runs.deliver_pending(NOW, 10).await.unwrap(), 0);
+    assert_eq!(world.deliver().await.unwrap(), 0);
     let again = send(&world, paid("k1", "order-1")).await.unwrap();
     assert!(again.replayed, "its key is used up");
     assert_eq!(world.memory.run(late.id).state, RunState::Waiting);
@@ -212,8 +212,8 @@ async fn an_expired_event_is_given_to_nobody() {
     send(&world, paid("k1", "order-1")).await.unwrap();
     let workflow = world.published("w", &receive()).await;
     let run = world.start(workflow, order("order-1")).await;
-    let after = NOW.plus_seconds(BUFFER_SECONDS);
-    assert_eq!(world.runs.deliver_pending(after, 10).await.unwrap(), 0);
+    world.clock.advance_millis(BUFFER_SECONDS * 1000);
+    assert_eq!(world.deliver().await.unwrap(), 0);
     assert_eq!(world.memory.run(run.id).state, RunState::Waiting);
 }
 
@@ -278,6 +278,6 @@ async fn a_held_run_gets_its_message_when_it_is_resumed() {
     decide(DecisionKind::Suspend).await;
     assert_eq!(send(&world, paid("k1", "order-1")).await.unwrap().event.state, InboxState::Buffered);
     decide(DecisionKind::Resume).await;
-    assert_eq!(world.runs.deliver_pending(NOW, 10).await.unwrap(), 1);
+    assert_eq!(world.deliver().await.unwrap(), 1);
     assert_eq!(world.memory.run(run.id).state, RunState::Completed);
 }

@@ -7,6 +7,7 @@ mod delivery;
 mod endings;
 mod history;
 mod messages;
+mod setbacks;
 mod signals;
 mod start;
 mod timers;

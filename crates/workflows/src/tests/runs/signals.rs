@@ -100,7 +100,7 @@ async fn a_signal_that_nobody_hears_is_not_kept() {
     assert_eq!((unheard.state, unheard.expires_at, unheard.run_ids.len()), (InboxState::Expired, None, 0));
     let workflow = world.published("w", &listening()).await;
     let run = world.start(workflow, StartRun::default()).await;
-    world.runs.deliver_pending(unheard.received_at, 10).await.unwrap();
+    world.deliver().await.unwrap();
     assert_eq!(world.memory.run(run.id).state, RunState::Waiting, "it listens from now on");
 }
 

@@ -5,8 +5,8 @@ use heddle_usecase::StoreError;
 use serde_json::{Value, json};
 
 use crate::UseCaseError;
-use crate::ports::{DueTimer, RunStore as _};
-use crate::records::{Draft, RunState, StartBinding};
+use crate::ports::{Queue, Turn, WorkStore as _};
+use crate::records::{Draft, DueTimer, PendingWork, RunState, StartBinding, Work};
 use crate::tests::support::{NOW, Notice, World, chain, event, model, uuid};
 
 fn waiting() -> Value {
@@ -21,14 +21,26 @@ fn hourly(cycle: &str) -> Value {
     )
 }
 
+const EVERYTHING: Turn = Turn { limit: 10, share: 10, after: None };
+
 async fn due(world: &World) -> Vec<DueTimer> {
     let now = heddle_kernel::Clock::now(&*world.clock);
-    world.memory.due_timers(now, 10).await.unwrap()
+    let pending = world.memory.pending(Queue::Timers, now, EVERYTHING).await.unwrap();
+    let timer = |one: PendingWork| match one.work {
+        Work::Timer(timer) => timer,
+        other => panic!("{other:?}"),
+    };
+    pending.into_iter().map(timer).collect()
 }
 
 async fn due_starts(world: &World) -> Vec<StartBinding> {
     let now = heddle_kernel::Clock::now(&*world.clock);
-    world.memory.due_starts(now, 10).await.unwrap()
+    let pending = world.memory.pending(Queue::Starts, now, EVERYTHING).await.unwrap();
+    let start = |one: PendingWork| match one.work {
+        Work::TimerStart(binding) => binding,
+        other => panic!("{other:?}"),
+    };
+    pending.into_iter().map(start).collect()
 }
 
 const HOUR: i64 = 3_600_000;
@@ -58,6 +70,7 @@ async fn a_timer_that_is_gone_is_passed_over() {
         tenant: world.memory.0.lock().runs.values().next().unwrap().tenant,
         run,
         timer_id: id.to_owned(),
+        node_id: "wait".to_owned(),
         due_at: NOW,
     };
     for gone in [timer(RunId(uuid(9)), "n1"), timer(run.id, "n999"), timer(run.id, "no id")] {

@@ -1,20 +1,21 @@
 //! Stores and group commit in memory; they can be told to fail.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use async_trait::async_trait;
 use heddle_kernel::{RunId, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_usecase::{Journal, StoreError};
 use parking_lot::Mutex;
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::ports::WorkflowFilter;
 use crate::ports::{
-    Committer, EventSlice, InboxWrite, RunFilter, RunWrite, TaskChange, TaskFilter, Transaction,
+    Committer, EventSlice, InboxWrite, Queue, RunFilter, RunWrite, TaskChange, TaskFilter, Transaction,
 };
 use crate::records::{
-    Draft, HumanTask, ImportSource, InboxEvent, InboxState, Outgoing, Run, StartBinding, SubscriptionRow,
-    TimerRow, Version, Workflow,
+    DeadLetter, Draft, HumanTask, ImportSource, InboxEvent, InboxState, Outgoing, Run, StartBinding,
+    SubscriptionRow, TimerRow, Tries, Version, WorkKey, WorkMark, Workflow,
 };
 
 /// A workflow with all that belongs to it.
@@ -42,6 +43,11 @@ pub(crate) struct Tables {
     pub tasks: Vec<HumanTask>,
     pub inbox: Vec<InboxEvent>,
     pub outgoing: Vec<Outgoing>,
+    /// Tries of background work, and the instant before which it is not tried again.
+    pub tried: HashMap<WorkKey, (Tries, Timestamp)>,
+    pub marks: HashMap<(Uuid, Queue), WorkMark>,
+    pub marks_written: usize,
+    pub letters: Vec<DeadLetter>,
     /// The units that were committed, in order.
     pub commits: Vec<Transaction>,
     /// The journals that were written with changes, in order.
@@ -122,6 +128,8 @@ impl Tables {
             None => {}
         }
         self.outgoing.retain(|thrown| Some(thrown.id) != unit.delivered);
+        self.letters.retain(|letter| Some(letter.id) != unit.settled);
+        self.letters.extend(unit.letters.iter().cloned());
         if let Some(advance) = &unit.advance {
             for binding in self.bindings.iter_mut().filter(|binding| **binding == advance.binding) {
                 binding.next_due_at = advance.next_due_at;
@@ -148,7 +156,8 @@ impl Tables {
         let thrown_fits = unit.delivered.is_none_or(|id| self.outgoing.iter().any(|thrown| thrown.id == id));
         let advance_fits =
             unit.advance.as_ref().is_none_or(|advance| self.bindings.contains(&advance.binding));
-        let all = unit.runs.iter().all(fits) && inbox_fits && thrown_fits && advance_fits;
+        let letter_fits = unit.settled.is_none_or(|id| self.letters.iter().any(|letter| letter.id == id));
+        let all = unit.runs.iter().all(fits) && inbox_fits && thrown_fits && advance_fits && letter_fits;
         if all { Ok(()) } else { Err(StoreError::Stale) }
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod definitions;
 pub(crate) mod memory;
 mod run_store;
+mod work_store;
 mod workflow_store;
 pub(crate) mod world;
 

@@ -6,10 +6,8 @@ use heddle_policy::{AccessFilter, Key, resource};
 use heddle_usecase::{Journal, StoreError};
 
 use super::memory::{Memory, Tables};
-use crate::ports::{DueTimer, EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction};
-use crate::records::{
-    BindingKind, HumanTask, InboxEvent, InboxState, Outgoing, Run, StartBinding, WorkflowState,
-};
+use crate::ports::{EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction};
+use crate::records::{BindingKind, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState};
 
 impl Tables {
     fn run_of(&self, tenant: TenantId, id: RunId) -> Result<&Run, StoreError> {
@@ -20,7 +18,12 @@ impl Tables {
         self.tasks.iter().find(|task| task.id == id && task.tenant == tenant).ok_or(StoreError::NotFound)
     }
 
-    fn listening(&self, kind: BindingKind, name: &str, key: Option<&str>) -> Vec<MatchedSubscription> {
+    pub(crate) fn listening(
+        &self,
+        kind: BindingKind,
+        name: &str,
+        key: Option<&str>,
+    ) -> Vec<MatchedSubscription> {
         let matches = self.subscriptions.iter().filter(|(_, row)| {
             let same_key =
                 kind == BindingKind::Signal || (key.is_some() && row.correlation_key.as_deref() == key);
@@ -96,33 +99,6 @@ impl RunStore for Memory {
 
     async fn was_purged(&self, _: TenantId, run: RunId) -> Result<bool, StoreError> {
         Ok(self.0.lock().purged.contains(&run))
-    }
-
-    async fn due_timers(&self, now: Timestamp, limit: i64) -> Result<Vec<DueTimer>, StoreError> {
-        let tables = self.0.lock();
-        let due = tables.timers.iter().filter(|(_, row)| row.due_at <= now);
-        let due = due.map(|(run, row)| DueTimer {
-            tenant: tables.runs[run].tenant,
-            run: *run,
-            timer_id: row.timer_id.clone(),
-            due_at: row.due_at,
-        });
-        let mut due: Vec<DueTimer> = due.collect();
-        due.sort_by_key(|timer| timer.due_at);
-        due.truncate(usize::try_from(limit).unwrap());
-        Ok(due)
-    }
-
-    async fn due_starts(&self, now: Timestamp, limit: i64) -> Result<Vec<StartBinding>, StoreError> {
-        let tables = self.0.lock();
-        let due = tables.bindings.iter().filter(|binding| binding.next_due_at.is_some_and(|due| due <= now));
-        Ok(due.take(usize::try_from(limit).unwrap()).cloned().collect())
-    }
-
-    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        let tables = self.0.lock();
-        let timers = tables.timers.iter().map(|(_, row)| row.due_at);
-        Ok(timers.chain(tables.bindings.iter().filter_map(|binding| binding.next_due_at)).min())
     }
 
     async fn matching<'a>(
@@ -206,23 +182,6 @@ impl RunStore for Memory {
                 && event.expires_at.is_some_and(|end| end > now)
         });
         Ok(kept.cloned().collect())
-    }
-
-    async fn outgoing(&self, limit: i64) -> Result<Vec<Outgoing>, StoreError> {
-        let tables = self.0.lock();
-        Ok(tables.outgoing.iter().take(usize::try_from(limit).unwrap()).cloned().collect())
-    }
-
-    async fn undelivered(&self, now: Timestamp, limit: i64) -> Result<Vec<InboxEvent>, StoreError> {
-        let tables = self.0.lock();
-        let wanted = tables.inbox.iter().filter(|event| {
-            let listeners =
-                tables.listening(BindingKind::Message, &event.event_type, event.correlation_key.as_deref());
-            event.state == InboxState::Buffered
-                && event.expires_at.is_some_and(|end| end > now)
-                && !listeners.is_empty()
-        });
-        Ok(wanted.take(usize::try_from(limit).unwrap()).cloned().collect())
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {

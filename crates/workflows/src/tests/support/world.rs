@@ -20,9 +20,11 @@ use serde_json::{Map, Value};
 use super::memory::Memory;
 use super::{Told, uuid};
 use crate::UseCaseError;
+use crate::background::Background;
 use crate::definitions::{Definitions, NewWorkflow, PublishRequest};
+use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::Notifier;
+use crate::ports::{Notifier, Queue};
 use crate::records::{Draft, Run};
 use crate::runs::{RunPorts, Runs, StartRun};
 
@@ -35,6 +37,7 @@ pub(crate) enum Notice {
     Run(RunId, u64),
     Timer(Timestamp),
     Thrown,
+    Awaited,
 }
 
 /// Keeps what it is told.
@@ -58,6 +61,10 @@ impl Notifier for Notices {
 
     fn outbox_changed(&self) {
         self.0.lock().insert(Notice::Thrown);
+    }
+
+    fn message_awaited(&self) {
+        self.0.lock().insert(Notice::Awaited);
     }
 }
 
@@ -187,16 +194,24 @@ pub(crate) struct World {
     pub notices: Arc<Notices>,
     pub clock: Arc<FixedClock>,
     pub definitions: Definitions,
-    pub runs: Runs,
+    pub runs: Arc<Runs>,
+    pub background: Background,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::limited(Limits::default())
+    }
+
+    /// A world with limits of its own.
+    pub(crate) fn limited(limits: Limits) -> Self {
         let (memory, notices) = (Arc::new(Memory::default()), Arc::new(Notices::default()));
         let (clock, ids) = (Arc::new(FixedClock::at(NOW)), Arc::new(SequentialIds::default()));
         let models = Arc::new(CompiledVersions::new(memory.clone()));
         let ports = RunPorts {
             runs: memory.clone(),
+            work: memory.clone(),
+            limits: Arc::new(limits),
             committer: memory.clone(),
             hub: notices.clone(),
             workflows: memory.clone(),
@@ -205,7 +220,34 @@ impl World {
             clock: clock.clone(),
         };
         let definitions = Definitions::new(memory.clone(), ids, models);
-        Self { memory, notices, clock, definitions, runs: Runs::new(ports) }
+        let runs = Arc::new(Runs::new(ports.clone()));
+        let background = Background::new(Arc::clone(&runs), ports, uuid(77));
+        Self { memory, notices, clock, definitions, runs, background }
+    }
+
+    /// The same world after the process ended: what was written is there, nothing else.
+    pub(crate) async fn reopened(&self) -> Background {
+        let ports = RunPorts {
+            runs: self.memory.clone(),
+            work: self.memory.clone(),
+            limits: Arc::new(Limits::default()),
+            committer: self.memory.clone(),
+            hub: self.notices.clone(),
+            workflows: self.memory.clone(),
+            models: Arc::new(CompiledVersions::new(self.memory.clone())),
+            // Ids go on where they stood.
+            ids: Arc::new(heddle_kernel::SequentialIds::default()),
+            clock: self.clock.clone(),
+        };
+        let background = Background::new(Arc::new(Runs::new(ports.clone())), ports, uuid(77));
+        background.recover().await.unwrap();
+        background
+    }
+
+    /// Delivers what was thrown and what is kept; the number of pieces.
+    pub(crate) async fn deliver(&self) -> Result<usize, UseCaseError> {
+        let thrown = self.background.round(Queue::Outbox).await?.done;
+        Ok(thrown + self.background.round(Queue::Kept).await?.done)
     }
 
     /// A new workflow with this draft.

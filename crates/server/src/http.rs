@@ -1,4 +1,4 @@
-//! The edge: actix requests in, answers out. Everything that is HTTP and nothing else.
+//! HTTP: actix requests in, answers out, and nothing else.
 
 use std::future::ready;
 use std::net::IpAddr;

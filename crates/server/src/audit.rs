@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::gate::parameter;
+use crate::incoming::parameter;
 
 /// The longest text of a path that is kept as what was asked for, in characters.
 const ASKED: usize = 100;
@@ -28,20 +28,20 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// About no single thing of the operation's kind.
+    /// An event about no single thing of the operation's kind.
     #[must_use]
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// With what was made by it, or whom it concerns.
+    /// The same with what was made by it, or whom it concerns.
     #[must_use]
     pub(crate) fn and(mut self, kind: &str, id: impl ToString) -> Self {
         self.target = Some(Target { kind: kind.to_owned(), id: id.to_string() });
         self
     }
 
-    /// With details: never a secret.
+    /// The same with details: never a secret.
     #[must_use]
     pub(crate) fn with(mut self, details: Value) -> Self {
         self.details = Some(details);
@@ -127,8 +127,9 @@ impl Asked<'_> {
         let mut details =
             json!({ "operation": self.spec.operation_id, "code": code.as_str(), "reason": reason });
         let caller = self.caller;
-        if let Some(outsider) = caller.filter(|caller| !caller.is_member()) {
-            details["organizationId"] = json!(outsider.snapshot.tenant().to_string());
+        let outsider = caller.filter(|caller| !caller.is_member());
+        if let (Some(outsider), Some(members)) = (outsider, details.as_object_mut()) {
+            members.insert("organizationId".to_owned(), json!(outsider.snapshot.tenant().to_string()));
         }
         let signs_in = self.spec.id == OperationId::SignIn;
         app.denials.push(AuditEntry {
@@ -147,13 +148,13 @@ impl Asked<'_> {
         });
     }
 
-    /// What the path says, cut to what an id can be.
+    /// Text of a parameter of the path, cut to what an id can be.
     fn asked(self, name: &str) -> Option<String> {
         let text = parameter(self.path, name)?;
         Some(text.chars().filter(|letter| !letter.is_control()).take(ASKED).collect())
     }
 
-    /// What the path names, where the thing that decides is known only when that is loaded.
+    /// Target that the path names, where the thing that decides is known only when that is loaded.
     fn target(self) -> Option<Target> {
         let Selector::Loaded(_) = self.spec.selector() else { return None };
         let name = self.spec.path_parameters().next()?;

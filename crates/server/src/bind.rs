@@ -23,8 +23,8 @@ use crate::app::App;
 use crate::audit::Asked;
 use crate::call::{Call, PublicCall, SessionCall};
 use crate::failure::Failure;
-use crate::gate::{self, parameter};
-use crate::incoming::Incoming;
+use crate::gate;
+use crate::incoming::{Incoming, parameter};
 use crate::reply::HandlerResult;
 
 /// A handler with its operation's types taken away.

@@ -89,9 +89,15 @@ impl DataDir {
 
     /// The directory, once its files are nobody else's to read or write.
     fn ours(self) -> Result<Self, DataDirError> {
-        modes::close_directory(&self.path)?;
-        for name in FILES {
-            modes::close_file(&self.path.join(name))?;
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| DataDirError::Io { path, source }
+        };
+        modes::close_directory(&self.path).map_err(at(&self.path))?;
+        for path in FILES.map(|name| self.path.join(name)) {
+            if !modes::close_file(&path).map_err(at(&path))? {
+                return Err(DataDirError::Exposed(path));
+            }
         }
         Ok(self)
     }

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::audit::Asked;
 use crate::call::{IdempotencyKey, Meta};
 use crate::failure::Failure;
-use crate::incoming::{Headers, Incoming};
+use crate::incoming::{Headers, Incoming, parameter};
 use crate::reply::{Content, Response};
 
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
@@ -126,11 +126,6 @@ pub(crate) fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
         detail = detail.with("resourceAction", on.to_string());
     }
     ApiError::because(ErrorCode::PermissionRequired, detail).into()
-}
-
-/// A parameter of the path, as text.
-pub(crate) fn parameter<'a>(path: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    path.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
 pub(crate) fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {

@@ -6,8 +6,6 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use crate::data_dir::DataDirError;
-
 /// Bits of the group and of others.
 const OTHERS: u32 = 0o077;
 /// Bits by which the group and others write.
@@ -20,32 +18,30 @@ pub(crate) fn is_open(file: &Metadata) -> bool {
     file.permissions().mode() & OTHERS != 0
 }
 
-/// Takes a file from everybody else; one that is not there is no fault.
+/// Takes a file from everybody else; one that is not there is no fault. Whether nobody else can read or write it now.
 ///
 /// # Errors
-/// `Exposed` when the mode can't be changed; `Io`.
-pub(crate) fn close_file(path: &Path) -> Result<(), DataDirError> {
-    let Some(found) = metadata(path)? else { return Ok(()) };
-    if !is_open(&found) {
-        return Ok(());
-    }
+/// The file system's, when the file can't be looked at.
+pub(crate) fn close_file(path: &Path) -> io::Result<bool> {
+    let Some(found) = metadata(path)?.filter(is_open) else { return Ok(true) };
     let mode = found.permissions().mode();
-    fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS))
-        .or(Err(DataDirError::Exposed(path.to_owned())))?;
+    if fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS)).is_err() {
+        return Ok(false);
+    }
     tracing::warn!(
         path = %path.display(),
         "other users could read or write the file until now (mode {:04o}); it has mode 0600 now",
         mode & 0o7777
     );
-    Ok(())
+    Ok(true)
 }
 
 /// Takes the right to write into a directory from everybody else, if it is ours. They may read its list: a service
 /// manager makes it so, and the files are closed.
 ///
 /// # Errors
-/// `Io`.
-pub(crate) fn close_directory(path: &Path) -> Result<(), DataDirError> {
+/// The file system's, when the directory can't be looked at.
+pub(crate) fn close_directory(path: &Path) -> io::Result<()> {
     let Some(found) = metadata(path)? else { return Ok(()) };
     let mode = found.permissions().mode();
     if mode & OTHERS_WRITE == 0 {
@@ -61,10 +57,10 @@ pub(crate) fn close_directory(path: &Path) -> Result<(), DataDirError> {
     Ok(())
 }
 
-fn metadata(path: &Path) -> Result<Option<Metadata>, DataDirError> {
+fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(DataDirError::Io { path: path.to_owned(), source }),
+        Err(error) => Err(error),
     }
 }

@@ -106,6 +106,8 @@ pub(crate) async fn page(
         return Ok(page::empty());
     }
     let tenant = Id::from(tenant.unwrap_or(audit::INSTALLATION));
+    // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
+    let before = Id(last.unwrap_or(Uuid::max()));
     let mut events: Vec<AuditEvent> = read!(&store.db, |conn| {
         let mut found = Vec::new();
         for about in queries(filter) {
@@ -115,11 +117,8 @@ pub(crate) async fn page(
                 Some(About::Target) => about!(query, filter, target_type, target_id),
                 Some(About::Resource) | None => about!(query, filter, resource_type, resource_id),
             };
-            let query = match last {
-                Some(last) => query.filter(audit_events::id.lt(Id(last))),
-                None => query,
-            };
             let rows: Vec<AuditRow> = query
+                .filter(audit_events::id.lt(before))
                 .order(audit_events::id.desc())
                 .limit(page::surplus(page))
                 .select(AuditRow::as_select())

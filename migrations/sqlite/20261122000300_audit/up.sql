@@ -6,5 +6,6 @@ ALTER TABLE audit_events ADD COLUMN target_id TEXT;
 -- All about one thing, newest first
 CREATE INDEX audit_events_by_resource ON audit_events (organization_id, resource_id, id)
     WHERE resource_id IS NOT NULL;
+-- All that made one thing or concerns one, newest first
 CREATE INDEX audit_events_by_target ON audit_events (organization_id, target_id, id)
     WHERE target_id IS NOT NULL;

@@ -1,5 +1,5 @@
-//! What the program is made of: the packages of others, their licences, the notices that go with the program, and its
-//! bill of materials.
+//! Supply of the program: the packages of others, their licences, the notices that go with the program, and its bill of
+//! materials.
 
 mod deny;
 mod expression;

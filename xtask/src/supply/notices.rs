@@ -13,7 +13,7 @@ use super::packages::{Package, Shipped};
 /// Text of the licence that most packages are taken under; it is the same in all of them.
 const APACHE: &str = include_str!("../../licences/Apache-2.0.txt");
 
-/// What a package brings along that is not its author's.
+/// Part of a package that is not its author's.
 struct Bundled {
     package: &'static str,
     name: &'static str,
@@ -138,7 +138,7 @@ fn text(path: &Path) -> Result<Option<String>> {
     Ok(Some(tidied(&String::from_utf8_lossy(&bytes))))
 }
 
-/// Without white space at the ends of lines and around the text.
+/// Text without white space at the ends of lines and around the text.
 fn tidied(text: &str) -> String {
     let text = text.replace('\u{c}', "").replace('\t', "    ");
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

@@ -64,7 +64,9 @@ pub(super) fn role(body: &PatchRole, role: &Role) -> Value {
         "deniedPermissions" denied_permissions, "grants" grants
     );
     let mut details = rights(role);
-    details["set"] = json!(set);
+    if let Some(members) = details.as_object_mut() {
+        members.insert("set".to_owned(), json!(set));
+    }
     details
 }
 

@@ -8,7 +8,7 @@ use heddle_store::StoreError;
 use heddle_store::schema::audit_events;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
-use heddle_usecase::{ActorKind, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{ActorKind, IdempotencyRecord, Journal, Outcome, Target};
 use uuid::Uuid;
 
 use crate::world::*;

@@ -227,6 +227,6 @@ pub(crate) async fn access(store: &IdentityStore, session: &Session) -> Option<A
 /// Whether the audit event of [`journal`] was written.
 pub(crate) async fn was_written(store: &IdentityStore, n: u128) -> bool {
     let all = heddle_policy::AccessFilter::everything();
-    let events = store.audit_events(ACME, &Default::default(), &all, &page(200)).await.unwrap();
+    let events = store.audit_events(Some(ACME), &Default::default(), &all, &page(200)).await.unwrap();
     events.items.iter().any(|event| event.id.0.as_u128() == n)
 }

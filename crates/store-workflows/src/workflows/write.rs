@@ -195,7 +195,9 @@ pub(crate) async fn keep_source(
             .select((import_sources::sha256, length(import_sources::bytes)))
             .load(conn)
             .await?;
-        let beyond = beyond(all, &source.sha256, quota);
+        let all =
+            all.into_iter().map(|(sha256, bytes)| Unclaimed { sha256, bytes: bytes.unsigned_abs().into() });
+        let beyond = beyond(&all.collect::<Vec<_>>(), &source.sha256, quota);
         if !beyond.is_empty() {
             let beyond = QueryDsl::filter(unclaimed, import_sources::sha256.eq_any(&beyond));
             diesel::delete(beyond).execute(conn).await?;
@@ -207,23 +209,23 @@ pub(crate) async fn keep_source(
 /// Most files that go at once: a bound of one statement. More go with the next file.
 const GO_AT_ONCE: usize = 1_000;
 
-/// The files, the newest first, that have no room beside the one that came just now.
-fn beyond(all: Vec<(String, i32)>, own: &str, quota: SourceQuota) -> Vec<String> {
-    let size = |bytes: i32| u64::from(bytes.unsigned_abs());
-    let mut kept = 1;
-    let mut bytes =
-        all.iter().filter(|(sha256, _)| sha256 == own).map(|(_, length)| size(*length)).sum::<u64>();
-    let mut beyond = Vec::new();
-    for (sha256, length) in all {
-        if sha256 == own {
-            continue;
-        }
-        bytes = bytes.saturating_add(size(length));
-        kept += 1;
-        if kept > quota.files || bytes > quota.bytes {
-            beyond.push(sha256);
-        }
-    }
+/// A file that no workflow has claimed.
+struct Unclaimed {
+    sha256: String,
+    bytes: u64,
+}
+
+/// The files, of all of them with the newest first, that have no room beside the one that came just now.
+fn beyond(all: &[Unclaimed], own: &str, quota: SourceQuota) -> Vec<String> {
+    let (files, mut bytes) =
+        (1, all.iter().filter(|file| file.sha256 == own).map(|file| file.bytes).sum::<u64>());
+    let others = all.iter().filter(|file| file.sha256 != own);
+    let without_room = others.enumerate().filter_map(|(before, file)| {
+        bytes = bytes.saturating_add(file.bytes);
+        let stays = files + before < quota.files && bytes <= quota.bytes;
+        (!stays).then(|| file.sha256.clone())
+    });
+    let mut beyond: Vec<String> = without_room.collect();
     // The oldest stand last.
     beyond.split_off(beyond.len().saturating_sub(GO_AT_ONCE))
 }

@@ -124,7 +124,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "L5",
         does: "an owner takes a role with the permissions denied that would let them drop it",
         after: "4xx, and the owner still manages members",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(rights::lock_out(scene, judge)),
     },

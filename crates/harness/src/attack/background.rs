@@ -26,7 +26,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "C3",
         does: "throws a message that its receiver's schema refuses",
         after: "the honest organisation's messages arrive, also after a restart",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(refused_message(scene, judge)),
     },
@@ -35,7 +35,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "C3",
         does: "publishes timer starts that can never start",
         after: "dead letters can be listed, and the honest organisation's work goes on",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(refused_timer(scene, judge)),
     },
@@ -44,7 +44,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "H6",
         does: "lets a message start a run that throws the same message",
         after: "the chain ends: an incident LIMIT, or a dead letter",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(chain(scene, judge)),
     },
@@ -53,7 +53,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "H6",
         does: "lets a message start a run that throws it twice",
         after: "the honest organisation's messages arrive no later than three times as late, and archiving ends it",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(storm(scene, judge)),
     },
@@ -62,7 +62,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "H6",
         does: "publishes timer starts that repeat each millisecond",
         after: "publishing is 400, or nothing starts more often than once a second",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(cycle(scene, judge)),
     },
@@ -71,7 +71,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "C2",
         does: "starts the program with --no-background on data whose background work is poisoned",
         after: "it comes up, and the workflow can be archived",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(no_background(scene, judge)),
     },
@@ -94,12 +94,18 @@ async fn refused_timer(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let mut start = models::every("R/PT1S");
     start["configuration"] = json!({"inputSchema": {"required": ["nope"]}});
     let count = if scene.quick { 5 } else { 60 };
+    let mut made = Vec::new();
     for _ in 0..count {
-        let (_, published) = scene.try_publish(&models::chain(start.clone(), &[])).await?;
+        let (workflow, published) = scene.try_publish(&models::chain(start.clone(), &[])).await?;
         judge.status("publishing", published.status, &[200, 400]);
+        made.push(workflow);
     }
+    tokio::time::sleep(scene.pressure / 2).await;
     let listed = scene.owner.get("/api/dead-letters").await?;
     judge.status("dead letters", listed.status, &[200]);
+    for workflow in made {
+        scene.archive(&workflow).await?;
+    }
     Ok(())
 }
 
@@ -124,12 +130,12 @@ async fn chain(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let workflow = scene.publish(&rethrowing(1)).await?;
     send(scene).await?;
     let path = format!("/api/workflows/{workflow}/runs?limit=200");
+    let letters = scene.letters().await;
     let mut seen = 0;
     let ended = scene
         .within_pressure(async || {
             let codes = scene.incidents(&workflow).await.ok()?;
-            let letters = scene.owner.get("/api/dead-letters").await.ok()?.json();
-            let dead = letters["data"].as_array().is_some_and(|letters| !letters.is_empty());
+            let dead = scene.letters().await > letters;
             seen = scene.owner.get(&path).await.ok()?.json()["data"].as_array().map_or(0, Vec::len);
             (dead || codes.iter().any(|code| code.contains("LIMIT"))).then_some(())
         })

@@ -73,7 +73,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "C2",
         does: "starts a run that keeps 200,000 more numbers each time around, in one step",
         after: "an incident LIMIT, and the run can be read",
-        place: Place::Own,
+        place: Place::Common,
         memory: true,
         run: |scene, judge| Box::pin(memory_loop(scene, judge)),
     },
@@ -82,7 +82,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "C2",
         does: "lets a timer start such runs, over a restart",
         after: "the server comes up, stays up, and the runs have incidents LIMIT",
-        place: Place::Own,
+        place: Place::Common,
         memory: true,
         run: |scene, judge| Box::pin(memory_timer(scene, judge)),
     },
@@ -91,7 +91,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "C2",
         does: "lets a thrown message start such a run",
         after: "the server stays up, and the run has an incident LIMIT or is a dead letter",
-        place: Place::Own,
+        place: Place::Common,
         memory: true,
         run: |scene, judge| Box::pin(memory_message(scene, judge)),
     },
@@ -161,13 +161,13 @@ async fn memory_message(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let receiver = scene.publish(&models::endless(models::message(), MEMORY)).await?;
     let sender = scene.publish(&models::sending()).await?;
     let path = format!("/api/workflows/{sender}/runs");
+    let letters = scene.letters().await;
     // The delivery may end the server before the sender is answered.
     let _ = scene.owner.post(&path, &json!({"input": {"key": "poison"}})).await;
     let codes = scene
         .within_pressure(async || {
             let codes = scene.incidents(&receiver).await.ok()?;
-            let letters = scene.owner.get("/api/dead-letters").await.ok()?.json();
-            let dead = letters["data"].as_array().is_some_and(|letters| !letters.is_empty());
+            let dead = scene.letters().await > letters;
             (dead || codes.iter().any(|code| code.contains("LIMIT"))).then_some(codes)
         })
         .await;

@@ -8,6 +8,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
@@ -37,7 +38,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "L14",
         does: "looks for files of the data directory that another user may open, after writes and a restart",
         after: "there is none",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(modes(scene, judge)),
     },
@@ -46,7 +47,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "M7",
         does: "previews files of 15 MB again and again",
         after: "the data directory does not grow without bound",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(previews(scene, judge)),
     },
@@ -84,24 +85,33 @@ fn size(folder: &Path) -> Result<u64> {
 async fn previews(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let folder = scene.data_dir().await;
     let before = size(&folder)?;
-    // Random letters: no two files are the same, and none becomes smaller.
+    // Random letters do not become smaller.
     let mut random = crate::random::Random::new(11);
-    for _ in 0..25 {
-        let letters: String = (0..940_000).map(|_| format!("{:016x}", random.next())).collect();
-        let comment = format!("<!--{letters}-->");
+    let count = if scene.quick { 16 } else { 40 };
+    let letters: String = (0..940_000).map(|_| format!("{:016x}", random.next())).collect();
+    let began = Instant::now();
+    for number in 0..count {
+        // An unoptimised build reads few of them in this time.
+        if scene.quick && began.elapsed() > scene.pressure {
+            break;
+        }
+        // No two files are the same.
+        let comment = format!("<!--{number} {letters}-->");
         let file = crate::prepare::document("filling", &format!("{}{comment}", crate::prepare::ONE_TASK));
         let asked = scene.owner.request(Method::POST, "/api/workflows/transform/preview");
         let answer = asked.body("application/xml", file.into_bytes()).send().await?;
         judge.status("a preview", answer.status, &[200, 409, 429, 503]);
     }
+    let most = if scene.quick { PREVIEWS } else { PREVIEWS * 2 };
     let grown = size(&folder)?.saturating_sub(before);
-    judge.must(grown < PREVIEWS, format_args!("25 previews of 15 MB add {} MB", grown / 1_048_576));
+    judge.must(grown < most, format_args!("{count} previews of 15 MB add {} MB", grown / 1_048_576));
     Ok(())
 }
 
 async fn trial(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let first = data(scene.owner.get("/api/licence").await?)?;
-    let database = scene.data_dir().await.join("heddle.db");
+    let folder = scene.data_dir().await;
+    let database = folder.join("heddle.db");
     if !database.exists() {
         // The rows of a PostgreSQL are their owner's to keep.
         judge.must(true, "");
@@ -109,8 +119,8 @@ async fn trial(scene: &Scene, judge: &mut Judge) -> Result<()> {
     }
     scene.take_away(true);
     scene.server.lock().await.stop().await?;
-    let kept = database.with_extension("kept");
-    std::fs::copy(&database, &kept).context("the database cannot be copied")?;
+    let kept = database.with_file_name("kept");
+    copy_database(&folder, &kept)?;
     let statement = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('DELETE FROM installation'); c.commit()";
     let deleted = Command::new("python3").args(["-c", statement]).arg(&database).status();
     anyhow::ensure!(deleted.context("python3 cannot be started")?.success(), "the row cannot be deleted");
@@ -129,10 +139,19 @@ async fn trial(scene: &Scene, judge: &mut Judge) -> Result<()> {
     }
     // As it was, for whoever is honest.
     let _ = scene.server.lock().await.stop().await;
-    for journal in ["heddle.db-wal", "heddle.db-shm"] {
-        let _ = std::fs::remove_file(database.with_file_name(journal));
-    }
-    std::fs::rename(&kept, &database).context("the database cannot be put back")?;
+    copy_database(&kept, &folder)?;
     judge.must(scene.restart().await?, "the server does not start on its own database");
+    Ok(())
+}
+
+/// Makes the second folder's database the first one's, with its journal.
+fn copy_database(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to).context("no folder for the database")?;
+    for name in ["heddle.db", "heddle.db-wal", "heddle.db-shm"] {
+        let _ = std::fs::remove_file(to.join(name));
+        if from.join(name).exists() {
+            std::fs::copy(from.join(name), to.join(name)).context("the database cannot be copied")?;
+        }
+    }
     Ok(())
 }

@@ -9,7 +9,7 @@ use heddle_harness::postgres::Postgres;
 use heddle_harness::server::Server;
 
 use super::Attack;
-use super::honest::Honest;
+use super::honest::{Honest, KINDS};
 use super::judge::Judge;
 use super::measure::{Figures, REST_MB, Window, of_three};
 use super::person::Person;
@@ -141,7 +141,9 @@ impl Runner {
         let mut outcome = Outcome::of(attack, judge, began.elapsed());
         outcome.alive = scene.alive().await;
         if let (Some(honest), Some(before)) = (honest, before) {
-            if outcome.alive && !honest.proceeds(honest.rounds(), PATIENCE).await {
+            // Rounds during the attack count for a quick run; else another of each kind must follow.
+            let rounds = if self.quick { before.rounds } else { honest.rounds() };
+            if outcome.alive && !honest.proceeds(rounds, PATIENCE).await {
                 outcome.broken.push("the honest organisation does not come forward".to_owned());
             }
             before.judge(honest, Window { from: began, until }, &mut outcome);
@@ -170,6 +172,7 @@ async fn rest(scene: &Scene) -> u64 {
 
 /// Lengths of the honest ledger's lists before an attack.
 struct Seen {
+    rounds: [u64; KINDS],
     lost: usize,
     calls: usize,
     sign_ins: usize,
@@ -181,6 +184,7 @@ impl Seen {
         honest.take_peak();
         let ledger = honest.ledger();
         Self {
+            rounds: honest.rounds(),
             lost: ledger.lost.len(),
             calls: ledger.calls.len(),
             sign_ins: ledger.sign_ins.len(),

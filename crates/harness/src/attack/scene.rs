@@ -242,6 +242,13 @@ impl Scene {
         Ok(incidents.flatten().filter_map(|one| one["code"].as_str().map(str::to_owned)).collect())
     }
 
+    /// Number of dead letters on a page of them; none while there are no such pages.
+    pub(crate) async fn letters(&self) -> usize {
+        let asked = tokio::time::timeout(PATIENCE, self.owner.get("/api/dead-letters?limit=200")).await;
+        let letters = asked.ok().and_then(Result::ok).map(|answer| answer.json());
+        letters.and_then(|letters| letters["data"].as_array().map(Vec::len)).unwrap_or_default()
+    }
+
     /// Asks until there is an answer, for as long as the pressure is kept up.
     pub(crate) async fn within_pressure<T>(&self, mut ask: impl AsyncFnMut() -> Option<T>) -> Option<T> {
         let began = Instant::now();

@@ -5,6 +5,7 @@
     reason = "members of JSON: an absent one reads as null, and a runner says what it found"
 )]
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -16,6 +17,9 @@ use super::judge::Judge;
 use super::person::{HONEST, KEEPER, PASSWORD, Person};
 use super::place::Place;
 use super::scene::Scene;
+
+/// Accounts of which one at the latest must be answered 429.
+const SPRAYED: usize = 150;
 
 /// The attacks.
 pub(super) const ATTACKS: &[Attack] = &[
@@ -51,7 +55,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "M9",
         does: "signs in with a password at the moment that it is changed",
         after: "no session that was opened with it is good",
-        place: Place::Own,
+        place: Place::Common,
         memory: false,
         run: |scene, judge| Box::pin(old_password(scene, judge)),
     },
@@ -91,20 +95,22 @@ async fn spraying(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let began = Instant::now();
     let names: Vec<String> = (0..400).map(|_| format!("{}@example.com", scene.name("sprayed"))).collect();
     let mut answers = futures::stream::iter(&names)
-        .take_while(|_| std::future::ready(began.elapsed() < scene.pressure * 5))
+        .take_while(|_| std::future::ready(began.elapsed() < scene.pressure))
         .map(|name| sprayer.try_sign_in(name, "Summer-2026!"))
         .buffer_unordered(4);
-    let mut limited = false;
-    while let Some(answer) = answers.next().await {
+    let (mut tried, mut limited) = (0, false);
+    while let (false, Some(answer)) = (limited, answers.next().await) {
         let status = answer?.status;
         judge.status("a sprayed password", status, &[401, 429, 503]);
-        limited |= status == 429;
-        if limited {
-            break;
-        }
+        tried += 1;
+        limited = status == 429;
     }
     drop(answers);
-    judge.must(limited, "400 accounts, or all that the time allowed, were tried without one 429");
+    // An unoptimised build hashes few passwords in this time.
+    judge.must(
+        limited || scene.quick && tried < SPRAYED,
+        format_args!("{tried} accounts were tried without a 429"),
+    );
     let account = scene.account(&["viewer"]).await?;
     let right = Person::stranger(&scene.base, KEEPER)?.try_sign_in(&account.email, PASSWORD).await?;
     judge.status("a sign-in from another address", right.status, &[200]);
@@ -112,24 +118,38 @@ async fn spraying(scene: &Scene, judge: &mut Judge) -> Result<()> {
 }
 
 async fn flood(scene: &Scene, judge: &mut Judge) -> Result<()> {
+    let account = scene.account(&["viewer"]).await?;
     let began = Instant::now();
+    let statuses = RefCell::new(Vec::new());
     let callers = (0..80).map(async |_| {
-        let mut statuses = Vec::new();
         while began.elapsed() < scene.pressure {
             let name = format!("{}@example.com", scene.name("flood"));
             let asked = scene.stranger.try_sign_in(&name, "not the password");
             match tokio::time::timeout(Duration::from_secs(30), asked).await {
-                Ok(Ok(answer)) => statuses.push(answer.status),
+                Ok(Ok(answer)) => statuses.borrow_mut().push(answer.status),
                 // Cut or not answered: the flood's own loss.
                 Ok(Err(_)) | Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
-        statuses
     });
-    for status in futures::future::join_all(callers).await.concat() {
+    let honest = async {
+        let keeper = Person::stranger(&scene.base, KEEPER)?;
+        let mut honest = Vec::new();
+        for _ in 0..3 {
+            tokio::time::sleep(scene.pressure / 4).await;
+            honest.push(keeper.try_sign_in(&account.email, PASSWORD).await?.status);
+        }
+        anyhow::Ok(honest)
+    };
+    // What is still under way when the time is over is nobody's.
+    let flood = tokio::time::timeout(scene.pressure, futures::future::join_all(callers));
+    let (_, honest) = tokio::join!(flood, honest);
+    for status in statuses.take() {
         judge.status("a made-up account", status, &[401, 429, 503]);
     }
-    judge.must(true, "");
+    for status in honest? {
+        judge.status("an honest sign-in from another address", status, &[200]);
+    }
     Ok(())
 }
 
@@ -142,12 +162,13 @@ async fn old_password(scene: &Scene, judge: &mut Judge) -> Result<()> {
         // A new account each time: failed sign-ins would slow the same one down.
         let person = scene.user(&["viewer"]).await?;
         // Sign-ins that have read the old password before the change, and open their session behind it.
-        let sign_ins = (0..4).map(async |_| stranger.try_sign_in(&person.email, PASSWORD).await);
-        let change = async {
-            tokio::time::sleep(Duration::from_millis(round * 7 % 60)).await;
-            let body = json!({"currentPassword": PASSWORD, "newPassword": "another four wide looms"});
-            person.put("/api/auth/password", &body).await
-        };
+        let count = if scene.quick { 3 } else { 6 };
+        let sign_ins = (0..count).map(async |number| {
+            tokio::time::sleep(Duration::from_millis(number * 18 + round * 5 % 18)).await;
+            stranger.try_sign_in(&person.email, PASSWORD).await
+        });
+        let body = json!({"currentPassword": PASSWORD, "newPassword": "another four wide looms"});
+        let change = person.put("/api/auth/password", &body);
         let (opened, changed) = tokio::join!(futures::future::join_all(sign_ins), change);
         let changed = changed?.status;
         judge.status("the change", changed, &[204, 429, 503]);

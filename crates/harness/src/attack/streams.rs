@@ -30,7 +30,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "H5",
         does: "opens 60 streams of a run with large events and reads none of them",
         after: "no more are open than a session may have, and their memory is bounded and given back",
-        place: Place::Own,
+        place: Place::Common,
         memory: true,
         run: |scene, judge| Box::pin(unread(scene, judge)),
     },

@@ -49,7 +49,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack {
         name: "set-up-race",
         finding: "held",
-        does: "sets a new installation up 20 times at once, and with a wrong token",
+        does: "sets a new installation up many times at once, and with a wrong token",
         after: "one 201, and no other",
         place: Place::Empty,
         memory: false,

@@ -70,6 +70,7 @@ pub(super) async fn last_owner(scene: &Scene, judge: &mut Judge) -> Result<()> {
     // The owner of the scene is one, so that the race is among three.
     let (one, two) = (scene.user(&["owner"]).await?, scene.user(&["owner"]).await?);
     let viewer = scene.role(&scene.owner, "viewer").await?;
+    let owner = scene.role(&scene.owner, "owner").await?;
     let paths = [&one, &two, &scene.owner].map(|person| format!("/api/members/{}", person.id));
     let body = json!({"roles": [viewer]});
     let calls = [(&one, &paths[1]), (&two, &paths[0]), (&one, &paths[2]), (&two, &paths[2])];
@@ -78,14 +79,13 @@ pub(super) async fn last_owner(scene: &Scene, judge: &mut Judge) -> Result<()> {
         let status = answer?.status;
         judge.must(status < 500, format_args!("a removal: {status}"));
     }
-    let owner = scene.role(&one, "owner").await;
     let mut active = 0;
     for person in [&one, &two, &scene.owner] {
         active += usize::from(person.get("/api/licence").await?.status == 200);
     }
-    judge.must(active > 0 && owner.is_ok(), "no owner is left");
+    judge.must(active > 0, "no owner is left");
     for person in [&one, &two, &scene.owner] {
-        let back = json!({"roles": [owner.as_ref().map(String::as_str).unwrap_or_default()]});
+        let back = json!({"roles": [owner]});
         let _ = person.put(&paths[2], &back).await?;
     }
     judge.status("the scene's owner", scene.owner.get("/api/licence").await?.status, &[200]);
@@ -153,21 +153,22 @@ pub(super) async fn narrow_token(scene: &Scene, judge: &mut Judge) -> Result<()>
 
 pub(super) async fn set_up(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let body = |token: &str, number: usize| {
-        json!({"setupToken": token, "organization": {"slug": format!("first-{number}"), "displayName": "First"},
+        json!({"token": token, "organization": {"slug": format!("first-{number}"), "displayName": "First"},
             "administrator": {"email": format!("first-{number}@example.com"), "displayName": "First",
                 "password": PASSWORD}})
     };
     let wrong = scene.stranger.post("/api/setup", &body("not the token at all", 0)).await?;
-    judge.status("a wrong token", wrong.status, &[401, 403, 429]);
-    let calls =
-        (0..20).map(async |number| scene.stranger.post("/api/setup", &body(&scene.password, number)).await);
+    judge.status("a wrong token", wrong.status, &[400, 401, 403, 429]);
+    let count = if scene.quick { 6 } else { 20 };
+    let calls = (0..count)
+        .map(async |number| scene.stranger.post("/api/setup", &body(&scene.password, number)).await);
     let mut done = 0;
     for answer in futures::future::join_all(calls).await {
         let answer = answer?;
         judge.status("a set-up", answer.status, &[201, 401, 403, 409, 429, 503]);
         done += usize::from(answer.status == 201);
     }
-    judge.must(done == 1, format_args!("{done} of 20 set-ups were done"));
+    judge.must(done == 1, format_args!("{done} of {count} set-ups were done"));
     Ok(())
 }
 

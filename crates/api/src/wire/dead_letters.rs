@@ -24,11 +24,11 @@ words! {
 
     /// Reason for which work was set aside.
     enum DeadLetterReason {
-        /// It can't succeed as things stand.
+        /// Refusal: as things stand it can't succeed.
         Refused = "refused",
-        /// It failed as often as it may.
+        /// Failure of as many attempts as it has.
         Failed = "failed",
-        /// The process ended, again and again, while it was done.
+        /// End of the process, again and again, while it was done.
         Crashed = "crashed",
     }
 }

@@ -203,7 +203,11 @@ async fn a_mark_takes_the_place_of_the_last_and_is_found_by_its_node() {
         let work = SqlWorkStore::new(db.clone());
         let (_, all) = one_of_each(&db).await;
         let pieces = |n: usize| {
-            let marked = |(_, work): &(Queue, Work)| MarkedWork { key: work.key(), tries: TRIES };
+            let marked = |(_, work): &(Queue, Work)| MarkedWork {
+                key: work.key(),
+                tries: TRIES,
+                due_micros: work.due_micros(),
+            };
             all.iter().take(n).map(marked).collect::<Vec<_>>()
         };
         let mark = |n: usize| WorkMark { single: n == 1, pieces: pieces(n) };

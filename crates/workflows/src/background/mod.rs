@@ -88,7 +88,7 @@ impl Background {
     /// A crash of a piece that was done alone, unless it was recorded since, or is done.
     async fn crashed(&self, piece: MarkedWork, now: Timestamp) -> Result<(), UseCaseError> {
         let Some(pending) = self.ports.work.find(&piece.key).await? else { return Ok(()) };
-        if pending.tries != piece.tries {
+        if MarkedWork::of(&pending) != piece {
             return Ok(());
         }
         let setback = setback::after_crash(pending, now, EventId(self.ports.ids.next(now)));
@@ -187,8 +187,8 @@ impl Background {
         if pieces.is_empty() {
             return Ok(());
         }
-        let marked = |one: &PendingWork| MarkedWork { key: one.work.key(), tries: one.tries };
-        let mark = WorkMark { single: pieces.len() == 1, pieces: pieces.iter().map(marked).collect() };
+        let mark =
+            WorkMark { single: pieces.len() == 1, pieces: pieces.iter().map(MarkedWork::of).collect() };
         self.ports.work.mark(self.node, queue, &mark, now).await?;
         let outcomes = futures::stream::iter(in_order(pieces))
             .map(|lane| async move { self.perform_lane(lane).await })

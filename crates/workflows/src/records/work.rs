@@ -153,6 +153,16 @@ impl Work {
         }
     }
 
+    /// Due time of a timer, in microseconds.
+    #[must_use]
+    pub fn due_micros(&self) -> Option<i64> {
+        match self {
+            Self::Timer(timer) => Some(timer.due_at.micros()),
+            Self::TimerStart(binding) => binding.next_due_at.map(Timestamp::micros),
+            Self::Thrown(_) | Self::Kept(_) | Self::Start(_) => None,
+        }
+    }
+
     /// The name of its message, signal or event type; none for a timer.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -201,6 +211,16 @@ pub struct MarkedWork {
     pub key: WorkKey,
     /// Tries before it was begun.
     pub tries: Tries,
+    /// Due time of a timer, whose key may be set again, in microseconds: the text of an instant has only milliseconds.
+    pub due_micros: Option<i64>,
+}
+
+impl MarkedWork {
+    /// A piece that is about to be begun.
+    #[must_use]
+    pub fn of(pending: &PendingWork) -> Self {
+        Self { key: pending.work.key(), tries: pending.tries, due_micros: pending.work.due_micros() }
+    }
 }
 
 /// A mark of what is being done: written before it begins, and found again after a crash.

@@ -110,7 +110,7 @@ async fn one_write_marks_a_round_and_a_calm_queue_is_not_marked() {
 
 /// What the process leaves when it ends in the midst of these.
 async fn die_amid(world: &World, pieces: &[Work], tries: Tries) {
-    let piece = |work: &Work| MarkedWork { key: work.key(), tries };
+    let piece = |work: &Work| MarkedWork { key: work.key(), tries, due_micros: work.due_micros() };
     let mark = WorkMark { single: pieces.len() == 1, pieces: pieces.iter().map(piece).collect() };
     world.memory.mark(uuid(77), Queue::Outbox, &mark, NOW).await.unwrap();
 }
@@ -153,6 +153,19 @@ async fn a_mark_of_what_was_recorded_since_counts_no_crash() {
     die_amid(&world, std::slice::from_ref(&bad), Tries::default()).await;
     let _ = world.reopened().await;
     assert_eq!(world.memory.0.lock().tried[&bad.key()].0, Tries { attempts: 1, crashes: 0 });
+}
+
+#[tokio::test]
+async fn a_mark_of_a_timer_that_fired_and_was_set_again_counts_no_crash() {
+    let world = World::new();
+    world.published("hourly", &started_by("cycle R/PT1H")).await;
+    world.clock.advance_millis(3_600_000);
+    assert_eq!(world.background.round(Queue::Starts).await.unwrap().done, 1);
+    // The process ends while the loop sleeps: its last mark is still there.
+    assert_eq!(world.memory.0.lock().marks.len(), 1);
+    let _ = world.reopened().await;
+    assert!(world.memory.0.lock().tried.is_empty());
+    assert_eq!(world.memory.0.lock().bindings.len(), 1);
 }
 
 #[tokio::test]

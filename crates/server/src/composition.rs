@@ -151,7 +151,7 @@ fn compose(
     let hub = Arc::new(EventNotifier::default());
     let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
     let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
-    let runs = Arc::new(Runs::new(RunPorts {
+    let runs = Runs::new(RunPorts {
         runs: Arc::clone(&store),
         committer,
         hub: hub.clone(),
@@ -159,7 +159,9 @@ fn compose(
         models: Arc::clone(&models),
         ids: Arc::clone(&ids),
         clock: clock.clone(),
-    }));
+    })
+    .with_budget(config.budget);
+    let runs = Arc::new(runs);
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
@@ -167,7 +169,7 @@ fn compose(
     let worker = Worker::new(Arc::clone(&runs), store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker);
     let denials = Denials::start(identity_store);
-    let definitions = Definitions::new(workflows, ids, models);
+    let definitions = Definitions::new(workflows, ids, models).with_budget(config.budget);
     Arc::new(App {
         config,
         db,

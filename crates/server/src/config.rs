@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
 
 /// Durability of an answered write.
@@ -46,6 +47,8 @@ pub struct Config {
     pub session_idle_minutes: u32,
     /// Hours after which every session ends.
     pub session_hours: u32,
+    /// Budgets of steps and of runs.
+    pub budget: Budget,
 }
 
 impl Default for Config {
@@ -65,6 +68,7 @@ impl Default for Config {
             workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
             session_idle_minutes: 30,
             session_hours: 12,
+            budget: Budget::DEFAULT,
         }
     }
 }

@@ -27,7 +27,7 @@ mod stream;
 mod swagger;
 
 pub use composition::Composition;
-pub use config::{Config, Durability};
+pub use config::{Budget, Config, Durability};
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE};
 pub use error::StartError;
 pub use identity::FirstStart;

@@ -168,6 +168,7 @@ impl InboxDbRow {
             state: InboxStateWord(event.state),
             run_ids: run_ids(event.run_ids)?,
             expires_at: event.expires_at.map(At),
+            hops: i32::try_from(event.hops).unwrap_or(i32::MAX),
         })
     }
 
@@ -185,6 +186,7 @@ impl InboxDbRow {
             state: self.state.0,
             run_ids: decode(&self.run_ids)?,
             expires_at: self.expires_at.map(Into::into),
+            hops: u32::try_from(self.hops).unwrap_or(0),
         })
     }
 }
@@ -213,6 +215,7 @@ impl OutgoingDbRow {
             correlation_key: self.correlation_key,
             payload: decode(&self.payload)?,
             created_at: self.created_at.into(),
+            hops: 0,
         })
     }
 }

@@ -6,7 +6,7 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord, WorkflowStateWord};
 
 /// The migrations of the tables of workflows and runs.
-pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows", "20261122000210_hops"];
 
 row! {
     /// A workflow with its draft.
@@ -202,6 +202,7 @@ row! {
         each state: [Text] InboxStateWord,
         each run_ids: [Binary] Vec<u8>,
         once expires_at: [Nullable<DbInstant>] Option<At>,
+        once hops: [Integer] i32,
     }
 }
 

@@ -377,6 +377,8 @@ pub struct Outgoing {
     pub payload: Value,
     /// Instant of the throw.
     pub created_at: Timestamp,
+    /// Length of the chain of throws that led to this one.
+    pub hops: u32,
 }
 
 literals! {
@@ -418,4 +420,6 @@ pub struct InboxEvent {
     pub run_ids: Vec<RunId>,
     /// Instant until which it is kept while nobody took it.
     pub expires_at: Option<Timestamp>,
+    /// Length of the chain of throws that led to it; 0 for one from outside.
+    pub hops: u32,
 }

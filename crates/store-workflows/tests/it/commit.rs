@@ -24,6 +24,7 @@ fn thrown(run: &Run, name: &str) -> Outgoing {
         correlation_key: Some("k".to_owned()),
         payload: json!([1]),
         created_at: at(0),
+        hops: 0,
     }
 }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_engine::Budget;
 use heddle_kernel::{IdSource, Page, PageRequest};
 use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
 use heddle_policy::{Authorized, AuthorizedList, RequestContext};
@@ -47,6 +48,7 @@ pub struct Definitions {
     store: Arc<dyn WorkflowStore>,
     ids: Arc<dyn IdSource>,
     models: Arc<CompiledVersions>,
+    budget: Budget,
 }
 
 impl std::fmt::Debug for Definitions {
@@ -59,7 +61,13 @@ impl Definitions {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<CompiledVersions>) -> Self {
-        Self { store, ids, models }
+        Self { store, ids, models, budget: Budget::DEFAULT }
+    }
+
+    /// The same within other budgets of steps and runs.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 
     /// A page of the workflows that the caller may read.

@@ -18,6 +18,7 @@ pub use tasks::{Assignment, Completion, MyTasks};
 
 use std::sync::Arc;
 
+use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 
 use crate::models::CompiledVersions;
@@ -55,6 +56,7 @@ impl std::fmt::Debug for RunPorts {
 pub struct Runs {
     ports: RunPorts,
     locks: Locks,
+    budget: Budget,
 }
 
 impl std::fmt::Debug for Runs {
@@ -67,6 +69,12 @@ impl Runs {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
-        Self { ports, locks: Locks::default() }
+        Self { ports, locks: Locks::default(), budget: Budget::DEFAULT }
+    }
+
+    /// The same within other budgets of steps and runs.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 }

@@ -7,6 +7,7 @@
 
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::extensions::Extensions;
+use super::rules::{MAX_WORK, NoRule};
 use super::{
     Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work, node,
     unsupported,
@@ -221,11 +222,22 @@ impl<'d> Builder<'d> {
 
     /// Gives the nodes their join rules, which need the flows.
     fn joins(&mut self, graph: &mut Graph) {
-        let rules: Vec<_> = (0..index(graph.nodes.len())).map(|ix| JoinRule::of(graph, ix)).collect();
+        let mut work = MAX_WORK;
+        let nodes = 0..index(graph.nodes.len());
+        let rules: Vec<_> = nodes.map(|ix| JoinRule::of(graph, ix, &mut work)).collect();
+        let mut told = false;
         for (node, rule) in graph.nodes.iter_mut().zip(rules) {
             match rule {
-                Some(rule) => node.join = rule,
-                None => {
+                Ok(rule) => node.join = rule,
+                // One finding is enough: it is about all that stands before the join.
+                Err(NoRule::TooMuchWork) if std::mem::replace(&mut told, true) => {}
+                Err(NoRule::TooMuchWork) => {
+                    let sentence = format!(
+                        "the process has too many joins with too many nodes before them: more than {MAX_WORK} steps to find the paths into all of them"
+                    );
+                    self.refuse(&node.id, "tooManyPaths", sentence, "13.4");
+                }
+                Err(NoRule::NotExecuted) => {
                     let sentence = format!("the join of a {} is not executed yet", node.element.name());
                     self.refuse(&node.id, "unsupportedElement", sentence, "13.4");
                 }

@@ -1,7 +1,7 @@
 //! Conditions of sequence flows: a FEEL expression, or the editor's `left operator value`.
 
 use super::timer;
-use heddle_feel::{Dialect, EvalContext, Expression};
+use heddle_feel::{Dialect, EvalContext, Expression, LimitError, StepBudget};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Number, Value};
 use std::cmp::Ordering;
@@ -114,11 +114,14 @@ impl Comparison {
     }
 
     /// Whether the comparison holds for the left operand; an absent operand is null. An ordering of values of
-    /// two types does not hold.
-    #[must_use]
-    pub fn holds(&self, left: Option<&Value>) -> bool {
+    /// two types does not hold, nor does a pattern that exceeds a limit of its own match.
+    ///
+    /// # Errors
+    /// `Budget` when the budget is used up.
+    pub fn holds(&self, left: Option<&Value>, budget: &StepBudget) -> Result<bool, LimitError> {
         let left = left.unwrap_or(&Value::Null);
         let value = self.value.as_str();
+        budget.charge(1 + (value.len() + shallow(left)) as u64 / 8)?;
         let holds = match &self.operator {
             Operator::Equal => equal(left, value),
             Operator::Order(test) => order(left, value).is_some_and(test),
@@ -135,9 +138,10 @@ impl Comparison {
             },
             Operator::StartsWith => left.as_str().is_some_and(|text| text.starts_with(value)),
             Operator::EndsWith => left.as_str().is_some_and(|text| text.ends_with(value)),
-            Operator::Matches(expression) => {
-                left.as_str().is_some_and(|text| matches(expression, text, value))
-            }
+            Operator::Matches(expression) => match left {
+                Value::String(text) => matches(expression, text, value, budget)?,
+                _ => false,
+            },
             Operator::Exists => !left.is_null(),
             Operator::Empty => match left {
                 Value::Null => true,
@@ -148,7 +152,7 @@ impl Comparison {
             },
             Operator::Is(expected) => left.as_bool() == Some(*expected),
         };
-        holds != self.negated
+        Ok(holds != self.negated)
     }
 }
 
@@ -260,14 +264,30 @@ fn matches_operator() -> Result<Operator, String> {
     }
 }
 
-fn matches(expression: &Expression, text: &str, pattern: &str) -> bool {
+/// Bytes or entries that a comparison looks at.
+fn shallow(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => 1,
+    }
+}
+
+fn matches(
+    expression: &Expression,
+    text: &str,
+    pattern: &str,
+    budget: &StepBudget,
+) -> Result<bool, LimitError> {
     let mut scope = Map::new();
     scope.insert("text".to_owned(), text.into());
     scope.insert("pattern".to_owned(), pattern.into());
     let context = EvalContext { now: Timestamp::from_micros(0) };
-    expression
-        .evaluate(&scope, &context)
-        .is_ok_and(|evaluated| matches!(evaluated.value, heddle_feel::Value::Boolean(true)))
+    match expression.evaluate_on(&scope, &context, budget) {
+        Ok(evaluated) => Ok(matches!(evaluated.value, heddle_feel::Value::Boolean(true))),
+        Err(error @ LimitError::Budget(_)) => Err(error),
+        Err(_) => Ok(false),
+    }
 }
 
 fn equal(left: &Value, right: &str) -> bool {
@@ -338,15 +358,22 @@ mod tests {
             (json!({"a": 1}), "eq", "{\"a\": 1}", true),
         ] {
             let comparison = Comparison::compile("x", operator, Some(value)).unwrap();
-            assert_eq!(comparison.holds(Some(&left)), expected, "{left} {operator} {value}");
+            assert_eq!(
+                comparison.holds(Some(&left), &StepBudget::default()),
+                Ok(expected),
+                "{left} {operator} {value}"
+            );
         }
     }
 
     #[test]
     fn a_pattern_is_feels() {
         let comparison = Comparison::compile("x", "matches", Some("^[a-c]+$")).unwrap();
-        assert!(comparison.holds(Some(&json!("abc"))));
-        assert!(!comparison.holds(Some(&json!("abd"))));
+        let budget = StepBudget::new(10_000);
+        assert_eq!(comparison.holds(Some(&json!("abc")), &budget), Ok(true));
+        assert_eq!(comparison.holds(Some(&json!("abd")), &budget), Ok(false));
+        let long = json!("a".repeat(1_000_000));
+        assert_eq!(comparison.holds(Some(&long), &budget), Err(LimitError::Budget(10_000)));
     }
 
     #[test]

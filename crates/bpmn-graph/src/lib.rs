@@ -31,7 +31,7 @@ pub use element::Element;
 pub use expressions::expression_items;
 pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
-pub use timer::{Period, Recurrence, Schedule, TimerDefinition, TimerError, TimerKind};
+pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

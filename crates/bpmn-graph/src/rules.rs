@@ -35,6 +35,19 @@ impl Bits {
 /// Per incoming flow of a join the nodes from which a path that does not visit the join leads to the flow.
 pub type Upstream = Vec<(FlowIx, Bits)>;
 
+/// Nodes looked at for the paths into all joins of a process. Each join looks at all nodes before it, which is too much
+/// only where very many joins stand behind one another.
+pub(super) const MAX_WORK: usize = 50_000_000;
+
+/// Reason why a node has no join rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoRule {
+    /// Its join is not executed yet.
+    NotExecuted,
+    /// The process has too many joins and nodes before them.
+    TooMuchWork,
+}
+
 /// Rule for tokens that arrive at a node.
 #[derive(Debug, Clone)]
 pub enum JoinRule {
@@ -47,15 +60,16 @@ pub enum JoinRule {
 }
 
 impl JoinRule {
-    /// The rule of a node; none where it is not executed. With one incoming flow there is nothing to wait for.
-    pub(super) fn of(graph: &Graph, ix: NodeIx) -> Option<Self> {
+    /// The rule of a node. With one incoming flow there is nothing to wait for. `work` is what looking for the paths
+    /// into joins may still take.
+    pub(super) fn of(graph: &Graph, ix: NodeIx, work: &mut usize) -> Result<Self, NoRule> {
         let (joining, _) = graph.node(ix).element.kind().token_rules();
         let several = graph.incoming(ix).len() > 1;
-        Some(match joining {
-            Joining::All if several => Self::All(upstream(graph, ix)),
-            Joining::Inclusive if several => Self::Inclusive(upstream(graph, ix)),
+        Ok(match joining {
+            Joining::All if several => Self::All(upstream(graph, ix, work)?),
+            Joining::Inclusive if several => Self::Inclusive(upstream(graph, ix, work)?),
             Joining::Pass | Joining::All | Joining::Inclusive => Self::Pass,
-            Joining::Complex => return None,
+            Joining::Complex => return Err(NoRule::NotExecuted),
         })
     }
 
@@ -116,21 +130,36 @@ impl SplitRule {
 }
 
 /// The paths into a node. An activity leads to its boundary events, too.
-fn upstream(graph: &Graph, join: NodeIx) -> Upstream {
-    graph.incoming(join).iter().map(|&flow| (flow, before(graph, join, flow))).collect()
+fn upstream(graph: &Graph, join: NodeIx, work: &mut usize) -> Result<Upstream, NoRule> {
+    let mut found = Vec::new();
+    for &flow in graph.incoming(join) {
+        // A set counts for the memory that it takes, however few are in it.
+        spend(work, graph.nodes().len() / 16)?;
+        found.push((flow, before(graph, join, flow, work)?));
+    }
+    Ok(found)
 }
 
-fn before(graph: &Graph, join: NodeIx, flow: FlowIx) -> Bits {
+fn before(graph: &Graph, join: NodeIx, flow: FlowIx, work: &mut usize) -> Result<Bits, NoRule> {
     let mut seen = Bits::new(graph.nodes().len());
     let mut open = vec![graph.flow(flow).source];
     while let Some(ix) = open.pop() {
         if ix == join || !seen.insert(ix) {
             continue;
         }
-        open.extend(graph.incoming(ix).iter().map(|&flow| graph.flow(flow).source));
+        let incoming = graph.incoming(ix);
+        spend(work, 1 + incoming.len())?;
+        open.extend(incoming.iter().map(|&flow| graph.flow(flow).source));
         if let Work::Boundary { host, .. } = graph.node(ix).work {
             open.push(host);
         }
     }
-    seen
+    Ok(seen)
+}
+
+/// Takes from what is left; nothing is left once it was too little.
+fn spend(work: &mut usize, steps: usize) -> Result<(), NoRule> {
+    let left = work.checked_sub(steps);
+    *work = left.unwrap_or(0);
+    left.map(|_| ()).ok_or(NoRule::TooMuchWork)
 }

@@ -5,7 +5,7 @@
 //! an offset is UTC.
 
 use heddle_bpmn::juel;
-use heddle_feel::{Dialect, EvalContext, Expression};
+use heddle_feel::{Dialect, EvalContext, Expression, LimitError, StepBudget};
 use heddle_kernel::{IsoDuration, Timestamp};
 use jiff::{Span, Zoned, civil, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,6 +30,17 @@ pub enum TimerKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TimerError(pub String);
+
+/// Reason why a timer cannot be set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleFault {
+    /// The timer gives no instant.
+    #[error(transparent)]
+    Timer(#[from] TimerError),
+    /// The evaluation of its expression reached a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+}
 
 /// The timer of a timer event: literal, or a FEEL expression that gives the ISO 8601 text.
 #[derive(Debug, Clone)]
@@ -185,18 +196,32 @@ impl TimerDefinition {
     /// # Errors
     /// When the expression gives no timer, or the instant is out of the calendar's range.
     pub fn schedule(&self, now: Timestamp, scope: &dyn heddle_feel::Scope) -> Result<Schedule, TimerError> {
+        self.schedule_on(now, scope, &StepBudget::default()).map_err(|fault| match fault {
+            ScheduleFault::Timer(error) => error,
+            ScheduleFault::Limit(limit) => TimerError(limit.to_string()),
+        })
+    }
+
+    /// The first due instant, as [`Self::schedule`] gives it, within a budget of steps.
+    ///
+    /// # Errors
+    /// As [`Self::schedule`]; also when a limit or the budget is exceeded.
+    pub fn schedule_on(
+        &self,
+        now: Timestamp,
+        scope: &dyn heddle_feel::Scope,
+        budget: &StepBudget,
+    ) -> Result<Schedule, ScheduleFault> {
         match &self.form {
-            Form::Literal(literal) => literal.schedule(now),
+            Form::Literal(literal) => Ok(literal.schedule(now)?),
             Form::Expression(expression) => {
-                let evaluated = match expression.evaluate(scope, &EvalContext { now }) {
-                    Ok(evaluated) => evaluated,
-                    Err(limit) => return Err(TimerError(limit.to_string())),
-                };
+                let evaluated = expression.evaluate_on(scope, &EvalContext { now }, budget)?;
                 let json = heddle_feel::to_json(&evaluated.value);
                 let Some(text) = json.as_str() else {
-                    return Err(TimerError(format!("`{}` gives {json}, not an ISO 8601 text", self.text)));
+                    let wrong = format!("`{}` gives `{json}`, not an ISO 8601 text", self.text);
+                    return Err(TimerError(wrong).into());
                 };
-                Literal::parse(self.kind, text)?.schedule(now)
+                Ok(Literal::parse(self.kind, text)?.schedule(now)?)
             }
         }
     }
@@ -251,11 +276,29 @@ impl Literal {
 }
 
 impl Schedule {
-    /// The next slot after `now`: what was missed in between has coalesced into the firing at hand.
+    /// The next slot after `now`: what was missed in between has coalesced into the firing at hand. So does what lies
+    /// closer than `least_millis` in a cycle of a shorter period; such cycles are refused, but for those that were set
+    /// before there was a least period.
     #[must_use]
-    pub fn next(&self, now: Timestamp) -> Option<Self> {
+    pub fn next_after(&self, now: Timestamp, least_millis: i64) -> Option<Self> {
+        let from = now.max(self.due_at);
+        match self.period_millis() {
+            Some(period) if period < least_millis => self.slot_after(from.plus_millis(least_millis - 1)),
+            _ => self.slot_after(from),
+        }
+    }
+
+    /// Distance of the first two slots of a cycle in milliseconds, the part of one cut off.
+    #[must_use]
+    pub fn period_millis(&self) -> Option<i64> {
         let cycle = self.cycle.as_ref()?;
-        let slot = cycle.first_after(now.max(self.due_at))?;
+        let next = cycle.period.after(cycle.anchor, 1)?;
+        Some((next.micros() - cycle.anchor.micros()).div_euclid(1000))
+    }
+
+    fn slot_after(&self, from: Timestamp) -> Option<Self> {
+        let cycle = self.cycle.as_ref()?;
+        let slot = cycle.first_after(from)?;
         Some(Self { due_at: cycle.at(slot)?, cycle: Some(Recurrence { slot, ..cycle.clone() }) })
     }
 }
@@ -437,13 +480,13 @@ mod tests {
         let now = at("2024-01-31T10:00:00Z");
         let timer = TimerDefinition::parse(TimerKind::Cycle, "R4/PT10S").unwrap();
         let first = timer.schedule(now, &serde_json::Map::new()).unwrap();
-        let second = first.next(at("2024-01-31T10:00:11Z")).unwrap();
+        let second = first.next_after(at("2024-01-31T10:00:11Z"), 1_000).unwrap();
         assert_eq!(second.due_at, at("2024-01-31T10:00:20Z"));
         // Slots 2 and 3 are past: one firing, then slot 4, then the end.
-        let fourth = second.next(at("2024-01-31T10:00:30Z")).unwrap();
+        let fourth = second.next_after(at("2024-01-31T10:00:30Z"), 1_000).unwrap();
         assert_eq!(fourth.due_at, at("2024-01-31T10:00:40Z"));
-        assert_eq!(fourth.next(at("2024-01-31T10:00:41Z")), None);
-        assert_eq!(first.next(at("2024-02-01T00:00:00Z")), None);
+        assert_eq!(fourth.next_after(at("2024-01-31T10:00:41Z"), 1_000), None);
+        assert_eq!(first.next_after(at("2024-02-01T00:00:00Z"), 1_000), None);
     }
 
     #[test]
@@ -453,7 +496,7 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..4 {
             seen.push(slot.due_at.to_string()[..10].to_owned());
-            slot = slot.next(slot.due_at).unwrap();
+            slot = slot.next_after(slot.due_at, 1_000).unwrap();
         }
         assert_eq!(seen, ["2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30"]);
     }

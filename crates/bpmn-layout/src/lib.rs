@@ -6,8 +6,8 @@
 //! row; branches stand above and below, lanes are bands of rows, sub-processes are laid out first and stand in their
 //! process with their size. Edges leave through the gaps between columns and rows, where each has a track of its own.
 //!
-//! The same definition gives the same layout. A process or sub-process of more than [`MOST_ITEMS`] nodes
-//! stands in a square in document order, which takes near-linear time; edges go through the gaps all the same.
+//! The same definition gives the same layout. A process or sub-process of more than [`MOST_ITEMS`] nodes or
+//! [`MOST_EDGES`] edges stands in a square in document order, which takes near-linear time; edges go through the gaps all the same.
 
 #![expect(
     clippy::indexing_slicing,
@@ -31,6 +31,9 @@ use std::collections::HashSet;
 /// Most nodes of one process or sub-process that are laid out along their flow: the work may grow with the
 /// square of their number.
 pub const MOST_ITEMS: usize = 3_000;
+
+/// Most edges of one process or sub-process that are laid out along its flow; each may look at every column and row.
+pub const MOST_EDGES: usize = 12_000;
 
 /// Lays out what a definition has no diagram for.
 ///
@@ -165,11 +168,26 @@ fn solve(graph: &mut LayoutGraph<'_>) {
 
 /// Sizes of the items that depend on their content or on their boundary events.
 fn size(graph: &mut LayoutGraph<'_>, index: usize) {
-    let sizes: Vec<(i32, i32)> = graph.scopes.iter().map(|scope| (scope.width, scope.height)).collect();
+    // Only the scopes within this one: there may be very many others.
+    let items = graph.scopes[index].items.iter();
+    let inner = items.map(|item| match item.kind {
+        Kind::Container(inner) | Kind::Pool(Some(inner)) => {
+            Some((graph.scopes[inner].width, graph.scopes[inner].height))
+        }
+        Kind::Activity
+        | Kind::Event
+        | Kind::Gateway
+        | Kind::Data
+        | Kind::Note
+        | Kind::Group
+        | Kind::Conversation
+        | Kind::Pool(None) => None,
+    });
+    let sizes: Vec<Option<(i32, i32)>> = inner.collect();
     let scope = &mut graph.scopes[index];
-    for item in &mut scope.items {
-        if let Kind::Container(inner) | Kind::Pool(Some(inner)) = item.kind {
-            (item.width, item.height) = sizes[inner];
+    for (item, size) in scope.items.iter_mut().zip(sizes) {
+        if let Some(size) = size {
+            (item.width, item.height) = size;
         }
         if !item.boundary.is_empty() {
             item.width = item.width.max(20 + 46 * item.boundary.len() as i32);

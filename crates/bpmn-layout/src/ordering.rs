@@ -5,10 +5,10 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
-use super::MOST_ITEMS;
 use super::chains::{self, Nodes};
 use super::graph::{EdgeKind, End, Kind, Scope};
 use super::layers::Flow;
+use super::{MOST_EDGES, MOST_ITEMS};
 use std::collections::HashSet;
 
 /// Columns and rows of a scope.
@@ -52,7 +52,7 @@ pub(super) fn assign(scope: &mut Scope<'_>, kinds: &[EdgeKind]) -> Grid {
         }
         return Grid { columns: 1, rows: vec![0; scope.items.len()] };
     }
-    if scope.items.len() > MOST_ITEMS {
+    if scope.items.len() > MOST_ITEMS || scope.parts.len() > MOST_EDGES {
         return square(scope);
     }
     let (members, edges) = flow_edges(scope, kinds);

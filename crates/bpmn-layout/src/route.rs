@@ -12,7 +12,13 @@
 
 use super::graph::{EdgeKind, End, Item, Kind, Part, Scope, Side};
 use super::ordering::Grid;
+use std::cell::Cell;
 use std::collections::HashMap;
+
+/// Ports of one side that are kept apart.
+const MOST_PORTS: usize = 256;
+/// Items that may cover gaps at which the search for a clear gap looks, over all edges of a scope.
+const MOST_LOOKS: usize = 20_000_000;
 
 /// A line that an edge follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +87,8 @@ pub(super) struct Router<'s, 'a> {
     across: Passed,
     along: HashMap<(usize, usize), Vec<i32>>,
     ports: HashMap<(usize, Side), Vec<Taken>>,
+    /// Looks for clear gaps that are left; without any the nearest gap serves.
+    looks: Cell<usize>,
 }
 
 /// Way from an end of an edge into the gaps.
@@ -111,7 +119,8 @@ impl<'s, 'a> Router<'s, 'a> {
         in_row.iter_mut().for_each(|list| list.sort_unstable());
         in_column.iter_mut().for_each(|list| list.sort_unstable());
         let (across, along, ports) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { scope, columns: grid.columns, rows, in_row, in_column, blocked, across, along, ports }
+        let looks = Cell::new(MOST_LOOKS);
+        Self { scope, columns: grid.columns, rows, in_row, in_column, blocked, across, along, ports, looks }
     }
 
     /// The routes of all parts of the scope, in their order.
@@ -174,7 +183,10 @@ impl<'s, 'a> Router<'s, 'a> {
 
     fn gap_free(&self, gap: usize, from: usize, to: usize) -> bool {
         let (low, high) = (from.min(to), from.max(to));
-        self.blocked.get(&gap).is_none_or(|rows| !rows.iter().any(|&row| row >= low && row < high))
+        let Some(rows) = self.blocked.get(&gap) else { return true };
+        let Some(left) = self.looks.get().checked_sub(rows.len()) else { return true };
+        self.looks.set(left);
+        !rows.iter().any(|&row| row >= low && row < high)
     }
 
     /// Items in one column with empty cells between, for edges without a direction of their own.
@@ -211,7 +223,11 @@ impl<'s, 'a> Router<'s, 'a> {
     }
 
     fn take(&mut self, item: usize, side: Side, at: i32, outgoing: bool) {
-        self.ports.entry((item, side)).or_default().push(Taken { at, outgoing });
+        let taken = self.ports.entry((item, side)).or_default();
+        // A side has no room for more; looking at each for each edge would take the square of their number.
+        if taken.len() < MOST_PORTS {
+            taken.push(Taken { at, outgoing });
+        }
     }
 
     fn pass(&mut self, row: usize, columns: std::ops::Range<usize>, ends: Ends) {

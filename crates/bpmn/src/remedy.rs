@@ -18,6 +18,8 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "processNotExecutable" => "Set isExecutable to true if the process is to be started.",
         "noStart" => "Add a start event.",
         "severalStarts" => "Leave one start event, or give each a trigger of its own.",
+        "tooManyPaths" => "Move parts of the process into sub-processes or processes of their own.",
+        "timerPeriod" => "Let the cycle's slots lie a second or more apart.",
         "cyclicNesting" => "Take the sub-process out of itself.",
         "tooDeep" => "Move inner sub-processes into processes of their own.",
         "quantity" => "Set the quantity to 1.",

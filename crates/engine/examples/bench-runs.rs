@@ -4,7 +4,7 @@
 
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{Graph, compile};
-use heddle_engine::{Command, RunContext, State, Status, Trigger, step};
+use heddle_engine::{Budget, Command, RunContext, State, Status, Trigger, step};
 use heddle_kernel::{RunId, Timestamp};
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -55,6 +55,8 @@ fn main() -> Result<(), String> {
             correlation_key: None,
             actor: None,
             decisions: None,
+            hops: 0,
+            budget: Budget::DEFAULT,
         };
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {

@@ -1,16 +1,17 @@
 //! The only place where a state changes.
 
-use crate::LocalId;
 use crate::event::{Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
     IncidentState, Life, NodeInstance, ScopeState, State, SubscriptionState, TaskState, TimerState, Token,
 };
+use crate::{LocalId, size};
 use serde_json::{Map, Value};
 
 /// Applies one event. Events come in the order of their sequence, each once; an event about something that is
 /// not there changes nothing but the sequence.
 pub fn apply(state: &mut State, event: &Event) {
     state.sequence = event.sequence;
+    state.stored = state.stored.saturating_add(size::of_event(&event.kind));
     let scope = event.scope_id.unwrap_or(LocalId::ROOT);
     match &event.kind {
         EventKind::RunStarted(started) => start(state, started, event),

@@ -1,6 +1,6 @@
 //! Commands to a run, and the reasons for their rejection.
 
-use crate::{LocalId, Trigger};
+use crate::{Budget, LocalId, Trigger};
 use heddle_kernel::{RunId, TaskId, Timestamp, UserId};
 use serde_json::{Map, Value};
 
@@ -17,6 +17,11 @@ pub struct RunContext {
     pub actor: Option<Actor>,
     /// The decisions of the definition, for business rule tasks.
     pub decisions: Option<heddle_dmn::Model>,
+    /// Messages and signals thrown one for another before this step; 0 for what a user, a timer or a call from outside
+    /// asks for.
+    pub hops: u32,
+    /// Budgets of the step and of the run.
+    pub budget: Budget,
 }
 
 /// User behind a command.
@@ -199,6 +204,24 @@ pub enum Rejection {
     /// The state belongs to another version of the process.
     #[error("the process has no element `{0}`")]
     WrongGraph(String),
+    /// The values that the command brings are more than the run may hold.
+    #[error("the budget `{budget}` of the run allows {most} and not {value}")]
+    TooLarge {
+        /// Name of the budget.
+        budget: &'static str,
+        /// The most that it allows.
+        most: u64,
+        /// What it would have come to.
+        value: u64,
+    },
+    /// The run has used up one of its budgets and takes nothing more.
+    #[error("the run has used up its budget `{budget}` of {most}")]
+    Full {
+        /// Name of the budget.
+        budget: &'static str,
+        /// The most that it allows.
+        most: u64,
+    },
 }
 
 impl Rejection {
@@ -214,6 +237,7 @@ impl Rejection {
             Self::StartNotDetermined(_)
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }
+            | Self::TooLarge { .. }
             | Self::InvalidTarget(_) => RejectionKind::Invalid,
             Self::NotStarted
             | Self::AlreadyStarted
@@ -223,6 +247,7 @@ impl Rejection {
             | Self::NotDue(_)
             | Self::NotWaiting(_)
             | Self::CannotSkip(_)
+            | Self::Full { .. }
             | Self::WrongGraph(_) => RejectionKind::Conflict,
         }
     }

@@ -451,8 +451,10 @@ pub enum IncidentCode {
     ExpressionError,
     /// No condition holds and there is no default flow.
     NoMatchingFlow,
-    /// One step activated too many nodes.
+    /// One step activated too many nodes: what `Limit` was in runs of before.
     ActivationLimit,
+    /// A budget of the step or of the run is used up.
+    Limit,
     /// Tokens wait at a join that no other token can reach.
     Deadlock,
     /// A decision is not there, exceeds a limit, or has another result than the task asks for.

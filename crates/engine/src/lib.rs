@@ -2,17 +2,21 @@
 //!
 //! [`step`] takes a graph, a run's state and a command, runs until no token can move, and gives back what
 //! happened and the state after it. It is a pure function: time and ids come in with the [`RunContext`], ids of
-//! its own are counted per run. The events are the run's history; the state is their fold by [`apply`].
+//! its own are counted per run. What it may do is bounded by the context's [`Budget`]; what exceeds that is an incident
+//! `LIMIT`, behind which the tokens stand still. [`step_inline`] tries a step that is expected to be small. The events are the run's history; the state is their fold by [`apply`].
 
 mod apply;
+mod budget;
 mod command;
 mod event;
 mod id;
+mod size;
 mod state;
 mod step;
 mod view;
 
 pub use apply::apply;
+pub use budget::{Budget, Inline};
 pub use command::{Actor, Command, Rejection, RejectionKind, RunContext, SkipTarget};
 pub use event::{
     CancelReason, Event, EventKind, IncidentCode, Phase, Resolution, RunError, RunStarted, SubscriptionKind,
@@ -20,7 +24,7 @@ pub use event::{
 };
 pub use id::{LocalId, LocalIdError};
 pub use state::{STATE_VERSION, State, Status};
-pub use step::{MAX_ACTIVATIONS, Step, step};
+pub use step::{Attempt, Step, step, step_inline};
 pub use view::{
     ActiveNode, Incident, NodeState, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor,
 };

@@ -2,6 +2,7 @@
 
 use crate::LocalId;
 use crate::event::{IncidentCode, Phase, RunError, SubscriptionKind};
+use crate::size::{self, Held};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct State {
     /// Node id → `{output, outcome}`: what expressions see as `nodes`.
     #[serde(rename = "o", default = "no_outputs", skip_serializing_if = "is_empty_object")]
     pub(crate) outputs: Value,
+    /// Estimated bytes of all events so far; of runs from before there was a count, since then.
+    #[serde(rename = "w", default, skip_serializing_if = "is_zero")]
+    pub(crate) stored: u64,
     #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<RunError>,
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +60,11 @@ fn no_outputs() -> Value {
 
 fn is_empty_object(value: &Value) -> bool {
     value.as_object().is_none_or(Map::is_empty)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Lifecycle state of a run.
@@ -129,7 +138,7 @@ pub(crate) struct ScopeState {
     pub variables: Map<String, Value>,
 }
 
-/// A token on a flow. At rest only joins hold tokens, or an activation limit has stopped them.
+/// A token on a flow. At rest only joins hold tokens, or a budget has stopped them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Token {
     #[serde(rename = "f")]
@@ -264,6 +273,7 @@ impl Default for State {
             subscriptions: Vec::new(),
             incidents: Vec::new(),
             outputs: no_outputs(),
+            stored: 0,
             error: None,
             started_at: None,
             ended_at: None,
@@ -276,6 +286,12 @@ impl State {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether the state is larger than that many bytes, as far as its values, waits and tokens tell.
+    pub(crate) fn is_larger_than(&self, most: u64) -> bool {
+        let held = Held::of(self);
+        held.variables + held.outputs + size::of_places(self) > most
     }
 
     pub(crate) fn place(&self, id: LocalId) -> Option<usize> {

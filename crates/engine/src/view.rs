@@ -430,15 +430,18 @@ fn of_subscription(own: &crate::state::SubscriptionState, attempt: u32) -> Waiti
 fn of_incident(own: &IncidentState) -> WaitingFor {
     let options: &[&str] = match own.code {
         IncidentCode::ActivationLimit => &["retry"],
+        IncidentCode::Limit if own.instance.is_none() => &["retry"],
         IncidentCode::Deadlock => &["retry", "skip"],
-        IncidentCode::ExpressionError | IncidentCode::NoMatchingFlow | IncidentCode::DecisionError => {
-            &["retry", "skip", "move"]
-        }
+        IncidentCode::ExpressionError
+        | IncidentCode::NoMatchingFlow
+        | IncidentCode::DecisionError
+        | IncidentCode::Limit => &["retry", "skip", "move"],
     };
     let name = match own.code {
         IncidentCode::ExpressionError => "EXPRESSION_ERROR",
         IncidentCode::NoMatchingFlow => "NO_MATCHING_FLOW",
         IncidentCode::ActivationLimit => "ACTIVATION_LIMIT",
+        IncidentCode::Limit => "LIMIT",
         IncidentCode::Deadlock => "DEADLOCK",
         IncidentCode::DecisionError => "DECISION_ERROR",
     };

@@ -1,5 +1,6 @@
 //! Errors of FEEL: the text is not FEEL, or an evaluation asks for more than its limits allow.
 
+use heddle_kernel::shortened;
 use serde::Serialize;
 
 /// Error of a text that is not an expression of the grammar (DMN 1.5, 10.3.1.2) or is nested or long beyond the limits.
@@ -28,7 +29,7 @@ impl SyntaxError {
         let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
         Self {
-            message: message.into(),
+            message: shortened(&message.into()).into_owned(),
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(column).unwrap_or(u32::MAX),
             offset,
@@ -52,6 +53,9 @@ pub enum LimitError {
     /// A string longer than allowed.
     #[error("a string is longer than {0} bytes")]
     StringSize(usize),
+    /// More evaluation steps than several evaluations may take together.
+    #[error("the evaluations took more than {0} steps together")]
+    Budget(u64),
     /// A number beyond the exponents of decimal128.
     #[error("a number exceeds the exponent range of 128-bit decimals")]
     Exponent,

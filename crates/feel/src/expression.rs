@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use heddle_kernel::Timestamp;
 
+use crate::budget::StepBudget;
 use crate::catalog::Dialect;
 use crate::error::{LimitError, Note, SyntaxError};
 use crate::eval::quick;
@@ -55,7 +56,7 @@ fn evaluate(
     {
         return Ok(Evaluated { value, notes: Vec::new() });
     }
-    evaluate_any(program, scope, input, ctx, limits)
+    evaluate_any(program, scope, input, ctx, limits, &mut 0)
 }
 
 #[inline(never)]
@@ -65,10 +66,12 @@ fn evaluate_any(
     input: Option<&Value>,
     ctx: &EvalContext,
     limits: &Limits,
+    taken: &mut u64,
 ) -> Result<Evaluated, LimitError> {
     let mut machine = Machine::new(ctx.now, limits.clone());
-    let value = machine.run(program, scope, input)?;
-    Ok(Evaluated { value, notes: machine.into_notes() })
+    let value = machine.run(program, scope, input);
+    *taken = machine.taken();
+    Ok(Evaluated { value: value?, notes: machine.into_notes() })
 }
 
 impl Expression {
@@ -127,6 +130,28 @@ impl Expression {
         limits: &Limits,
     ) -> Result<Evaluated, LimitError> {
         evaluate(&self.program, scope, None, ctx, limits)
+    }
+
+    /// Evaluates within the default limits and a budget that other evaluations share.
+    ///
+    /// # Errors
+    /// When a limit or the budget is exceeded; nothing else fails.
+    pub fn evaluate_on(
+        &self,
+        scope: &dyn Scope,
+        ctx: &EvalContext,
+        budget: &StepBudget,
+    ) -> Result<Evaluated, LimitError> {
+        let quick = quick::steps(&self.program);
+        if budget.left() >= u64::from(quick)
+            && let Some(value) = quick::whole(&self.program, scope, None)
+        {
+            budget.charge(u64::from(quick))?;
+            return Ok(Evaluated { value, notes: Vec::new() });
+        }
+        budget.within(&Limits::DEFAULT, |limits, taken| {
+            evaluate_any(&self.program, scope, None, ctx, limits, taken)
+        })
     }
 }
 

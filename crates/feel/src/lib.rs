@@ -16,6 +16,7 @@
 //! An expression never fails for what it meets: a part without a meaning is null, and a [`Note`] says why. Only an
 //! exceeded limit ends an evaluation with an error.
 
+mod budget;
 mod builtins;
 mod catalog;
 mod error;
@@ -33,6 +34,7 @@ mod types;
 mod typing;
 mod value;
 
+pub use budget::StepBudget;
 pub use catalog::{BuiltIn, Dialect, built_in_functions, built_ins};
 pub use error::{LimitError, Note, SyntaxError};
 pub use expression::{EvalContext, Evaluated, Expression, UnaryTests};
@@ -44,7 +46,7 @@ pub use types::{Signature, Type, Types};
 pub use typing::{Declared, TestType};
 pub use value::date::{Date, DaysAndTimeDuration, LocalTime, MAX_YEAR, days_in_month};
 pub use value::function::{Function, Host, HostFunction};
-pub use value::json::{from_json, object as context_from_json, to_json};
+pub use value::json::{from_json, object as context_from_json, size, size_of_json, to_json};
 pub use value::number::{Number, NumberError, PRECISION, Rounding};
 pub use value::text::{Duration, parse_date, parse_date_time, parse_duration, parse_time};
 pub use value::time::{DateTime, Time};

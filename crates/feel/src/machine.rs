@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use heddle_kernel::Timestamp;
+use heddle_kernel::{Timestamp, shortened};
 
 use crate::error::{LimitError, Note};
 use crate::limits::Limits;
@@ -38,6 +38,11 @@ impl Machine {
             notes: Vec::new(),
             extension: None,
         }
+    }
+
+    /// Steps taken so far.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.limits.steps.saturating_sub(self.left)
     }
 
     pub(crate) fn into_notes(self) -> Vec<Note> {
@@ -124,7 +129,8 @@ impl Machine {
     /// Adds a note, unless there are enough or nobody wants to know.
     pub(crate) fn note(&mut self, offset: u32, reason: impl FnOnce() -> String) {
         if self.quiet == 0 && self.notes.len() < self.limits.notes {
-            self.notes.push(Note { message: reason(), offset: offset as usize });
+            let message = shortened(&reason()).into_owned();
+            self.notes.push(Note { message, offset: offset as usize });
         }
     }
 

@@ -75,6 +75,12 @@ impl Host<'_> {
         self.0.charge(steps)
     }
 
+    /// Steps taken so far.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.0.taken()
+    }
+
     /// Does something that nests as deeply as that many levels of an expression.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use heddle_server::{Config, Durability};
+use heddle_server::{Budget, Config, Durability};
 
 /// Source of a value, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -217,7 +217,36 @@ const KEYS: &[Key] = &[
         },
         show: |config| config.messages_per_second.to_string(),
     },
+    Key {
+        name: "budgets",
+        help: "Budgets of steps and runs that differ from the defaults, name=number with commas.",
+        secret: false,
+        set: |config, text| {
+            config.budget = budgets(text)?;
+            Ok(())
+        },
+        show: |config| {
+            let pairs = config.budget.named().into_iter().zip(Budget::DEFAULT.named());
+            let other = pairs.filter(|(own, default)| own != default);
+            other.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+        },
+    },
 ];
+
+fn budgets(text: &str) -> Result<Budget> {
+    let mut budget = Budget::DEFAULT;
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let changed = part
+            .split_once('=')
+            .and_then(|(name, value)| budget.with(name.trim(), value.trim().parse().ok()?));
+        let Some(changed) = changed else {
+            let names: Vec<&str> = budget.named().into_iter().map(|(name, _)| name).collect();
+            bail!("`{part}` is no budget; `name=number` is needed, with one of {}", names.join(", "));
+        };
+        budget = changed;
+    }
+    Ok(budget)
+}
 
 fn set_bool(target: &mut bool, text: &str) -> Result<()> {
     *target = match text {

@@ -3,6 +3,7 @@
 //! The crates of the formats make them with their own words (`heddle_bpmn::diagnostic`, `heddle_dmn::diagnostic`), which
 //! know the remedy of a code and the places of the format.
 
+use crate::shorten;
 use serde::{Deserialize, Serialize};
 
 /// Weight of a [`Diagnostic`].
@@ -76,7 +77,8 @@ pub struct ExpressionPosition {
 impl Diagnostic {
     /// A finding of the given weight, with no place yet and no remedy.
     pub fn new(severity: Severity, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { severity, code: code.into(), message: message.into(), ..Self::default() }
+        let message = shorten::shortened(&message.into()).into_owned();
+        Self { severity, code: code.into(), message, ..Self::default() }
     }
 
     /// The same finding, about this element.

@@ -8,6 +8,7 @@ mod literals;
 mod page;
 mod patch;
 mod request_id;
+mod shorten;
 mod time;
 
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
@@ -24,6 +25,7 @@ pub use patch::Patch;
 pub use request_id::RequestId;
 #[doc(hidden)]
 pub use serde;
+pub use shorten::shortened;
 pub use time::{Clock, FixedClock, TimeError, Timestamp};
 
 /// A counter that grows by one with every change of a resource; it is the resource's `ETag`.

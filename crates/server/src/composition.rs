@@ -179,7 +179,7 @@ fn compose(
         ids: Arc::clone(&ids),
         clock: clock.clone(),
     };
-    let runs = Arc::new(Runs::new(ports.clone()));
+    let runs = Arc::new(Runs::new(ports.clone()).with_budget(config.budget));
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
@@ -191,7 +191,8 @@ fn compose(
         files: config.preview_files as usize,
         bytes: u64::from(config.preview_megabytes) << 20,
     };
-    let definitions = Definitions::new(workflows, ids, models).with_previews(previews);
+    let definitions =
+        Definitions::new(workflows, ids, models).with_previews(previews).with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
         config,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
 
 use crate::edge::EdgeLimits;
@@ -60,6 +61,8 @@ pub struct Config {
     pub preview_files: u32,
     /// Most megabytes of these files.
     pub preview_megabytes: u32,
+    /// Budgets of steps and of runs.
+    pub budget: Budget,
 }
 
 impl Default for Config {
@@ -85,6 +88,7 @@ impl Default for Config {
             edge: EdgeLimits::default(),
             preview_files: 1_000,
             preview_megabytes: 256,
+            budget: Budget::DEFAULT,
         }
     }
 }

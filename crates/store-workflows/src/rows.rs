@@ -227,6 +227,7 @@ impl InboxDbRow {
             attempts: 0,
             crashes: 0,
             retry_at: None,
+            hops: i32::try_from(event.hops).unwrap_or(i32::MAX),
         })
     }
 
@@ -244,6 +245,7 @@ impl InboxDbRow {
             state: self.state.0,
             run_ids: decode(&self.run_ids)?,
             expires_at: self.expires_at.map(Into::into),
+            hops: u32::try_from(self.hops).unwrap_or(0),
         })
     }
 }

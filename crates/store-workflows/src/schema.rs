@@ -9,8 +9,12 @@ use crate::words::{
 };
 
 /// The migrations of the tables of workflows and runs.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261121000200_workflows", "20261122000200_background", "20261122000310_workflows_previews"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261121000200_workflows",
+    "20261122000200_background",
+    "20261122000210_hops",
+    "20261122000310_workflows_previews"
+];
 
 row! {
     /// A workflow with its draft.
@@ -213,6 +217,7 @@ row! {
         alone attempts: [Integer] i32,
         alone crashes: [Integer] i32,
         alone retry_at: [Nullable<DbInstant>] Option<At>,
+        once hops: [Integer] i32,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Errors that a use case answers with.
 
+use heddle_kernel::shortened;
 use serde_json::{Map, Value};
 
 use crate::StoreError;
@@ -21,7 +22,8 @@ impl Problem {
     /// A problem of the whole request.
     #[must_use]
     pub fn new(reason: &'static str, message: impl Into<String>) -> Self {
-        Self { field: None, reason, message: message.into(), extra: Map::new() }
+        let message = shortened(&message.into()).into_owned();
+        Self { field: None, reason, message, extra: Map::new() }
     }
 
     /// A problem of one member.

@@ -11,6 +11,8 @@ use serde_json::Value;
 use crate::UseCaseError;
 use crate::decisions;
 use crate::ports::WorkflowStore;
+use crate::records::{HumanTask, Run};
+use crate::schema::Checker;
 
 /// The most versions kept compiled.
 const CAPACITY: u64 = 2_000;
@@ -24,8 +26,8 @@ pub struct CompiledVersion {
     pub primary: Option<String>,
     /// The decisions that business rule tasks evaluate.
     pub decisions: Option<heddle_dmn::Model>,
-    /// Schemas of the processes' input: a JSON Schema by process id.
-    input_schemas: HashMap<String, Value>,
+    /// Schemas of the processes' input by process id.
+    input_schemas: HashMap<String, Checker>,
 }
 
 impl CompiledVersion {
@@ -47,7 +49,7 @@ impl CompiledVersion {
 
     /// The schema of a process's input: `configuration.inputSchema` of its start event.
     #[must_use]
-    pub fn input_schema(&self, process: &str) -> Option<&Value> {
+    pub fn input_schema(&self, process: &str) -> Option<&Checker> {
         self.input_schemas.get(process)
     }
 
@@ -73,11 +75,11 @@ impl CompiledVersion {
     }
 }
 
-fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Value> {
+fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Checker> {
     let of = |graph: heddle_bpmn::model::GraphRef<'_>| {
         let starts = graph.nodes.iter().filter(|node| node.is(heddle_bpmn::ElementKind::StartEvent));
-        let mut schemas = starts.filter_map(|node| node.configuration.as_ref()?.get("inputSchema").cloned());
-        Some((graph.id?.to_owned(), schemas.next()?))
+        let mut schemas = starts.filter_map(|node| node.configuration.as_ref()?.get("inputSchema"));
+        Some((graph.id?.to_owned(), Checker::new(schemas.next()?)))
     };
     heddle_bpmn::model::graphs(definition)
         .into_iter()
@@ -88,10 +90,20 @@ fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Value> {
 
 type Key = (TenantId, WorkflowId, i32);
 
-/// The compiled versions, loaded on demand.
+/// Node of a version whose tasks have a form.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct FormKey {
+    tenant: TenantId,
+    workflow: WorkflowId,
+    version: i32,
+    node: String,
+}
+
+/// The compiled versions, loaded on demand, and the forms of their tasks.
 pub struct CompiledVersions {
     store: Arc<dyn WorkflowStore>,
     cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
+    forms: moka::sync::Cache<FormKey, Arc<Checker>>,
 }
 
 impl std::fmt::Debug for CompiledVersions {
@@ -104,7 +116,20 @@ impl CompiledVersions {
     /// Builds the cache on a store to load from.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>) -> Self {
-        Self { store, cache: moka::sync::Cache::new(CAPACITY) }
+        let (cache, forms) = (moka::sync::Cache::new(CAPACITY), moka::sync::Cache::new(CAPACITY));
+        Self { store, cache, forms }
+    }
+
+    /// The form of a task of the run, ready to check values; a version is frozen, so that its node's form stays.
+    pub(crate) fn form(&self, run: &Run, task: &HumanTask) -> Option<Arc<Checker>> {
+        let form = task.form.as_ref()?;
+        let key = FormKey {
+            tenant: run.tenant,
+            workflow: run.workflow,
+            version: run.version,
+            node: task.node_id.clone(),
+        };
+        Some(self.forms.get_with(key, || Arc::new(Checker::new(form))))
     }
 
     /// A version's processes.

@@ -22,6 +22,8 @@ pub struct StepContext<'a> {
     pub now: Timestamp,
     /// The task that the caller completed, and who that is.
     pub completed: Option<(TaskId, UserId)>,
+    /// Messages and signals thrown one for another before the step.
+    pub hops: u32,
     /// Source of the ids of thrown messages.
     pub ids: &'a dyn IdSource,
 }
@@ -39,6 +41,15 @@ pub(crate) struct Initiator {
     pub now: Timestamp,
     /// The user; none for a timer or a message.
     pub user: Option<UserId>,
+    /// Messages and signals thrown one for another before it.
+    pub hops: u32,
+}
+
+impl Initiator {
+    /// One that no thrown message or signal stands behind.
+    pub(crate) const fn new(now: Timestamp, user: Option<UserId>) -> Self {
+        Self { now, user, hops: 0 }
+    }
 }
 
 /// Request to start a run.
@@ -293,7 +304,7 @@ fn outgoing(run: &Run, events: &[Event], happening: &StepContext<'_>) -> Vec<Out
         correlation_key,
         payload: payload.clone(),
         created_at: happening.now,
-        hops: 0,
+        hops: happening.hops.saturating_add(1),
     };
     events
         .iter()

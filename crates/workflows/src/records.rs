@@ -425,4 +425,7 @@ pub struct InboxEvent {
     pub run_ids: Vec<RunId>,
     /// Instant until which it is kept while nobody took it.
     pub expires_at: Option<Timestamp>,
+    /// Length of the chain of throws that led to it; 0 for one from outside.
+    #[serde(default)]
+    pub hops: u32,
 }

@@ -166,10 +166,11 @@ pub fn soundness(definition: &WorkflowDefinition) -> Soundness {
 fn judge_all(definition: &WorkflowDefinition, budget: &mut Budget, reduced: bool) -> Soundness {
     let graphs = graphs(definition);
     let resting = resting(&graphs);
+    let interrupted = interrupted(&graphs);
     let mut found = Soundness { complete: true, ..Soundness::default() };
     let mut escapes = vec![false; graphs.len()];
     for (at, graph) in graphs.iter().enumerate() {
-        escapes[at] = graph.parent.is_some_and(|parent| escapes[parent]) || escape(graph, &graphs);
+        escapes[at] = graph.parent.is_some_and(|parent| escapes[parent]) || escape(graph, &interrupted);
         let flow = FlowGraph::new(graph, &resting);
         let scope =
             judge::Scope { graph, flow: &flow, process: process_of(&graphs, at), escapes: escapes[at] };
@@ -199,9 +200,20 @@ fn resting(graphs: &[GraphRef<'_>]) -> HashSet<*const Node> {
     found
 }
 
+/// The activities with an interrupting boundary event: graph and id.
+fn interrupted<'a>(graphs: &[GraphRef<'a>]) -> HashSet<(usize, &'a str)> {
+    let mut found = HashSet::new();
+    for (at, graph) in graphs.iter().enumerate() {
+        let bpmn = graph.nodes.iter().filter_map(|node| node.bpmn.as_deref());
+        let interrupting = bpmn.filter(|own| own.cancel_activity != Some(false));
+        found.extend(interrupting.filter_map(|own| Some((at, own.attached_to_ref.as_deref()?))));
+    }
+    found
+}
+
 /// Whether something outside the flow can end the scope: an interrupting event sub-process in it, or an
 /// interrupting boundary event on the sub-process that it is.
-fn escape(graph: &GraphRef<'_>, graphs: &[GraphRef<'_>]) -> bool {
+fn escape(graph: &GraphRef<'_>, interrupted: &HashSet<(usize, &str)>) -> bool {
     let interrupts = |node: &Node| {
         let bpmn = node.bpmn.as_deref();
         let content = bpmn.filter(|own| own.triggered_by_event == Some(true));
@@ -212,13 +224,7 @@ fn escape(graph: &GraphRef<'_>, graphs: &[GraphRef<'_>]) -> bool {
             starts.any(|start| start.bpmn.as_deref().is_none_or(|own| own.is_interrupting != Some(false)))
         })
     };
-    let on_owner = |node: &Node| {
-        let bpmn = node.bpmn.as_deref();
-        let host = bpmn.and_then(|own| own.attached_to_ref.as_deref());
-        host.is_some()
-            && host == graph.owner.and_then(Node::element_id)
-            && bpmn.is_some_and(|own| own.cancel_activity != Some(false))
-    };
-    let around = graph.parent.map_or(&[][..], |parent| graphs[parent].nodes);
-    graph.nodes.iter().any(interrupts) || around.iter().any(on_owner)
+    let owner = graph.owner.and_then(Node::element_id);
+    let on_owner = graph.parent.zip(owner).is_some_and(|owner| interrupted.contains(&owner));
+    on_owner || graph.nodes.iter().any(interrupts)
 }

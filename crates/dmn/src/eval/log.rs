@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use heddle_feel::{Host, Value, to_json};
+use heddle_kernel::shortened;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -12,6 +13,11 @@ use crate::compile::plan::Place;
 const MAX_REASONS: usize = 50;
 /// Tables and decisions kept in an explanation.
 const MAX_EXPLAINED: usize = 10_000;
+
+/// Values, by [`Value::weight`], that an explanation tells of.
+const MAX_TOLD: u32 = 1_000_000;
+/// Text in the place of a value beyond them.
+const LEFT_OUT: &str = "(left out: the explanation is too large)";
 
 /// Reason why a part of a result is null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -107,6 +113,8 @@ pub(crate) struct Log {
     pub explain: bool,
     pub decisions: Vec<DecisionExplanation>,
     pub tables: Vec<TableExplanation>,
+    /// Values told so far.
+    pub told: u32,
 }
 
 impl Log {
@@ -126,7 +134,7 @@ impl Log {
 fn reason(message: String, place: &Place, offset: Option<usize>) -> Reason {
     let known = place.at.line > 0;
     Reason {
-        message,
+        message: shortened(&message).into_owned(),
         element_name: place.owner.as_deref().map(str::to_owned),
         element_id: place.id.as_deref().map(str::to_owned),
         line: known.then_some(place.at.line),
@@ -163,7 +171,15 @@ pub(crate) fn explains(host: &mut Host<'_>) -> bool {
     host.extension::<Log>().is_some_and(|log| log.explain)
 }
 
-pub(crate) fn json(value: &Value) -> Json {
+/// The value as JSON for an explanation; a short text in its place once the explanation tells of too many values. What
+/// is only told must neither fail an evaluation nor fill the memory.
+pub(crate) fn json(value: &Value, host: &mut Host<'_>) -> Json {
+    let Some(log) = host.extension::<Log>() else { return Json::Null };
+    let told = log.told.saturating_add(value.weight());
+    if told > MAX_TOLD {
+        return Json::String(LEFT_OUT.to_owned());
+    }
+    log.told = told;
     to_json(value)
 }
 

@@ -8,8 +8,8 @@ mod table;
 use std::sync::Arc;
 
 use heddle_feel::{
-    Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Signature, Type,
-    Value,
+    Context, EvalContext, Function, Host, HostFunction, LimitError, Limits, Ref, Scope, Signature,
+    StepBudget, Type, Value,
 };
 use heddle_kernel::Timestamp;
 
@@ -182,7 +182,24 @@ impl Model {
         input: &dyn Scope,
         options: &EvalOptions,
     ) -> Result<Outcome, LimitError> {
-        self.run(input, options, |frame, host| frame.element(element.0, host))
+        self.run(input, options, &mut 0, |frame, host| frame.element(element.0, host))
+    }
+
+    /// Evaluates an element found before, within a budget that other evaluations share.
+    ///
+    /// # Errors
+    /// When a limit or the budget is exceeded.
+    pub fn evaluate_on(
+        &self,
+        element: ElementRef,
+        input: &dyn Scope,
+        options: &EvalOptions,
+        budget: &StepBudget,
+    ) -> Result<Outcome, LimitError> {
+        budget.within(&options.limits, |limits, taken| {
+            let options = EvalOptions { limits: limits.clone(), ..*options };
+            self.run(input, &options, taken, |frame, host| frame.element(element.0, host))
+        })
     }
 
     /// Evaluates several elements at once; what they share is evaluated once. The value is a context by name.
@@ -195,7 +212,7 @@ impl Model {
         input: &dyn Scope,
         options: &EvalOptions,
     ) -> Result<Outcome, LimitError> {
-        self.run(input, options, |frame, host| {
+        self.run(input, options, &mut 0, |frame, host| {
             let mut context = Context::new();
             for element in elements {
                 let value = frame.element(element.0, host)?;
@@ -211,13 +228,16 @@ impl Model {
         &self,
         input: &dyn Scope,
         options: &EvalOptions,
+        taken: &mut u64,
         body: impl FnOnce(&mut Frame<'_>, &mut Host<'_>) -> Result<Value, LimitError>,
     ) -> Result<Outcome, LimitError> {
         let log = Log { explain: options.explain, ..Log::default() };
         let ctx = EvalContext { now: options.now };
         Host::open(&ctx, &options.limits, Box::new(log), |host| {
             let mut frame = Frame::new(&self.0, input, true);
-            let value = body(&mut frame, host)?;
+            let value = body(&mut frame, host);
+            *taken = host.taken();
+            let value = value?;
             let log = host.extension::<Log>().map(std::mem::take).unwrap_or_default();
             let explanation = options.explain.then_some(Explanation { decisions: log.decisions });
             Ok(Outcome { value, reasons: log.reasons, explanation })
@@ -408,22 +428,26 @@ impl<'e> Frame<'e> {
             if explain { host.extension::<Log>().map(|log| std::mem::take(&mut log.tables)) } else { None };
         let value = logic::logic(it, &scope, host)?;
         let value = typed(value, node.kind.as_deref(), &node.place, host)?;
-        if explain && let Some(log) = host.extension::<Log>() {
-            let mut inputs = serde_json::Map::new();
-            for requirement in &node.requirements {
-                if let Some(value) = scope.get(&requirement.name) {
-                    let value = value.into_value();
-                    if !matches!(value, Value::Function(_)) {
-                        inputs.insert(requirement.name.to_string(), json(&value));
-                    }
+        if !explain {
+            return Ok(value);
+        }
+        let mut inputs = serde_json::Map::new();
+        for requirement in &node.requirements {
+            if let Some(value) = scope.get(&requirement.name) {
+                let value = value.into_value();
+                if !matches!(value, Value::Function(_)) {
+                    inputs.insert(requirement.name.to_string(), json(&value, host));
                 }
             }
+        }
+        let output = json(&value, host);
+        if let Some(log) = host.extension::<Log>() {
             let own = std::mem::replace(&mut log.tables, tables.unwrap_or_default());
             log.decision(DecisionExplanation {
                 id: text(node.id.as_ref()),
                 name: node.name.to_string(),
                 inputs,
-                output: json(&value),
+                output,
                 tables: own,
             });
         }

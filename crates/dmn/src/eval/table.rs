@@ -51,9 +51,9 @@ fn explained(
 ) -> Outcome {
     let mut trace = TableExplanation {
         element_id: text(place.id.as_ref()),
-        inputs: traced(table, inputs),
+        inputs: traced(table, inputs, host),
         hits: Vec::new(),
-        output: json(&Value::Null),
+        output: serde_json::Value::Null,
     };
     let value = if refused {
         Value::Null
@@ -67,19 +67,19 @@ fn explained(
         trace.hits = hits.as_slice().iter().map(hit).collect();
         result(table, hits.as_slice(), place, scope, host, Some(&mut trace))?
     };
-    trace.output = json(&value);
+    trace.output = json(&value, host);
     if let Some(log) = host.extension::<Log>() {
         log.table(trace);
     }
     Ok(value)
 }
 
-fn traced(table: &Table, inputs: &[Value]) -> Vec<TableInput> {
-    let input = |(input, value): (&crate::compile::table::Input, &Value)| TableInput {
-        expression: input.text.to_string(),
-        value: json(value),
-    };
-    table.inputs.iter().zip(inputs).map(input).collect()
+fn traced(table: &Table, inputs: &[Value], host: &mut Host<'_>) -> Vec<TableInput> {
+    let mut traced = Vec::with_capacity(inputs.len());
+    for (input, value) in table.inputs.iter().zip(inputs) {
+        traced.push(TableInput { expression: input.text.to_string(), value: json(value, host) });
+    }
+    traced
 }
 
 fn cell(cell: &Cell, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {
@@ -158,10 +158,19 @@ fn rule_matches(
     scope: &dyn Scope,
     host: &mut Host<'_>,
 ) -> Result<bool, LimitError> {
-    for (test, input) in table.tests_of(rule).iter().zip(inputs) {
+    for (at, (test, input)) in table.tests_of(rule).iter().zip(inputs).enumerate() {
+        // A rule counts as a step; wide rules and long lists of constants count for what they are.
+        if at % 8 == 7 {
+            host.charge(1)?;
+        }
         let passed = match test {
             Test::Any => true,
-            Test::Constants { tests, negated, .. } if is_scalar(input) => any_passes(tests, *negated, input),
+            Test::Constants { tests, negated, .. } if is_scalar(input) => {
+                if tests.len() >= 8 {
+                    host.charge(tests.len() as u64 / 8)?;
+                }
+                any_passes(tests, *negated, input)
+            }
             Test::Constants { program, place, .. } => match program.get() {
                 Some(program) => program_passes(program, place, input, scope, host)?,
                 None => false,
@@ -253,7 +262,7 @@ fn result(
     }
     if let Some(trace) = trace {
         for (hit, values) in trace.hits.iter_mut().zip(&all) {
-            hit.outputs = values.iter().map(json).collect();
+            hit.outputs = values.iter().map(|value| json(value, host)).collect();
         }
     }
     match table.hit_policy {
@@ -270,11 +279,11 @@ fn result(
             Ok(Value::Null)
         }
         HitPolicy::Priority => {
-            sort(table, &mut all);
+            sort(table, &mut all, host)?;
             Ok(all.into_iter().next().map_or(Value::Null, |values| combined(table, values)))
         }
         HitPolicy::OutputOrder => {
-            sort(table, &mut all);
+            sort(table, &mut all, host)?;
             host.admit(Value::list(all.into_iter().map(|values| combined(table, values)).collect()))
         }
         HitPolicy::RuleOrder => {
@@ -295,7 +304,9 @@ fn result(
 }
 
 /// Sorts by the order of the output values, output by output; stable, so that rules of equal outputs keep theirs.
-fn sort(table: &Table, all: &mut [Vec<Value>]) {
+fn sort(table: &Table, all: &mut [Vec<Value>], host: &mut Host<'_>) -> Result<(), LimitError> {
+    let known: usize = table.outputs.iter().map(|output| output.values.len()).sum();
+    host.charge((known as u64).saturating_mul(all.len() as u64) / 8)?;
     let rank = |output: &Output, value: &Value| {
         let position = output.values.iter().position(|known| known == value);
         position.unwrap_or(output.values.len())
@@ -303,6 +314,7 @@ fn sort(table: &Table, all: &mut [Vec<Value>]) {
     all.sort_by_cached_key(|values| -> Vec<usize> {
         table.outputs.iter().zip(values).map(|(output, value)| rank(output, value)).collect()
     });
+    Ok(())
 }
 
 fn default(table: &Table, scope: &dyn Scope, host: &mut Host<'_>) -> Outcome {

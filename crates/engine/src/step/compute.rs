@@ -1,11 +1,13 @@
 //! Tasks that compute: decisions and scripts, with what goes in and comes out (clause 10.3.3.1).
 
+use super::budgets::{Leaving, reached};
 use super::{Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
+use crate::size::of_decision;
 use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
 use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
-use heddle_feel::{self as feel, Context, Layers, Limits, Ref, to_json};
+use heddle_feel::{self as feel, Context, Layers, Limits, Ref, size, size_of_json, to_json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -31,13 +33,18 @@ impl Machine<'_> {
         let options = EvalOptions { now: self.now, limits: Limits::default(), explain: true };
         let variables = self.variables(scope);
         let outcome = model
-            .evaluate_element(element, &Layers(&[&inputs, &variables]), &options)
-            .map_err(|limit| decision_error(format!("the decision `{}`: {limit}", model.name(element))))?;
+            .evaluate_on(element, &Layers(&[&inputs, &variables]), &options, &self.steps)
+            .map_err(|limit| {
+                reached(limit, |own| decision_error(format!("the decision `{}`: {own}", model.name(element))))
+            })?;
+        let room = self.room();
+        self.admit_told(size(&outcome.value, room))?;
         let told = told(&model, element, outcome);
         let shaped = match shaped(task.mapping, &told.output, model.output_name(element)) {
             Ok(shaped) => shaped,
             Err(reason) => {
                 // What was decided is told all the same: it is what one needs to know now.
+                self.admit_told(of_decision(&told))?;
                 self.emit(at, EventKind::DecisionEvaluated(Box::new(told)));
                 return Err(decision_error(format!("the decision `{}` {reason}", model.name(element))));
             }
@@ -47,6 +54,8 @@ impl Machine<'_> {
         let result = (shaped != told.output).then(|| shaped.clone());
         let values = self.outputs(&task.data, Some(variable), &shaped, inputs, scope)?;
         let event = DecisionEvaluated { result, ..told };
+        let output = Some((id, size_of_json(&shaped)));
+        self.admit(scope, &Leaving { told: of_decision(&event), output, values: &values })?;
         self.emit(at, EventKind::DecisionEvaluated(Box::new(event)));
         self.set_values(scope, values);
         Ok(self.leave(id)?)
@@ -61,6 +70,8 @@ impl Machine<'_> {
         let result = to_json(&result);
         let variable = task.data.result_variable.clone();
         let values = self.outputs(&task.data, variable, &result, inputs, scope)?;
+        let bytes = size_of_json(&result);
+        self.admit(scope, &Leaving { told: bytes, output: Some((id, bytes)), values: &values })?;
         self.emit(at, EventKind::ScriptEvaluated { result, reasons });
         self.set_values(scope, values);
         Ok(self.leave(id)?)
@@ -94,7 +105,10 @@ impl Machine<'_> {
         scope: LocalId,
     ) -> Result<feel::Value, StepFault> {
         match setting {
-            Setting::Literal(value) => Ok(Ref::Json(value).into_value()),
+            Setting::Literal(value) => {
+                self.charge_copy(value)?;
+                Ok(Ref::Json(value).into_value())
+            }
             Setting::Expression(source) => {
                 let (value, _) = self.evaluate(source, &Layers(&[own, &self.variables(scope)]))?;
                 Ok(value)
@@ -112,6 +126,7 @@ impl Machine<'_> {
             } else {
                 let before = own.get(&target.variable).map(to_json);
                 let before = before.as_ref().or_else(|| self.variables(scope).find(&target.variable));
+                before.map_or(Ok(()), |before| self.charge_copy(before))?;
                 Ref::Json(&target.put(before, to_json(&value))).into_value()
             };
             own.put(target.variable.clone(), value);
@@ -140,6 +155,9 @@ impl Machine<'_> {
             let value = to_json(&self.setting_over(setting, &own, scope)?);
             let before =
                 values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
+            before
+                .filter(|_| !target.members.is_empty())
+                .map_or(Ok(()), |before| self.charge_copy(before))?;
             let whole = target.put(before, value);
             values.insert(target.variable.to_string(), whole);
         }

@@ -1,10 +1,12 @@
 //! Activation of nodes (clause 13.3 to 13.5).
 
-use super::wait::Wait;
+use super::wait::{Wait, timer_fault};
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, Throw, UserTask, Work};
+use heddle_feel::size_of_json;
+use heddle_kernel::shortened;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -23,13 +25,20 @@ impl Machine<'_> {
             StepFault::Rejected(rejection) => Err(rejection),
             StepFault::Incident(code, message) => {
                 let (_, at) = self.at(id)?;
-                self.raise(at, code, message, phase);
+                self.raise(at, code, &message, phase);
                 Ok(())
             }
         }
     }
 
-    pub(super) fn raise(&mut self, at: At, code: IncidentCode, message: String, phase: Phase) {
+    pub(super) fn raise(&mut self, at: At, code: IncidentCode, message: &str, phase: Phase) {
+        let mut message = shortened(message).into_owned();
+        if code == IncidentCode::Limit {
+            self.halted = true;
+            if let Some(node) = at.node {
+                message = format!("{message}, at `{}`", shortened(&self.graph.node(node).id));
+            }
+        }
         let incident_id = self.next_id();
         self.emit(at, EventKind::IncidentRaised { incident_id, code, message, phase });
     }
@@ -70,6 +79,7 @@ impl Machine<'_> {
             Work::User(task) => {
                 let waits = self.boundary(ix, scope)?;
                 let created = self.task(ix, id, task)?;
+                self.admit_told(created.form.as_ref().map_or(0, |form| size_of_json(form)))?;
                 self.open(waits, id);
                 let (_, at) = self.at(id)?;
                 self.emit(at, EventKind::TaskCreated(Box::new(created)));
@@ -136,15 +146,19 @@ impl Machine<'_> {
         match throw {
             Throw::None | Throw::Terminate | Throw::Error(_) => {}
             Throw::Message(message) => {
+                self.admit_hop()?;
                 let correlation_key = self.correlation_key(message, scope)?;
                 let payload = self.payload(message, scope)?;
+                self.admit_told(size_of_json(&payload))?;
                 self.emit(
                     at,
                     EventKind::MessageSent { name: message.name.clone(), correlation_key, payload },
                 );
             }
             Throw::Signal(signal) => {
+                self.admit_hop()?;
                 let payload = self.payload(signal, scope)?;
+                self.admit_signal(&signal.name, &payload)?;
                 self.emit(at, EventKind::SignalSent { name: signal.name.clone(), payload: payload.clone() });
                 return Ok(Some((signal.name.clone(), payload)));
             }
@@ -177,9 +191,9 @@ impl Machine<'_> {
         let scope = self.instance(id)?.scope;
         let due_at = match &task.due {
             None => None,
-            Some(due) => match due.schedule(self.now, &self.variables(scope)) {
+            Some(due) => match due.schedule_on(self.now, &self.variables(scope), &self.steps) {
                 Ok(schedule) => Some(schedule.due_at),
-                Err(error) => return Err(expression(format!("dueDate: {error}"))),
+                Err(fault) => return Err(timer_fault(fault, "dueDate: ")),
             },
         };
         Ok(TaskCreated {

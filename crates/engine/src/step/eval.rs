@@ -1,10 +1,11 @@
 //! Evaluation of conditions and settings against the variables that a scope sees.
 
+use super::budgets::reached;
 use super::{Machine, StepFault, expression};
 use crate::LocalId;
 use crate::state::State;
 use heddle_bpmn_graph::{Comparison, FlowIx, Setting, Side, Test, follow};
-use heddle_feel::{EvalContext, Expression, Ref, Scope, to_json};
+use heddle_feel::{EvalContext, Expression, Ref, Scope, size, size_of_json, to_json};
 use serde_json::Value;
 
 /// The variables that a scope sees: its own, then outwards; `nodes` is what nodes gave.
@@ -55,18 +56,34 @@ impl Machine<'_> {
         source: &Expression,
         variables: &dyn Scope,
     ) -> Result<(heddle_feel::Value, Vec<String>), StepFault> {
-        match source.evaluate(variables, &EvalContext { now: self.now }) {
+        match source.evaluate_on(variables, &EvalContext { now: self.now }, &self.steps) {
             Ok(evaluated) => {
+                // What could not be told of is not even copied.
+                let room = self.room();
+                let bytes = size(&evaluated.value, room);
+                if bytes > room {
+                    self.admit_told(bytes)?;
+                }
                 let notes = evaluated.notes.into_iter().map(|note| note.message).collect();
                 Ok((evaluated.value, notes))
             }
-            Err(limit) => Err(expression(format!("`{}`: {limit}", source.source()))),
+            Err(limit) => Err(reached(limit, |limit| expression(format!("`{}`: {limit}", source.source())))),
         }
+    }
+
+    /// Counts the work of copying a value, which is done outside of evaluations.
+    pub(super) fn charge_copy(&self, value: &Value) -> Result<(), StepFault> {
+        self.steps
+            .charge(size_of_json(value) / 8)
+            .map_err(|limit| reached(limit, |own| expression(own.to_string())))
     }
 
     pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, StepFault> {
         match setting {
-            Setting::Literal(value) => Ok(value.clone()),
+            Setting::Literal(value) => {
+                self.charge_copy(value)?;
+                Ok(value.clone())
+            }
             Setting::Expression(source) => {
                 self.evaluate(source, &self.variables(scope)).map(|(value, _)| to_json(&value))
             }
@@ -130,7 +147,9 @@ impl Machine<'_> {
         }
         match &condition.test {
             None => Ok(true),
-            Some(Test::Compare(comparison)) => Ok(comparison.holds(self.operand(comparison, scope))),
+            Some(Test::Compare(comparison)) => comparison
+                .holds(self.operand(comparison, scope), &self.steps)
+                .map_err(|limit| reached(limit, |own| expression(own.to_string()))),
             Some(Test::Feel(source)) => match self.evaluate(source, &self.variables(scope))? {
                 (heddle_feel::Value::Boolean(truth), _) => Ok(truth),
                 (heddle_feel::Value::Null, notes) => {

@@ -27,7 +27,9 @@ impl Machine<'_> {
         let at = self.wait_at(node, timer.host);
         self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at });
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
-        let next = schedule.next(self.now);
+        // A run that is full keeps no timer that goes on for ever.
+        let least = self.cx.budget.least_period_millis;
+        let next = schedule.next_after(self.now, least).filter(|_| !self.is_full());
         let repeats = match &self.graph.node(node).work {
             Work::Boundary { interrupting, .. } | Work::Start(Start { interrupting, .. }) => !interrupting,
             // A catch event whose timer repeats lets a token go at every slot and completes with the last.

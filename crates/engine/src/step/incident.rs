@@ -43,12 +43,6 @@ impl Machine<'_> {
             }
             (None, _) => {
                 self.touched.push(own.scope);
-                if own.code == IncidentCode::ActivationLimit {
-                    let tokens = self.state.tokens.iter();
-                    let tokens =
-                        tokens.filter_map(|token| Some((self.graph.find_flow(&token.flow)?, token.scope)));
-                    self.ready = tokens.collect();
-                }
                 Ok(())
             }
         }

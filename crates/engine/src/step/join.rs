@@ -1,6 +1,6 @@
-//! Tokens that arrive: join rules, the inclusive gateway's (clause 13.4.3) among them, deadlocks, and the activation limit.
+//! Tokens that arrive: join rules, the inclusive gateway's (clause 13.4.3) among them, deadlocks, and budgets that are used up.
 
-use super::{At, MAX_ACTIVATIONS, Machine};
+use super::{At, Machine};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
@@ -13,8 +13,13 @@ impl Machine<'_> {
             return Ok(());
         }
         let target = self.graph.flow(flow).target;
-        if self.activations == MAX_ACTIVATIONS {
-            return self.stop_at_limit(target);
+        if self.halted {
+            self.ready.clear();
+            return Ok(());
+        }
+        if let Some(stop) = self.next_stop() {
+            self.stop_at_limit(target, &stop);
+            return Ok(());
         }
         match &self.graph.node(target).join {
             JoinRule::Pass => self.activate(target, scope, &[flow]),
@@ -43,9 +48,24 @@ impl Machine<'_> {
         found
     }
 
-    /// Whether tokens of the scope stand still because of the activation limit.
-    fn is_stopped(&self) -> bool {
-        self.state.incidents.iter().any(|own| own.code == IncidentCode::ActivationLimit)
+    /// Whether tokens stand still behind the incident of a budget.
+    pub(super) fn is_stopped(&self) -> bool {
+        let of_budget = |code| matches!(code, IncidentCode::ActivationLimit | IncidentCode::Limit);
+        self.state.incidents.iter().any(|own| of_budget(own.code))
+    }
+
+    /// Reason why no further token may move in this step.
+    fn next_stop(&self) -> Option<String> {
+        if let Some(exceeded) = self.spent() {
+            let livelock = "; a livelock (a cycle without a wait state) may be the cause";
+            let hint = if exceeded.budget == "activations" { livelock } else { "" };
+            return Some(format!("{exceeded}{hint}"));
+        }
+        self.charge_places().err()?;
+        let most = self.cx.budget.steps;
+        Some(format!(
+            "the budget `steps` allows {most} and they are used up; very many tokens may be the cause"
+        ))
     }
 
     /// Activates one inclusive join that no other token can reach; answers whether there was one.
@@ -60,8 +80,8 @@ impl Machine<'_> {
                 JoinRule::Pass | JoinRule::All(_) => continue,
             };
             let Some(via) = self.ready_inclusive(join, upstream, scope) else { continue };
-            if self.activations == MAX_ACTIVATIONS {
-                self.stop_at_limit(join)?;
+            if let Some(stop) = self.next_stop() {
+                self.stop_at_limit(join, &stop);
                 return Ok(false);
             }
             self.settle_deadlock(join, scope);
@@ -122,7 +142,7 @@ impl Machine<'_> {
                     flows.join(", ")
                 );
                 let at = At { node: Some(join), ..At::scope(scope) };
-                self.raise(at, IncidentCode::Deadlock, message, Phase::Tokens);
+                self.raise(at, IncidentCode::Deadlock, &message, Phase::Tokens);
             }
         }
     }
@@ -144,18 +164,14 @@ impl Machine<'_> {
         }
     }
 
-    /// The step has activated too many nodes: its tokens stand still until the incident is retried.
-    /// The incident is the process's own, because tokens of any scope may stand still behind it.
-    pub(super) fn stop_at_limit(&mut self, next: NodeIx) -> Result<(), Rejection> {
+    /// A budget is used up: the tokens stand still until the incident is retried. The incident is the process's own,
+    /// because tokens of any scope may stand still behind it.
+    fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
         self.ready.clear();
+        self.halted = true;
         if !self.is_stopped() {
-            let message = format!(
-                "one step activated {MAX_ACTIVATIONS} nodes; a livelock (a cycle without a wait state) may be the cause, `{}` would be next",
-                self.graph.node(next).id
-            );
             let at = At { node: Some(next), ..At::scope(LocalId::ROOT) };
-            self.raise(at, IncidentCode::ActivationLimit, message, Phase::Tokens);
+            self.raise(at, IncidentCode::Limit, message, Phase::Tokens);
         }
-        Ok(())
     }
 }

@@ -136,6 +136,13 @@ impl Machine<'_> {
             if self.state.incidents.iter().any(|own| own.scope == scope && own.instance.is_none()) {
                 continue;
             }
+            if scope == LocalId::ROOT
+                && let Err(exceeded) = self.admit_end()
+            {
+                let message = format!("{exceeded}, at the end of the run");
+                self.raise(At::scope(scope), IncidentCode::Limit, &message, Phase::Tokens);
+                return Ok(false);
+            }
             self.close_waits(scope, true);
             if scope == LocalId::ROOT {
                 let output = self.state.variables().cloned().unwrap_or_default();

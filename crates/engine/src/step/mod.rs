@@ -1,5 +1,6 @@
 //! One command, run to quiescence.
 
+mod budgets;
 mod cancel;
 mod compute;
 mod decide;
@@ -13,16 +14,15 @@ mod leave;
 mod wait;
 
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
+use crate::size::Held;
 use crate::state::{Life, NodeInstance, State};
-use crate::{Command, LocalId, Rejection, RunContext, apply};
+use crate::{Command, Inline, LocalId, Rejection, RunContext, apply, size};
 use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Start, Work};
+use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// The most node activations of one step; tokens beyond it wait behind an incident.
-pub const MAX_ACTIVATIONS: u32 = 10_000;
 
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +41,42 @@ pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> 
     admit(state, &command)?;
     let state = if state.life == Life::New { State::new() } else { state.clone() };
     let mut machine = Machine::new(graph, state, cx);
-    machine.execute(command)?;
-    machine.run_to_quiescence()?;
+    machine.run(command)?;
     Ok(Step { events: machine.events, state: machine.state })
+}
+
+/// Result of a step that was expected to be small.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attempt {
+    /// It was small: the step is whole, and the same as [`step`] gives.
+    Done(Step),
+    /// It is larger than that. Nothing happened, and [`step`] does it with the whole budget, elsewhere.
+    Overrun,
+}
+
+/// Runs a command as [`step`] does, as long as it stays as small as `inline` says; otherwise gives it up undone.
+/// Whether it does depends on the model and the data alone.
+///
+/// # Errors
+/// A rejection: nothing happened.
+pub fn step_inline(
+    graph: &Graph,
+    state: &State,
+    command: &Command,
+    cx: &RunContext,
+    inline: Inline,
+) -> Result<Attempt, Rejection> {
+    admit(state, command)?;
+    if size::of_command(command) > inline.bytes || state.is_larger_than(inline.bytes) {
+        return Ok(Attempt::Overrun);
+    }
+    let within = RunContext { budget: cx.budget.at_most(inline), ..cx.clone() };
+    let mut machine = Machine::new(graph, state.clone(), &within);
+    machine.run(command.clone())?;
+    if machine.halted {
+        return Ok(Attempt::Overrun);
+    }
+    Ok(Attempt::Done(Step { events: machine.events, state: machine.state }))
 }
 
 /// Whether the run's life allows the command.
@@ -105,13 +138,44 @@ struct Machine<'g> {
     /// Scopes in which something ended, and which may be over.
     touched: Vec<LocalId>,
     activations: u32,
+    /// Evaluation steps that are left.
+    steps: StepBudget,
+    /// Bytes of the run's events before the step.
+    stored_before: u64,
+    /// Bytes of the variables and outputs, counted once the step changes any.
+    held: Option<Held>,
+    /// A budget was exceeded: no token moves any more in this step.
+    halted: bool,
+    /// Whether tokens stood still behind such an incident when the step began.
+    was_stopped: bool,
 }
 
 impl<'g> Machine<'g> {
     fn new(graph: &'g Graph, state: State, cx: &'g RunContext) -> Self {
         let now = Timestamp::from_micros(cx.now.micros().div_euclid(1000) * 1000);
-        let events = Vec::with_capacity(16);
-        Self { graph, state, events, cx, now, ready: VecDeque::new(), touched: Vec::new(), activations: 0 }
+        let mut machine = Self {
+            graph,
+            stored_before: state.stored,
+            state,
+            events: Vec::with_capacity(16),
+            cx,
+            now,
+            ready: VecDeque::new(),
+            touched: Vec::new(),
+            activations: 0,
+            steps: StepBudget::new(cx.budget.steps),
+            held: None,
+            halted: false,
+            was_stopped: false,
+        };
+        machine.was_stopped = machine.is_stopped();
+        machine
+    }
+
+    fn run(&mut self, command: Command) -> Result<(), Rejection> {
+        self.admit_command(&command)?;
+        self.execute(command)?;
+        self.run_to_quiescence()
     }
 
     fn actor(&self) -> Option<UserId> {
@@ -128,6 +192,10 @@ impl<'g> Machine<'g> {
             scope_id: at.scope,
             attempt: at.attempt,
         };
+        if let Some(held) = &mut self.held {
+            let scope = at.scope.unwrap_or(LocalId::ROOT);
+            held.follow(&self.state, &event.kind, scope, event.node_id.as_deref());
+        }
         apply(&mut self.state, &event);
         self.events.push(event);
     }
@@ -248,7 +316,7 @@ impl<'g> Machine<'g> {
             }
             Err(StepFault::Rejected(rejection)) => Err(rejection),
             Err(StepFault::Incident(code, message)) => {
-                self.raise(At::scope(LocalId::ROOT), code, message, Phase::Enter);
+                self.raise(At::scope(LocalId::ROOT), code, &message, Phase::Enter);
                 Ok(())
             }
         }
@@ -295,6 +363,12 @@ impl<'g> Machine<'g> {
 
     /// Lets tokens move until none can.
     fn run_to_quiescence(&mut self) -> Result<(), Rejection> {
+        if self.was_stopped && !self.is_stopped() {
+            // What stood still behind a budget's incident goes on with it.
+            let tokens = self.state.tokens.iter();
+            let tokens = tokens.filter_map(|token| Some((self.graph.find_flow(&token.flow)?, token.scope)));
+            self.ready = tokens.collect();
+        }
         while self.state.life == Life::Active {
             if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;

@@ -1,9 +1,10 @@
 //! Timers and subscriptions: what is waited for.
 
+use super::budgets::reached;
 use super::{At, Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{EventKind, SubscriptionKind};
-use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScopeIx, Start, Trigger, Work};
+use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScheduleFault, ScopeIx, Start, Trigger, Work};
 use std::sync::Arc;
 
 /// A wait that is ready to be opened.
@@ -16,6 +17,14 @@ pub(super) struct Wait {
 enum What {
     Timer(Schedule),
     Subscription { kind: SubscriptionKind, name: Arc<str>, key: Option<String> },
+}
+
+/// The incident of a timer that gives no time.
+pub(super) fn timer_fault(fault: ScheduleFault, before: &str) -> StepFault {
+    match fault {
+        ScheduleFault::Timer(error) => expression(format!("{before}{error}")),
+        ScheduleFault::Limit(limit) => reached(limit, |limit| expression(format!("{before}{limit}"))),
+    }
 }
 
 impl Machine<'_> {
@@ -33,10 +42,12 @@ impl Machine<'_> {
                     What::Subscription { kind: SubscriptionKind::Signal, name: name.clone(), key: None };
                 Some(Wait { node, what })
             }
-            Trigger::Timer(timer) => match timer.schedule(self.now, &self.variables(scope)) {
-                Ok(schedule) => Some(Wait { node, what: What::Timer(schedule) }),
-                Err(error) => return Err(expression(error.0)),
-            },
+            Trigger::Timer(timer) => {
+                let schedule = timer.schedule_on(self.now, &self.variables(scope), &self.steps);
+                let schedule = schedule.map_err(|fault| timer_fault(fault, ""))?;
+                self.admit_schedule(&schedule)?;
+                Some(Wait { node, what: What::Timer(schedule) })
+            }
             Trigger::Error(_) => None,
         })
     }

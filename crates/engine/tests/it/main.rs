@@ -6,6 +6,7 @@
     reason = "a test's helpers fail as the test does, and a skipped test says so"
 )]
 
+mod budgets;
 mod computing;
 mod decisions;
 mod events;

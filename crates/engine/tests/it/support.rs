@@ -5,8 +5,8 @@
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{Compiled, Graph, compile};
 use heddle_engine::{
-    Command, Event, EventKind, IncidentCode, LocalId, Rejection, RunContext, State, Status, SubscriptionKind,
-    Trigger, apply, step,
+    Budget, Command, Event, EventKind, IncidentCode, LocalId, Rejection, RunContext, State, Status,
+    SubscriptionKind, Trigger, apply, step,
 };
 use heddle_kernel::{RunId, TaskId, Timestamp};
 use serde_json::{Map, Value, json};
@@ -139,12 +139,23 @@ pub(crate) struct Run {
     pub log: Vec<Event>,
     pub key: Option<String>,
     pub decisions: Option<heddle_dmn::Model>,
+    pub hops: u32,
+    pub budget: Budget,
 }
 
 impl Run {
     pub(crate) fn new(graph: Arc<Graph>) -> Self {
         let now = "2024-01-01T00:00:00Z".parse().unwrap();
-        Self { graph, state: State::new(), now, log: Vec::new(), key: None, decisions: None }
+        Self {
+            graph,
+            state: State::new(),
+            now,
+            log: Vec::new(),
+            key: None,
+            decisions: None,
+            hops: 0,
+            budget: Budget::DEFAULT,
+        }
     }
 
     pub(crate) fn start(&mut self, input: Value) -> Result<(), Rejection> {
@@ -160,6 +171,8 @@ impl Run {
             correlation_key: self.key.clone(),
             actor: None,
             decisions: self.decisions.clone(),
+            hops: self.hops,
+            budget: self.budget,
         };
         let before = self.state.last_sequence();
         let done = step(&self.graph, &self.state, command, &cx)?;

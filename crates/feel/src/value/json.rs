@@ -94,6 +94,43 @@ pub fn to_json(value: &Value) -> Json {
     }
 }
 
+/// Bytes that a value counts beside its texts.
+const FLAT: u64 = 16;
+
+/// Estimated bytes of a value as JSON in memory and in the database: 16 for each value and the length of each text and
+/// name. Counting ends soon after `most`, which a value that shares its parts may exceed without end.
+#[must_use]
+pub fn size(value: &Value, most: u64) -> u64 {
+    match value {
+        Value::String(text) => FLAT + text.len() as u64,
+        Value::List(items) => {
+            items.iter().fold(
+                FLAT,
+                |sum, item| {
+                    if sum > most { sum } else { sum.saturating_add(size(item, most - sum)) }
+                },
+            )
+        }
+        Value::Context(context) => context.iter().fold(FLAT, |sum, (name, item)| {
+            if sum > most { sum } else { sum.saturating_add(name.len() as u64 + size(item, most - sum)) }
+        }),
+        _ => FLAT,
+    }
+}
+
+/// The estimate of [`size`] for JSON.
+#[must_use]
+pub fn size_of_json(value: &Json) -> u64 {
+    match value {
+        Json::Null | Json::Bool(_) | Json::Number(_) => FLAT,
+        Json::String(text) => FLAT + text.len() as u64,
+        Json::Array(items) => items.iter().fold(FLAT, |sum, item| sum + size_of_json(item)),
+        Json::Object(members) => {
+            members.iter().fold(FLAT, |sum, (name, item)| sum + name.len() as u64 + size_of_json(item))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

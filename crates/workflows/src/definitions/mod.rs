@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{Diagnostic, Severity};
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_engine::Budget;
 use heddle_kernel::{IdSource, Page, PageRequest};
 use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
 use heddle_policy::{Authorized, AuthorizedList, RequestContext};
@@ -48,6 +49,7 @@ pub struct Definitions {
     ids: Arc<dyn IdSource>,
     models: Arc<CompiledVersions>,
     previews: SourceQuota,
+    budget: Budget,
 }
 
 impl std::fmt::Debug for Definitions {
@@ -60,13 +62,19 @@ impl Definitions {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<CompiledVersions>) -> Self {
-        Self { store, ids, models, previews: SourceQuota::default() }
+        Self { store, ids, models, previews: SourceQuota::default(), budget: Budget::DEFAULT }
     }
 
     /// The same with a quota of its own for previewed files.
     #[must_use]
     pub fn with_previews(self, previews: SourceQuota) -> Self {
         Self { previews, ..self }
+    }
+
+    /// The same within other budgets of steps and runs.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 
     /// A page of the workflows that the caller may read.

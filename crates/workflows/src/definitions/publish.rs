@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Graph};
+use heddle_bpmn_graph::{self as graph, Graph, TimerDefinition, TimerKind};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
+use heddle_engine::Budget;
 use heddle_kernel::{Revision, Timestamp};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Authorized, RequestContext};
@@ -79,7 +80,7 @@ impl Definitions {
             None => self.store.draft(context.tenant(), id).await?.value().map(typed).transpose()?,
         };
         let Some(definition) = definition else { return Ok(empty_report()) };
-        let (diagnostics, executable) = examine(&definition);
+        let (diagnostics, executable) = examine(&definition, &self.budget);
         let shown = match profile {
             ValidationProfile::Structural => {
                 merged(validate::structure(&definition), constraints(&definition, Profile::Structural))
@@ -130,7 +131,7 @@ impl Definitions {
             return Err(UseCaseError::invalid("definition", "required", "The draft has no definition."));
         };
         let definition = typed(document)?;
-        let (diagnostics, _) = examine(&definition);
+        let (diagnostics, _) = examine(&definition, &self.budget);
         let errors: Vec<Problem> = diagnostics.iter().filter(|found| is_error(found)).map(problem).collect();
         if !errors.is_empty() {
             return Err(UseCaseError::Invalid(errors));
@@ -185,7 +186,7 @@ fn empty_report() -> ValidationReport {
 }
 
 /// All findings, and whether a run could be started.
-pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool) {
+pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<Diagnostic>, bool) {
     let constraints = constraints(definition, Profile::Publication);
     let mut diagnostics = merged(validate::structure(definition), constraints);
     let decisions = decisions::findings(definition);
@@ -207,6 +208,7 @@ pub(super) fn examine(definition: &WorkflowDefinition) -> (Vec<Diagnostic>, bool
     });
     diagnostics = merged(diagnostics, placed.collect());
     diagnostics.extend(schema_findings(definition));
+    diagnostics.extend(timer_findings(definition, budget.least_period_millis));
     diagnostics.extend(decisions);
     if compiled.processes.is_empty() && !diagnostics.iter().any(is_error) {
         let message = "The definition has no executable process.";
@@ -249,6 +251,41 @@ fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
                 let place = format!("{}.configuration.{member}", at.path);
                 let id = at.node.id.clone().unwrap_or_default();
                 found.push(diagnostic::error("invalidSchema", message).with_element(id).with_path(place));
+            }
+        }
+    }
+    found
+}
+
+/// Cycles whose slots are closer than the least period: they would run for ever as fast as they can. Those that an
+/// expression gives are held against it when they are set.
+fn timer_findings(definition: &WorkflowDefinition, least: i64) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for at in heddle_bpmn::model::nodes(definition) {
+        let events = at.node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref());
+        for event in events.unwrap_or_default() {
+            let Some(Ok(timer)) =
+                event.time_cycle.as_deref().map(|text| TimerDefinition::parse(TimerKind::Cycle, text))
+            else {
+                continue;
+            };
+            let scope = serde_json::Map::new();
+            let schedule = timer.is_literal().then(|| timer.schedule(Timestamp::from_micros(0), &scope).ok());
+            let Some(period) = schedule.flatten().and_then(|schedule| schedule.period_millis()) else {
+                continue;
+            };
+            if period < least {
+                let message = format!(
+                    "The cycle `{}` has a period of {period} ms; the least is {least} ms.",
+                    timer.text()
+                );
+                let id = at.node.id.clone().unwrap_or_default();
+                found.push(
+                    diagnostic::error("timerPeriod", message)
+                        .with_element(id)
+                        .with_path(format!("{}.bpmn.eventDefinitions", at.path))
+                        .with_clause("10.5.5.6"),
+                );
             }
         }
     }

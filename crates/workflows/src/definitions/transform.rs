@@ -127,7 +127,7 @@ impl Definitions {
         let (mut diagnostics, executable) = match read.executable {
             Some(executable) => (read.diagnostics, executable),
             None => {
-                let (found, executable) = super::publish::examine(&read.definition);
+                let (found, executable) = super::publish::examine(&read.definition, &self.budget);
                 (super::publish::merged(read.diagnostics, found), executable)
             }
         };

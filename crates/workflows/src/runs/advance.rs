@@ -1,6 +1,6 @@
 //! One step of one run: load, decide, write, tell.
 
-use heddle_engine::{Actor, Command, Rejection, RunContext, step};
+use heddle_engine::{Actor, Budget, Command, Rejection, RunContext, step};
 use heddle_kernel::{RunId, TenantId, Timestamp};
 use heddle_policy::{Key, resource};
 use heddle_usecase::Journal;
@@ -36,10 +36,10 @@ impl Runs {
         } else {
             None
         };
-        let run_context = run_context(&run, &model, by);
+        let run_context = run_context(&run, &model, by, self.budget);
         let stepped = step(graph, &run.snapshot, command, &run_context).map_err(refused)?;
         let before = run.snapshot.clone();
-        let happening = StepContext { now: by.now, completed, ids: &*self.ports.ids };
+        let happening = StepContext { now: by.now, completed, hops: by.hops, ids: &*self.ports.ids };
         write_of(run, Some(&before), stepped, &happening)
     }
 
@@ -132,13 +132,15 @@ fn lost(run: &Run) -> UseCaseError {
     UseCaseError::Internal(format!("version {} of {} lost `{}`", run.version, run.workflow, run.process_id))
 }
 
-pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator) -> RunContext {
+pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, budget: Budget) -> RunContext {
     RunContext {
         run_id: run.id,
         now: by.now,
         correlation_key: run.correlation_key.clone(),
         actor: by.user.map(|user_id| Actor { user_id }),
         decisions: model.decisions.clone(),
+        hops: by.hops,
+        budget,
     }
 }
 
@@ -162,6 +164,10 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         | Rejection::UnknownIncident(_)
         | Rejection::UnknownInstance(_)
         | Rejection::NotWaiting(_) => UseCaseError::conflict("nothingWaits", message),
+        // What is refused for its size, or by a run that is full, is so for whoever sends it: a message, too.
+        Rejection::TooLarge { .. } | Rejection::Full { .. } => {
+            UseCaseError::Invalid(vec![Problem::new("limitExceeded", message)])
+        }
         Rejection::CannotSkip(_) => UseCaseError::conflict("cannotSkip", message),
         Rejection::NotStarted | Rejection::AlreadyStarted | Rejection::WrongGraph(_) => {
             UseCaseError::Internal(message)

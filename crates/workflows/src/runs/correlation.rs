@@ -149,6 +149,7 @@ impl Runs {
             state: InboxState::Consumed,
             run_ids: Vec::new(),
             expires_at: None,
+            hops: thrown.hops,
         };
         let inbound = Inbound {
             event,
@@ -173,7 +174,7 @@ impl Runs {
     /// # Errors
     /// `Unavailable`; `Internal`.
     pub async fn deliver_kept(&self, event: &InboxEvent) -> Result<(), UseCaseError> {
-        let by = Initiator { now: self.ports.clock.now(), user: event.received_by };
+        let by = Initiator { now: self.ports.clock.now(), user: event.received_by, hops: event.hops };
         let key = event.correlation_key.as_deref();
         for _ in 0..ATTEMPTS {
             let matches =
@@ -220,6 +221,7 @@ impl Runs {
             state: InboxState::Consumed,
             run_ids: Vec::new(),
             expires_at: None,
+            hops: 0,
         }
     }
 
@@ -254,7 +256,7 @@ impl Runs {
         record: &JournalFor<'_, InboxEvent>,
     ) -> Result<InboxEvent, Failed> {
         let mut event = inbound.event.clone();
-        let by = Initiator { now: event.received_at, user: event.received_by };
+        let by = Initiator { now: event.received_at, user: event.received_by, hops: event.hops };
         let key = event.correlation_key.as_deref();
         let mut matches = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
         if let (BindingKind::Signal, Some((_, sender))) = (inbound.kind, inbound.thrown) {

@@ -7,7 +7,8 @@ use heddle_usecase::Journal;
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::tasks::{check_candidate, completion_problems};
+use super::tasks::{Sent, check_candidate, completion_problems};
+use crate::models::CompiledVersions;
 use crate::plan::Initiator;
 use crate::records::{HumanTask, Run};
 use crate::{JournalFor, Problem, UseCaseError, plan};
@@ -92,8 +93,8 @@ impl Runs {
             let message = format!("This decision needs {}.", names.join(" or "));
             return Err(UseCaseError::Forbidden(Problem::at("decision", "permissionMissing", message)));
         }
-        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
-        let choose = |run: &Run| command(context, run, &decision).map(Some);
+        let by = Initiator::new(context.now(), Some(context.user_id()));
+        let choose = |run: &Run| command(&self.ports.models, context, run, &decision).map(Some);
         self.advance(authorized.key(), by, choose, record).await
     }
 
@@ -108,7 +109,7 @@ impl Runs {
         reason: Option<String>,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
-        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
+        let by = Initiator::new(context.now(), Some(context.user_id()));
         let choose = |run: &Run| {
             let active = !run.state.is_terminal();
             Ok(active.then(|| Command::Cancel { reason: reason.clone() }))
@@ -137,7 +138,12 @@ impl Runs {
 }
 
 /// The engine's command for a decision on the run as it is.
-fn command(context: &RequestContext, run: &Run, decision: &Decision) -> Result<Command, UseCaseError> {
+fn command(
+    models: &CompiledVersions,
+    context: &RequestContext,
+    run: &Run,
+    decision: &Decision,
+) -> Result<Command, UseCaseError> {
     if run.state.is_terminal() {
         return Err(UseCaseError::conflict("ended", "The run has ended."));
     }
@@ -150,7 +156,7 @@ fn command(context: &RequestContext, run: &Run, decision: &Decision) -> Result<C
     }
     match decision.kind {
         DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Revise => {
-            complete(context, run, decision)
+            complete(models, context, run, decision)
         }
         DecisionKind::Suspend => Ok(Command::Suspend),
         DecisionKind::Resume => Ok(Command::Resume),
@@ -179,7 +185,12 @@ fn command(context: &RequestContext, run: &Run, decision: &Decision) -> Result<C
     }
 }
 
-fn complete(context: &RequestContext, run: &Run, decision: &Decision) -> Result<Command, UseCaseError> {
+fn complete(
+    models: &CompiledVersions,
+    context: &RequestContext,
+    run: &Run,
+    decision: &Decision,
+) -> Result<Command, UseCaseError> {
     let matches = |task: &HumanTask| {
         decision.node_id.as_ref().is_none_or(|id| *id == task.node_id)
             && decision.node_instance_id.as_ref().is_none_or(|id| *id == task.node_instance_id)
@@ -188,7 +199,9 @@ fn complete(context: &RequestContext, run: &Run, decision: &Decision) -> Result<
     let task = only(open.filter(matches).collect(), "human task", "nodeInstanceId")?;
     check_candidate(context, &task)?;
     let outcome = decision.kind.outcome().map(str::to_owned);
-    let problems = completion_problems(&task, outcome.as_deref(), &decision.variables, "variables");
+    let form = models.form(run, &task);
+    let sent = Sent { outcome: outcome.as_deref(), values: &decision.variables, base: "variables" };
+    let problems = completion_problems(&task, form.as_deref(), sent);
     if !problems.is_empty() {
         return Err(UseCaseError::Invalid(problems));
     }

@@ -19,7 +19,7 @@ impl Runs {
     /// # Errors
     /// `Unavailable`; `Internal`.
     pub async fn fire(&self, due: &DueTimer) -> Result<(), UseCaseError> {
-        let by = Initiator { now: self.ports.clock.now().max(due.due_at), user: None };
+        let by = Initiator::new(self.ports.clock.now().max(due.due_at), None);
         let key = match self.ports.runs.load(due.tenant, due.run).await {
             Ok(run) => run.key(),
             Err(StoreError::NotFound) => return self.forget(due).await,
@@ -55,7 +55,7 @@ impl Runs {
         let Some(due) = binding.next_due_at else { return Ok(()) };
         let schedule: Option<Schedule> =
             binding.timer.as_ref().and_then(|timer| serde_json::from_value(timer.clone()).ok());
-        let next = schedule.and_then(|schedule| schedule.next(now));
+        let next = schedule.and_then(|schedule| schedule.next_after(now, self.budget.least_period_millis));
         let trigger = Trigger::Timer { node_id: binding.node_id.clone() };
         let record = TriggerRecord {
             kind: TriggerKind::Timer,
@@ -63,7 +63,7 @@ impl Runs {
             node_id: Some(binding.node_id.clone()),
             event_id: None,
         };
-        let by = Initiator { now: now.max(due), user: None };
+        let by = Initiator::new(now.max(due), None);
         let write = self.begin(NewInstance::of(binding, trigger, record), by).await?;
         let advance = BindingAdvance {
             binding: binding.clone(),

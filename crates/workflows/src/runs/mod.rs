@@ -19,6 +19,7 @@ pub use tasks::{Assignment, Completion, MyTasks};
 
 use std::sync::Arc;
 
+use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 
 use crate::limits::Limits;
@@ -61,6 +62,7 @@ impl std::fmt::Debug for RunPorts {
 pub struct Runs {
     ports: RunPorts,
     locks: Locks,
+    budget: Budget,
 }
 
 impl std::fmt::Debug for Runs {
@@ -73,6 +75,12 @@ impl Runs {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
-        Self { ports, locks: Locks::default() }
+        Self { ports, locks: Locks::default(), budget: Budget::DEFAULT }
+    }
+
+    /// The same within other budgets of steps and runs.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 }

@@ -11,7 +11,7 @@ use super::advance::{refused, run_context};
 use crate::plan::{Initiator, NewInstance, StartRun, StepContext, new_run, write_of};
 use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
-use crate::{JournalFor, UseCaseError, schema};
+use crate::{JournalFor, UseCaseError};
 
 impl Runs {
     /// Starts a run. The answer is its state when nothing can move any more, already durable.
@@ -57,8 +57,7 @@ impl Runs {
             record: trigger,
             request,
         };
-        let write =
-            self.begin(beginning, Initiator { now: context.now(), user: Some(context.user_id()) }).await?;
+        let write = self.begin(beginning, Initiator::new(context.now(), Some(context.user_id()))).await?;
         let run = write.run.clone();
         let unit = record(&run);
         self.commit_runs(context.tenant(), vec![write], unit).await?;
@@ -75,16 +74,16 @@ impl Runs {
         let compiled = self.ports.models.version(tenant, workflow, version).await?;
         let graph = compiled.startable(beginning.request.process_id.as_deref())?;
         if let Some(wanted) = compiled.input_schema(&graph.id) {
-            let problems = schema::check(wanted, &Value::Object(beginning.request.input.clone()), "input");
+            let problems = wanted.check(&Value::Object(beginning.request.input.clone()), "input");
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
         }
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
         let command = Command::Start { trigger: beginning.trigger, input: beginning.request.input };
-        let stepped =
-            step(graph, &State::default(), command, &run_context(&run, &compiled, by)).map_err(refused)?;
-        let happening = StepContext { now: by.now, completed: None, ids: &*self.ports.ids };
+        let stepped = step(graph, &State::default(), command, &run_context(&run, &compiled, by, self.budget))
+            .map_err(refused)?;
+        let happening = StepContext { now: by.now, completed: None, hops: by.hops, ids: &*self.ports.ids };
         write_of(run, None, stepped, &happening)
     }
 }

@@ -11,7 +11,8 @@ use super::decide::only;
 use crate::plan::Initiator;
 use crate::ports::TaskFilter;
 use crate::records::{HumanTask, Run, TaskState};
-use crate::{JournalFor, Problem, UseCaseError, plan, schema};
+use crate::schema::Checker;
+use crate::{JournalFor, Problem, UseCaseError, plan};
 
 /// A completion as it was sent.
 #[derive(Debug, Clone, Default)]
@@ -90,13 +91,15 @@ impl Runs {
         completion: Completion,
         record: &JournalFor<'_, (HumanTask, Run)>,
     ) -> Result<(HumanTask, Run), UseCaseError> {
-        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
+        let by = Initiator::new(context.now(), Some(context.user_id()));
         let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
             let task = open_task(run, node, completion.task)?;
             check_candidate(context, &task)?;
             let outcome = completion.outcome.as_deref();
-            let problems = completion_problems(&task, outcome, &completion.values, "values");
+            let form = self.ports.models.form(run, &task);
+            let sent = Sent { outcome, values: &completion.values, base: "values" };
+            let problems = completion_problems(&task, form.as_deref(), sent);
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
@@ -139,7 +142,7 @@ impl Runs {
         assignment: Assignment,
         record: &JournalFor<'_, HumanTask>,
     ) -> Result<HumanTask, UseCaseError> {
-        let by = Initiator { now: context.now(), user: Some(context.user_id()) };
+        let by = Initiator::new(context.now(), Some(context.user_id()));
         let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
             let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task);
@@ -223,13 +226,16 @@ fn assignee(
     }
 }
 
+/// Outcome and values of a completion, and the member that has the values.
+pub(super) struct Sent<'s> {
+    pub outcome: Option<&'s str>,
+    pub values: &'s Map<String, Value>,
+    pub base: &'s str,
+}
+
 /// Problems of a completion: an outcome that the task does not offer, values that its form does not allow.
-pub(super) fn completion_problems(
-    task: &HumanTask,
-    outcome: Option<&str>,
-    values: &Map<String, Value>,
-    base: &str,
-) -> Vec<Problem> {
+pub(super) fn completion_problems(task: &HumanTask, form: Option<&Checker>, sent: Sent<'_>) -> Vec<Problem> {
+    let Sent { outcome, values, base } = sent;
     let mut problems = Vec::new();
     match outcome {
         Some(outcome) if !task.outcomes.is_empty() && !task.outcomes.iter().any(|one| one == outcome) => {
@@ -242,8 +248,8 @@ pub(super) fn completion_problems(
         }
         _ => {}
     }
-    if let Some(form) = &task.form {
-        problems.extend(schema::check(form, &Value::Object(values.clone()), base));
+    if let Some(form) = form {
+        problems.extend(form.check(&Value::Object(values.clone()), base));
     }
     problems
 }

@@ -91,6 +91,39 @@ async fn every_reason_is_told_at_once_with_its_element() {
 }
 
 #[tokio::test]
+async fn schemas_that_explode_and_cycles_without_a_pause_are_refused() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..22 {
+        let next = format!("#/$defs/a{}", level + 1);
+        definitions.insert(format!("a{level}"), json!({ "anyOf": [{ "$ref": next }, { "$ref": next }] }));
+    }
+    definitions.insert("a22".to_owned(), json!({ "required": ["nope"] }));
+    let exploding = json!({ "$ref": "#/$defs/a0", "$defs": definitions });
+    let mut definition = chain(&[
+        ("often", "intermediateCatchEvent", event("cycle R3/PT0.5S")),
+        ("ask", "userTask", json!({ "configuration": { "form": exploding } })),
+    ]);
+    definition["nodes"][0]["configuration"] = json!({ "inputSchema": exploding });
+    let world = World::new();
+    let id = world.draft("w", &definition).await;
+    let refused = publish(&world, id, PublishRequest::default()).await;
+    let Err(UseCaseError::Invalid(problems)) = &refused else { panic!("{refused:?}") };
+    let mut told: Vec<_> = problems
+        .iter()
+        .map(|one| (one.extra["code"].as_str().unwrap(), one.field.as_deref().unwrap_or_default()))
+        .collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            ("invalidSchema", "definition.nodes[0].configuration.inputSchema"),
+            ("invalidSchema", "definition.nodes[2].configuration.form"),
+            ("timerPeriod", "definition.nodes[1].bpmn.eventDefinitions"),
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_draft_without_a_definition_or_a_process_is_not_published() {
     let world = World::new();
     let id = world.draft("w", &json!({})).await;

@@ -1,6 +1,7 @@
 //! Runs: their start and end, decisions, human tasks, messages, signals, timers and history.
 
 mod assignment;
+mod budgets;
 mod completion;
 mod decisions;
 mod delivery;

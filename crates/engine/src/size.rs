@@ -1,0 +1,189 @@
+//! Estimated sizes of what a run keeps.
+
+use crate::event::{DecisionEvaluated, EventKind, TaskCreated, Trigger};
+use crate::state::State;
+use crate::{Command, LocalId};
+use heddle_feel::size_of_json;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Bytes that an event counts beside its values.
+pub(crate) const EVENT: u64 = 160;
+/// Bytes that a token, a node instance or a wait counts in the state.
+const PLACE: u64 = 96;
+
+/// Bytes of named values.
+pub(crate) fn of_members(values: &Map<String, Value>) -> u64 {
+    values.iter().map(|(name, value)| of_member(name, value)).sum()
+}
+
+pub(crate) fn of_member(name: &str, value: &Value) -> u64 {
+    name.len() as u64 + size_of_json(value)
+}
+
+fn of_text<T: AsRef<str>>(text: Option<&T>) -> u64 {
+    text.map_or(0, |text| text.as_ref().len() as u64)
+}
+
+fn of_texts<T: AsRef<str>>(texts: &[T]) -> u64 {
+    texts.iter().map(|text| 16 + text.as_ref().len() as u64).sum()
+}
+
+/// Bytes of an event.
+pub(crate) fn of_event(kind: &EventKind) -> u64 {
+    EVENT
+        + match kind {
+            EventKind::RunStarted(started) => {
+                let name = match &started.trigger {
+                    Trigger::Message { name, .. } | Trigger::Signal { name, .. } => name.len() as u64,
+                    Trigger::Manual { .. } | Trigger::Timer { .. } => 0,
+                };
+                name + of_members(&started.input) + of_text(started.correlation_key.as_ref())
+            }
+            EventKind::RunCompleted { output } => of_members(output),
+            EventKind::VariablesSet { values } => of_members(values),
+            EventKind::NodeCompleted { output, .. } => output.as_ref().map_or(0, size_of_json),
+            EventKind::MessageReceived { payload, correlation_key, .. }
+            | EventKind::MessageSent { payload, correlation_key, .. } => {
+                size_of_json(payload) + of_text(correlation_key.as_ref())
+            }
+            EventKind::SignalReceived { payload, .. } | EventKind::SignalSent { payload, .. } => {
+                size_of_json(payload)
+            }
+            EventKind::SubscriptionOpened { correlation_key, .. } => of_text(correlation_key.as_ref()),
+            EventKind::TaskCreated(created) => of_task(created),
+            EventKind::TaskAssigned { assignee, .. } => of_text(assignee.as_ref()),
+            EventKind::TaskCompleted { values, comment, .. } => {
+                of_members(values) + of_text(comment.as_ref())
+            }
+            EventKind::DecisionEvaluated(evaluated) => of_decision(evaluated),
+            EventKind::ScriptEvaluated { result, reasons } => size_of_json(result) + of_texts(reasons),
+            EventKind::IncidentRaised { message, .. } => message.len() as u64,
+            EventKind::RunCancelled { reason, .. } => of_text(reason.as_ref()),
+            EventKind::TokensWithdrawn { flows } => of_texts::<Arc<str>>(flows),
+            EventKind::RunFailed { .. }
+            | EventKind::RunSuspended { .. }
+            | EventKind::RunResumed { .. }
+            | EventKind::NodeActivated { .. }
+            | EventKind::NodeCancelled { .. }
+            | EventKind::FlowTaken { .. }
+            | EventKind::ScopeOpened {}
+            | EventKind::ScopeClosed {}
+            | EventKind::TimerScheduled { .. }
+            | EventKind::TimerFired { .. }
+            | EventKind::TimerCancelled { .. }
+            | EventKind::SubscriptionClosed { .. }
+            | EventKind::TaskCancelled { .. }
+            | EventKind::IncidentResolved { .. } => 0,
+        }
+}
+
+pub(crate) fn of_decision(evaluated: &DecisionEvaluated) -> u64 {
+    let lists = evaluated.hits.iter().chain(&evaluated.decisions).chain(&evaluated.reasons);
+    of_members(&evaluated.inputs)
+        + lists.map(size_of_json).sum::<u64>()
+        + size_of_json(&evaluated.output)
+        + evaluated.result.as_ref().map_or(0, size_of_json)
+}
+
+fn of_task(created: &TaskCreated) -> u64 {
+    of_text(created.assignee.as_ref())
+        + of_texts(&created.candidate_users)
+        + of_texts(&created.candidate_groups)
+        + created.form.as_ref().map_or(0, |form| size_of_json(form))
+}
+
+/// Bytes of what a node gave by this event.
+fn of_output(kind: &EventKind) -> Option<u64> {
+    Some(match kind {
+        EventKind::NodeCompleted { output, .. } => size_of_json(output.as_ref()?),
+        EventKind::MessageReceived { payload, .. } | EventKind::SignalReceived { payload, .. } => {
+            size_of_json(payload)
+        }
+        EventKind::DecisionEvaluated(evaluated) => {
+            size_of_json(evaluated.result.as_ref().unwrap_or(&evaluated.output))
+        }
+        EventKind::ScriptEvaluated { result, .. } => size_of_json(result),
+        EventKind::TaskCompleted { values, .. } => of_members(values),
+        _ => return None,
+    })
+}
+
+/// Bytes of the variables and of the nodes' outputs in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub variables: u64,
+    pub outputs: u64,
+}
+
+impl Held {
+    pub(crate) fn of(state: &State) -> Self {
+        Self {
+            variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum(),
+            outputs: size_of_json(&state.outputs),
+        }
+    }
+
+    /// Follows an event that is about to be applied to the state.
+    pub(crate) fn follow(&mut self, state: &State, kind: &EventKind, at: LocalId, node: Option<&str>) {
+        match kind {
+            EventKind::VariablesSet { values } => {
+                let Some(own) = state.scope(at) else { return };
+                for (name, value) in values {
+                    let before = own.variables.get(name).map_or(0, |before| of_member(name, before));
+                    self.variables = (self.variables + of_member(name, value)).saturating_sub(before);
+                }
+            }
+            EventKind::ScopeClosed {} => {
+                let gone = state.scope(at).map_or(0, |own| of_members(&own.variables));
+                self.variables = self.variables.saturating_sub(gone);
+            }
+            other => {
+                if let (Some(given), Some(node)) = (of_output(other), node) {
+                    let before = output_before(state, node);
+                    self.outputs = (self.outputs + given).saturating_sub(before);
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of what the node gave before.
+pub(crate) fn output_before(state: &State, node: &str) -> u64 {
+    state.outputs.get(node).and_then(|entry| entry.get("output")).map_or(0, size_of_json)
+}
+
+/// Bytes of a state's tokens, node instances and waits.
+pub(crate) fn of_places(state: &State) -> u64 {
+    let places = state.tokens.len() + state.active.len() + state.timers.len() + state.subscriptions.len();
+    places as u64 * PLACE
+}
+
+/// Bytes of the data that a command brings.
+pub(crate) fn of_command(command: &Command) -> u64 {
+    match command {
+        Command::DeliverMessage { payload, .. }
+        | Command::DeliverSignal { payload, .. }
+        | Command::Continue { payload, .. } => size_of_json(payload),
+        other => members_of(other).map_or(0, of_members),
+    }
+}
+
+/// The variables that a command sets.
+pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
+    match command {
+        Command::Start { input, .. } => Some(input),
+        Command::CompleteTask { values, .. } | Command::SetVariables { values, .. } => Some(values),
+        Command::Retry { variables, .. } => Some(variables),
+        Command::Skip { output, .. } => Some(output),
+        Command::DeliverMessage { payload, .. }
+        | Command::DeliverSignal { payload, .. }
+        | Command::Continue { payload, .. } => payload.as_object(),
+        Command::AssignTask { .. }
+        | Command::FireTimer { .. }
+        | Command::Cancel { .. }
+        | Command::Suspend
+        | Command::Resume
+        | Command::Move { .. } => None,
+    }
+}

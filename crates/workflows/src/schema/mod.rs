@@ -1,0 +1,105 @@
+//! Forms and input schemas: JSON Schema (2020-12 unless the schema names another), within bounds of the work that
+//! holding a value against one takes. Schemas are their authors' programs: a short one can ask for endless work.
+
+mod bounds;
+mod work;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use self::bounds::Shape;
+use crate::Problem;
+
+/// Most problems that one check tells.
+const MAX_PROBLEMS: usize = 50;
+/// Evaluations of subschemas that one check may take.
+const MAX_WORK: u64 = 20_000_000;
+/// Evaluations up to which every problem is looked for; each may be one.
+const MAX_TOLD: u64 = 200_000;
+/// Steps back that a pattern with references or look-around may take.
+const MAX_BACKTRACKS: usize = 50_000;
+
+/// A schema that is ready to be held against values.
+#[derive(Debug)]
+pub struct Checker {
+    /// The schema with what is known of it; otherwise the reason why it can't be used.
+    ready: Result<Ready, String>,
+}
+
+#[derive(Debug)]
+struct Ready {
+    schema: Value,
+    shape: Shape,
+    validator: Validator,
+}
+
+impl Checker {
+    /// Makes a schema ready. One that can't be used lets nothing pass, as [`Self::check`] tells.
+    #[must_use]
+    pub fn new(schema: &Value) -> Self {
+        Self { ready: ready(schema) }
+    }
+
+    /// Everything that is wrong with a value, at most 50 problems; fields are named below `base`.
+    #[must_use]
+    pub fn check(&self, value: &Value, base: &str) -> Vec<Problem> {
+        let ready = match &self.ready {
+            Ok(ready) => ready,
+            Err(reason) => {
+                let message = format!("No value can be checked, since its schema cannot be used: {reason}");
+                return vec![Problem::at(base, "schemaNotUsable", message)];
+            }
+        };
+        let work = work::of(&ready.schema, &ready.shape, value, MAX_WORK);
+        if work > MAX_WORK {
+            let message = format!("Checking the value by its schema would take more than {MAX_WORK} steps.");
+            return vec![Problem::at(base, "schemaWork", message)];
+        }
+        if ready.validator.is_valid(value) {
+            return Vec::new();
+        }
+        let problem = |error: jsonschema::ValidationError<'_>| {
+            Problem::at(field(base, error.instance_path().as_str()), "schema", error.to_string())
+        };
+        if work <= MAX_TOLD {
+            return ready.validator.iter_errors(value).take(MAX_PROBLEMS).map(problem).collect();
+        }
+        if !ready.shape.branches
+            && let Err(first) = ready.validator.validate(value)
+        {
+            return vec![problem(first)];
+        }
+        let message = "The value does not fit its schema, and is too large to say where.";
+        vec![Problem::at(base, "schema", message)]
+    }
+}
+
+/// Whether the value is a JSON Schema that can be used. References to other documents are not followed.
+///
+/// # Errors
+/// A sentence that says why not.
+pub fn usable(schema: &Value) -> Result<(), String> {
+    ready(schema).map(|_| ())
+}
+
+fn ready(schema: &Value) -> Result<Ready, String> {
+    let shape = bounds::measure(schema)?;
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS).size_limit(1 << 20);
+    let validator = jsonschema::options().with_pattern_options(patterns).build(schema);
+    let validator = validator.map_err(|error| error.to_string())?;
+    Ok(Ready { schema: schema.clone(), shape, validator })
+}
+
+/// A JSON pointer as a path with dots and brackets.
+fn field(base: &str, pointer: &str) -> String {
+    pointer.split('/').skip(1).fold(base.to_owned(), |path, part| {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        match part.parse::<usize>() {
+            Ok(index) => format!("{path}[{index}]"),
+            Err(_) => format!("{path}.{part}"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Tests of schemas and of the work that they take.
+
+use super::*;
+use serde_json::json;
+
+fn checked(schema: &Value, value: &Value) -> Vec<Problem> {
+    Checker::new(schema).check(value, "values")
+}
+
+#[test]
+fn every_problem_is_named_by_its_path() {
+    let schema = json!({
+        "type": "object", "required": ["amount"],
+        "properties": { "lines": { "items": { "type": "number" } } }
+    });
+    let mut fields: Vec<_> = checked(&schema, &json!({ "lines": [1, "x"] }))
+        .into_iter()
+        .filter_map(|problem| problem.field)
+        .collect();
+    fields.sort();
+    assert_eq!(fields, ["values", "values.lines[1]"]);
+    assert!(usable(&json!({ "type": 5 })).is_err());
+}
+
+/// A schema of `levels` definitions, each of which tries the next one twice.
+fn doubling(levels: usize, step: impl Fn(&str) -> Value) -> Value {
+    let mut defs = serde_json::Map::new();
+    for level in 0..levels {
+        defs.insert(format!("a{level}"), step(&format!("#/$defs/a{}", level + 1)));
+    }
+    defs.insert(format!("a{levels}"), json!({ "required": ["nope"] }));
+    json!({ "$ref": "#/$defs/a0", "$defs": defs })
+}
+
+#[test]
+fn branches_that_multiply_are_refused_before_they_are_tried() {
+    let twice = |next: &str| json!({ "anyOf": [{ "$ref": next }, { "$ref": next }] });
+    assert!(usable(&doubling(8, twice)).is_ok());
+    for levels in [22, 40, 120] {
+        let reason = usable(&doubling(levels, twice)).unwrap_err();
+        assert!(reason.contains("10000 subschemas at one place"), "{reason}");
+        // A version that was published before the rule lets nothing pass, and nothing runs for ever.
+        let problems = checked(&doubling(levels, twice), &json!({}));
+        assert_eq!(problems.iter().map(|problem| problem.reason).collect::<Vec<_>>(), ["schemaNotUsable"]);
+    }
+}
+
+#[test]
+fn branches_that_multiply_on_the_way_into_a_value_are_refused_for_a_value_so_deep() {
+    let twice =
+        |next: &str| json!({ "anyOf": [{ "items": { "$ref": next } }, { "items": { "$ref": next } }] });
+    let schema = doubling(40, twice);
+    assert_eq!(usable(&schema), Ok(()));
+    let deep = (0..40).fold(json!({}), |inner, _| json!([inner]));
+    let problems = checked(&schema, &deep);
+    assert_eq!(problems.iter().map(|problem| problem.reason).collect::<Vec<_>>(), ["schemaWork"]);
+    assert!(checked(&schema, &json!([[]])).is_empty());
+    let recursive =
+        json!({ "anyOf": [{ "items": { "$ref": "#" } }, { "items": { "$ref": "#" }, "minItems": 9 }] });
+    let problems = checked(&recursive, &(0..60).fold(json!([]), |inner, _| json!([inner])));
+    assert_eq!(problems.iter().map(|problem| problem.reason).collect::<Vec<_>>(), ["schemaWork"]);
+}
+
+#[test]
+fn what_refers_to_itself_is_refused_unless_it_goes_into_the_value() {
+    for endless in [json!({ "$ref": "#" }), json!({ "anyOf": [{ "not": { "$ref": "#" } }] })] {
+        assert!(usable(&endless).unwrap_err().contains("refers to itself"), "{endless}");
+    }
+    let tree = json!({
+        "type": "object", "required": ["name"],
+        "properties": { "left": { "$ref": "#" }, "right": { "$ref": "#" }, "name": { "type": "string" } }
+    });
+    let leaf = json!({ "name": "leaf" });
+    let deep = (0..12).fold(leaf, |inner, _| json!({ "name": "n", "left": inner.clone(), "right": inner }));
+    assert_eq!(checked(&tree, &deep), []);
+    assert_eq!(checked(&tree, &json!({ "name": "n", "left": {} })).len(), 1);
+}
+
+#[test]
+fn a_schema_is_bounded_in_size_and_tells_few_problems() {
+    let many: serde_json::Map<String, Value> =
+        (0..6_000).map(|at| (format!("p{at}"), json!({ "type": "string" }))).collect();
+    assert!(usable(&json!({ "properties": many })).unwrap_err().contains("5000 subschemas"));
+    let long = json!({ "description": "x".repeat(300_000) });
+    assert!(usable(&long).unwrap_err().contains("262144 are allowed"));
+    let items: Vec<i32> = (0..1_000).collect();
+    assert_eq!(checked(&json!({ "items": { "type": "string" } }), &json!(items)).len(), 50);
+}
+
+#[test]
+fn references_of_honest_schemas_are_found() {
+    let schema = json!({
+        "$id": "https://example.org/order", "$defs": {
+            "line item": { "$anchor": "line", "type": "object", "properties": { "price": { "$ref": "#/$defs/price" } } },
+            "price": { "$id": "https://example.org/price", "type": "number" }
+        },
+        "properties": {
+            "lines": { "items": { "$ref": "#line" } }, "extra": { "$ref": "#/$defs/line%20item" },
+            "total": { "$ref": "price" }
+        }
+    });
+    assert_eq!(checked(&schema, &json!({ "lines": [{ "price": 1 }], "extra": {}, "total": 2 })), []);
+    assert_eq!(checked(&schema, &json!({ "lines": [{ "price": "x" }], "total": "y" })).len(), 2);
+}

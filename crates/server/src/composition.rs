@@ -13,6 +13,7 @@ use heddle_runtime::{
 };
 use heddle_store::Db;
 use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
+use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::limits::Limits;
@@ -164,7 +165,9 @@ fn compose(
     let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
     let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()));
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
-    let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)));
+    let threads: Arc<dyn Compute> = compute.clone();
+    let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
+    let models = Arc::new(models);
     let hub = Arc::new(EventNotifier::default());
     let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
     let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
@@ -177,6 +180,7 @@ fn compose(
         workflows: Arc::clone(&workflows),
         models: Arc::clone(&models),
         ids: Arc::clone(&ids),
+        compute: threads,
         clock: clock.clone(),
     };
     let runs = Arc::new(Runs::new(ports.clone()).with_budget(config.budget));

@@ -12,7 +12,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::schema::{
-    BindingDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow,
+    TimerDbRow,
 };
 use crate::words::{InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskStateWord, WorkKindWord};
 

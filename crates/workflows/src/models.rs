@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Graph};
 use heddle_kernel::{TenantId, WorkflowId};
+use heddle_usecase::{Admission, Compute, InPlace, computed};
 use serde_json::Value;
 
 use crate::UseCaseError;
@@ -28,6 +30,8 @@ pub struct CompiledVersion {
     pub decisions: Option<heddle_dmn::Model>,
     /// Schemas of the processes' input by process id.
     input_schemas: HashMap<String, Checker>,
+    /// Whether a step of it was too large to be done where it was asked for.
+    large: AtomicBool,
 }
 
 impl CompiledVersion {
@@ -38,7 +42,18 @@ impl CompiledVersion {
         let runnable = decisions::runnable(definition, decisions.as_ref());
         let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
         let processes = graph::compile(&runnable).processes;
-        Self { processes, primary, decisions, input_schemas: input_schemas(definition) }
+        let large = AtomicBool::new(false);
+        Self { processes, primary, decisions, input_schemas: input_schemas(definition), large }
+    }
+
+    /// Whether a step of it was found to be large.
+    pub(crate) fn is_large(&self) -> bool {
+        self.large.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that a step of it was large.
+    pub(crate) fn found_large(&self) {
+        self.large.store(true, Ordering::Relaxed);
     }
 
     /// The process with this id.
@@ -104,6 +119,7 @@ pub struct CompiledVersions {
     store: Arc<dyn WorkflowStore>,
     cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
     forms: moka::sync::Cache<FormKey, Arc<Checker>>,
+    compute: Arc<dyn Compute>,
 }
 
 impl std::fmt::Debug for CompiledVersions {
@@ -117,7 +133,13 @@ impl CompiledVersions {
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>) -> Self {
         let (cache, forms) = (moka::sync::Cache::new(CAPACITY), moka::sync::Cache::new(CAPACITY));
-        Self { store, cache, forms }
+        Self { store, cache, forms, compute: Arc::new(InPlace) }
+    }
+
+    /// The same with threads on which versions are compiled.
+    #[must_use]
+    pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
+        Self { compute, ..self }
     }
 
     /// The form of a task of the run, ready to check values; a version is frozen, so that its node's form stays.
@@ -147,7 +169,8 @@ impl CompiledVersions {
             return Ok(found);
         }
         let (_, definition) = self.store.version(tenant, workflow, number).await?;
-        let compiled = Arc::new(CompiledVersion::new(&typed(&definition)?));
+        let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition));
+        let compiled = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert(key, Arc::clone(&compiled));
         Ok(compiled)
     }

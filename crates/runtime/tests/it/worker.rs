@@ -79,6 +79,7 @@ impl Background {
         let (hub, clock) = (Arc::new(EventNotifier::default()), Arc::new(ServerClock::default()));
         let workflows = Arc::new(MockWorkflowStore::new());
         let ports = RunPorts {
+            compute: Arc::new(heddle_usecase::InPlace),
             runs: Arc::clone(&store),
             work,
             limits: Arc::new(Limits::default()),

@@ -3,7 +3,9 @@
 use heddle_kernel::{EventId, TenantId};
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{InboxWrite, Queue, RunStore, RunWrite, SourceQuota, Transaction, WorkflowStore};
+use heddle_workflows::ports::{
+    InboxWrite, Queue, RunStore, RunWrite, SourceQuota, Transaction, WorkflowStore,
+};
 use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState, WorkKey};
 
 use crate::support::*;

@@ -1,12 +1,13 @@
 //! One step of one run: load, decide, write, tell.
 
-use heddle_engine::{Actor, Budget, Command, Rejection, RunContext, step};
+use heddle_engine::{Actor, Budget, Command, Rejection, RunContext};
 use heddle_kernel::{RunId, TenantId, Timestamp};
 use heddle_policy::{Key, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
 use super::Runs;
+use super::stepping::PlannedStep;
 use crate::models::CompiledVersion;
 use crate::plan::{Initiator, StepContext, write_of};
 use crate::ports::{RunWrite, Transaction};
@@ -30,14 +31,21 @@ impl Runs {
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
         let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
-        let graph = model.process(&run.process_id).ok_or_else(|| lost(&run))?;
         let completed = if let Command::CompleteTask { task_id, .. } = &command {
             by.user.map(|user| (*task_id, user))
         } else {
             None
         };
-        let run_context = run_context(&run, &model, by, self.budget);
-        let stepped = step(graph, &run.snapshot, command, &run_context).map_err(refused)?;
+        let planned = PlannedStep {
+            tenant: run.tenant,
+            version: &model,
+            process: &run.process_id,
+            state: &run.snapshot,
+            command,
+            context: run_context(&run, &model, by, self.budget),
+            asked: by.user.is_some(),
+        };
+        let stepped = self.stepped(planned).await?.ok_or_else(|| lost(&run))?;
         let before = run.snapshot.clone();
         let happening = StepContext { now: by.now, completed, hops: by.hops, ids: &*self.ports.ids };
         write_of(run, Some(&before), stepped, &happening)

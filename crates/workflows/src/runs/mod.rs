@@ -8,6 +8,7 @@ mod due;
 mod locks;
 mod read;
 mod start;
+mod stepping;
 mod tasks;
 
 pub use crate::plan::StartRun;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
+use heddle_usecase::Compute;
 
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
@@ -48,6 +50,8 @@ pub struct RunPorts {
     pub ids: Arc<dyn IdSource>,
     /// Rates of each organisation.
     pub limits: Arc<Limits>,
+    /// Threads for steps that turn out to be large.
+    pub compute: Arc<dyn Compute>,
     /// The present time, for what no caller asked for.
     pub clock: Arc<dyn Clock>,
 }

@@ -1,13 +1,14 @@
 //! Starting runs.
 
-use heddle_engine::{Command, State, Trigger, step};
+use heddle_engine::{Command, State, Trigger};
 use heddle_kernel::RunId;
 use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::Value;
 
 use super::Runs;
-use super::advance::{refused, run_context};
+use super::advance::run_context;
+use super::stepping::PlannedStep;
 use crate::plan::{Initiator, NewInstance, StartRun, StepContext, new_run, write_of};
 use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
@@ -81,8 +82,17 @@ impl Runs {
         }
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
         let command = Command::Start { trigger: beginning.trigger, input: beginning.request.input };
-        let stepped = step(graph, &State::default(), command, &run_context(&run, &compiled, by, self.budget))
-            .map_err(refused)?;
+        let planned = PlannedStep {
+            tenant,
+            version: &compiled,
+            process: &run.process_id,
+            state: &State::default(),
+            command,
+            context: run_context(&run, &compiled, by, self.budget),
+            asked: by.user.is_some(),
+        };
+        let lost = || UseCaseError::Internal(format!("version {version} of {workflow} lost a process"));
+        let stepped = self.stepped(planned).await?.ok_or_else(lost)?;
         let happening = StepContext { now: by.now, completed: None, hops: by.hops, ids: &*self.ports.ids };
         write_of(run, None, stepped, &happening)
     }

@@ -209,6 +209,7 @@ impl World {
         let (clock, ids) = (Arc::new(FixedClock::at(NOW)), Arc::new(SequentialIds::default()));
         let models = Arc::new(CompiledVersions::new(memory.clone()));
         let ports = RunPorts {
+            compute: Arc::new(heddle_usecase::InPlace),
             runs: memory.clone(),
             work: memory.clone(),
             limits: Arc::new(limits),
@@ -228,6 +229,7 @@ impl World {
     /// The same world after the process ended: what was written is there, nothing else.
     pub(crate) async fn reopened(&self) -> Background {
         let ports = RunPorts {
+            compute: Arc::new(heddle_usecase::InPlace),
             runs: self.memory.clone(),
             work: self.memory.clone(),
             limits: Arc::new(Limits::default()),

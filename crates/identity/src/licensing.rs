@@ -210,6 +210,7 @@ impl Identity {
             | UseCaseError::Unauthenticated
             | UseCaseError::LimitReached { .. }
             | UseCaseError::Throttled { .. }
+            | UseCaseError::RateLimited { .. }
             | UseCaseError::Busy
             | UseCaseError::Unavailable(_)
             | UseCaseError::QueueFull { .. }

@@ -114,6 +114,7 @@ impl UseCaseError {
             | Self::Throttled { .. }
             | Self::RateLimited { .. }
             | Self::Busy
+            | Self::QueueFull { .. }
             | Self::Unavailable(_)
             | Self::Internal(_) => &[],
         };

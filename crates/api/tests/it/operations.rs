@@ -91,6 +91,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateUser,
         OperationId::CreateRole,
         OperationId::CreateGrant,
+        OperationId::RetryDeadLetter,
         OperationId::AssignHumanTask,
         OperationId::SendSignal,
     ];

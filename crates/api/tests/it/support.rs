@@ -77,6 +77,7 @@ pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListMembers, query::<ops::ListMembers>),
     (OperationId::ListAuditEvents, query::<ops::ListAuditEvents>),
     (OperationId::ListInstallationAuditEvents, query::<ops::ListInstallationAuditEvents>),
+    (OperationId::ListDeadLetters, query::<ops::ListDeadLetters>),
     (OperationId::ListHumanTasks, query::<ops::ListHumanTasks>),
 ];
 

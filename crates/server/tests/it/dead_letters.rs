@@ -150,7 +150,7 @@ async fn a_thrown_message_that_its_receiver_refuses_stops_no_other() {
         let throwing = admin.workflow("throwing").await;
         let _ = admin.run(&throwing, json!({})).await;
         let _ = admin.run_in(&hearing, &run, "completed").await;
-        app.advance("PT0S").await;
+        app.advance("PT1S").await;
         let letters = admin.get("/api/dead-letters").await.expect(200).data();
         assert_eq!(letters[0]["workflowId"], json!(strict), "{letters}");
         app.stop().await;

@@ -39,7 +39,7 @@ const fn verdict(error: &UseCaseError) -> Verdict {
 /// Time before the next try, in seconds: doubled with each failed one.
 #[must_use]
 pub fn back_off_seconds(attempts: u32) -> i64 {
-    1_i64.checked_shl(attempts.saturating_sub(1)).unwrap_or(LONGEST).clamp(1, LONGEST)
+    (1_i64 << attempts.saturating_sub(1).min(30)).min(LONGEST)
 }
 
 /// Setback after an error.

@@ -27,6 +27,8 @@ use crate::identity::FirstStart;
 const SHUTDOWN_SECONDS: u64 = 3;
 /// Most connections beyond the limit that are open while they are refused.
 const REFUSED: usize = 64;
+/// Most bytes of a request that are heard of a connection without a place.
+const MOST_HEARD: u64 = 16 * 1024;
 /// Time that a client has to see the end of a connection.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -169,6 +171,6 @@ fn refuse(app: &App, stream: TcpStream, failure: Failure) -> io::Result<()> {
     stream.write_all((head + &body).as_bytes())?;
     stream.shutdown(Shutdown::Write)?;
     // What has come already is read: the kernel would take the answer back for it.
-    let _ = stream.read(&mut [0; 4096]);
+    let _ = io::copy(&mut stream.take(MOST_HEARD), &mut io::sink());
     Ok(())
 }

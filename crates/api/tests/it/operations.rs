@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use heddle_api::contract::MediaType;
 use heddle_api::operations::{
-    Area, BodyMedia, DEFINITION_LIMIT, Document, JSON_LIMIT, Method, OperationId, OutputKind, Security,
-    TRANSPORT_STATUSES, source_digest,
+    Area, BodyMedia, CREDENTIALS_LIMIT, DEFINITION_LIMIT, Document, JSON_LIMIT, Method, OperationId,
+    OutputKind, Security, TRANSPORT_STATUSES, source_digest,
 };
 
 use crate::support::{BODIES, body_schema};
@@ -124,8 +124,8 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
 }
 
 #[test]
-fn bodies_with_a_definition_may_be_large_and_others_may_not() {
-    assert_eq!((JSON_LIMIT, DEFINITION_LIMIT), (1024 * 1024, 16 * 1024 * 1024));
+fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
+    assert_eq!((CREDENTIALS_LIMIT, JSON_LIMIT, DEFINITION_LIMIT), (8192, 1024 * 1024, 16 * 1024 * 1024));
     let large = [
         OperationId::CreateWorkflow,
         OperationId::SaveDraft,
@@ -134,7 +134,13 @@ fn bodies_with_a_definition_may_be_large_and_others_may_not() {
         OperationId::PreviewTransform,
     ];
     assert_eq!(ids(|id| id.spec().body_limit == DEFINITION_LIMIT), large.into_iter().collect());
-    assert!(OperationId::ALL.iter().all(|id| [JSON_LIMIT, DEFINITION_LIMIT].contains(&id.spec().body_limit)));
+    let small = ids(|id| id.spec().body_limit == CREDENTIALS_LIMIT);
+    let takes_one = |id: OperationId| id.spec().body != BodyMedia::None;
+    let of_strangers = ids(|id| id.spec().security == Security::Public && takes_one(id));
+    assert!(of_strangers.is_subset(&small), "{of_strangers:?}");
+    assert!(small.contains(&OperationId::ChangePassword));
+    let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, DEFINITION_LIMIT];
+    assert!(OperationId::ALL.iter().all(|id| limits.contains(&id.spec().body_limit)));
 }
 
 #[test]

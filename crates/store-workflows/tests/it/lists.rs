@@ -355,11 +355,10 @@ async fn a_page_of_runs_ends_when_their_states_are_large_and_leaves_out_none() {
         for n in 0..12 {
             // Two of three are small.
             let text = "x".repeat(if n % 3 == 0 { 3 * 1024 * 1024 } else { 10 });
-            let snapshot = serde_json::json!({"v": 1, "a": [{"i": "n1", "n": text, "e": "userTask", "s": "n0", "a": at(0)}]});
             let new = Run {
                 created_at: at(-n),
                 input: serde_json::json!({ "text": text }),
-                snapshot: serde_json::from_value(snapshot).unwrap(),
+                snapshot: state(&[&text]),
                 ..run(&flow)
             };
             made.push(begun(&runs, new).await);
@@ -377,7 +376,8 @@ async fn a_page_of_runs_ends_when_their_states_are_large_and_leaves_out_none() {
         assert_eq!(sizes, [6, 6], "two large states on a page");
         for (seen, made) in seen.iter().zip(&made) {
             assert_eq!((seen.id, seen.revision), (made.id, made.revision));
-            assert_eq!(seen.snapshot.active_nodes(), made.snapshot.active_nodes());
+            let node = |run: &Run| run.snapshot.active_nodes()[0].node_id.to_string();
+            assert!(node(seen) == node(made), "another state");
             assert!(seen.input.is_null(), "inputs are not read");
         }
         assert_eq!(seen.len(), made.len());

@@ -70,7 +70,7 @@ impl RunStore for Memory {
         tables.kept(tenant, workflow)?;
         let rows = tables.runs.values().rev();
         let rows = rows.filter(|run| run.workflow == workflow && access.permits(&run.key()));
-        let rows = rows.map(|run| Run { input: Value::Null, ..run.clone() });
+        let rows = rows.map(|run| Run { input: serde_json::Value::Null, ..run.clone() });
         Ok(Page::from_surplus(rows.collect(), page.limit, |run: &Run| run.id))
     }
 

@@ -1,4 +1,4 @@
-//! What the honest organisation does, round after round.
+//! Rounds of the honest organisation, one after the other.
 
 #![expect(
     clippy::indexing_slicing,
@@ -27,7 +27,7 @@ const LIVE: Duration = Duration::from_secs(10);
 
 /// The honest organisation's account and workflows.
 pub(crate) struct Tenant {
-    /// Its account.
+    /// Account that it works with.
     pub person: Person,
     /// A workflow with one human task.
     pub task: String,
@@ -35,7 +35,7 @@ pub(crate) struct Tenant {
     pub waiting: String,
     /// A workflow that throws it.
     pub sending: String,
-    /// What it tells the runner.
+    /// State that it shares with the runner.
     pub shared: Arc<Shared>,
 }
 

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Rule<'a> {
     /// `user` or `role`.
     pub kind: &'a str,
-    /// Its id.
+    /// Id of the principal.
     pub principal: &'a str,
     /// `allow` or `deny`.
     pub effect: &'a str,
@@ -43,7 +43,7 @@ pub(crate) struct Rule<'a> {
 pub(crate) struct Scene {
     /// The server.
     pub server: Mutex<Server>,
-    /// Its address.
+    /// Address of the server.
     pub base: Base,
     /// An owner of the attacked organisation.
     pub owner: Person,

@@ -78,6 +78,13 @@ impl Shared {
         self.pid.store(pid, Ordering::Relaxed);
     }
 
+    /// Writes down how long something took, unless the server was away for everybody.
+    pub(crate) fn measured(&self, of: impl FnOnce(&mut Ledger) -> &mut Vec<Sample>, sample: Sample) {
+        if !self.paused.load(Ordering::Relaxed) {
+            of(&mut self.ledger()).push(sample);
+        }
+    }
+
     fn rounds(&self) -> [u64; KINDS] {
         std::array::from_fn(|kind| self.rounds.get(kind).map_or(0, |count| count.load(Ordering::Relaxed)))
     }

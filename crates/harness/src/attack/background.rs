@@ -133,7 +133,7 @@ async fn chain(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let letters = scene.letters().await;
     let mut seen = 0;
     let ended = scene
-        .within_pressure(async || {
+        .eventually(async || {
             let codes = scene.incidents(&workflow).await.ok()?;
             let dead = scene.letters().await > letters;
             seen = scene.owner.get(&path).await.ok()?.json()["data"].as_array().map_or(0, Vec::len);

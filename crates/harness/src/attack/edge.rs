@@ -185,7 +185,7 @@ async fn sign_in_bodies(scene: &Scene, judge: &mut Judge) -> Result<()> {
 }
 
 async fn unread_pages(scene: &Scene, judge: &mut Judge) -> Result<()> {
-    let page = scene.stranger.get("/docs/swagger-ui-bundle.js").await?;
+    let page = scene.owner.get("/docs/swagger-ui-bundle.js").await?;
     judge.status("the page", page.status, &[200]);
     let head = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(4);
     let held = open_many(scene, if scene.quick { 300 } else { 900 }, ATTACKER, &head).await;

@@ -1,6 +1,11 @@
 //! The honest organisation: on a thread of its own, so that an attack's own work does not slow its calls, it works all
 //! the while, and everything it asks for must be done.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "members of JSON: an absent one reads as null, and a runner says what it found"
+)]
+
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -20,10 +25,10 @@ pub(crate) const KINDS: usize = 3;
 /// Time between two looks at the memory.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the honest organisation has had.
+/// Ledger of what the honest organisation has had.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// Its calls.
+    /// Calls that it made.
     pub calls: Vec<Sample>,
     /// Messages, from the start of the sender to the end of the receiver.
     pub messages: Vec<Sample>,
@@ -71,6 +76,13 @@ impl Shared {
     /// Tells the process whose memory counts.
     pub(crate) fn watch(&self, pid: u32) {
         self.pid.store(pid, Ordering::Relaxed);
+    }
+
+    /// Writes down how long something took, unless the server was away for everybody.
+    pub(crate) fn measured(&self, of: impl FnOnce(&mut Ledger) -> &mut Vec<Sample>, sample: Sample) {
+        if !self.paused.load(Ordering::Relaxed) {
+            of(&mut self.ledger()).push(sample);
+        }
     }
 
     fn rounds(&self) -> [u64; KINDS] {

@@ -1,4 +1,4 @@
-//! What an attack finds: what must be so and is not.
+//! The judge of an attack: complaints of what must be so and is not.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use std::fmt::Display;
 pub(crate) struct Judge {
     /// One sentence for each thing that is not as it must be.
     pub broken: Vec<String>,
-    /// How many things were looked at.
+    /// Number of things that were looked at.
     pub looked: usize,
 }
 

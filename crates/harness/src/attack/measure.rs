@@ -19,9 +19,9 @@ pub(crate) type Sample = (Instant, Duration);
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
-    /// Its begin.
+    /// Begin of the stretch.
     pub from: Instant,
-    /// Its end.
+    /// End of the stretch.
     pub until: Instant,
 }
 

@@ -40,7 +40,7 @@ use place::Place;
 use scene::Scene;
 
 /// Time for which pressure is kept up in `--quick`.
-const QUICK_SECONDS: u64 = 3;
+const QUICK_SECONDS: u64 = 2;
 
 #[derive(Args)]
 pub(crate) struct Options {

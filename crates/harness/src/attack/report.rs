@@ -14,16 +14,16 @@ const TOLD: usize = 6;
 /// Letters of a complaint that are printed.
 const LETTERS: usize = 300;
 
-/// What became of one attack.
+/// Outcome of one attack.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// Its name.
+    /// Name of the attack.
     pub name: &'static str,
-    /// Its finding.
+    /// Finding that it proves.
     pub finding: &'static str,
-    /// What is not as it must be.
+    /// Complaints of what is not as it must be.
     pub broken: Vec<String>,
-    /// What the honest organisation lost.
+    /// Losses of the honest organisation.
     pub lost: Vec<String>,
     /// Whether the server lives.
     pub alive: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What an attack's own judge found.
+    /// Outcome by the attack's own judge alone.
     pub(crate) fn of(attack: &Attack, judge: Judge, took: Duration) -> Self {
         Self {
             name: attack.name,

@@ -1,4 +1,4 @@
-//! What the honest organisation does, round after round.
+//! Rounds of the honest organisation, one after the other.
 
 #![expect(
     clippy::indexing_slicing,
@@ -16,7 +16,7 @@ use heddle_harness::http::{Answer, Base, Caller};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::honest::{Ledger, Shared};
+use super::honest::Shared;
 use super::person::{HONEST, PASSWORD, Person};
 use super::sse::Reading;
 
@@ -27,7 +27,7 @@ const LIVE: Duration = Duration::from_secs(10);
 
 /// The honest organisation's account and workflows.
 pub(crate) struct Tenant {
-    /// Its account.
+    /// Account that it works with.
     pub person: Person,
     /// A workflow with one human task.
     pub task: String,
@@ -35,7 +35,7 @@ pub(crate) struct Tenant {
     pub waiting: String,
     /// A workflow that throws it.
     pub sending: String,
-    /// What it tells the runner.
+    /// State that it shares with the runner.
     pub shared: Arc<Shared>,
 }
 
@@ -79,7 +79,7 @@ impl Tenant {
             if let Ok(now) = self.person.get(&path).await
                 && now.json()["data"]["state"] == "completed"
             {
-                self.ledger().messages.push((began, began.elapsed()));
+                self.shared.measured(|ledger| &mut ledger.messages, (began, began.elapsed()));
                 return self.ended(&self.waiting, run, &now);
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -127,7 +127,7 @@ impl Tenant {
                 // Nothing came, or not what should: as slow as can be.
                 Ok(_) | Err(_) => LIVE,
             };
-            self.ledger().lives.push((began, took));
+            self.shared.measured(|ledger| &mut ledger.lives, (began, took));
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
@@ -139,7 +139,7 @@ impl Tenant {
             let began = Instant::now();
             match stranger.try_sign_in(&self.person.email, PASSWORD).await {
                 Ok(answer) if answer.status == 200 => {
-                    self.ledger().sign_ins.push((began, began.elapsed()));
+                    self.shared.measured(|ledger| &mut ledger.sign_ins, (began, began.elapsed()));
                     let token = answer.json()["data"]["token"].as_str().unwrap_or_default().to_owned();
                     if let Ok(session) = stranger.bearer(&token) {
                         let _ = session.post("/api/auth/sign-out", &json!({})).await;
@@ -175,7 +175,7 @@ impl Tenant {
         if state != "completed" {
             return self.lose(format!("the run {run} is {state}"));
         }
-        self.ledger().ended.push((workflow.to_owned(), run));
+        self.shared.ledger().ended.push((workflow.to_owned(), run));
         Some(())
     }
 
@@ -190,7 +190,7 @@ impl Tenant {
         }
         let began = Instant::now();
         let answer = request.send().await;
-        self.ledger().calls.push((began, began.elapsed()));
+        self.shared.measured(|ledger| &mut ledger.calls, (began, began.elapsed()));
         let told = match answer {
             Ok(answer) if (200..300).contains(&answer.status) => return Some(answer),
             Ok(answer) => format!("{}: {} {}", answer.asked, answer.status, answer.text()),
@@ -205,10 +205,6 @@ impl Tenant {
     fn lose<T>(&self, what: String) -> Option<T> {
         self.shared.lose(what);
         None
-    }
-
-    fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
-        self.shared.ledger()
     }
 
     fn stopped(&self) -> bool {

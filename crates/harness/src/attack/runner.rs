@@ -151,6 +151,8 @@ impl Runner {
         if attack.memory && !self.quick && outcome.alive {
             outcome.figures.rest = Some(rest(scene).await);
         }
+        // What it took may end it only now.
+        outcome.alive = outcome.alive && scene.server.lock().await.runs();
         if outcome.alive {
             scene.clean().await;
         }

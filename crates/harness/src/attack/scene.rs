@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Rule<'a> {
     /// `user` or `role`.
     pub kind: &'a str,
-    /// Its id.
+    /// Id of the principal.
     pub principal: &'a str,
     /// `allow` or `deny`.
     pub effect: &'a str,
@@ -43,7 +43,7 @@ pub(crate) struct Rule<'a> {
 pub(crate) struct Scene {
     /// The server.
     pub server: Mutex<Server>,
-    /// Its address.
+    /// Address of the server.
     pub base: Base,
     /// An owner of the attacked organisation.
     pub owner: Person,
@@ -249,14 +249,14 @@ impl Scene {
         letters.and_then(|letters| letters["data"].as_array().map(Vec::len)).unwrap_or_default()
     }
 
-    /// Asks until there is an answer, for as long as the pressure is kept up.
-    pub(crate) async fn within_pressure<T>(&self, mut ask: impl AsyncFnMut() -> Option<T>) -> Option<T> {
+    /// Asks until there is an answer; an unoptimised server gets more time for it than the pressure lasts.
+    pub(crate) async fn eventually<T>(&self, mut ask: impl AsyncFnMut() -> Option<T>) -> Option<T> {
         let began = Instant::now();
         loop {
             if let Some(found) = ask().await {
                 return Some(found);
             }
-            if began.elapsed() > self.pressure {
+            if began.elapsed() > self.pressure.max(PATIENCE) {
                 return None;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

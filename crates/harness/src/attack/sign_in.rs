@@ -72,15 +72,16 @@ pub(super) const ATTACKS: &[Attack] = &[
 
 async fn kept_out(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let account = scene.account(&["viewer"]).await?;
+    let wrong = Person::stranger(&scene.base, [127, 4, 4, 4].into())?;
     let began = Instant::now();
     let mut refused = 0;
     // Six wrong ones make the account wait; more make it wait longer.
     while refused < 15 && (refused < 6 || began.elapsed() < scene.pressure) {
-        let answer = scene.stranger.try_sign_in(&account.email, "not the password").await?;
+        let answer = wrong.try_sign_in(&account.email, "not the password").await?;
         judge.status("a wrong password", answer.status, &[401, 429]);
         refused += 1;
     }
-    let again = scene.stranger.try_sign_in(&account.email, "not the password").await?;
+    let again = wrong.try_sign_in(&account.email, "not the password").await?;
     judge.status("one more from there", again.status, &[429]);
     for from in [KEEPER, HONEST] {
         let right = Person::stranger(&scene.base, from)?.try_sign_in(&account.email, PASSWORD).await?;
@@ -120,11 +121,12 @@ async fn spraying(scene: &Scene, judge: &mut Judge) -> Result<()> {
 async fn flood(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let account = scene.account(&["viewer"]).await?;
     let began = Instant::now();
+    let flooder = Person::stranger(&scene.base, [127, 6, 6, 6].into())?;
     let statuses = RefCell::new(Vec::new());
     let callers = (0..80).map(async |_| {
         while began.elapsed() < scene.pressure {
             let name = format!("{}@example.com", scene.name("flood"));
-            let asked = scene.stranger.try_sign_in(&name, "not the password");
+            let asked = flooder.try_sign_in(&name, "not the password");
             match tokio::time::timeout(Duration::from_secs(30), asked).await {
                 Ok(Ok(answer)) => statuses.borrow_mut().push(answer.status),
                 // Cut or not answered: the flood's own loss.
@@ -154,13 +156,15 @@ async fn flood(scene: &Scene, judge: &mut Judge) -> Result<()> {
 }
 
 async fn old_password(scene: &Scene, judge: &mut Judge) -> Result<()> {
-    let stranger = Person::stranger(&scene.base, KEEPER)?;
     let began = Instant::now();
     let mut round = 0;
     while began.elapsed() < scene.pressure {
         round += 1;
-        // A new account each time: failed sign-ins would slow the same one down.
+        // A new account: failed sign-ins would slow the same one down.
         let person = scene.user(&["viewer"]).await?;
+        // A new network each time, for the same reason.
+        let network = u8::try_from(round % 250).unwrap_or_default();
+        let stranger = Person::stranger(&scene.base, [127, 2, network, 1].into())?;
         // Sign-ins that have read the old password before the change, and open their session behind it.
         let count = if scene.quick { 3 } else { 6 };
         let sign_ins = (0..count).map(async |number| {

@@ -2,7 +2,7 @@
 
 use reqwest::Response;
 
-/// What was read of a stream, over all its connections.
+/// State of reading one stream, over all its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     /// Number of the last event.

@@ -1,10 +1,5 @@
 //! Attacks by readers of event streams.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "members of JSON: an absent one reads as null, and a runner says what it found"
-)]
-
 use std::time::{Duration, Instant};
 
 use anyhow::Result;

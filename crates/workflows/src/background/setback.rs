@@ -25,6 +25,7 @@ enum Verdict {
 const fn verdict(error: &UseCaseError) -> Verdict {
     match error {
         UseCaseError::Busy
+        | UseCaseError::QueueFull { .. }
         | UseCaseError::Throttled { .. }
         | UseCaseError::RateLimited { .. }
         | UseCaseError::LimitReached { .. }

@@ -442,6 +442,7 @@ fn is_of_the_start(error: &UseCaseError) -> bool {
         | UseCaseError::Throttled { .. }
         | UseCaseError::RateLimited { .. }
         | UseCaseError::Busy
+        | UseCaseError::QueueFull { .. }
         | UseCaseError::Unavailable(_) => false,
     }
 }

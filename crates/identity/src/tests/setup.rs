@@ -166,6 +166,7 @@ async fn a_node_that_was_slower_takes_the_row_of_the_faster() {
         .expect_load()
         .times(2)
         .returning(move || Ok(if std::mem::take(&mut first) { None } else { Some(row.clone()) }));
+    world.installation.expect_usage().returning(|| Ok(Usage { organizations: 0, users: 0 }));
     world
         .installation
         .expect_insert()

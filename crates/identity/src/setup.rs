@@ -73,7 +73,8 @@ impl Identity {
     /// installation signs for itself. While there is no user, a new set-up token is made.
     ///
     /// # Errors
-    /// `Conflict` (`wrongKey`) when the database belongs to another installation key; `Unavailable`.
+    /// `Conflict` (`wrongKey`) when the database belongs to another installation key, (`installationGone`) when it has
+    /// users but no row of the installation; `Unavailable`.
     pub async fn start(&self, begin: FirstLicence) -> Result<Started, UseCaseError> {
         let now = self.tools.clock.now();
         let state = match self.ports.installation.load().await? {
@@ -106,6 +107,12 @@ impl Identity {
     }
 
     async fn first_row(&self, begin: FirstLicence) -> Result<InstallationState, UseCaseError> {
+        // Whoever removes the row removes the proof of when the trial began: no new one is made beside users.
+        if self.ports.installation.usage().await?.users > 0 {
+            let message =
+                "The database has users but no installation: put a backup of the whole database back.";
+            return Err(UseCaseError::conflict("installationGone", message));
+        }
         let request = self.own_request();
         let bare = InstallationState {
             installation_id: self.tools.key.installation_id(),

@@ -5,7 +5,7 @@ use heddle_usecase::StoreError;
 
 use super::*;
 use crate::ports::SetUp;
-use crate::records::InstallationState;
+use crate::records::{InstallationState, Usage};
 use crate::{FirstLicence, SetUpRequest};
 
 fn wanted() -> SetUpRequest {
@@ -27,6 +27,7 @@ fn remembering() -> (World, Row, SetUps) {
     let (row, set_ups) = (Arc::new(Mutex::new(None::<InstallationState>)), Arc::new(Mutex::new(Vec::new())));
     let at = Arc::clone(&row);
     world.installation.expect_load().returning(move || Ok(at.lock().unwrap().clone()));
+    world.installation.expect_usage().returning(|| Ok(Usage { organizations: 0, users: 0 }));
     let at = Arc::clone(&row);
     world.installation.expect_insert().returning(move |state, journal| {
         let action = journal.audit.as_ref().map(|entry| entry.action.clone());
@@ -68,6 +69,19 @@ async fn the_first_start_of_a_demonstration_begins_a_trial() {
     assert!(key().is_sealed(&kept));
     let again = identity.start(FirstLicence::Trial).await.unwrap().setup_token.unwrap();
     assert_ne!(again, token, "each start makes a new token");
+}
+
+#[tokio::test]
+async fn a_row_that_was_removed_beside_users_brings_no_second_trial() {
+    for begin in [FirstLicence::Trial, FirstLicence::None] {
+        let mut world = World::new();
+        world.installation.expect_load().returning(|| Ok(None));
+        world.installation.expect_usage().returning(|| Ok(Usage { organizations: 1, users: 1 }));
+        // No insertion is expected: one would fail the test.
+        let refused = world.identity().start(begin).await;
+        let Err(UseCaseError::Conflict(problems)) = refused else { panic!("{refused:?}") };
+        assert_eq!(problems[0].reason, "installationGone");
+    }
 }
 
 #[tokio::test]
@@ -152,6 +166,7 @@ async fn a_node_that_was_slower_takes_the_row_of_the_faster() {
         .expect_load()
         .times(2)
         .returning(move || Ok(if std::mem::take(&mut first) { None } else { Some(row.clone()) }));
+    world.installation.expect_usage().returning(|| Ok(Usage { organizations: 0, users: 0 }));
     world
         .installation
         .expect_insert()

@@ -6,7 +6,8 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{CandidateWord, InboxStateWord, KindWord, RunStateWord, TaskStateWord, WorkflowStateWord};
 
 /// The migrations of the tables of workflows and runs.
-pub const MIGRATIONS: &[Migration] = migrations!["20261121000200_workflows"];
+pub const MIGRATIONS: &[Migration] =
+    migrations!["20261121000200_workflows", "20261122000310_workflows_previews"];
 
 row! {
     /// A workflow with its draft.

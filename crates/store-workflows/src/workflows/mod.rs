@@ -12,7 +12,9 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{Deleted, PublishWrite, WorkflowFilter, WorkflowStore, WorkflowWrite};
+use heddle_workflows::ports::{
+    Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
+};
 use heddle_workflows::records::{Draft, ImportSource, Version, WorkflowState, WorkflowView};
 use serde_json::Value;
 
@@ -123,8 +125,9 @@ impl WorkflowStore for SqlWorkflowStore {
         tenant: TenantId,
         source: &ImportSource,
         expires_at: Timestamp,
+        quota: SourceQuota,
     ) -> Result<(), StoreError> {
-        write::keep_source(&self.db, tenant, source, expires_at).await
+        write::keep_source(&self.db, tenant, source, expires_at, quota).await
     }
 
     async fn source(&self, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError> {

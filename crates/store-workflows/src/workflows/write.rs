@@ -5,13 +5,13 @@ use crate::schema::{
     WorkflowChange, WorkflowDbRow, import_sources, start_bindings, workflow_sources, workflow_stars,
     workflow_versions, workflows,
 };
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
+use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::{At, Db, Id, journal, revision, tenant, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{PublishWrite, WorkflowWrite};
+use heddle_workflows::ports::{PublishWrite, SourceQuota, WorkflowWrite};
 use heddle_workflows::records::{ImportSource, WorkflowState};
 
 use super::rows::stored;
@@ -163,15 +163,22 @@ pub(crate) async fn star(
     })
 }
 
-/// Keeps a file for a time. One that is claimed is kept for good already.
+diesel::define_sql_function! {
+    /// Number of bytes, which neither database reads the bytes for.
+    fn length(bytes: diesel::sql_types::Binary) -> diesel::sql_types::Integer;
+}
+
+/// Keeps a file for a time, within the organisation's quota. One that is claimed is kept for good already.
 pub(crate) async fn keep_source(
     db: &Db,
     tenant: TenantId,
     source: &ImportSource,
     expires_at: Timestamp,
+    quota: SourceQuota,
 ) -> Result<(), StoreError> {
     use diesel::query_dsl::methods::FilterDsl;
     let row = SourceDbRow::of(tenant, source, expires_at);
+    let tenant = Id::from(tenant);
     write_tx!(db, |conn| {
         let kept = insert_into(import_sources::table)
             .values(&row)
@@ -179,6 +186,46 @@ pub(crate) async fn keep_source(
             .do_update()
             .set(SourceKept::from(&row).set());
         FilterDsl::filter(kept, import_sources::expires_at.lt(At(expires_at))).execute(conn).await?;
+        let unclaimed = QueryDsl::filter(
+            import_sources::table,
+            import_sources::organization_id.eq(tenant).and(import_sources::expires_at.is_not_null()),
+        );
+        let all: Vec<(String, i32)> = unclaimed
+            .order((import_sources::expires_at.desc(), import_sources::sha256))
+            .select((import_sources::sha256, length(import_sources::bytes)))
+            .load(conn)
+            .await?;
+        let all =
+            all.into_iter().map(|(sha256, bytes)| Unclaimed { sha256, bytes: bytes.unsigned_abs().into() });
+        let beyond = beyond(&all.collect::<Vec<_>>(), &source.sha256, quota);
+        if !beyond.is_empty() {
+            let beyond = QueryDsl::filter(unclaimed, import_sources::sha256.eq_any(&beyond));
+            diesel::delete(beyond).execute(conn).await?;
+        }
         Ok(())
     })
+}
+
+/// Most files that go at once: a bound of one statement. More go with the next file.
+const GO_AT_ONCE: usize = 1_000;
+
+/// A file that no workflow has claimed.
+struct Unclaimed {
+    sha256: String,
+    bytes: u64,
+}
+
+/// The files, of all of them with the newest first, that have no room beside the one that came just now.
+fn beyond(all: &[Unclaimed], own: &str, quota: SourceQuota) -> Vec<String> {
+    let (files, mut bytes) =
+        (1, all.iter().filter(|file| file.sha256 == own).map(|file| file.bytes).sum::<u64>());
+    let others = all.iter().filter(|file| file.sha256 != own);
+    let without_room = others.enumerate().filter_map(|(before, file)| {
+        bytes = bytes.saturating_add(file.bytes);
+        let stays = files + before < quota.files && bytes <= quota.bytes;
+        (!stays).then(|| file.sha256.clone())
+    });
+    let mut beyond: Vec<String> = without_room.collect();
+    // The oldest stand last.
+    beyond.split_off(beyond.len().saturating_sub(GO_AT_ONCE))
 }

@@ -3,7 +3,7 @@
 use heddle_kernel::{EventId, TenantId};
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{InboxWrite, RunStore, RunWrite, Transaction, WorkflowStore};
+use heddle_workflows::ports::{InboxWrite, RunStore, RunWrite, SourceQuota, Transaction, WorkflowStore};
 use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState};
 
 use crate::support::*;
@@ -111,7 +111,7 @@ async fn what_is_over_is_swept() {
             file_name: None,
             bytes: b"<a/>".to_vec(),
         };
-        workflows.keep_source(t, &file, at(100)).await.unwrap();
+        workflows.keep_source(t, &file, at(100), SourceQuota::default()).await.unwrap();
         let keyed = Transaction { unit: with_key(t, "k", at(100 - 24 * 3600)), ..unit_of(begin(run(&flow))) };
         commit(&runs, keyed).await.unwrap();
         assert_eq!(runs.sweep(at(99)).await.unwrap(), 0);

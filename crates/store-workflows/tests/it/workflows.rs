@@ -4,7 +4,7 @@ use heddle_kernel::{PageRequest, Patch, Revision, UserId, WorkflowId};
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{Deleted, PublishWrite, RunStore, WorkflowStore, WorkflowWrite};
+use heddle_workflows::ports::{Deleted, PublishWrite, RunStore, SourceQuota, WorkflowStore, WorkflowWrite};
 use heddle_workflows::records::{
     BindingKind, Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState,
 };
@@ -190,12 +190,50 @@ fn file(letter: &str) -> ImportSource {
 }
 
 #[tokio::test]
+async fn previewed_files_stay_within_the_quota_of_their_organisation() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let (t, other) = (tenant(), tenant());
+        let keep = async |tenant, letter, length, second| {
+            let file = ImportSource { bytes: vec![7; length], ..file(letter) };
+            let quota = SourceQuota { files: 3, bytes: 100 };
+            workflows.keep_source(tenant, &file, at(second), quota).await.unwrap();
+        };
+        // Whether a workflow that claims the file has it.
+        let is_there = async |tenant, letter: &str, slug: &str| {
+            let made = workflow(tenant, slug);
+            let claims = [letter.repeat(64)];
+            let write = WorkflowWrite { claims: &claims, ..write(&made, None) };
+            workflows.insert(write, &Journal::default()).await.unwrap();
+            workflows.source(tenant, made.id).await.is_ok()
+        };
+        // What is claimed counts for nothing, however large it is.
+        keep(t, "a", 90, 1).await;
+        assert!(is_there(t, "a", "first").await);
+        for (letter, second) in [("b", 2), ("c", 3), ("d", 4), ("e", 5)] {
+            keep(t, letter, 10, second).await;
+        }
+        keep(other, "b", 10, 6).await;
+        keep(t, "f", 85, 7).await;
+        // `b` is the fourth of three; beside `f` there is room for `e` alone.
+        for (letter, there) in
+            [("a", true), ("b", false), ("c", false), ("d", false), ("e", true), ("f", true)]
+        {
+            assert_eq!(is_there(t, letter, &format!("of-{letter}")).await, there, "{letter}");
+        }
+        assert!(is_there(other, "b", "theirs").await, "another organisation has a quota of its own");
+        keep(t, "g", 101, 8).await;
+        assert!(is_there(t, "g", "large").await, "a file beyond the quota stands until the next one");
+    });
+}
+
+#[tokio::test]
 async fn a_claimed_file_stays_with_its_workflow() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let t = tenant();
         for letter in ["a", "b", "c"] {
-            workflows.keep_source(t, &file(letter), at(10)).await.unwrap();
+            workflows.keep_source(t, &file(letter), at(10), SourceQuota::default()).await.unwrap();
         }
         let claims = ["a", "b", "x"].map(|letter| letter.repeat(64));
         let (one, two) = (workflow(t, "one"), workflow(t, "two"));
@@ -207,8 +245,8 @@ async fn a_claimed_file_stays_with_its_workflow() {
             .await
             .unwrap();
         // Previewing a claimed file again does not give it an end.
-        workflows.keep_source(t, &file("a"), at(20)).await.unwrap();
-        workflows.keep_source(t, &file("c"), at(20)).await.unwrap();
+        workflows.keep_source(t, &file("a"), at(20), SourceQuota::default()).await.unwrap();
+        workflows.keep_source(t, &file("c"), at(20), SourceQuota::default()).await.unwrap();
         assert_eq!(runs.sweep(at(10)).await.unwrap(), 0, "c was kept for longer");
         assert_eq!(runs.sweep(at(20)).await.unwrap(), 1);
         assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));

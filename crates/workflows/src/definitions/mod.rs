@@ -26,7 +26,7 @@ use heddle_policy::{Authorized, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
-use crate::ports::{WorkflowFilter, WorkflowStore};
+use crate::ports::{SourceQuota, WorkflowFilter, WorkflowStore};
 use crate::records::{Draft, Version, WorkflowView};
 use crate::{Problem, UseCaseError};
 
@@ -47,6 +47,7 @@ pub struct Definitions {
     store: Arc<dyn WorkflowStore>,
     ids: Arc<dyn IdSource>,
     models: Arc<CompiledVersions>,
+    previews: SourceQuota,
 }
 
 impl std::fmt::Debug for Definitions {
@@ -59,7 +60,13 @@ impl Definitions {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<CompiledVersions>) -> Self {
-        Self { store, ids, models }
+        Self { store, ids, models, previews: SourceQuota::default() }
+    }
+
+    /// The same with a quota of its own for previewed files.
+    #[must_use]
+    pub fn with_previews(self, previews: SourceQuota) -> Self {
+        Self { previews, ..self }
     }
 
     /// A page of the workflows that the caller may read.

@@ -107,7 +107,8 @@ pub struct Exported {
 }
 
 impl Definitions {
-    /// Looks at a file: nothing is stored but its bytes, for a day, so that a workflow made from it can claim them.
+    /// Looks at a file: nothing is stored but the bytes of one that becomes a definition, for a day and within the
+    /// organisation's quota, so that a workflow made from it can claim them.
     ///
     /// # Errors
     /// `Invalid` when the file can't be read, with line and column.
@@ -153,15 +154,17 @@ impl Definitions {
                 (Some(write_bpmn(&read.definition, &mut diagnostics)?), kept)
             }
         };
-        let source = ImportSource {
-            sha256: sha256.clone(),
-            media_type: media_type(request.format).to_owned(),
-            file_name: request.file_name,
-            bytes: request.bytes,
-        };
-        self.store
-            .keep_source(context.tenant(), &source, context.now().plus_seconds(UNCLAIMED_SECONDS))
-            .await?;
+        // Only a definition can become a workflow that claims the file.
+        if request.target == TransformTarget::Definition {
+            let source = ImportSource {
+                sha256: sha256.clone(),
+                media_type: media_type(request.format).to_owned(),
+                file_name: request.file_name,
+                bytes: request.bytes,
+            };
+            let end = context.now().plus_seconds(UNCLAIMED_SECONDS);
+            self.store.keep_source(context.tenant(), &source, end, self.previews).await?;
+        }
         Ok(Previewed {
             definition: read.definition,
             content,

@@ -84,6 +84,21 @@ pub enum Deleted {
     InUse(i64),
 }
 
+/// Quota of the unclaimed files of an organisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceQuota {
+    /// Most files.
+    pub files: usize,
+    /// Most bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Default for SourceQuota {
+    fn default() -> Self {
+        Self { files: 1_000, bytes: 256 << 20 }
+    }
+}
+
 /// Keeps workflows. All methods answer `Unavailable` when the database does not.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
@@ -146,12 +161,14 @@ pub trait WorkflowStore: Send + Sync {
         starred: bool,
         unit: &Journal,
     ) -> Result<bool, StoreError>;
-    /// Keeps a previewed file until it is claimed or the time is over.
+    /// Keeps a previewed file until it is claimed or the time is over. What an organisation has unclaimed beyond the
+    /// quota goes, the oldest first; the file itself stays in any case.
     async fn keep_source(
         &self,
         tenant: TenantId,
         source: &ImportSource,
         expires_at: Timestamp,
+        quota: SourceQuota,
     ) -> Result<(), StoreError>;
     /// The file that a workflow was imported from.
     async fn source(&self, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError>;

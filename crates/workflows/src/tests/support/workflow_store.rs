@@ -7,7 +7,7 @@ use heddle_usecase::{Journal, StoreError};
 use serde_json::Value;
 
 use super::memory::{KeptWorkflow, Memory, Tables};
-use crate::ports::{Deleted, PublishWrite, WorkflowFilter, WorkflowStore, WorkflowWrite};
+use crate::ports::{Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite};
 use crate::records::{Draft, ImportSource, RunCounts, Version, Workflow, WorkflowState, WorkflowView};
 
 impl Tables {
@@ -199,6 +199,7 @@ impl WorkflowStore for Memory {
         _: TenantId,
         source: &ImportSource,
         expires_at: Timestamp,
+        _: SourceQuota,
     ) -> Result<(), StoreError> {
         self.0.lock().sources.push((source.clone(), expires_at));
         Ok(())

@@ -1,7 +1,7 @@
 //! The audit trail: reading it, and the events that no operation's row names.
 
 use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp};
-use heddle_policy::capability::AuditList;
+use heddle_policy::capability::{AuditList, InstallationAuditList};
 use heddle_policy::{AuthorizedList, RequestContext, RequestFacts};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
@@ -21,15 +21,20 @@ pub(crate) struct Event {
 }
 
 pub(crate) fn system() -> Actor {
-    Actor { kind: ActorKind::System, id: None, display: "system".to_owned() }
+    Actor::system("system")
 }
 
 pub(crate) fn anonymous() -> Actor {
-    Actor { kind: ActorKind::Anonymous, id: None, display: "anonymous".to_owned() }
+    Actor::anonymous()
 }
 
 pub(crate) fn acting(user: &User) -> Actor {
-    Actor { kind: ActorKind::User, id: Some(user.id.to_string()), display: user.display_name.clone() }
+    Actor {
+        kind: ActorKind::User,
+        id: Some(user.id.to_string()),
+        display: user.display_name.clone(),
+        credential: None,
+    }
 }
 
 impl Identity {
@@ -43,6 +48,7 @@ impl Identity {
             action: event.action.to_owned(),
             resource_type: resource_type.to_owned(),
             resource_id,
+            target: None,
             outcome: event.outcome,
             request_id: request.request_id.as_str().to_owned(),
             client_ip: request.client_ip.clone(),
@@ -71,12 +77,24 @@ impl Identity {
         filter: &AuditFilter,
         page: &PageRequest,
     ) -> Result<Page<AuditEvent>, UseCaseError> {
-        if let (Some(from), Some(to)) = (filter.from, filter.to)
-            && from >= to
-        {
-            return Err(UseCaseError::invalid("to", "outOfRange", "`to` is after `from`."));
-        }
-        Ok(self.ports.installation.audit_events(context.tenant(), filter, authorized.filter(), page).await?)
+        in_order(filter)?;
+        let tenant = Some(context.tenant());
+        Ok(self.ports.installation.audit_events(tenant, filter, authorized.filter(), page).await?)
+    }
+
+    /// A page of the audit events that belong to no organisation, newest first: refused sign-ins, licence states, calls
+    /// of whoever is no member of the organisation that they name.
+    ///
+    /// # Errors
+    /// As [`Self::audit_events`].
+    pub async fn installation_audit_events(
+        &self,
+        authorized: &AuthorizedList<InstallationAuditList>,
+        filter: &AuditFilter,
+        page: &PageRequest,
+    ) -> Result<Page<AuditEvent>, UseCaseError> {
+        in_order(filter)?;
+        Ok(self.ports.installation.audit_events(None, filter, authorized.filter(), page).await?)
     }
 
     /// Writes an event that belongs to no change: a refusal.
@@ -99,5 +117,14 @@ impl Identity {
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, UseCaseError> {
         Ok(self.ports.installation.idempotent(tenant, operation, key, now).await?)
+    }
+}
+
+fn in_order(filter: &AuditFilter) -> Result<(), UseCaseError> {
+    match (filter.from, filter.to) {
+        (Some(from), Some(to)) if from >= to => {
+            Err(UseCaseError::invalid("to", "outOfRange", "`to` is after `from`."))
+        }
+        _ => Ok(()),
     }
 }

@@ -114,4 +114,5 @@ capabilities! {
     GrantRead: [GrantsView GrantsManage] Grant / Read;
     GrantDelete: [GrantsManage] Grant / Delete;
     AuditList: [AuditView] AuditEvent / List lists;
+    InstallationAuditList: [LicenceManage] AuditEvent / List lists;
 }

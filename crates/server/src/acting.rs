@@ -4,7 +4,7 @@ use heddle_identity::ports::SessionStore as _;
 use heddle_kernel::{EventId, IdSource as _, RequestId, TenantId, Timestamp, UserId};
 use heddle_policy::{OwnReason, RequestContext, RequestFacts};
 use heddle_runtime::RandomIds;
-use heddle_usecase::{Actor, ActorKind, AuditEntry, Journal, Outcome};
+use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use serde_json::json;
 
 use crate::app::App;
@@ -80,10 +80,11 @@ pub(crate) fn journal(app: &App, context: &RequestContext, action: &str, kind: &
         id: EventId(app.ids.next(context.now())),
         tenant: Some(context.tenant()),
         at: context.now(),
-        actor: Actor { kind: ActorKind::System, id: None, display: "heddle".to_owned() },
+        actor: Actor::system("heddle"),
         action: action.to_owned(),
         resource_type: kind.to_owned(),
         resource_id: Some(id),
+        target: None,
         outcome: Outcome::Succeeded,
         request_id: context.request_id().as_str().to_owned(),
         client_ip: None,

@@ -20,10 +20,11 @@ use heddle_policy::{
 use heddle_usecase::UseCaseError;
 
 use crate::app::App;
+use crate::audit::Asked;
 use crate::call::{Call, PublicCall, SessionCall};
 use crate::failure::Failure;
-use crate::gate::{self, parameter};
-use crate::incoming::Incoming;
+use crate::gate;
+use crate::incoming::{Incoming, parameter};
 use crate::reply::HandlerResult;
 
 /// A handler with its operation's types taken away.
@@ -110,8 +111,13 @@ impl<O: Operation> Request<O> {
     /// A refusal, written to the audit log.
     fn refused(&self, denial: &DenialError) -> Failure {
         let failure = gate::denied(O::ID.spec(), denial);
-        gate::deny(&self.app, O::ID.spec(), &self.incoming.facts, self.caller.as_ref(), &failure);
+        self.asked().refused(&self.app, &failure);
         failure
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        let (facts, path) = (&self.incoming.facts, &self.incoming.path);
+        Asked { spec: O::ID.spec(), facts, caller: self.caller.as_ref(), path }
     }
 
     /// Place that the path claims for the row's thing, or list.
@@ -169,7 +175,7 @@ impl<O: Operation> Request<O> {
             Err(failure) if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict => {
                 gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await?.ok_or(failure)
             }
-            other => other,
+            other => other.inspect_err(|failure| self.asked().failed(&self.app, failure)),
         }
     }
 }
@@ -181,13 +187,15 @@ impl<O: Operation<Access = Self>> Admit<O> for Public {
         let (spec, incoming) = (O::ID.spec(), request.incoming);
         // No public operation has parameters; a query that is none of its own is refused nevertheless.
         decode_query::<O>(&incoming.query)?;
+        let (app, facts) = (Arc::clone(&request.app), incoming.facts.clone());
         let call = PublicCall::<O> {
             meta: gate::meta(spec, &incoming)?,
             body: gate::body::<O>(spec, &incoming)?,
             facts: incoming.facts,
             app: request.app,
         };
-        handler.handle(call).await
+        let asked = Asked { spec, facts: &facts, caller: None, path: &incoming.path };
+        handler.handle(call).await.inspect_err(|failure| asked.failed(&app, failure))
     }
 }
 
@@ -201,15 +209,18 @@ impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
         let Request { app, incoming, caller: Some(caller), .. } = request else {
             return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
         };
+        let spec = O::ID.spec();
+        let (service, known, facts) = (Arc::clone(&app), caller.clone(), incoming.facts.clone());
         let call = SessionCall::<O> {
             path,
             query: decode_query::<O>(&incoming.query)?,
-            body: gate::body::<O>(O::ID.spec(), &incoming)?,
+            body: gate::body::<O>(spec, &incoming)?,
             facts: incoming.facts,
             app,
             caller,
         };
-        handler.handle(call).await
+        let asked = Asked { spec, facts: &facts, caller: Some(&known), path: &incoming.path };
+        handler.handle(call).await.inspect_err(|failure| asked.failed(&service, failure))
     }
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use heddle_api::operations::{Operation, OperationSpec};
 use heddle_identity::Authenticated;
-use heddle_kernel::{EventId, IdSource as _, PageRequest, Revision};
+use heddle_kernel::{PageRequest, Revision};
 use heddle_policy::{Access, RequestContext, RequestFacts};
-use heddle_usecase::{Actor, AuditEntry, IdempotencyRecord, Journal, Outcome as AuditOutcome};
-use serde_json::{Value, json};
+use heddle_usecase::{IdempotencyRecord, Journal};
+use serde_json::Value;
 
 use crate::app::App;
+use crate::audit::{self, About};
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
@@ -62,22 +63,12 @@ pub(crate) struct Call<O: Operation> {
 }
 
 impl<O: Operation> Call<O> {
-    /// Journal beside a change of `resource`: the audit event of the operation's row and, when the caller
-    /// sent an idempotency key, the answer.
-    pub(crate) fn journal(&self, resource: &str, answer: impl FnOnce() -> HandlerResult) -> Journal {
-        self.journal_with(resource, json!({}), answer)
-    }
-
-    /// The same with details for the audit.
-    pub(crate) fn journal_with(
-        &self,
-        resource: &str,
-        details: Value,
-        answer: impl FnOnce() -> HandlerResult,
-    ) -> Journal {
+    /// Journal beside a change of a thing: the audit event of the operation's row and, when the caller sent an
+    /// idempotency key, the answer.
+    pub(crate) fn journal(&self, about: impl Into<About>, answer: impl FnOnce() -> HandlerResult) -> Journal {
         let spec = O::ID.spec();
         Journal {
-            audit: audit(&self.app, spec, &self.context, resource, details),
+            audit: audit::done(&self.app, spec, &self.context, about.into()),
             idempotency: self
                 .meta
                 .idempotency
@@ -86,12 +77,20 @@ impl<O: Operation> Call<O> {
         }
     }
 
+    /// The same with details for the audit.
+    pub(crate) fn journal_with(
+        &self,
+        about: impl Into<About>,
+        details: Value,
+        answer: impl FnOnce() -> HandlerResult,
+    ) -> Journal {
+        self.journal(about.into().with(details), answer)
+    }
+
     /// Journal beside a deletion: no answer has to be kept.
-    pub(crate) fn audited(&self, resource: &str) -> Journal {
-        Journal {
-            audit: audit(&self.app, O::ID.spec(), &self.context, resource, json!({})),
-            idempotency: None,
-        }
+    pub(crate) fn audited(&self, about: impl Into<About>) -> Journal {
+        let audit = audit::done(&self.app, O::ID.spec(), &self.context, about.into());
+        Journal { audit, idempotency: None }
     }
 
     /// The revision that the caller saw: `If-Match`, else the body's.
@@ -106,29 +105,6 @@ impl<O: Operation> Call<O> {
             (header, body) => Ok(header.or(body)),
         }
     }
-}
-
-/// The audit event of an operation's row, if it has one.
-pub(crate) fn audit(
-    app: &App,
-    spec: &OperationSpec,
-    context: &RequestContext,
-    resource: &str,
-    details: Value,
-) -> Option<AuditEntry> {
-    Some(AuditEntry {
-        id: EventId(app.ids.next(context.now())),
-        tenant: Some(context.tenant()),
-        at: context.now(),
-        actor: Actor::of(context.principal()),
-        action: spec.audit_event?.to_owned(),
-        resource_type: spec.resource_action.map_or("session", |on| on.resource.as_str()).to_owned(),
-        resource_id: Some(resource.to_owned()),
-        outcome: AuditOutcome::Succeeded,
-        request_id: context.request_id().as_str().to_owned(),
-        client_ip: context.client_ip().map(str::to_owned),
-        details,
-    })
 }
 
 fn remembered(

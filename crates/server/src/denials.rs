@@ -1,29 +1,42 @@
-//! Refusals go to the audit log, but never hold a caller up and never flood the log: the same refusal of the same
-//! caller within a second becomes one event with a count.
+//! Refusals go to the audit log, but never hold a caller up and never flood the log: what repeats within a minute is
+//! counted ([`crate::tally`]), and only what is to be written waits here.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use heddle_identity::ports::InstallationStore;
-use heddle_kernel::TenantId;
-use heddle_usecase::AuditEntry;
-use serde_json::json;
+use async_trait::async_trait;
+use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
+use heddle_identity::records::{InstallationState, Usage};
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
+use heddle_policy::{AccessFilter, resource};
+use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal, Outcome, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
-/// Most refusals that wait to be written; more are counted in the log alone.
-const QUEUE: usize = 4096;
-/// The time in which the same refusals become one.
-const WINDOW: Duration = Duration::from_millis(250);
+use crate::tally::Tally;
+
+/// Time in which the same refusals become one event with a count.
+const WINDOW: Duration = Duration::from_secs(60);
+/// Most times within a window that a reader is told of repeats before it ends.
+const TELLINGS: u32 = 10;
 
 enum Message {
-    Denied(Box<AuditEntry>),
+    Write(Box<AuditEntry>),
     Flush(oneshot::Sender<()>),
+}
+
+#[derive(Default)]
+struct Window {
+    tally: Tally,
+    tellings: u32,
 }
 
 /// Takes refusals.
 #[derive(Clone)]
-pub struct Denials(mpsc::Sender<Message>);
+pub struct Denials {
+    window: Arc<Mutex<Window>>,
+    // What a window lets through is bounded, so the channel need not be.
+    sender: mpsc::UnboundedSender<Message>,
+}
 
 impl std::fmt::Debug for Denials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,70 +48,157 @@ impl Denials {
     /// Starts the writer on the present runtime.
     #[must_use]
     pub fn start(store: Arc<dyn InstallationStore>) -> Self {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(write(store, receiver));
-        Self(sender)
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let window = Arc::new(Mutex::new(Window::default()));
+        tokio::spawn(write(store, receiver, Arc::clone(&window)));
+        Self { window, sender }
     }
 
     /// Hands a refusal over.
     pub fn push(&self, entry: AuditEntry) {
-        if self.0.try_send(Message::Denied(Box::new(entry))).is_err() {
-            tracing::warn!("a refusal was not audited: too many at once");
-        }
+        let first = lock(&self.window).tally.take(entry);
+        self.write(first);
     }
 
     /// Waits until everything handed over is written, or could not be.
     pub async fn flush(&self) {
+        let told = {
+            let mut window = lock(&self.window);
+            window.tellings += 1;
+            // Whoever reads the trail all the time makes it no longer than a window would.
+            if window.tellings > TELLINGS { Vec::new() } else { window.tally.repeats() }
+        };
+        self.write(told);
+        self.written().await;
+    }
+
+    /// Writes all that was counted, at the end of the service.
+    pub async fn close(&self) {
+        let told = lock(&self.window).tally.close();
+        self.write(told);
+        self.written().await;
+    }
+
+    fn write(&self, entries: impl IntoIterator<Item = AuditEntry>) {
+        for entry in entries {
+            if self.sender.send(Message::Write(Box::new(entry))).is_err() {
+                tracing::warn!("a refusal was not audited: the service stops");
+            }
+        }
+    }
+
+    async fn written(&self) {
         let (done, written) = oneshot::channel();
-        if self.0.send(Message::Flush(done)).await.is_ok() {
+        if self.sender.send(Message::Flush(done)).is_ok() {
+            // The writer is gone: nothing is written any more.
             let _ = written.await;
         }
     }
 }
 
-type Kind = (Option<TenantId>, Option<String>, String, String);
+fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
+    window.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-async fn write(store: Arc<dyn InstallationStore>, mut receiver: mpsc::Receiver<Message>) {
-    while let Some(first) = receiver.recv().await {
-        let mut gathered: HashMap<Kind, (AuditEntry, u64)> = HashMap::new();
-        let mut flushes = Vec::new();
-        gather(first, &mut gathered, &mut flushes);
-        let window = tokio::time::sleep(WINDOW);
-        tokio::pin!(window);
-        while flushes.is_empty() {
-            tokio::select! {
-                () = &mut window => break,
-                next = receiver.recv() => match next {
-                    Some(next) => gather(next, &mut gathered, &mut flushes),
-                    None => break,
-                },
+async fn write(
+    store: Arc<dyn InstallationStore>,
+    mut receiver: mpsc::UnboundedReceiver<Message>,
+    window: Arc<Mutex<Window>>,
+) {
+    let mut ends = tokio::time::interval(WINDOW);
+    ends.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            message = receiver.recv() => match message {
+                Some(Message::Write(entry)) => put(&*store, &entry).await,
+                Some(Message::Flush(done)) => {
+                    // Whoever waited has gone: nobody is told.
+                    let _ = done.send(());
+                }
+                None => return,
+            },
+            _ = ends.tick() => {
+                let told = {
+                    let mut window = lock(&window);
+                    window.tellings = 0;
+                    window.tally.close()
+                };
+                for entry in told {
+                    put(&*store, &entry).await;
+                }
             }
-        }
-        for (mut entry, count) in gathered.into_values() {
-            if let (true, Some(details)) = (count > 1, entry.details.as_object_mut()) {
-                details.insert("count".to_owned(), json!(count));
-            }
-            if let Err(error) = store.audit(&entry).await {
-                tracing::warn!(error = %error, action = entry.action, "a refusal was not audited");
-            }
-        }
-        for done in flushes {
-            let _ = done.send(());
         }
     }
 }
 
-fn gather(
-    message: Message,
-    gathered: &mut HashMap<Kind, (AuditEntry, u64)>,
-    flushes: &mut Vec<oneshot::Sender<()>>,
-) {
-    match message {
-        Message::Denied(entry) => {
-            let details = entry.details.to_string();
-            let kind = (entry.tenant, entry.actor.id.clone(), entry.action.clone(), details);
-            gathered.entry(kind).and_modify(|(_, count)| *count += 1).or_insert((*entry, 1));
+async fn put(store: &dyn InstallationStore, entry: &AuditEntry) {
+    if let Err(error) = store.audit(entry).await {
+        tracing::warn!(error = %error, action = entry.action, "a refusal was not audited");
+    }
+}
+
+/// The installation's store, with the refusals of use cases counted like the gate's.
+pub(crate) struct CountedRefusals {
+    /// The store itself.
+    pub store: Arc<dyn InstallationStore>,
+    /// Taker of the refusals.
+    pub denials: Denials,
+}
+
+#[async_trait]
+impl InstallationStore for CountedRefusals {
+    async fn load(&self) -> Result<Option<InstallationState>, StoreError> {
+        self.store.load().await
+    }
+
+    async fn insert(&self, state: &InstallationState, journal: &Journal) -> Result<(), StoreError> {
+        self.store.insert(state, journal).await
+    }
+
+    async fn update(
+        &self,
+        state: &InstallationState,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        self.store.update(state, expected, journal).await
+    }
+
+    async fn set_up(&self, set_up: &SetUp, journal: &Journal) -> Result<(), StoreError> {
+        self.store.set_up(set_up, journal).await
+    }
+
+    async fn usage(&self) -> Result<Usage, StoreError> {
+        self.store.usage().await
+    }
+
+    async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        match entry.outcome {
+            Outcome::Denied => {
+                self.denials.push(entry.clone());
+                Ok(())
+            }
+            Outcome::Succeeded | Outcome::Failed => self.store.audit(entry).await,
         }
-        Message::Flush(done) => flushes.push(done),
+    }
+
+    async fn audit_events(
+        &self,
+        tenant: Option<TenantId>,
+        filter: &AuditFilter,
+        access: &AccessFilter<resource::AuditEvent>,
+        page: &PageRequest,
+    ) -> Result<Page<AuditEvent>, StoreError> {
+        self.store.audit_events(tenant, filter, access, page).await
+    }
+
+    async fn idempotent(
+        &self,
+        tenant: TenantId,
+        operation: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        self.store.idempotent(tenant, operation, key, now).await
     }
 }

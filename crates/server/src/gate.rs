@@ -7,17 +7,17 @@ use heddle_api::operations::decode_body;
 use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Selector};
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
-use heddle_kernel::{EventId, IdSource as _, Revision, TenantId};
+use heddle_kernel::{Revision, TenantId};
 use heddle_policy::{DenialError, RequestContext, RequestFacts};
 use heddle_usecase::hex;
-use heddle_usecase::{Actor, ActorKind, AuditEntry, Outcome as AuditOutcome};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
+use crate::audit::Asked;
 use crate::call::{IdempotencyKey, Meta};
 use crate::failure::Failure;
-use crate::incoming::{Headers, Incoming};
+use crate::incoming::{Headers, Incoming, parameter};
 use crate::reply::{Content, Response};
 
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
@@ -32,22 +32,15 @@ pub(crate) async fn enter(
     if spec.security == Security::Public {
         return Ok(None);
     }
-    let tenant = tenant(spec, headers, path)?;
-    let caller = match crate::credentials::authenticate(app, headers, spec, tenant, facts).await {
-        Ok(caller) => caller,
-        Err(failure) => {
-            deny(app, spec, facts, None, &failure);
-            return Err(failure);
-        }
-    };
+    let asked = Asked { spec, facts, caller: None, path };
+    let refused = |failure: &Failure| asked.refused(app, failure);
+    let tenant = tenant(spec, headers, path).inspect_err(refused)?;
+    let known = crate::credentials::authenticate(app, headers, spec, tenant, facts).await;
+    let caller = known.inspect_err(refused)?;
     let checked = licensed(app, spec).and_then(|()| member(spec, &caller)).and_then(|()| entitled(app, spec));
-    match checked.and_then(|()| on_this_node(app, spec)) {
-        Ok(()) => Ok(Some(caller)),
-        Err(failure) => {
-            deny(app, spec, facts, Some(&caller), &failure);
-            Err(failure)
-        }
-    }
+    let checked = checked.and_then(|()| on_this_node(app, spec));
+    checked.inspect_err(|failure| Asked { caller: Some(&caller), ..asked }.refused(app, failure))?;
+    Ok(Some(caller))
 }
 
 /// The organisation that a request names. An organisation's own operations work in that organisation.
@@ -128,40 +121,6 @@ pub(crate) fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
         detail = detail.with("resourceAction", on.to_string());
     }
     ApiError::because(ErrorCode::PermissionRequired, detail).into()
-}
-
-/// Writes a refusal to the audit log.
-pub(crate) fn deny(
-    app: &App,
-    spec: &OperationSpec,
-    facts: &RequestFacts,
-    caller: Option<&Authenticated>,
-    failure: &Failure,
-) {
-    let code = failure.error.code;
-    if matches!(code, ErrorCode::InternalError | ErrorCode::DependencyUnavailable) {
-        return;
-    }
-    let anonymous = || Actor { kind: ActorKind::Anonymous, id: None, display: "anonymous".to_owned() };
-    let reason = failure.error.details.first().map(|detail| detail.reason.clone());
-    app.denials.push(AuditEntry {
-        id: EventId(app.ids.next(facts.now)),
-        tenant: caller.and_then(Authenticated::tenant),
-        at: facts.now,
-        actor: caller.map_or_else(anonymous, |caller| Actor::of(&caller.principal)),
-        action: "access.denied".to_owned(),
-        resource_type: spec.resource_action.map_or("session", |on| on.resource.as_str()).to_owned(),
-        resource_id: None,
-        outcome: AuditOutcome::Denied,
-        request_id: facts.request_id.as_str().to_owned(),
-        client_ip: facts.client_ip.clone(),
-        details: json!({ "operation": spec.operation_id, "code": code.as_str(), "reason": reason }),
-    });
-}
-
-/// A parameter of the path, as text.
-pub(crate) fn parameter<'a>(path: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    path.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
 pub(crate) fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::config::Config;
 use crate::data_dir::KEY_LENGTH;
+use crate::denials::{CountedRefusals, Denials};
 use crate::error::StartError;
 
 /// Results of the first start of an installation, to be shown once.
@@ -42,6 +43,7 @@ const TICK: Duration = Duration::from_secs(60);
 pub(crate) fn open(
     config: &Config,
     store: &Arc<IdentityStore>,
+    denials: &Denials,
     key: [u8; KEY_LENGTH],
     clock: &Arc<ServerClock>,
 ) -> Result<Identity, StartError> {
@@ -49,7 +51,7 @@ pub(crate) fn open(
         access: store.clone(),
         sessions: store.clone(),
         directory: store.clone(),
-        installation: store.clone(),
+        installation: Arc::new(CountedRefusals { store: store.clone(), denials: denials.clone() }),
     };
     let tools = Tools { clock: clock.clone(), ids: Arc::new(RandomIds), key: InstallationKey::new(key)? };
     let settings = Settings {

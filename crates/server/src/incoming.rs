@@ -61,3 +61,8 @@ impl RequestCredentials {
         self.bearer.as_deref().or(self.cookie.as_deref())
     }
 }
+
+/// A parameter of the path, as text.
+pub(crate) fn parameter<'a>(path: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    path.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}

@@ -5,8 +5,8 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, case_events, conformance, decisions, directory, licence, platform, roles, runs, sessions,
-    tasks, transform, workflows,
+    accounts, audit, case_events, conformance, decisions, directory, licence, platform, roles, runs,
+    sessions, tasks, transform, workflows,
 };
 use crate::stream;
 
@@ -102,6 +102,9 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::CreateGrant => bind::<ops::CreateGrant>(roles::create_grant),
         Id::GetGrant => bind::<ops::GetGrant>(roles::get_grant),
         Id::DeleteGrant => bind::<ops::DeleteGrant>(roles::delete_grant),
-        Id::ListAuditEvents => bind::<ops::ListAuditEvents>(directory::audit_events),
+        Id::ListAuditEvents => bind::<ops::ListAuditEvents>(audit::events),
+        Id::ListInstallationAuditEvents => {
+            bind::<ops::ListInstallationAuditEvents>(audit::installation_events)
+        }
     }
 }

@@ -7,7 +7,7 @@ use heddle_kernel::{Page, PageRequest, Stored, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::{AuditRow, audit_events};
 use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
-use heddle_usecase::{ActorKind, Outcome};
+use heddle_usecase::{ActorKind, Outcome, Target};
 use uuid::Uuid;
 
 use crate::IdentityStore;
@@ -23,9 +23,11 @@ fn event(row: AuditRow) -> AuditEvent {
         actor_kind: Stored::read(&row.actor_kind, ActorKind::parse),
         actor_id: row.actor_id,
         actor_display: row.actor_display,
+        actor_credential: row.actor_credential,
         action: row.action,
         resource_type: row.resource_type,
         resource_id: row.resource_id,
+        target: row.target_type.zip(row.target_id).map(|(kind, id)| Target { kind, id }),
         outcome: Stored::read(&row.outcome, Outcome::parse),
         request_id: row.request_id,
         client_ip: row.client_ip,
@@ -48,12 +50,6 @@ macro_rules! filtered {
         if let Some(actor) = &$filter.actor {
             query = query.filter(audit_events::actor_id.eq(actor));
         }
-        if let Some(kind) = &$filter.resource_type {
-            query = query.filter(audit_events::resource_type.eq(kind));
-        }
-        if let Some(id) = &$filter.resource_id {
-            query = query.filter(audit_events::resource_id.eq(id));
-        }
         if let Some(outcome) = &$filter.outcome {
             query = query.filter(audit_events::outcome.eq(outcome));
         }
@@ -67,10 +63,40 @@ macro_rules! filtered {
     }};
 }
 
-/// A page of an organisation's events, newest first: ids rise with time.
+/// Column of the thing by whose id a query narrows.
+#[derive(Clone, Copy)]
+enum About {
+    Resource,
+    Target,
+}
+
+/// The queries that find what is wanted. A thing may be an event's resource or its target, and each has an index in the
+/// order of the list: two short reads, where one with an `OR` would sort all that is about the thing.
+const fn queries(filter: &AuditFilter) -> &'static [Option<About>] {
+    match filter.resource_id {
+        Some(_) => &[Some(About::Resource), Some(About::Target)],
+        None => &[None],
+    }
+}
+
+/// Narrows a boxed query to events about the wanted thing.
+macro_rules! about {
+    ($query:expr, $filter:expr, $kind:ident, $id:ident) => {{
+        let mut query = $query;
+        if let Some(kind) = &$filter.resource_type {
+            query = query.filter(audit_events::$kind.eq(kind));
+        }
+        if let Some(id) = &$filter.resource_id {
+            query = query.filter(audit_events::$id.eq(id));
+        }
+        query
+    }};
+}
+
+/// A page of the events of an organisation, or of those of none, newest first: ids rise with time.
 pub(crate) async fn page(
     store: &IdentityStore,
-    tenant: TenantId,
+    tenant: Option<TenantId>,
     filter: &AuditFilter,
     access: &AccessFilter<resource::AuditEvent>,
     page: &PageRequest,
@@ -79,21 +105,31 @@ pub(crate) async fn page(
     if access.is_empty() {
         return Ok(page::empty());
     }
-    let events = read!(&store.db, |conn| {
-        let query =
-            audit_events::table.filter(audit_events::organization_id.eq(Id::from(tenant))).into_boxed();
-        let query = filtered!(within!(query, access, audit_events::id), filter);
-        let query = match last {
-            Some(last) => query.filter(audit_events::id.lt(Id(last))),
-            None => query,
-        };
-        let rows: Vec<AuditRow> = query
-            .order(audit_events::id.desc())
-            .limit(page::surplus(page))
-            .select(AuditRow::as_select())
-            .load(conn)
-            .await?;
-        Ok(rows.into_iter().map(event).collect())
+    let tenant = Id::from(tenant.unwrap_or(audit::INSTALLATION));
+    // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
+    let before = Id(last.unwrap_or(Uuid::max()));
+    let mut events: Vec<AuditEvent> = read!(&store.db, |conn| {
+        let mut found = Vec::new();
+        for about in queries(filter) {
+            let query = audit_events::table.filter(audit_events::organization_id.eq(tenant)).into_boxed();
+            let query = filtered!(within!(query, access, audit_events::id), filter);
+            let query = match about {
+                Some(About::Target) => about!(query, filter, target_type, target_id),
+                Some(About::Resource) | None => about!(query, filter, resource_type, resource_id),
+            };
+            let rows: Vec<AuditRow> = query
+                .filter(audit_events::id.lt(before))
+                .order(audit_events::id.desc())
+                .limit(page::surplus(page))
+                .select(AuditRow::as_select())
+                .load(conn)
+                .await?;
+            found.extend(rows.into_iter().map(event));
+        }
+        Ok(found)
     })?;
+    events.sort_by_key(|event| std::cmp::Reverse(event.id.0));
+    events.dedup_by_key(|event| event.id);
+    events.truncate(usize::try_from(page::surplus(page)).unwrap_or(usize::MAX));
     Ok(Page::from_surplus(events, page.limit, |event: &AuditEvent| event.id.0))
 }

@@ -105,7 +105,7 @@ impl InstallationStore for IdentityStore {
 
     async fn audit_events(
         &self,
-        tenant: TenantId,
+        tenant: Option<TenantId>,
         filter: &AuditFilter,
         access: &AccessFilter<resource::AuditEvent>,
         page: &PageRequest,

@@ -3,7 +3,7 @@
 use diesel::SqliteConnection;
 use diesel_async::RunQueryDsl;
 use heddle_kernel::TenantId;
-use heddle_usecase::{Actor, AuditEntry};
+use heddle_usecase::{Actor, AuditEntry, Target};
 use uuid::Uuid;
 
 use crate::conn::AsConn;
@@ -21,15 +21,17 @@ impl From<AuditEntry> for AuditRow {
             id,
             tenant,
             at,
-            actor: Actor { kind, id: actor_id, display },
+            actor: Actor { kind, id: actor_id, display, credential },
             action,
             resource_type,
             resource_id,
+            target,
             outcome,
             request_id,
             client_ip,
             details,
         } = entry;
+        let (target_type, target_id) = target.map(|Target { kind, id }| (kind, id)).unzip();
         Self {
             organization_id: tenant.unwrap_or(INSTALLATION).into(),
             id: id.into(),
@@ -37,9 +39,12 @@ impl From<AuditEntry> for AuditRow {
             actor_kind: kind.as_str().into(),
             actor_id,
             actor_display: display,
+            actor_credential: credential,
             action,
             resource_type,
             resource_id,
+            target_type,
+            target_id,
             outcome: outcome.as_str().into(),
             request_id,
             client_ip,

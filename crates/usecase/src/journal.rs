@@ -27,17 +27,40 @@ pub struct Actor {
     pub id: Option<String>,
     /// A name for people.
     pub display: String,
+    /// Id of the session or of the API token, as the kind says; none where nobody signed in.
+    pub credential: Option<String>,
 }
 
 impl Actor {
     /// The actor that a signed-in caller is.
     #[must_use]
     pub fn of(principal: &Principal) -> Self {
-        let kind = match principal.session {
-            SessionKind::Session(_) => ActorKind::User,
-            SessionKind::ApiToken(_) => ActorKind::ApiToken,
+        let (kind, credential) = match principal.session {
+            SessionKind::Session(id) => (ActorKind::User, id.to_string()),
+            SessionKind::ApiToken(id) => (ActorKind::ApiToken, id.to_string()),
         };
-        Self { kind, id: Some(principal.user_id.to_string()), display: principal.display.clone() }
+        Self {
+            kind,
+            id: Some(principal.user_id.to_string()),
+            display: principal.display.clone(),
+            credential: Some(credential),
+        }
+    }
+
+    /// Somebody who did not sign in.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self::nobody(ActorKind::Anonymous, "anonymous")
+    }
+
+    /// The service itself, under a name for people.
+    #[must_use]
+    pub fn system(display: &str) -> Self {
+        Self::nobody(ActorKind::System, display)
+    }
+
+    fn nobody(kind: ActorKind, display: &str) -> Self {
+        Self { kind, id: None, display: display.to_owned(), credential: None }
     }
 }
 
@@ -51,6 +74,15 @@ literals! {
         /// Failed.
         Failed = "failed",
     }
+}
+
+/// Second thing that an audit event is about: what was made by it, or whom it concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Type of the thing.
+    pub kind: String,
+    /// Id of the thing.
+    pub id: String,
 }
 
 /// An audit event.
@@ -70,6 +102,8 @@ pub struct AuditEntry {
     pub resource_type: String,
     /// Id of the resource; none where it is about no single one.
     pub resource_id: Option<String>,
+    /// Second thing that it is about.
+    pub target: Option<Target>,
     /// Outcome of the action.
     pub outcome: Outcome,
     /// The request that asked for it.

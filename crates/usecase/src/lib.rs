@@ -12,7 +12,7 @@ mod text;
 
 pub use digest::{canonical_sha256, hex, sha256_hex};
 pub use error::{Problem, Problems, UseCaseError};
-pub use journal::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome};
+pub use journal::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome, Target};
 pub use revision::check_revision;
 pub use store::StoreError;
 pub use text::{length, name, slug, slug_from, text};

@@ -19,8 +19,10 @@ words! {
 
     /// The kind of actor.
     enum AuditActorKind {
-        /// A user.
+        /// A user in a session.
         User = "user",
+        /// A user by an API token.
+        ApiToken = "apiToken",
         /// Somebody who is not signed in.
         Anonymous = "anonymous",
         /// The service itself.
@@ -42,6 +44,8 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         user_id: Option<String>,
+        /// Name of the actor at that time, for people.
+        display_name: String,
         /// The session.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
@@ -50,6 +54,14 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         token_id: Option<String>,
+    }
+
+    /// Second thing that an audited action is about: what was made by it, or whom it concerns.
+    struct AuditTarget {
+        /// The kind of thing.
+        kind: String,
+        /// Which one.
+        id: String,
     }
 
     /// A record of the audit trail.
@@ -72,6 +84,9 @@ response! {
         /// Which one.
         #[schema(required = true)]
         resource_id: Option<String>,
+        /// Second thing that it is about, such as the run that was started of a workflow; null without one.
+        #[schema(required = true)]
+        target: Option<AuditTarget>,
         /// Outcome of the action.
         outcome: StoredOutcome,
         /// Reason that was recorded, such as that of a refusal; null without one.
@@ -80,7 +95,10 @@ response! {
         /// The request.
         #[schema(required = true)]
         request_id: Option<String>,
-        /// More about it, by action.
+        /// Address of the client; null where nobody called over HTTP.
+        #[schema(required = true)]
+        ip: Option<String>,
+        /// More about it, by action; of a refusal that was repeated, `count` says how often.
         #[schema(value_type = AnyJson)]
         details: Value,
     }
@@ -101,7 +119,7 @@ request! {
         /// Only those of this user.
         #[schema(min_length = 1, max_length = 200)]
         actor: Option<String>,
-        /// Only those about this resource: its id, or `type/id`.
+        /// Only those about this thing, be it the resource or the target: its id, or `type/id`; or those about a type.
         #[schema(min_length = 1, max_length = 200)]
         resource: Option<String>,
         /// Only those at or after this instant.

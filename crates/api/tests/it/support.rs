@@ -76,6 +76,7 @@ pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListGrants, query::<ops::ListGrants>),
     (OperationId::ListMembers, query::<ops::ListMembers>),
     (OperationId::ListAuditEvents, query::<ops::ListAuditEvents>),
+    (OperationId::ListInstallationAuditEvents, query::<ops::ListInstallationAuditEvents>),
     (OperationId::ListHumanTasks, query::<ops::ListHumanTasks>),
 ];
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, Revision, Stored, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
-use heddle_usecase::{ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome, Target};
 use serde_json::Value;
 
 use super::directory::{NewOrganization, NewUser};
@@ -25,12 +25,16 @@ pub struct AuditEvent {
     pub actor_id: Option<String>,
     /// A name for people.
     pub actor_display: String,
+    /// Id of the actor's session or API token, as the kind says.
+    pub actor_credential: Option<String>,
     /// Action: `workflow.created`, ...
     pub action: String,
     /// Type of the resource.
     pub resource_type: String,
     /// Id of the resource; none for an action on no single one.
     pub resource_id: Option<String>,
+    /// Second thing that it is about.
+    pub target: Option<Target>,
     /// Outcome of the action.
     pub outcome: Stored<Outcome>,
     /// The request that asked for it.
@@ -48,9 +52,9 @@ pub struct AuditFilter {
     pub action: Option<String>,
     /// The actor's id.
     pub actor: Option<String>,
-    /// The kind of thing.
+    /// Kind of a thing that it is about: the resource or the target.
     pub resource_type: Option<String>,
-    /// The thing's id.
+    /// Id of that thing.
     pub resource_id: Option<String>,
     /// `succeeded`, `denied` or `failed`.
     pub outcome: Option<String>,
@@ -100,10 +104,11 @@ pub trait InstallationStore: Send + Sync {
     /// Adds an audit event that belongs to no other change: a refusal or a failed sign-in.
     async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError>;
 
-    /// The audit events of an organisation within reach (of their ids), newest first.
+    /// The audit events of an organisation, or without one those that belong to none, within reach (of their ids),
+    /// newest first.
     async fn audit_events(
         &self,
-        tenant: TenantId,
+        tenant: Option<TenantId>,
         filter: &AuditFilter,
         access: &AccessFilter<resource::AuditEvent>,
         page: &PageRequest,

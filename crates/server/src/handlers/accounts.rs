@@ -6,6 +6,7 @@ use heddle_identity::ports::UserFilter;
 use heddle_identity::records::{Member, User};
 use heddle_identity::{NewAccount, PatchUser, SetMember};
 
+use super::changes;
 use super::literals::{user_state, user_state_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
@@ -32,7 +33,8 @@ pub(crate) async fn create(call: Call<ops::CreateUser>) -> HandlerResult {
         let location = format!("/api/users/{}", made.id);
         Ok(Response::data(201, user(made))?.with("location", location).tagged(made.revision))
     };
-    let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
+    let record =
+        |made: &User| call.journal_with(&made.id.to_string(), changes::created(body), || answer(made));
     let made = call.app.identity.create_user(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }
@@ -54,7 +56,8 @@ pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &User| Ok(Response::data(200, user(made))?.tagged(made.revision));
-    let record = |made: &User| call.journal(&made.id.to_string(), || answer(made));
+    let record =
+        |made: &User| call.journal_with(&made.id.to_string(), changes::account(body), || answer(made));
     let made = call.app.identity.update_user(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
@@ -87,7 +90,8 @@ pub(crate) async fn set_member(call: Call<ops::SetMember>) -> HandlerResult {
     };
     let id = call.authorized.id();
     let answer = |made: &Member| Ok(Response::data(200, member(made))?.tagged(made.membership.revision));
-    let record = |made: &Member| call.journal(&id.to_string(), || answer(made));
+    let record =
+        |made: &Member| call.journal_with(&id.to_string(), changes::membership(made), || answer(made));
     let made = call.app.identity.set_member(&call.authorized, &call.context, wanted, &record).await?;
     answer(&made)
 }

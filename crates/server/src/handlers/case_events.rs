@@ -4,8 +4,10 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_workflows::records::InboxEvent;
 use heddle_workflows::runs::{CaseEvent, SignalCall};
+use serde_json::json;
 
 use super::literals::case_event_state;
+use crate::audit::About;
 use crate::call::Call;
 use crate::reply::{HandlerResult, Response};
 
@@ -26,7 +28,10 @@ pub(crate) async fn submit(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
         };
         Response::data(202, data)
     };
-    let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
+    let record = |event: &InboxEvent| {
+        let details = json!({ "eventType": event.event_type });
+        call.journal_with(About::none().and("case-event", event.id), details, || answer(event))
+    };
     let received = call.app.runs.receive(&call.authorized, &call.context, sent, &record).await?;
     let answered =
         answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
@@ -70,7 +75,10 @@ pub(crate) async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
         };
         Response::data(202, data)
     };
-    let record = |event: &InboxEvent| call.journal(&event.id.to_string(), || answer(event));
+    let record = |event: &InboxEvent| {
+        let details = json!({ "name": call.body.name });
+        call.journal_with(About::none().and("signal", event.id), details, || answer(event))
+    };
     let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;
     let answered = answer(&received.event)?;
     Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })

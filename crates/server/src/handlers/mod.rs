@@ -1,7 +1,9 @@
 //! Handlers: wire types to domain types, a use case, and back. Nothing is decided here.
 
 pub(crate) mod accounts;
+pub(crate) mod audit;
 pub(crate) mod case_events;
+mod changes;
 pub(crate) mod conformance;
 pub(crate) mod decisions;
 pub(crate) mod directory;

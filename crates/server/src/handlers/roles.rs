@@ -8,6 +8,7 @@ use heddle_identity::{NewGrant, NewRole, PatchRole};
 use heddle_kernel::{Patch, RoleId, UserId};
 use heddle_policy::{PermissionSet, ResourceRule, RoleRules};
 
+use super::changes;
 use super::literals::{effect, effect_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
@@ -36,7 +37,8 @@ pub(crate) async fn create(call: Call<ops::CreateRole>) -> HandlerResult {
         let location = format!("/api/roles/{}", made.id);
         Ok(Response::data(201, role(made))?.with("location", location).tagged(made.revision))
     };
-    let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
+    let record =
+        |made: &Role| call.journal_with(&made.id.to_string(), changes::new_role(made), || answer(made));
     let made = call.app.identity.create_role(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }
@@ -59,7 +61,8 @@ pub(crate) async fn patch(call: Call<ops::UpdateRole>) -> HandlerResult {
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &Role| Ok(Response::data(200, role(made))?.tagged(made.revision));
-    let record = |made: &Role| call.journal(&made.id.to_string(), || answer(made));
+    let record =
+        |made: &Role| call.journal_with(&made.id.to_string(), changes::role(body, made), || answer(made));
     let made = call.app.identity.update_role(&call.authorized, &call.context, patch, &record).await?;
     answer(&made)
 }
@@ -155,7 +158,7 @@ pub(crate) async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult 
     let answer = |made: &GrantRow| {
         Ok(Response::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
     };
-    let record = |made: &GrantRow| call.journal(&made.id.to_string(), || answer(made));
+    let record = |made: &GrantRow| call.journal(changes::grant(made), || answer(made));
     let made = call.app.identity.create_grant(&call.authorized, &call.context, new, &record).await?;
     answer(&made)
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::literals::run_state_of;
 use super::run_view;
 use crate::app::App;
+use crate::audit::About;
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -45,7 +46,11 @@ pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
         correlation_key: body.correlation_key.clone(),
         start_node_id: body.start_node_id.clone(),
     };
-    let record = |run: &Run| call.journal(&run.id.to_string(), || started(&call.app, run));
+    let workflow = call.authorized.id().to_string();
+    let record = |run: &Run| {
+        let about = About::from(&workflow).and("run", run.id).with(json!({ "version": run.version }));
+        call.journal(about, || started(&call.app, run))
+    };
     let run = call.app.runs.start(&call.authorized, &call.context, request, &record).await?;
     let waits = matches!(call.body.wait, Some(wire::runs::WaitFor::Completion)) && !run.state.is_terminal();
     if !waits {

@@ -7,12 +7,13 @@ use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
 use heddle_kernel::{SessionId, TenantId};
 use heddle_policy::licence::LicenceState;
 use heddle_policy::{RequestContext, SessionKind};
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, UseCaseError};
 use serde_json::json;
 
 use super::accounts::user;
 use super::directory::organization;
-use crate::call::{PublicCall, SessionCall, audit, page};
+use crate::audit::{self, About, Asked};
+use crate::call::{PublicCall, SessionCall, page};
 use crate::credentials::COOKIE;
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -47,7 +48,11 @@ pub(crate) async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
     };
     // Whoever names an organisation that he does not belong to is told nothing else than with a wrong password.
     let refused = |error| match error {
-        heddle_usecase::UseCaseError::Forbidden(_) => heddle_usecase::UseCaseError::Unauthenticated,
+        UseCaseError::Forbidden(problem) => {
+            let asked = Asked { spec: ops::SignIn::ID.spec(), facts: &call.facts, caller: None, path: &[] };
+            asked.refused(&call.app, &UseCaseError::Forbidden(problem).into());
+            UseCaseError::Unauthenticated
+        }
         other => other,
     };
     let signed_in = call.app.identity.sign_in(&wanted, &call.facts).await.map_err(refused)?;
@@ -143,7 +148,14 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
         organization: tenant(body.organization_id.as_deref())?,
         permissions: body.permissions.clone(),
     };
-    let record = |created: &CreatedToken| journal(&call, &context, &created.record.id.to_string());
+    let record = |created: &CreatedToken| {
+        let token = &created.record;
+        let details = json!({
+            "name": token.name, "expiresAt": token.expires_at, "permissions": call.body.permissions,
+            "organizationId": call.body.organization_id,
+        });
+        journal(&call, &context, About::from(&token.id.to_string()).with(details))
+    };
     let created = call.app.identity.create_token(&context, new, &record).await?;
     let location = format!("/api/auth/tokens/{}", created.record.id);
     let data = wire::sessions::CreatedApiToken {
@@ -161,8 +173,12 @@ pub(crate) async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> Hand
     Ok(Response::none())
 }
 
-fn journal<O: Operation>(call: &SessionCall<O>, context: &RequestContext, resource: &str) -> Journal {
-    Journal { audit: audit(&call.app, O::ID.spec(), context, resource, json!({})), idempotency: None }
+fn journal<O: Operation>(
+    call: &SessionCall<O>,
+    context: &RequestContext,
+    about: impl Into<About>,
+) -> Journal {
+    Journal { audit: audit::done(&call.app, O::ID.spec(), context, about.into()), idempotency: None }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {

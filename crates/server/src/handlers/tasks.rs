@@ -11,6 +11,7 @@ use serde_json::json;
 use super::literals::task_state_of;
 use super::run_view;
 use crate::app::App;
+use crate::audit::About;
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -32,7 +33,8 @@ pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResul
     let (id, node) = (call.authorized.id().to_string(), call.path.node_id.as_str());
     let details = json!({ "nodeId": node, "outcome": body.outcome });
     let record = |(task, run): &(HumanTask, Run)| {
-        call.journal_with(&id, details.clone(), || completed(&call.app, task, run))
+        let about = About::from(&id).and("human-task", task.id);
+        call.journal_with(about, details.clone(), || completed(&call.app, task, run))
     };
     let (task, run) =
         call.app.runs.complete(&call.authorized, &call.context, node, completion, &record).await?;
@@ -92,7 +94,10 @@ pub(crate) async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     };
     let details = json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), Patch::Null | Patch::Absent => None } });
     let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
-    let record = |task: &HumanTask| call.journal_with(&task.id.to_string(), details.clone(), || answer(task));
+    let record = |task: &HumanTask| {
+        let about = About::from(&task.run.to_string()).and("human-task", task.id);
+        call.journal_with(about, details.clone(), || answer(task))
+    };
     let task =
         call.app.runs.assign(&call.authorized, &call.context, call.path.task_id, assignment, &record).await?;
     answer(&task)

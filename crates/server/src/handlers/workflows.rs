@@ -8,8 +8,9 @@ use heddle_workflows::definitions::{
 };
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::{Draft, Version, WorkflowView};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::changes;
 use super::literals::{workflow_state, workflow_state_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
@@ -73,7 +74,8 @@ pub(crate) async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
     };
     let id = call.authorized.id();
     let answer = |view: &WorkflowView| plain(view);
-    let record = |view: &WorkflowView| call.journal(&id.to_string(), || answer(view));
+    let record =
+        |view: &WorkflowView| call.journal_with(&id.to_string(), changes::workflow(body), || answer(view));
     let view = call.app.definitions.patch(&call.authorized, &call.context, patch, &record).await?;
     answer(&view)
 }
@@ -140,7 +142,8 @@ pub(crate) async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
         Ok(Response::data(200, version(&published.version))?.tagged(revision))
     };
     let record = |published: &heddle_workflows::definitions::Published| {
-        call.journal(&id.to_string(), || answer(published))
+        let details = json!({ "version": published.version.number });
+        call.journal_with(&id.to_string(), details, || answer(published))
     };
     let published = call.app.definitions.publish(&call.authorized, &call.context, request, &record).await?;
     answer(&published)

@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::acting::own_context;
 use crate::config::Config;
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
+use crate::denials::Denials;
 use crate::stores;
 
 /// Less free space than this is a fault: the write-ahead log alone may take so much.
@@ -233,7 +234,9 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
         _ => return check("licence", Finding::Skipped, "not checked with a wrong key"),
     }
     let clock = Arc::new(ServerClock::default());
-    let identity = match crate::identity::open(config, &Arc::new(stores::identity(db)), key, &clock) {
+    let store = Arc::new(stores::identity(db));
+    let denials = Denials::start(store.clone());
+    let identity = match crate::identity::open(config, &store, &denials, key, &clock) {
         Ok(identity) => identity,
         Err(error) => return failed(error.to_string()),
     };
@@ -350,7 +353,7 @@ mod tests {
         assert_eq!(check_key(key(), Some(&state("other", now))).status, Finding::Failed);
         assert_eq!(check_key(Ok(None), Some(&state(&own, now))).status, Finding::Failed);
         assert_eq!(check_key(Ok(None), None).status, Finding::Skipped);
-        let exposed = Err(DataDirError::KeyExposed("x".into()));
+        let exposed = Err(DataDirError::Exposed("x".into()));
         assert_eq!(check_key(exposed, None).status, Finding::Failed);
     }
 

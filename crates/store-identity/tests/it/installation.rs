@@ -8,7 +8,7 @@ use heddle_store::StoreError;
 use heddle_store::schema::audit_events;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
-use heddle_usecase::{ActorKind, IdempotencyRecord, Journal, Outcome};
+use heddle_usecase::{ActorKind, IdempotencyRecord, Journal, Outcome, Target};
 use uuid::Uuid;
 
 use crate::world::*;
@@ -96,7 +96,7 @@ async fn an_event_with_literals_of_a_later_version_is_shown_as_it_is_beside_the_
         })
         .unwrap();
         let all = AccessFilter::everything();
-        let events = store.audit_events(ACME, &AuditFilter::default(), &all, &page(9)).await.unwrap();
+        let events = store.audit_events(Some(ACME), &AuditFilter::default(), &all, &page(9)).await.unwrap();
         let shown: Vec<_> = events.items.into_iter().map(|event| (event.actor_kind, event.outcome)).collect();
         let known = (Stored::Known(ActorKind::User), Stored::Known(Outcome::Succeeded));
         let other = (Stored::Other("robot".to_owned()), Stored::Other("postponed".to_owned()));
@@ -112,6 +112,7 @@ async fn audit_events_are_filtered_and_paged() {
             let mut entry = audit(n, Some(ACME), if n % 2 == 0 { "run.started" } else { "workflow.created" });
             entry.at = NOW.plus_seconds(i64::try_from(n).unwrap());
             entry.outcome = if n == 7 { Outcome::Denied } else { Outcome::Succeeded };
+            entry.target = (n < 3).then(|| Target { kind: "made".to_owned(), id: "5".to_owned() });
             store.audit(&entry).await.unwrap();
         }
         store.audit(&audit(8, Some(OTHER), "run.started")).await.unwrap();
@@ -136,6 +137,16 @@ async fn audit_events_are_filtered_and_paged() {
                 &everything,
                 vec![3],
             ),
+            // A thing is found whether it was acted on or made.
+            (AuditFilter { resource_id: text("5"), ..none() }, &everything, vec![5, 2, 1]),
+            (AuditFilter { resource_id: text("5"), action: text("run.*"), ..none() }, &everything, vec![2]),
+            (
+                AuditFilter { resource_type: text("made"), resource_id: text("5"), ..none() },
+                &everything,
+                vec![2, 1],
+            ),
+            (AuditFilter { resource_id: text("5"), ..none() }, &but_three, vec![5, 2, 1]),
+            (AuditFilter { resource_type: text("made"), ..none() }, &everything, vec![]),
             (AuditFilter { outcome: text("denied"), ..none() }, &everything, vec![7]),
             (
                 AuditFilter { from: Some(NOW.plus_seconds(2)), to: Some(NOW.plus_seconds(4)), ..none() },
@@ -149,7 +160,7 @@ async fn audit_events_are_filtered_and_paged() {
             let mut found = Vec::new();
             let mut request = page(2);
             loop {
-                let part = store.audit_events(ACME, &filter, reach, &request).await.unwrap();
+                let part = store.audit_events(Some(ACME), &filter, reach, &request).await.unwrap();
                 found.extend(part.items.iter().map(|event| event.id.0.as_u128()));
                 let Some(next) = part.next else { break };
                 assert_eq!(part.items.len(), 2);
@@ -157,9 +168,11 @@ async fn audit_events_are_filtered_and_paged() {
             }
             assert_eq!(found, wanted, "{filter:?} {reach:?}");
         }
+        let own = store.audit_events(None, &none(), &everything, &page(9)).await.unwrap();
+        assert_eq!(own.items.iter().map(|event| event.id.0.as_u128()).collect::<Vec<_>>(), [9]);
         let foreign = PageRequest { limit: 2, cursor: Some(heddle_kernel::Cursor::after(&"x")) };
         assert_eq!(
-            store.audit_events(ACME, &none(), &everything, &foreign).await,
+            store.audit_events(Some(ACME), &none(), &everything, &foreign).await,
             Err(StoreError::InvalidCursor)
         );
     });

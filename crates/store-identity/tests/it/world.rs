@@ -34,10 +34,16 @@ pub(crate) fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEnt
         id: EventId(Uuid::from_u128(n)),
         tenant,
         at: NOW,
-        actor: Actor { kind: ActorKind::User, id: Some(ADA.to_string()), display: "Ada".to_owned() },
+        actor: Actor {
+            kind: ActorKind::User,
+            id: Some(ADA.to_string()),
+            display: "Ada".to_owned(),
+            credential: None,
+        },
         action: action.to_owned(),
         resource_type: "thing".to_owned(),
         resource_id: Some(n.to_string()),
+        target: None,
         outcome: Outcome::Succeeded,
         request_id: "r".to_owned(),
         client_ip: None,
@@ -214,6 +220,6 @@ pub(crate) async fn access(store: &IdentityStore, session: &Session) -> Option<A
 /// Whether the audit event of [`journal`] was written.
 pub(crate) async fn was_written(store: &IdentityStore, n: u128) -> bool {
     let all = heddle_policy::AccessFilter::everything();
-    let events = store.audit_events(ACME, &Default::default(), &all, &page(200)).await.unwrap();
+    let events = store.audit_events(Some(ACME), &Default::default(), &all, &page(200)).await.unwrap();
     events.items.iter().any(|event| event.id.0.as_u128() == n)
 }

@@ -1,0 +1,100 @@
+//! Details of audit events: which members a call set, and the rights that it gave. Of a password they say that it was
+//! set, and of a name or an address that it changed; no value that is secret or a person's is in them.
+
+use heddle_api::wire::access::PatchRole;
+use heddle_api::wire::directory::{CreateUser, PatchOrganization, PatchUser};
+use heddle_api::wire::workflows::PatchWorkflow;
+use heddle_identity::records::{GrantPrincipal, GrantRow, Member, Role};
+use heddle_policy::ResourceRule;
+use serde_json::{Value, json};
+
+use super::literals::effect;
+use crate::audit::About;
+
+/// Most rules of a role that its event lists; of more it has the count.
+const RULES: usize = 50;
+
+/// The names of the members that a body has.
+macro_rules! set {
+    ($body:expr, $($name:literal $member:ident),+) => {
+        [$($body.$member.is_some().then_some($name)),+].into_iter().flatten().collect::<Vec<&str>>()
+    };
+}
+
+/// A new account.
+pub(super) fn created(body: &CreateUser) -> Value {
+    json!({ "set": set!(body, "password" password, "roles" roles), "roles": body.roles })
+}
+
+/// A change of an account.
+pub(super) fn account(body: &PatchUser) -> Value {
+    let set = set!(body, "email" email, "displayName" display_name, "password" password, "state" state);
+    json!({ "set": set, "state": body.state })
+}
+
+/// A change of an organisation.
+pub(super) fn organization(body: &PatchOrganization) -> Value {
+    json!({ "set": set!(body, "slug" slug, "displayName" display_name) })
+}
+
+/// A change of a workflow.
+pub(super) fn workflow(body: &PatchWorkflow) -> Value {
+    let mut set = set!(body, "displayName" display_name, "description" description, "slug" slug);
+    set.extend((!body.folder_id.is_absent()).then_some("folderId"));
+    set.extend(body.archived.map(|_| "archived"));
+    json!({ "set": set, "archived": body.archived })
+}
+
+/// A membership with its roles.
+pub(super) fn membership(member: &Member) -> Value {
+    let roles: Vec<Value> =
+        member.roles.iter().map(|(id, name)| json!({ "id": id.to_string(), "name": name })).collect();
+    json!({ "roles": roles, "expiresAt": member.membership.expires_at })
+}
+
+/// A new role with its rights.
+pub(super) fn new_role(role: &Role) -> Value {
+    rights(role)
+}
+
+/// A change of a role, with its rights after it.
+pub(super) fn role(body: &PatchRole, role: &Role) -> Value {
+    let set = set!(
+        body, "name" name, "description" description, "permissions" permissions,
+        "deniedPermissions" denied_permissions, "grants" grants
+    );
+    let mut details = rights(role);
+    if let Some(members) = details.as_object_mut() {
+        members.insert("set".to_owned(), json!(set));
+    }
+    details
+}
+
+fn rights(role: &Role) -> Value {
+    let rules = &role.rules.resources;
+    let listed: Vec<Value> = rules.iter().take(RULES).map(rule).collect();
+    json!({
+        "name": role.name, "permissions": role.rules.permissions.words(),
+        "deniedPermissions": role.rules.denied_permissions, "grants": listed, "grantCount": rules.len(),
+    })
+}
+
+fn rule(rule: &ResourceRule) -> Value {
+    json!({
+        "resourceType": rule.resource, "actions": rule.actions, "resourceId": rule.selector,
+        "effect": effect(rule.effect),
+    })
+}
+
+/// A grant or a deny, with whom it concerns.
+pub(super) fn grant(made: &GrantRow) -> About {
+    let about = About::from(&made.id.to_string()).with(json!({
+        "principal": made.principal.kind().as_str(), "resourceType": made.resource, "action": made.action,
+        "resourceId": made.selector, "effect": effect(made.effect), "expiresAt": made.expires_at,
+    }));
+    match &made.principal {
+        GrantPrincipal::User(id) => about.and("user", id),
+        GrantPrincipal::Role(id) => about.and("role", id),
+        GrantPrincipal::Everyone => about,
+    }
+}

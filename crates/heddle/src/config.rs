@@ -171,6 +171,26 @@ pub(crate) const KEYS: &[Key] = &[
         },
         show: |config| config.session_hours.to_string(),
     },
+    Key {
+        name: "preview_files",
+        help: "Previewed files that an organisation may have unclaimed, 1 to 100000; the oldest go.",
+        secret: false,
+        set: |config, text| {
+            config.preview_files = number(text, 1, 100_000)?;
+            Ok(())
+        },
+        show: |config| config.preview_files.to_string(),
+    },
+    Key {
+        name: "preview_megabytes",
+        help: "Megabytes of these files, 1 to 1048576; the oldest go.",
+        secret: false,
+        set: |config, text| {
+            config.preview_megabytes = number(text, 1, 1 << 20)?;
+            Ok(())
+        },
+        show: |config| config.preview_megabytes.to_string(),
+    },
 ];
 
 fn set_bool(target: &mut bool, text: &str) -> Result<()> {

@@ -11,11 +11,10 @@ use heddle_runtime::{
     CommitOptions, EventNotifier, GroupCommitter, Permit, RandomIds, ServerClock, Worker, WorkerOptions,
 };
 use heddle_store::Db;
-use heddle_store_identity::IdentityStore;
 use heddle_store_workflows::{SqlRunStore, SqlWorkflowStore};
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{Committer, RunStore, WorkflowStore};
+use heddle_workflows::ports::{Committer, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -78,6 +77,9 @@ impl Composition {
     }
 
     async fn open_in(config: Config, data: DataDir, background: bool) -> Result<Self, StartError> {
+        if config.database_url.is_none() {
+            data.make_database()?;
+        }
         let db = stores::open(&config, &data.database()).await?;
         let begins = config.clock_begins.filter(|_| config.test_clock);
         let clock = Arc::new(begins.map_or_else(ServerClock::default, ServerClock::beginning_at));
@@ -85,9 +87,10 @@ impl Composition {
         let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
-        let identity = Arc::new(identity::open(&config, &store, key, &clock)?);
+        let denials = Denials::start(store.clone());
+        let identity = Arc::new(identity::open(&config, &store, &denials, key, &clock)?);
         let (stop, stopped) = watch::channel(false);
-        let app = compose(config, db, store, identity, clock, stopped);
+        let app = compose(config, db, denials, identity, clock, stopped);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new() };
         if background {
             core.start_background();
@@ -123,7 +126,7 @@ impl Composition {
     pub async fn stop(self) {
         // Nobody listens any more when everything has ended by itself.
         let _ = self.stop.send(true);
-        self.app.denials.flush().await;
+        self.app.denials.close().await;
         for task in self.tasks {
             let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
         }
@@ -138,7 +141,7 @@ impl Composition {
 fn compose(
     config: Config,
     db: Db,
-    identity_store: Arc<IdentityStore>,
+    denials: Denials,
     identity: Arc<Identity>,
     clock: Arc<ServerClock>,
     stop: watch::Receiver<bool>,
@@ -166,8 +169,11 @@ fn compose(
     let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
     let worker = Worker::new(Arc::clone(&runs), store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker);
-    let denials = Denials::start(identity_store);
-    let definitions = Definitions::new(workflows, ids, models);
+    let previews = SourceQuota {
+        files: config.preview_files as usize,
+        bytes: u64::from(config.preview_megabytes) << 20,
+    };
+    let definitions = Definitions::new(workflows, ids, models).with_previews(previews);
     Arc::new(App {
         config,
         db,

@@ -46,6 +46,10 @@ pub struct Config {
     pub session_idle_minutes: u32,
     /// Hours after which every session ends.
     pub session_hours: u32,
+    /// Most previewed files that an organisation has unclaimed.
+    pub preview_files: u32,
+    /// Most megabytes of these files.
+    pub preview_megabytes: u32,
 }
 
 impl Default for Config {
@@ -65,6 +69,8 @@ impl Default for Config {
             workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
             session_idle_minutes: 30,
             session_hours: 12,
+            preview_files: 1_000,
+            preview_megabytes: 256,
         }
     }
 }

@@ -2,17 +2,23 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+
+use crate::modes;
 
 /// The key file's name within the data directory.
 pub const KEY_FILE: &str = "heddle.key";
 /// The database's name within the data directory.
 pub const DATABASE_FILE: &str = "heddle.db";
 const LOCK_FILE: &str = "heddle.lock";
+/// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever
+/// writes a lock keeps the server from starting.
+const FILES: [&str; 6] =
+    [KEY_FILE, DATABASE_FILE, "heddle.db-wal", "heddle.db-shm", "heddle.db.lock", LOCK_FILE];
 /// The installation key's length in bytes.
 pub(crate) const KEY_LENGTH: usize = 32;
 
@@ -28,9 +34,9 @@ pub enum DataDirError {
     /// The key file is gone although there is a database.
     #[error("the key file `{}` is missing although there is a database: put the backup of it back", .0.display())]
     KeyMissing(PathBuf),
-    /// The key file can be read by others.
-    #[error("the key file `{}` can be read by others: give it mode 0600", .0.display())]
-    KeyExposed(PathBuf),
+    /// A file of ours can be read by others.
+    #[error("`{}` can be read or written by others, and its mode can't be changed: give it to the user that runs heddle, with mode 0600", .0.display())]
+    Exposed(PathBuf),
     /// The file system.
     #[error("`{}`: {source}", path.display())]
     Io {
@@ -49,10 +55,10 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Creates the directory (mode 0700) if need be and takes it.
+    /// Creates the directory (mode 0700) if need be, takes it, and takes from others what they may do to its files.
     ///
     /// # Errors
-    /// `InUse`, `Io`.
+    /// `InUse`, `Exposed`, `Io`.
     pub(crate) fn open(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
@@ -64,7 +70,7 @@ impl DataDir {
             .open(path.join(LOCK_FILE))
             .map_err(io)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), lock: Some(lock) }),
+            Ok(()) => Self { path: path.to_owned(), lock: Some(lock) }.ours(),
             Err(TryLockError::WouldBlock) => Err(DataDirError::InUse(path.to_owned())),
             Err(TryLockError::Error(source)) => Err(io(source)),
         }
@@ -74,11 +80,36 @@ impl DataDir {
     /// several processes share.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Exposed`, `Io`.
     pub(crate) fn beside(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
-        Ok(Self { path: path.to_owned(), lock: None })
+        Self { path: path.to_owned(), lock: None }.ours()
+    }
+
+    /// The directory, once its files are nobody else's to read or write.
+    fn ours(self) -> Result<Self, DataDirError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| DataDirError::Io { path, source }
+        };
+        modes::close_directory(&self.path).map_err(at(&self.path))?;
+        for path in FILES.map(|name| self.path.join(name)) {
+            if !modes::close_file(&path).map_err(at(&path))? {
+                return Err(DataDirError::Exposed(path));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Makes an empty database file (mode 0600) if there is none: what SQLite puts beside it gets the same mode.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn make_database(&self) -> Result<(), DataDirError> {
+        let path = self.database();
+        let made = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+        made.map(|_| ()).map_err(|source| DataDirError::Io { path, source })
     }
 
     /// Writes down where the server of this directory listens, for whoever finds the directory taken.
@@ -102,7 +133,7 @@ impl DataDir {
     /// The installation key; made at the first start.
     ///
     /// # Errors
-    /// `KeyMissing` when `existing` (there is a database already) and no file; `BadKey`, `KeyExposed`, `Io`.
+    /// `KeyMissing` when `existing` (there is a database already) and no file; `BadKey`, `Exposed`, `Io`.
     pub(crate) fn key(&self, existing: bool) -> Result<[u8; KEY_LENGTH], DataDirError> {
         let path = self.path.join(KEY_FILE);
         match read_key(&path)? {
@@ -122,14 +153,14 @@ pub(crate) fn announced(path: &Path) -> Option<String> {
 /// The key of a key file, if there is one.
 ///
 /// # Errors
-/// `BadKey`, `KeyExposed`, `Io`.
+/// `BadKey`, `Exposed`, `Io`.
 pub(crate) fn read_key(path: &Path) -> Result<Option<[u8; KEY_LENGTH]>, DataDirError> {
     let io = |source| DataDirError::Io { path: path.to_owned(), source };
     let mut text = String::new();
     match File::open(path) {
         Ok(mut file) => {
-            if file.metadata().map_err(io)?.permissions().mode() & 0o077 != 0 {
-                return Err(DataDirError::KeyExposed(path.to_owned()));
+            if modes::is_open(&file.metadata().map_err(io)?) {
+                return Err(DataDirError::Exposed(path.to_owned()));
             }
             // A key that is not text is no key of ours either.
             if file.read_to_string(&mut text).is_err() {
@@ -150,11 +181,16 @@ fn make_key(path: &Path) -> Result<[u8; KEY_LENGTH], DataDirError> {
     let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path).map_err(io)?;
     writeln!(file, "{}", STANDARD.encode(key)).map_err(io)?;
     file.sync_all().map_err(io)?;
+    // A file whose name is lost with the power is lost: the database would be without its key.
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(io)?;
     Ok(key)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -175,8 +211,42 @@ mod tests {
         fs::write(path.join(KEY_FILE), "bm90IGEga2V5").unwrap();
         assert!(matches!(again.key(true), Err(DataDirError::BadKey(_))));
         fs::set_permissions(path.join(KEY_FILE), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(again.key(true), Err(DataDirError::KeyExposed(_))));
+        assert!(matches!(again.key(true), Err(DataDirError::Exposed(_))), "it is not read as it stands");
         fs::remove_file(path.join(KEY_FILE)).unwrap();
         assert!(matches!(again.key(true), Err(DataDirError::KeyMissing(_))));
+    }
+
+    #[test]
+    fn what_others_could_read_or_write_before_they_no_longer_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let mode_of = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        for (directory, after) in
+            [(0o755, 0o755), (0o777, 0o755), (0o770, 0o750), (0o2775, 0o2755), (0o700, 0o700)]
+        {
+            fs::create_dir(&path).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(directory)).unwrap();
+            for (name, mode) in FILES.into_iter().zip([0o644, 0o666, 0o660, 0o640, 0o604, 0o600]) {
+                fs::write(path.join(name), "").unwrap();
+                fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).unwrap();
+            }
+            let data = DataDir::open(&path).unwrap();
+            data.make_database().unwrap();
+            assert_eq!(mode_of(&path), after, "{directory:o}");
+            for name in FILES {
+                assert_eq!(mode_of(&path.join(name)), 0o600, "{name} in {directory:o}");
+            }
+            fs::remove_dir_all(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_new_database_file_is_nobody_elses_from_the_first_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        fs::create_dir(&path).unwrap();
+        let data = DataDir::open(&path).unwrap();
+        data.make_database().unwrap();
+        assert_eq!(fs::metadata(data.database()).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -55,7 +55,7 @@ impl StartError {
         match self {
             Self::DataDir(DataDirError::InUse(_)) | Self::Listen { .. } => 4,
             Self::DataDir(
-                DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::KeyExposed(_),
+                DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::Exposed(_),
             )
             | Self::WrongKey => 6,
             Self::DataDir(DataDirError::Io { .. })

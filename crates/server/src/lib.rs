@@ -2,6 +2,7 @@
 
 pub mod acting;
 pub mod app;
+mod audit;
 mod bind;
 mod call;
 pub mod composition;
@@ -18,6 +19,7 @@ mod handlers;
 mod http;
 mod identity;
 mod incoming;
+mod modes;
 pub mod operator;
 mod reply;
 mod routes;
@@ -25,6 +27,7 @@ mod serve;
 mod stores;
 mod stream;
 mod swagger;
+mod tally;
 
 pub use composition::Composition;
 pub use config::{Config, Durability};

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -316,7 +317,8 @@ impl SqliteDb {
 async fn lock_file(path: &Path) -> Result<File, OpenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    let open = || std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(&name);
+    let open =
+        || std::fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&name);
     let file = open().map_err(|source| OpenError::File { path: path.to_owned(), source })?;
     let started = tokio::time::Instant::now();
     loop {

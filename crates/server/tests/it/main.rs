@@ -7,10 +7,12 @@
 )]
 
 mod access;
+mod audit_trail;
 mod deciding;
 mod decisions;
 mod documents;
 mod earlier;
+mod files;
 mod gate;
 mod hostile;
 mod main_job;

@@ -2,6 +2,7 @@
 
 mod harness;
 mod layers;
+mod supply;
 mod test;
 mod tidy;
 
@@ -22,6 +23,12 @@ enum Task {
     Layers,
     /// Checks sizes, lints, names, white space, circles of modules and doubled dependencies.
     Tidy,
+    /// Holds the packages of others against `deny.toml`: licences, bans, sources.
+    Deny,
+    /// Writes the notices of the packages of others, `THIRD-PARTY.md`.
+    Notices(supply::NoticesOptions),
+    /// Writes the bill of materials of the program: CycloneDX in JSON.
+    Sbom(supply::SbomOptions),
     /// Runs the whole test suite: nextest if it is installed, else `cargo test`.
     Test(test::Options),
     /// Runs a conformance suite against a started server.
@@ -53,6 +60,9 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
     let holds = match task {
         Task::Layers => layers::run()?,
         Task::Tidy => tidy::run()?,
+        Task::Deny => supply::deny()?,
+        Task::Notices(options) => supply::notices(&options)?,
+        Task::Sbom(options) => supply::sbom(&options)?,
         Task::Test(options) => test::run(&options)?,
         Task::Conformance(options) => return harness::run("conformance", options),
         Task::Crash(options) => return harness::run("crash", options),

@@ -90,7 +90,7 @@ row! {
         once principal_id: [Nullable<DbUuid>] Option<Id>,
         once resource: [Text] String,
         once action: [Text] String,
-        once selector: [Text] String,
+        alone selector: [Text] String,
         once effect: [Text] EffectWord,
         once reason: [Nullable<Text>] Option<String>,
         once expires_at: [Nullable<DbInstant>] Option<At>,

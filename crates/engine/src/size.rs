@@ -159,6 +159,12 @@ pub(crate) fn of_places(state: &State) -> u64 {
     places as u64 * PLACE
 }
 
+/// Bytes of a state, as far as its values, waits and tokens tell.
+pub(crate) fn of_state(state: &State) -> u64 {
+    let held = Held::of(state);
+    held.variables + held.outputs + of_places(state)
+}
+
 /// Bytes of the data that a command brings.
 pub(crate) fn of_command(command: &Command) -> u64 {
     match command {

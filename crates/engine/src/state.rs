@@ -2,7 +2,6 @@
 
 use crate::LocalId;
 use crate::event::{IncidentCode, Phase, RunError, SubscriptionKind};
-use crate::size::{self, Held};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -286,12 +285,6 @@ impl State {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Whether the state is larger than that many bytes, as far as its values, waits and tokens tell.
-    pub(crate) fn is_larger_than(&self, most: u64) -> bool {
-        let held = Held::of(self);
-        held.variables + held.outputs + size::of_places(self) > most
     }
 
     pub(crate) fn place(&self, id: LocalId) -> Option<usize> {

@@ -147,14 +147,18 @@ fn a_wrong_configuration_ends_the_start_with_the_keys_name() {
 #[test]
 fn the_effective_configuration_is_shown_without_passwords() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("heddle.toml"), "session_hours = 3\nlisten = \"127.0.0.1:1\"\n")
-        .unwrap();
+    std::fs::write(
+        folder.path().join("heddle.toml"),
+        "session_hours = 3\nlisten = \"127.0.0.1:1\"\nbudgets = \"hops=7, steps=30000000\"\n",
+    )
+    .unwrap();
     let mut command = heddle(folder.path());
     command.env("HEDDLE_DATABASE_URL", "postgres://heddle:s3cret@db/heddle");
     let output = command.args(["config", "--json", "--listen", "127.0.0.1:2"]).output().unwrap();
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(shown["session_hours"]["value"], "3");
     assert_eq!(shown["session_hours"]["source"], "file");
+    assert_eq!(shown["budgets"]["value"], "hops=7", "a budget that is the default is not shown");
     assert_eq!(shown["listen"]["value"], "127.0.0.1:2");
     assert_eq!(shown["database_url"]["value"], "postgres://heddle:***@db/heddle");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("s3cret"));

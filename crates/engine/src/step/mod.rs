@@ -67,7 +67,7 @@ pub fn step_inline(
     inline: Inline,
 ) -> Result<Attempt, Rejection> {
     admit(state, command)?;
-    if size::of_command(command) > inline.bytes || state.is_larger_than(inline.bytes) {
+    if size::of_command(command) > inline.bytes || size::of_state(state) > inline.bytes {
         return Ok(Attempt::Overrun);
     }
     let within = RunContext { budget: cx.budget.at_most(inline), ..cx.clone() };

@@ -56,7 +56,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         finding: "L1",
         does: "deletes the row of the installation and starts twice, with the demo and without",
         after: "no trial begins anew",
-        place: Place::Own,
+        place: Place::Changed,
         memory: false,
         run: |scene, judge| Box::pin(trial(scene, judge)),
     },
@@ -116,7 +116,6 @@ async fn trial(scene: &Scene, judge: &mut Judge) -> Result<()> {
         judge.must(true, "");
         return Ok(());
     }
-    scene.take_away(true);
     scene.server.lock().await.stop().await?;
     let kept = database.with_file_name("kept");
     copy_database(&folder, &kept)?;
@@ -127,7 +126,6 @@ async fn trial(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let _ = scene.restart().await?;
     scene.server.lock().await.change(|mode, _| mode.demo = false);
     let up = scene.restart().await?;
-    scene.take_away(true);
     if up {
         let owner = Person::stranger(&scene.base, KEEPER)?.sign_in(&scene.owner.email, &scene.password).await;
         let licence = data(owner?.get("/api/licence").await?)?;
@@ -136,7 +134,6 @@ async fn trial(scene: &Scene, judge: &mut Judge) -> Result<()> {
     } else {
         judge.must(true, "");
     }
-    // As it was, for whoever is honest.
     let _ = scene.server.lock().await.stop().await;
     copy_database(&kept, &folder)?;
     judge.must(scene.restart().await?, "the server does not start on its own database");

@@ -16,12 +16,14 @@ pub(crate) enum Place {
     Proxy,
     /// One with few descriptors.
     Few,
-    /// One of its own, with a clock that can be moved and short sessions.
+    /// One of its own, with a clock that can be moved, whose sessions end when they are idle for a minute.
     Clock,
+    /// The same with two minutes.
+    Idle,
     /// One of its own, in a data folder that others may read.
     Open,
-    /// One of its own.
-    Own,
+    /// One of its own whose data is changed under it.
+    Changed,
     /// One of its own that nobody has set up.
     Empty,
 }
@@ -32,26 +34,27 @@ impl Place {
         matches!(self, Self::Common | Self::Proxy | Self::Few)
     }
 
-    /// Whether the honest organisation can work on it: not where a moved clock ends licences, nor before the set-up.
+    /// Whether the honest organisation can work on it: not where a moved clock ends licences, where data is taken away, nor before the set-up.
     pub(crate) const fn honest(self) -> bool {
-        !matches!(self, Self::Clock | Self::Empty)
+        !matches!(self, Self::Clock | Self::Idle | Self::Changed | Self::Empty)
     }
 
     /// Options of the start.
     pub(crate) const fn mode(self) -> Mode {
-        Mode { demo: !matches!(self, Self::Empty), test_clock: matches!(self, Self::Clock) }
+        Mode { demo: !matches!(self, Self::Empty), test_clock: matches!(self, Self::Clock | Self::Idle) }
     }
 
     /// Surroundings of the start.
     pub(crate) fn surroundings(self) -> Surroundings {
         let mut around = Surroundings { limits: vec![ADDRESS_SPACE], ..Surroundings::default() };
         match self {
-            Self::Common | Self::Own | Self::Empty => {}
+            Self::Common | Self::Changed | Self::Empty => {}
             Self::Proxy => {
                 around.variables.push(("HEDDLE_TRUSTED_PROXIES", super::person::ATTACKER.to_string()));
             }
             Self::Few => around.limits.push(FEW),
             Self::Clock => around.variables.push(("HEDDLE_SESSION_IDLE_MINUTES", "1".to_owned())),
+            Self::Idle => around.variables.push(("HEDDLE_SESSION_IDLE_MINUTES", "2".to_owned())),
             Self::Open => around.folder_mode = Some(0o755),
         }
         around

@@ -290,13 +290,6 @@ impl Scene {
         self.server.lock().await.data_dir()
     }
 
-    /// Lets the honest organisation lose nothing while the server is away for everybody.
-    pub(crate) fn take_away(&self, away: bool) {
-        if let Some(honest) = self.honest() {
-            honest.pause(away);
-        }
-    }
-
     /// Starts the server again, however it ended; false when it does not come up. The honest organisation loses
     /// nothing by calls that were under way.
     pub(crate) async fn restart(&self) -> Result<bool> {

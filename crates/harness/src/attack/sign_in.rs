@@ -96,7 +96,7 @@ async fn spraying(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let began = Instant::now();
     let names: Vec<String> = (0..400).map(|_| format!("{}@example.com", scene.name("sprayed"))).collect();
     let mut answers = futures::stream::iter(&names)
-        .take_while(|_| std::future::ready(began.elapsed() < scene.pressure))
+        .take_while(|_| std::future::ready(!scene.quick || began.elapsed() < scene.pressure))
         .map(|name| sprayer.try_sign_in(name, "Summer-2026!"))
         .buffer_unordered(4);
     let (mut tried, mut limited) = (0, false);

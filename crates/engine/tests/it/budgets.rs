@@ -140,17 +140,17 @@ fn a_chain_of_thrown_messages_ends() {
 fn cycles_have_a_least_period() {
     let model = Model::default()
         .nodes("s:startEvent e:endEvent")
-        .node("c", "intermediateCatchEvent", event("cycle =every"))
+        .node("c", "intermediateCatchEvent", event("cycle =pace"))
         .flows("s > c > e");
-    let mut run = model.run(json!({"every": "R/PT0.999S"}));
+    let mut run = model.run(json!({"pace": "R/PT0.999S"}));
     assert_eq!(run.incidents(), [(IncidentCode::Limit, "c".to_owned())]);
     assert!(
         message(&run).contains("`leastPeriod` allows cycles of 1000 ms and not of 999 ms"),
         "{}",
         message(&run)
     );
-    let every = map(json!({"every": "R/PT1S"}));
-    run.give(Command::Retry { incident_id: run.incident_id(), variables: every }).unwrap();
+    let pace = map(json!({"pace": "R/PT1S"}));
+    run.give(Command::Retry { incident_id: run.incident_id(), variables: pace }).unwrap();
     assert_eq!(run.state.timers().len(), 1);
 }
 

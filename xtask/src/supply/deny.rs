@@ -1,8 +1,6 @@
 //! The packages of others held against `deny.toml`, which is in the form of cargo-deny: licences, bans and sources.
 //! Offline and without a further tool; advisories, which change by the day, are that tool's.
 
-#![expect(clippy::indexing_slicing, reason = "members of JSON: an absent one reads as null")]
-
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};

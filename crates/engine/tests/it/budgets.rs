@@ -1,7 +1,5 @@
 //! Budgets of steps and of runs: what exceeds one is an incident, and the run stays readable.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use crate::support::{Model, Run, event, map};
 use heddle_engine::{
     Attempt, Budget, Command, EventKind, IncidentCode, Inline, Rejection, RunContext, SkipTarget, State,

@@ -172,7 +172,7 @@ impl ComputePool {
         let place = Place { shared: Arc::clone(&self.shared), lane };
         let work = async move {
             let _place = place;
-            AssertUnwindSafe(work).catch_unwind().await.map_err(|_| ComputeError::Panicked)
+            AssertUnwindSafe(work).catch_unwind().await.or(Err(ComputeError::Panicked))
         };
         let shared = Arc::clone(&self.shared);
         let (runnable, task) = async_task::spawn(work, move |runnable| shared.push(lane, runnable));

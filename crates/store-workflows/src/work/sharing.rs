@@ -48,7 +48,7 @@ pub(crate) async fn in_turn(
 ) -> Result<Vec<TenantId>, StoreError> {
     let text = text(queue);
     let found: Vec<Organization> =
-        read!(db, |conn| { Ok(diesel::sql_query(&text).bind::<DbInstant, _>(At(now)).load(conn).await?) })?;
+        read!(db, |conn| Ok(diesel::sql_query(&text).bind::<DbInstant, _>(At(now)).load(conn).await?))?;
     let mut tenants: Vec<TenantId> = found.into_iter().map(|row| row.id.into()).collect();
     let served = tenants.iter().take_while(|id| after.is_some_and(|after| **id <= after)).count();
     tenants.rotate_left(served);

@@ -266,6 +266,7 @@ impl DeadLetter {
 
 /// Outcome of a try that did not succeed.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a few at a time, on the way to the store")]
 pub enum Setback {
     /// Another try, not before an instant.
     Later {

@@ -90,8 +90,9 @@ impl Runs {
                 == (before.workflow, &before.process_id, &before.node_id)
         });
         let binding = same.ok_or_else(|| no_place(StoreError::Stale))?;
-        let by = Initiator { now: context.now(), user: refused.event.received_by };
-        let write = self.begin_by(&binding, &refused.event, by).await.map_err(|error| match error {
+        let event = &refused.event;
+        let by = Initiator { now: context.now(), user: event.received_by, hops: event.hops };
+        let write = self.begin_by(&binding, event, by).await.map_err(|error| match error {
             UseCaseError::Invalid(problems) => {
                 let again = |problem: Problem| Problem { reason: "refused", ..problem };
                 UseCaseError::Conflict(problems.into_iter().map(again).collect())

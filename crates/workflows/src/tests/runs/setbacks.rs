@@ -300,6 +300,7 @@ fn kept(tenant: TenantId) -> crate::records::InboxEvent {
         state: InboxState::Consumed,
         run_ids: Vec::new(),
         expires_at: None,
+        hops: 0,
     }
 }
 

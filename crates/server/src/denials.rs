@@ -196,9 +196,9 @@ impl InstallationStore for CountedRefusals {
         &self,
         tenant: TenantId,
         operation: &str,
-        key: &str,
+        keys: &[String],
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        self.store.idempotent(tenant, operation, key, now).await
+        self.store.idempotent(tenant, operation, keys, now).await
     }
 }

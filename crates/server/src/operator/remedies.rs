@@ -74,7 +74,7 @@ pub async fn archive_workflow(app: &App, acting: &Acting, workflow: &str) -> Res
 /// # Errors
 /// `NotFound`, `Refused` for a text that is no id, `Store`.
 pub async fn cancel_run(app: &App, acting: &Acting, run: &str) -> Result<&'static str, StartError> {
-    let id: RunId = run.parse().map_err(|_| StartError::Refused(format!("`{run}` is no run's id")))?;
+    let id: RunId = run.parse().or(Err(StartError::Refused(format!("`{run}` is no run's id"))))?;
     let context = acting.context(app);
     let key = app.runs.key_of(context.tenant(), id).await?;
     let authorized = context.snapshot().authorize_key::<RunCancel>(key).map_err(denied)?;
@@ -142,5 +142,5 @@ pub async fn drop_dead_letter(app: &App, acting: &Acting, letter: &str) -> Resul
 }
 
 fn letter_id(text: &str) -> Result<EventId, StartError> {
-    text.parse().map_err(|_| StartError::Refused(format!("`{text}` is no dead letter's id")))
+    text.parse().or(Err(StartError::Refused(format!("`{text}` is no dead letter's id"))))
 }

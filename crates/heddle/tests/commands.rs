@@ -347,7 +347,9 @@ fn what_its_own_background_ends_is_cured_without_it() {
     let (folder, _) = demo();
     let place = folder.path();
     const NOBODY: &str = "018f0000-0000-7000-8000-000000000001";
-    let own = |arguments: &[&str]| [arguments, &["--json", "--as", ADMINISTRATOR]].concat();
+    fn own<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+        [arguments, &["--json", "--as", ADMINISTRATOR]].concat()
+    }
     let archived = json_of(place, &own(&["workflow", "archive", "purchase-approval"]));
     assert_eq!(archived["state"], "archived");
     assert_eq!(json_of(place, &own(&["dead-letter", "list"]))["deadLetters"], json!([]));

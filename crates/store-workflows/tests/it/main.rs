@@ -1,5 +1,10 @@
 //! The stores on SQLite and PostgreSQL: what the ports promise.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail as tests do"
+)]
 
 mod commit;
 mod inbox;

@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Config,
     /// Bring the database up to date.
     Migrate,
-    /// Check database, key, licence, disk and clock.
+    /// Check database, key, files, licence, rules, disk and clock.
     Doctor,
     /// Users.
     User {

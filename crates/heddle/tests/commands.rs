@@ -393,7 +393,7 @@ fn migrate_doctor_and_licence_tell_how_it_stands() {
     assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], json!("trial"));
     assert_eq!(code(&run(place, &["licence", "trial"])), 1, "a trial is once");
     let seen = json_of(place, &["doctor", "--json"]);
-    for name in ["database", "key", "licence", "rules", "disk", "clock"] {
+    for name in ["database", "key", "files", "licence", "rules", "disk", "clock"] {
         assert!(matches!(status(&seen, name).as_str(), "ok" | "warning"), "{name}: {seen}");
     }
     let key = place.join("heddle-data/heddle.key");

@@ -60,6 +60,14 @@ impl DataDir {
     /// # Errors
     /// `InUse`, `Exposed`, `Io`.
     pub(crate) fn open(path: &Path) -> Result<Self, DataDirError> {
+        Self::locked(path)?.ours()
+    }
+
+    /// Takes the directory without touching the modes of its files: for a look that changes nothing.
+    ///
+    /// # Errors
+    /// `InUse`, `Io`.
+    pub(crate) fn locked(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
         let lock = OpenOptions::new()
@@ -70,7 +78,7 @@ impl DataDir {
             .open(path.join(LOCK_FILE))
             .map_err(io)?;
         match lock.try_lock() {
-            Ok(()) => Self { path: path.to_owned(), lock: Some(lock) }.ours(),
+            Ok(()) => Ok(Self { path: path.to_owned(), lock: Some(lock) }),
             Err(TryLockError::WouldBlock) => Err(DataDirError::InUse(path.to_owned())),
             Err(TryLockError::Error(source)) => Err(io(source)),
         }
@@ -142,6 +150,13 @@ impl DataDir {
             None => make_key(&path),
         }
     }
+}
+
+/// Files of the directory that others may read or write.
+pub(crate) fn open_to_others(path: &Path) -> Vec<&'static str> {
+    let is_open =
+        |name: &&'static str| fs::metadata(path.join(name)).is_ok_and(|found| modes::is_open(&found));
+    FILES.into_iter().filter(is_open).collect()
 }
 
 /// Address that the server that has the directory announced, if it did.

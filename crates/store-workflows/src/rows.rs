@@ -1,7 +1,7 @@
 //! Rows as the tables have them, and their conversions to and from records.
 
 use heddle_kernel::{Revision, RunId, TenantId};
-use heddle_store::document::{decode, encode};
+use heddle_store::document::{decode, decode_sized, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
     DeadLetter, DueTimer, HumanTask, InboxEvent, Outgoing, Run, StartBinding, SubscriptionRow, TimerRow,
@@ -91,9 +91,10 @@ impl RunDbRow {
 }
 
 impl RunHead {
-    /// The run with its stored state, and without its input.
-    pub(crate) fn record(self, snapshot: &[u8]) -> Result<Run, Error> {
-        Ok(Run {
+    /// The run with its stored state, and without its input; with the bytes that the state takes unpacked.
+    pub(crate) fn record(self, snapshot: &[u8]) -> Result<(Run, i64), Error> {
+        let (snapshot, bytes) = decode_sized(snapshot)?;
+        let run = Run {
             tenant: self.organization_id.into(),
             id: self.id.into(),
             workflow: self.workflow_id.into(),
@@ -105,7 +106,7 @@ impl RunHead {
             correlation_key: self.correlation_key,
             trigger: decode(&self.trigger)?,
             input: Value::Null,
-            snapshot: decode(snapshot)?,
+            snapshot,
             last_sequence: counted(self.last_sequence),
             revision: Revision(self.revision),
             created_at: self.created_at.into(),
@@ -113,7 +114,8 @@ impl RunHead {
             updated_at: self.updated_at.into(),
             ended_at: self.ended_at.map(Into::into),
             waiting_since: self.waiting_since.map(Into::into),
-        })
+        };
+        Ok((run, i64::try_from(bytes).unwrap_or(i64::MAX)))
     }
 }
 

@@ -33,9 +33,17 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// When the bytes are damaged or hold another shape.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    decode_sized(bytes).map(|(value, _)| value)
+}
+
+/// A document from its bytes, and the length of its JSON in bytes: what is stored may be far less.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_sized<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, usize), Error> {
     let damaged = |error: &dyn std::fmt::Display| Error::Document(error.to_string());
     match bytes.split_first() {
-        Some((&RAW, json)) => serde_json::from_slice(json).map_err(|e| damaged(&e)),
+        Some((&RAW, json)) => Ok((serde_json::from_slice(json).map_err(|e| damaged(&e))?, json.len())),
         Some((&ZSTD, packed)) => {
             use std::io::Read;
             let unpacker = zstd::stream::Decoder::new(packed).map_err(|e| damaged(&e))?;
@@ -44,7 +52,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
             if json.len() > LARGEST {
                 return Err(Error::Document("longer than a document may be".to_owned()));
             }
-            serde_json::from_slice(&json).map_err(|e| damaged(&e))
+            Ok((serde_json::from_slice(&json).map_err(|e| damaged(&e))?, json.len()))
         }
         _ => Err(Error::Document("unknown kind of document".to_owned())),
     }

@@ -243,7 +243,10 @@ mod tests {
         let later = Migration { name: "20991231000000_later", sqlite: NONE, postgres: NONE };
         let first = Migration { name: "20200101000000_first", ..later };
         let all = Migrations::of(&[&[later], &[first]]);
-        assert_eq!(all.names(), ["20200101000000_first", "20261121000000_shared", "20991231000000_later"]);
+        assert_eq!(
+            all.names(),
+            ["20200101000000_first", "20261121000000_shared", "20261122000300_audit", "20991231000000_later"]
+        );
     }
 
     #[test]

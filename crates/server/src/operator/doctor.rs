@@ -64,7 +64,7 @@ impl Finding {
 /// A check and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Subject of the check: `database`, `key`, `licence`, `disk`, `clock`.
+    /// Subject of the check: `database`, `key`, `files`, `licence`, `rules`, `disk`, `clock`.
     pub name: &'static str,
     /// Result of the check.
     pub status: Finding,
@@ -76,8 +76,10 @@ fn check(name: &'static str, status: Finding, message: impl Into<String>) -> Che
     Check { name, status, message: message.into() }
 }
 
-/// Looks at database, key, licence, disk and clock.
+/// Looks at database, key, files, licence, rules, disk and clock.
 pub async fn checks(config: &Config) -> Vec<Check> {
+    let key = data_dir::read_key(&config.data_dir.join(KEY_FILE));
+    let files = check_files(&config.data_dir);
     let (database, installation) = match open(config).await {
         Ok((db, _data)) => {
             let (database, state) = look_into(&db).await;
@@ -85,7 +87,6 @@ pub async fn checks(config: &Config) -> Vec<Check> {
         }
         Err(database) => (database, None),
     };
-    let key = data_dir::read_key(&config.data_dir.join(KEY_FILE));
     let held = database.status != Finding::Failed;
     let why = if held { "the running server has the database" } else { "the database could not be read" };
     let (rules, installation) = match installation {
@@ -114,7 +115,16 @@ pub async fn checks(config: &Config) -> Vec<Check> {
             check("clock", Finding::Skipped, format!("not checked: {why}")),
         ),
     };
-    vec![database, key_check, licence, rules, check_disk(&config.data_dir), clock]
+    vec![database, key_check, files, licence, rules, check_disk(&config.data_dir), clock]
+}
+
+fn check_files(path: &Path) -> Check {
+    let open = data_dir::open_to_others(path);
+    if open.is_empty() {
+        return check("files", Finding::Ok, "nobody else can read or write them");
+    }
+    let message = format!("other users can read or write {}: `heddle serve` closes them", open.join(", "));
+    check("files", Finding::Warning, message)
 }
 
 /// The database, if it can be had without taking it from a server and without making one.
@@ -124,7 +134,7 @@ async fn open(config: &Config) -> Result<(Db, Option<DataDir>), Check> {
     let data = if config.database_url.is_some() {
         None
     } else if file.exists() {
-        match DataDir::open(&config.data_dir) {
+        match DataDir::locked(&config.data_dir) {
             Ok(data) => Some(data),
             Err(DataDirError::InUse(_)) => return Err(ask_server(&config.data_dir).await),
             Err(error) => return Err(failed(error.to_string())),

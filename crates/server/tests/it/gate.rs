@@ -102,7 +102,9 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
     let token = them.post("/api/auth/tokens", json!({ "name": "theirs" })).await.expect(201).data();
     let session = them.get("/api/auth/session").await.expect(200).data();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let letter = crate::dead_letters::one(owner).await;
     BTreeMap::from([
+        ("deadLetterId", text(&letter["id"])),
         ("workflowId", workflow),
         ("runId", text(&run["id"])),
         ("nodeId", "work".to_owned()),

@@ -27,7 +27,7 @@ async fn long_run(client: &Client, large: usize) -> (String, String) {
 
 fn stream_of(workflow: &str, run: &str, token: &str) -> String {
     let path = format!("/api/workflows/{workflow}/runs/{run}/events/stream");
-    get(&path, &format!("authorization: Bearer {token}\r\n"))
+    get(&path, &format!("authorization: Bearer {token}\r\nconnection: close\r\n"))
 }
 
 #[tokio::test]

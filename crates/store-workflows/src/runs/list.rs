@@ -137,8 +137,8 @@ async fn chunk_of(
         };
         let rows: Vec<ListRow> = query.load(conn).await?;
         let read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        let (rows, bytes) = within_bytes(rows, chunk.bytes);
-        let last = read < chunk.limit && read == i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let rows = within_bytes(rows, chunk.bytes);
+        let complete = read < chunk.limit && read == i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let large = rows.iter().filter(|(_, _, small)| small.is_none());
         let large: Vec<Id> = large.map(|(head, ..)| head.id).collect();
         let mut states: HashMap<Id, (RunHead, Vec<u8>)> = HashMap::new();
@@ -151,34 +151,36 @@ async fn chunk_of(
                 .await?;
             states.extend(large.into_iter().map(|row| (row.0.id, row)));
         }
-        let mut found = Vec::with_capacity(rows.len());
+        let (mut found, mut bytes) = (Vec::with_capacity(rows.len()), 0);
         for (head, _, small) in rows {
-            match small {
-                Some(state) => found.push(head.record(&state)?),
-                // Removed in between, if it is not there.
-                None => {
-                    if let Some((head, state)) = states.remove(&head.id) {
-                        found.push(head.record(&state)?);
-                    }
-                }
+            let stored = match small {
+                Some(state) => Some((head, state)),
+                None => states.remove(&head.id),
+            };
+            // Removed in between, if it is not there.
+            let Some((head, state)) = stored else { continue };
+            let (run, unpacked) = head.record(&state)?;
+            bytes += unpacked;
+            if bytes > chunk.bytes && !found.is_empty() {
+                return Ok(Read { runs: found, bytes, last: false });
             }
+            found.push(run);
         }
-        Ok(Read { runs: found, bytes, last })
+        Ok(Read { runs: found, bytes, last: complete })
     })
 }
 
-/// The first of the rows, whose states have room in so many bytes, and the bytes of these.
-fn within_bytes(mut rows: Vec<ListRow>, room: i64) -> (Vec<ListRow>, i64) {
+/// The first of the rows, whose states have room in so many bytes as they are stored.
+fn within_bytes(mut rows: Vec<ListRow>, room: i64) -> Vec<ListRow> {
     let mut bytes = 0;
     let mut count = 0;
     for (_, state, _) in &rows {
-        let with_this = bytes + i64::from(*state);
-        if with_this > room && count > 0 {
+        bytes += i64::from(*state);
+        if bytes > room && count > 0 {
             break;
         }
-        bytes = with_this;
         count += 1;
     }
     rows.truncate(count);
-    (rows, bytes)
+    rows
 }

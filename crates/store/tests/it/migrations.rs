@@ -112,8 +112,7 @@ async fn introspect(db: &Db) -> BTreeMap<String, Table> {
                 // SQLite keeps the statement, PostgreSQL the condition, in parentheses of its own.
                 let condition = row.condition.unwrap_or_default();
                 let condition = condition.split(" WHERE ").last().filter(|text| !text.starts_with("CREATE"));
-                let condition = condition.unwrap_or_default().replace("::text", "");
-                let condition = condition.trim_matches(['(', ')']);
+                let condition = condition.unwrap_or_default().replace("::text", "").replace(['(', ')'], "");
                 table.indexes.insert(format!("{unique}({}) {condition}", row.detail));
             }
             "foreign" => {

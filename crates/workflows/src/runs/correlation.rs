@@ -310,7 +310,15 @@ impl Runs {
                 }
                 continue;
             }
-            writes.extend(self.deliver_to(event, kind, found, by).await?);
+            match self.deliver_to(event, kind, found, by).await {
+                Ok(write) => writes.extend(write),
+                // Listeners of a signal know nothing of each other: what one of them can't take is its own matter.
+                Err(error) if kind == BindingKind::Signal && is_of_the_receiver(&error) => {
+                    let (tenant, run) = (event.tenant, found.run);
+                    tracing::warn!(%tenant, %run, error = error.in_words(), "a run does not take a signal");
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(writes)
     }
@@ -367,7 +375,7 @@ impl Runs {
         for binding in self.ports.runs.matching_starts(event.tenant, kind, name).await? {
             match self.begin_by(&binding, event, by).await {
                 Ok(write) => starts.begun.push(write),
-                Err(error) if is_of_the_start(&error) => {
+                Err(error) if is_of_the_receiver(&error) => {
                     starts.refused.push(self.refused_start(binding, event, &error, by.now));
                 }
                 Err(error) => return Err(error),
@@ -428,9 +436,9 @@ struct Starts {
     refused: Vec<DeadLetter>,
 }
 
-/// Whether an error is about this start and no other: what is busy, or not there for the moment, is tried again with
+/// Whether an error is about this start or run and no other: what is busy, or not there for the moment, is tried again with
 /// the whole event.
-fn is_of_the_start(error: &UseCaseError) -> bool {
+fn is_of_the_receiver(error: &UseCaseError) -> bool {
     match error {
         UseCaseError::NotFound
         | UseCaseError::Invalid(_)

@@ -31,6 +31,14 @@ pub(crate) struct Change {
     pub now: &'static str,
 }
 
+/// Members that rows of a list no longer have.
+pub(crate) struct LeftOut {
+    /// A part of the paths that it holds for.
+    pub at: &'static str,
+    /// Names of the members.
+    pub members: &'static [&'static str],
+}
+
 /// Members that change with the asking.
 const VOLATILE: [&str; 2] = ["lastUsedAt", "requestId"];
 /// How many differences are shown.
@@ -73,6 +81,23 @@ impl Told {
             {
                 data.remove("sha256");
             }
+        }
+        self
+    }
+
+    /// Without what rows are meant to leave out.
+    pub(crate) fn without(mut self, left_out: &[LeftOut]) -> Self {
+        let of_this = left_out.iter().filter(|one| self.path.contains(one.at));
+        let members: Vec<&str> = of_this.flat_map(|one| one.members).copied().collect();
+        for row in self
+            .body
+            .get_mut("data")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
+            row.retain(|name, _| !members.contains(&name.as_str()));
         }
         self
     }

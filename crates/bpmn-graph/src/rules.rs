@@ -42,7 +42,7 @@ pub(super) const MAX_WORK: usize = 50_000_000;
 /// Reason why a node has no join rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoRule {
-    /// Its join is not executed yet.
+    /// Join that is not executed yet.
     NotExecuted,
     /// The process has too many joins and nodes before them.
     TooMuchWork,

@@ -211,7 +211,7 @@ pub enum Rejection {
         budget: &'static str,
         /// The most that it allows.
         most: u64,
-        /// What it would have come to.
+        /// Amount that it would have come to.
         value: u64,
     },
     /// The run has used up one of its budgets and takes nothing more.

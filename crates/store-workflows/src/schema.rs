@@ -11,8 +11,8 @@ use crate::words::{
 /// The migrations of the tables of workflows and runs.
 pub const MIGRATIONS: &[Migration] = migrations![
     "20261121000200_workflows",
-    "20261122000200_background",
-    "20261122000210_hops",
+    "20261122000200_workflows_background",
+    "20261122000210_workflows_hops",
     "20261122000310_workflows_previews"
 ];
 

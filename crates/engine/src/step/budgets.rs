@@ -15,7 +15,7 @@ pub(super) struct Exceeded {
     pub budget: &'static str,
     /// The most that it allows.
     pub most: u64,
-    /// What it would have come to.
+    /// Amount that it would have come to.
     pub value: u64,
 }
 

@@ -49,9 +49,9 @@ pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> 
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every attempt is done, and the step moves on at once")]
 pub enum Attempt {
-    /// It was small: the step is whole, and the same as [`step`] gives.
+    /// A small step: it is whole, and the same as [`step`] gives.
     Done(Step),
-    /// It is larger than that. Nothing happened, and [`step`] does it with the whole budget, elsewhere.
+    /// A larger step: nothing happened, and [`step`] does it with the whole budget, elsewhere.
     Overrun,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Reached {
     pub limit: &'static str,
     /// Value of the limit.
     pub most: usize,
-    /// Whose limit it is.
+    /// Holder of the limit.
     pub of: Whose,
 }
 
@@ -74,7 +74,7 @@ impl From<Reached> for Failure {
     }
 }
 
-/// Whose limit is reached.
+/// Holder of a limit that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// The node's: nobody in particular has taken too much.

@@ -34,7 +34,7 @@ async fn a_body_that_comes_too_slowly_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_head_that_does_not_end_is_cut_on_the_first_and_on_every_later_request() {
-    let mut app = app(|config| config.edge.head = Duration::from_millis(400)).await;
+    let mut app = app(|config| config.edge.head = Duration::from_secs(3)).await;
     let mut first = Raw::connect(&app, HERE).await;
     first.send("GET /health/live HTT").await;
     first.rest().await;

@@ -1,7 +1,7 @@
 //! Passwords: which are taken, and how they are kept.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, Version};
@@ -102,9 +102,19 @@ fn runs(text: &str) -> bool {
 pub struct Passwords {
     cost: Cost,
     permits: Arc<Semaphore>,
-    waiting: AtomicUsize,
-    queue: usize,
+    line: Line,
     dummy: String,
+}
+
+/// Callers that wait for a turn.
+#[derive(Debug)]
+struct Line {
+    /// Number of those who wait, by where they come from.
+    waiting: Mutex<HashMap<String, usize>>,
+    /// Most that wait.
+    most: usize,
+    /// Most that wait of those who come from one place, so that a flood from there leaves places to the others.
+    most_of_one: usize,
 }
 
 /// The right to make or check one hash.
@@ -122,7 +132,8 @@ impl Passwords {
         // Checked in the place of the hash of an account that there is not, so that both take the same time.
         let dummy = hash(cost, &token::random_bytes::<32>()?)?;
         let permits = Arc::new(Semaphore::new(at_once.max(1)));
-        Ok(Self { cost, permits, waiting: AtomicUsize::new(0), queue, dummy })
+        let line = Line { waiting: Mutex::default(), most: queue, most_of_one: queue.div_ceil(4) };
+        Ok(Self { cost, permits, line, dummy })
     }
 
     /// Waits for a turn.
@@ -130,10 +141,18 @@ impl Passwords {
     /// # Errors
     /// `Busy` when too many wait already.
     pub async fn turn(&self) -> Result<Turn, UseCaseError> {
+        self.turn_of("").await
+    }
+
+    /// Waits for a turn of a caller from somewhere: a network, a device; empty for one who is signed in.
+    ///
+    /// # Errors
+    /// `Busy` when too many wait already, or too many from there.
+    pub async fn turn_of(&self, origin: &str) -> Result<Turn, UseCaseError> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             return Ok(Turn { _permit: permit });
         }
-        let place = Waiting::enter(&self.waiting, self.queue)?;
+        let place = Waiting::enter(&self.line, origin)?;
         let permit = Arc::clone(&self.permits).acquire_owned().await.or(Err(UseCaseError::Busy))?;
         drop(place);
         Ok(Turn { _permit: permit })
@@ -175,19 +194,34 @@ impl Passwords {
     }
 }
 
-/// A place in the queue; given back also when the caller goes away.
-struct Waiting<'a>(&'a AtomicUsize);
+/// A place in the line; given back also when the caller goes away.
+struct Waiting<'a> {
+    line: &'a Line,
+    origin: String,
+}
 
 impl<'a> Waiting<'a> {
-    fn enter(waiting: &'a AtomicUsize, queue: usize) -> Result<Self, UseCaseError> {
-        let place = Self(waiting);
-        if waiting.fetch_add(1, Ordering::SeqCst) >= queue { Err(UseCaseError::Busy) } else { Ok(place) }
+    fn enter(line: &'a Line, origin: &str) -> Result<Self, UseCaseError> {
+        let mut waiting = line.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let from_there = waiting.get(origin).copied().unwrap_or(0);
+        let is_full = !origin.is_empty() && from_there >= line.most_of_one;
+        if is_full || waiting.values().sum::<usize>() >= line.most {
+            return Err(UseCaseError::Busy);
+        }
+        waiting.insert(origin.to_owned(), from_there + 1);
+        Ok(Self { line, origin: origin.to_owned() })
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        let mut waiting = self.line.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match waiting.get_mut(&self.origin) {
+            Some(count) if *count > 1 => *count -= 1,
+            Some(_) | None => {
+                waiting.remove(&self.origin);
+            }
+        }
     }
 }
 
@@ -327,13 +361,39 @@ mod tests {
             let passwords = Arc::clone(&passwords);
             async move { passwords.turn().await.map(drop) }
         });
-        while passwords.waiting.load(Ordering::SeqCst) == 0 {
+        while waiting(&passwords) == 0 {
             tokio::task::yield_now().await;
         }
         assert!(matches!(passwords.turn().await, Err(UseCaseError::Busy)));
         drop(first);
         assert!(second.await.unwrap().is_ok());
         assert!(passwords.turn().await.is_ok());
-        assert_eq!(passwords.waiting.load(Ordering::SeqCst), 0);
+        assert_eq!(waiting(&passwords), 0);
+    }
+
+    fn waiting(passwords: &Passwords) -> usize {
+        passwords.line.waiting.lock().unwrap().values().sum()
+    }
+
+    #[tokio::test]
+    async fn a_flood_from_one_place_leaves_the_line_to_others() {
+        let passwords = Arc::new(Passwords::new(CHEAP, 1, 8).unwrap());
+        let held = passwords.turn().await.unwrap();
+        let comes_from = |origin: &'static str| {
+            let passwords = Arc::clone(&passwords);
+            tokio::spawn(async move { passwords.turn_of(origin).await.map(drop) })
+        };
+        let flood: Vec<_> = (0..8).map(|_| comes_from("network/a")).collect();
+        while flood.iter().filter(|one| one.is_finished()).count() < 6 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(waiting(&passwords), 2, "two of eight places are theirs");
+        let other = comes_from("network/b");
+        while waiting(&passwords) < 3 {
+            assert!(!other.is_finished(), "somebody else is not sent away");
+            tokio::task::yield_now().await;
+        }
+        drop(held);
+        assert!(other.await.unwrap().is_ok());
     }
 }

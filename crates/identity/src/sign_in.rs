@@ -79,7 +79,7 @@ impl Identity {
         if let Attempt::Refused { next_at } = counted {
             return Err(throttled(next_at, request.now));
         }
-        let turn = match self.passwords.turn().await {
+        let turn = match self.passwords.turn_of(&tries.origin).await {
             Ok(turn) => turn,
             Err(busy) => {
                 // A busy server counts no failure.

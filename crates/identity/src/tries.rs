@@ -22,6 +22,8 @@ pub(crate) struct Tries {
     pub own: Vec<Bucket>,
     /// Those of the network: a success takes back its own try.
     pub shared: Vec<Bucket>,
+    /// Where the caller comes from: a network, or a device that is known.
+    pub origin: String,
 }
 
 impl Tries {
@@ -40,13 +42,13 @@ pub(crate) fn account_key(email: &str) -> String {
 pub(crate) fn of_sign_in(account: &str, address: Option<&str>, device: Option<&str>) -> Tries {
     if let Some(device) = device {
         let own = Bucket { key: format!("{account}/device/{device}"), pace: Pace::Doubling };
-        return Tries { own: vec![own], shared: Vec::new() };
+        return Tries { own: vec![own], shared: Vec::new(), origin: format!("device/{device}") };
     }
     let network = heddle_usecase::sha256_hex(network(address.unwrap_or_default()).as_bytes());
     let pair = Bucket { key: format!("{account}/network/{network}"), pace: Pace::Doubling };
     let whole = Bucket { key: account.to_owned(), pace: OF_ACCOUNT };
     let shared = Bucket { key: format!("network/{network}"), pace: OF_NETWORK };
-    Tries { own: vec![pair, whole], shared: vec![shared] }
+    Tries { own: vec![pair, whole], shared: vec![shared], origin: format!("network/{network}") }
 }
 
 /// Bucket of the tries of a present password within a session.

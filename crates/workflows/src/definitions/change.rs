@@ -8,7 +8,7 @@ use heddle_policy::capability::{WorkflowCreate, WorkflowDelete, WorkflowUpdate};
 use heddle_policy::{Authorized, AuthorizedKind, RequestContext};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_usecase::{Problems, length, slug};
+use heddle_usecase::{Problems, has_hidden, length, slug};
 
 use super::{Definitions, claims};
 use crate::ports::{Deleted, WorkflowWrite};
@@ -64,7 +64,7 @@ impl Definitions {
     ) -> Result<WorkflowView, UseCaseError> {
         let mut problems = Problems::default();
         slug(&mut problems, "slug", &new.slug);
-        length(&mut problems, "displayName", &new.display_name, 1..=200);
+        title(&mut problems, &new.display_name);
         length(&mut problems, "description", &new.description, 0..=4_000);
         if let Some(folder) = new.folder_id.value() {
             length(&mut problems, "folderId", folder, 1..=200);
@@ -228,7 +228,7 @@ fn apply_patch(workflow: &mut Workflow, patch: WorkflowPatch) -> Result<(), UseC
         workflow.slug = wanted;
     }
     if let Some(name) = patch.display_name {
-        length(&mut problems, "displayName", &name, 1..=200);
+        title(&mut problems, &name);
         workflow.display_name = name;
     }
     if let Some(description) = patch.description {
@@ -262,5 +262,15 @@ fn slug_taken(error: StoreError, slug: &str) -> UseCaseError {
             format!("Another workflow has the slug `{slug}`."),
         )]),
         other => other.into(),
+    }
+}
+
+/// Checks the name of a workflow: 1 to 200 characters, none of which nobody sees. Lines may end in it, as names in
+/// models have it.
+fn title(problems: &mut Problems, name: &str) {
+    length(problems, "displayName", name, 1..=200);
+    if has_hidden(&name.replace(['\n', '\r', '\t'], " ")) {
+        let message = "None that turn the direction of writing or can't be seen.";
+        problems.add("displayName", "wrongFormat", message);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Tries {
     pub own: Vec<Bucket>,
     /// Those of the network: a success takes back its own try.
     pub shared: Vec<Bucket>,
-    /// Where the caller comes from: a network, or a device that is known.
+    /// Origin of the caller: a network, or a device that is known.
     pub origin: String,
 }
 

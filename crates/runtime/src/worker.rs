@@ -91,13 +91,19 @@ impl Worker {
     /// What the firing met.
     pub async fn advance_clock(&self, target: Timestamp) -> Result<Timestamp, UseCaseError> {
         self.settle().await?;
-        while let Some(due) = self.background.next_due(DUE).await?.filter(|due| *due <= target) {
+        while let Some(due) = self.next_by(target).await? {
             self.clock.move_to(due);
             self.settle().await?;
         }
         self.clock.move_to(target);
         self.settle().await?;
         Ok(self.clock.now())
+    }
+
+    /// The next instant at which a timer is due, if it is by then.
+    async fn next_by(&self, target: Timestamp) -> Result<Option<Timestamp>, UseCaseError> {
+        let next = self.background.next_due(DUE, self.clock.now()).await?;
+        Ok(next.filter(|due| *due <= target))
     }
 
     async fn settle(&self) -> Result<(), UseCaseError> {
@@ -158,9 +164,8 @@ impl Worker {
 
     /// Waits until something is told or due.
     async fn wait(&self, queues: &[Queue], looked_at: Timestamp, what: &str) {
-        let next = match self.background.next_due(queues).await {
-            // What was due as it was looked at, and not found, is found by nobody.
-            Ok(next) => next.filter(|due| *due > looked_at),
+        let next = match self.background.next_due(queues, looked_at).await {
+            Ok(next) => next,
             Err(error) => return rest(what, &error).await,
         };
         let until =

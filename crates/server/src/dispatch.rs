@@ -45,6 +45,6 @@ pub(crate) async fn dispatch(
 fn unplaced(error: ComputeError) -> Failure {
     match error {
         ComputeError::Full => Failure::queue_full(QUEUE_LIMIT),
-        ComputeError::Panicked => Failure::internal(error.to_string()),
+        ComputeError::Stopped | ComputeError::Panicked => Failure::internal(error.to_string()),
     }
 }

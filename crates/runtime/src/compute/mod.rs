@@ -65,6 +65,9 @@ pub enum ComputeError {
     /// Too much of the organisation waits already.
     #[error("the organisation's queue is full")]
     Full,
+    /// The pool has ended.
+    #[error("the threads that compute have ended")]
+    Stopped,
     /// A panic ended it.
     #[error("a computation panicked")]
     Panicked,
@@ -74,7 +77,7 @@ impl From<ComputeError> for UseCaseError {
     fn from(error: ComputeError) -> Self {
         match error {
             ComputeError::Full => Self::QueueFull { limit: QUEUE_LIMIT },
-            ComputeError::Panicked => Self::Internal(error.to_string()),
+            ComputeError::Stopped | ComputeError::Panicked => Self::Internal(error.to_string()),
         }
     }
 }
@@ -83,7 +86,7 @@ impl From<ComputeError> for UseCaseError {
 /// go to its end.
 #[derive(Debug)]
 pub struct Job<T> {
-    task: Option<async_task::Task<Result<T, ComputeError>>>,
+    task: Option<async_task::FallibleTask<Result<T, ComputeError>>>,
     to_the_end: bool,
 }
 
@@ -101,8 +104,9 @@ impl<T> Future for Job<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.task {
-            Some(task) => task.poll_unpin(context),
-            None => Poll::Ready(Err(ComputeError::Panicked)),
+            // A pool that has ended does nothing any more: its work is over without a result.
+            Some(task) => task.poll_unpin(context).map(|done| done.unwrap_or(Err(ComputeError::Stopped))),
+            None => Poll::Ready(Err(ComputeError::Stopped)),
         }
     }
 }
@@ -177,7 +181,7 @@ impl ComputePool {
         let shared = Arc::clone(&self.shared);
         let (runnable, task) = async_task::spawn(work, move |runnable| shared.push(lane, runnable));
         runnable.schedule();
-        Job { task: Some(task), to_the_end: false }
+        Job { task: Some(task.fallible()), to_the_end: false }
     }
 }
 
@@ -323,6 +327,24 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert_eq!(done.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn what_waits_when_the_pool_ends_is_told_so() {
+        let pool = pool(8);
+        let (go_on, wait) = mpsc::channel::<()>();
+        let (started, starts) = mpsc::channel();
+        let long = async move {
+            started.send(()).unwrap();
+            wait.recv().is_ok()
+        };
+        let running = pool.spawn(Some(tenant(1)), long).unwrap();
+        starts.recv().unwrap();
+        let queued = pool.spawn(Some(tenant(1)), async { 1 }).unwrap();
+        drop(pool);
+        assert_eq!(queued.await, Err(ComputeError::Stopped));
+        go_on.send(()).unwrap();
+        assert_eq!(running.await, Ok(true));
     }
 
     #[tokio::test]

@@ -58,8 +58,8 @@ impl WorkStore for SqlWorkStore {
         Ok(found)
     }
 
-    async fn next_due(&self, queue: Queue, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        pending::next_due(&self.db, queue, now).await
+    async fn next_due(&self, queue: Queue, after: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        pending::next_due(&self.db, queue, after).await
     }
 
     async fn find(&self, key: &WorkKey) -> Result<Option<PendingWork>, StoreError> {

@@ -78,6 +78,12 @@ fn kept_work(row: InboxDbRow) -> Result<PendingWork, Error> {
     Ok(PendingWork { work: Work::Kept(row.record()?), tries })
 }
 
+/// Work of the rows that can be read. One that can't be stays where it is, is told, and stops none behind it.
+fn readable<R>(rows: Vec<R>, work: impl Fn(R) -> Result<PendingWork, Error>) -> Vec<PendingWork> {
+    let told = |error: Error| tracing::error!(%error, "a row of background work can't be read, and is left");
+    rows.into_iter().filter_map(|row| work(row).map_err(told).ok()).collect()
+}
+
 async fn thrown(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<Vec<PendingWork>, StoreError> {
     read!(db, |conn| {
         let mut query = outbox::table
@@ -90,7 +96,7 @@ async fn thrown(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<V
             query = query.filter(outbox::organization_id.eq(of));
         }
         let rows: Vec<OutgoingDbRow> = query.load(conn).await?;
-        rows.into_iter().map(thrown_work).collect()
+        Ok(readable(rows, thrown_work))
     })
 }
 
@@ -129,7 +135,7 @@ async fn starts(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<V
             query = query.filter(start_bindings::organization_id.eq(of));
         }
         let rows: Vec<BindingDbRow> = query.load(conn).await?;
-        rows.into_iter().map(start_work).collect()
+        Ok(readable(rows, start_work))
     })
 }
 
@@ -152,31 +158,37 @@ async fn kept(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<Vec
             query = query.filter(case_events::organization_id.eq(of));
         }
         let rows: Vec<InboxDbRow> = query.load(conn).await?;
-        rows.into_iter().map(kept_work).collect()
+        Ok(readable(rows, kept_work))
     })
 }
 
-/// The earliest instant at which something of a queue may be tried.
-pub(crate) async fn next_due(db: &Db, queue: Queue, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+/// The earliest instant after `after` at which something of a queue may be tried.
+pub(crate) async fn next_due(
+    db: &Db,
+    queue: Queue,
+    after: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
     let found: Option<At> = read!(db, |conn| {
         Ok(match queue {
             Queue::Outbox => {
-                let first = outbox::table.order((outbox::not_before, outbox::id));
+                let first = outbox::table.filter(outbox::not_before.gt(At(after)));
+                let first = first.order((outbox::not_before, outbox::id));
                 first.select(outbox::not_before).first(conn).await.optional()?
             }
             Queue::Timers => {
-                let first = run_timers::table.order(run_timers::due_at);
+                let first =
+                    run_timers::table.filter(run_timers::due_at.gt(At(after))).order(run_timers::due_at);
                 first.select(run_timers::due_at).first(conn).await.optional()?
             }
             Queue::Starts => {
-                let set = start_bindings::table.filter(start_bindings::next_due_at.is_not_null());
+                let set = start_bindings::table.filter(start_bindings::next_due_at.gt(At(after)));
                 let first = set.order(start_bindings::next_due_at);
                 first.select(start_bindings::next_due_at.assume_not_null()).first(conn).await.optional()?
             }
             Queue::Kept => {
                 let tried = case_events::table
                     .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)))
-                    .filter(case_events::retry_at.gt(At(now)));
+                    .filter(case_events::retry_at.gt(At(after)));
                 let first = tried.order(case_events::retry_at);
                 first.select(case_events::retry_at.assume_not_null()).first(conn).await.optional()?
             }

@@ -75,6 +75,27 @@ async fn one_of_each(db: &Db) -> (Workflow, Vec<(Queue, Work)>) {
 }
 
 #[tokio::test]
+async fn a_row_that_cannot_be_read_stops_none_behind_it_and_hides_nothing_that_is_due() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (_, sent) = throwing(&runs, &flow, 2).await;
+        execute(&db, "UPDATE outbox SET payload = substr(payload, 2)").await;
+        let work = SqlWorkStore::new(db.clone());
+        let (_, whole) = throwing(&runs, &flow, 1).await;
+        let found = pending(&db, Queue::Outbox, 9, 9).await;
+        assert_eq!(
+            found.into_iter().map(|one| one.work).collect::<Vec<_>>(),
+            [Work::Thrown(whole[0].clone())]
+        );
+        work.record(vec![later(&Work::Thrown(whole[0].clone()), 5)]).await.unwrap();
+        // Two that were due long before are there still.
+        assert_eq!(work.next_due(Queue::Outbox, at(1)).await.unwrap(), Some(at(5)));
+        assert_eq!(count(&db, "outbox").await, sent.len() as i64 + 1);
+    });
+}
+
+#[tokio::test]
 async fn what_failed_waits_for_its_time_and_keeps_its_tries() {
     on_both!(|db| {
         let work = SqlWorkStore::new(db.clone());

@@ -75,7 +75,10 @@ impl Background {
         for mark in self.ports.work.left_behind(self.node, now.plus_seconds(-GIVEN_UP)).await? {
             if mark.single {
                 for piece in mark.pieces {
-                    self.crashed(piece, now).await?;
+                    // One that can't be read is left as it is, and keeps nothing else from its recovery.
+                    if let Err(error) = self.crashed(piece, now).await {
+                        tracing::error!(%error, "a crash is not counted");
+                    }
                 }
             } else {
                 let mut careful = self.careful.lock();
@@ -106,15 +109,18 @@ impl Background {
         }
     }
 
-    /// The earliest instant from which work of these queues may be tried.
+    /// The earliest instant after another from which work of these queues may be tried.
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn next_due(&self, queues: &[Queue]) -> Result<Option<Timestamp>, UseCaseError> {
-        let now = self.ports.clock.now();
+    pub async fn next_due(
+        &self,
+        queues: &[Queue],
+        after: Timestamp,
+    ) -> Result<Option<Timestamp>, UseCaseError> {
         let mut next: Option<Timestamp> = None;
         for queue in queues {
-            let due = self.ports.work.next_due(*queue, now).await?;
+            let due = self.ports.work.next_due(*queue, after).await?;
             next = next.into_iter().chain(due).min();
         }
         Ok(next)

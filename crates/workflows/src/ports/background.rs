@@ -75,8 +75,9 @@ pub trait WorkStore: Send + Sync {
     /// organisations share it, and what it costs does not grow with what one of them has waiting.
     async fn pending(&self, queue: Queue, now: Timestamp, turn: Turn)
     -> Result<Vec<PendingWork>, StoreError>;
-    /// The earliest instant from which work of a queue may be tried; of kept events only one after `now`.
-    async fn next_due(&self, queue: Queue, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+    /// The earliest instant after another from which work of a queue may be tried: what was due before and was not
+    /// found is found by nobody, and hides nothing behind it.
+    async fn next_due(&self, queue: Queue, after: Timestamp) -> Result<Option<Timestamp>, StoreError>;
     /// A piece of work, if its row is still there.
     async fn find(&self, key: &WorkKey) -> Result<Option<PendingWork>, StoreError>;
     /// Removes the row of a piece of work that nothing is left of.

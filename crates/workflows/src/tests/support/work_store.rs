@@ -93,8 +93,8 @@ impl WorkStore for Memory {
         Ok(ready)
     }
 
-    async fn next_due(&self, queue: Queue, _: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        Ok(self.0.lock().ready(queue).first().map(|(at, _)| *at))
+    async fn next_due(&self, queue: Queue, after: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.0.lock().ready(queue).into_iter().map(|(at, _)| at).filter(|at| *at > after).min())
     }
 
     async fn find(&self, key: &WorkKey) -> Result<Option<PendingWork>, StoreError> {

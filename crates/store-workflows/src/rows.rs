@@ -1,6 +1,6 @@
 //! Rows as the tables have them, and their conversions to and from records.
 
-use heddle_kernel::{Revision, RunId, TenantId};
+use heddle_kernel::{Revision, RunId, TenantId, Timestamp};
 use heddle_store::document::{decode, decode_sized, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
@@ -19,6 +19,9 @@ use crate::words::{InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskState
 
 /// The workflow of what belongs to none.
 const NOWHERE: Id = Id(Uuid::nil());
+
+/// Place in the work list of a task that is never due: behind all others.
+pub(crate) const NEVER_DUE: At = At(Timestamp::from_micros(253_402_300_799_000_000));
 
 /// A sequence number as the database has it.
 pub(crate) fn sequence(number: u64) -> i64 {
@@ -42,7 +45,10 @@ pub(crate) const fn tries(attempts: i32, crashes: i32) -> Tries {
 
 impl RunDbRow {
     pub(crate) fn of(run: Run) -> Result<Self, Error> {
+        let snapshot = encode(&run.snapshot)?;
+        let stored = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
         Ok(Self {
+            bytes: sequence(stored.saturating_add(run.snapshot.event_bytes())),
             organization_id: run.tenant.into(),
             id: run.id.into(),
             workflow_id: run.workflow.into(),
@@ -54,7 +60,7 @@ impl RunDbRow {
             correlation_key: run.correlation_key,
             trigger: encode(&run.trigger)?,
             input: encode(&run.input)?,
-            snapshot: encode(&run.snapshot)?,
+            snapshot,
             last_sequence: sequence(run.last_sequence),
             revision: run.revision.0,
             created_at: run.created_at.into(),
@@ -171,6 +177,7 @@ impl TaskDbRow {
             assignee: task.assignee,
             candidate_users: encode(&task.candidate_users)?,
             candidate_groups: encode(&task.candidate_groups)?,
+            due_order: task.due_at.map_or(NEVER_DUE, At),
             due_at: task.due_at.map(At),
             priority: task.priority,
             form: task.form.as_ref().map(encode).transpose()?,
@@ -231,6 +238,7 @@ impl InboxDbRow {
             crashes: 0,
             retry_at: None,
             hops: i32::try_from(event.hops).unwrap_or(i32::MAX),
+            awaited: false,
         })
     }
 

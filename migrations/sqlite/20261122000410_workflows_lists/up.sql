@@ -51,7 +51,7 @@ DROP INDEX case_events_kept;
 CREATE INDEX case_events_kept ON case_events (organization_id, event_type, correlation_key, received_at, id)
     WHERE state = 'buffered';
 CREATE INDEX case_events_awaited ON case_events (organization_id, received_at, id)
-    WHERE state = 'buffered' AND awaited = 1;
+    WHERE state = 'buffered' AND awaited;
 UPDATE case_events SET awaited = 1 WHERE state = 'buffered' AND EXISTS (
     SELECT 1 FROM run_subscriptions AS s
     WHERE s.organization_id = case_events.organization_id AND s.kind = 'message'

@@ -265,9 +265,8 @@ fn budgets(text: &str) -> Result<Budget> {
 fn quotas(text: &str) -> Result<Quotas> {
     let mut quotas = Quotas::DEFAULT;
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let changed = part
-            .split_once('=')
-            .and_then(|(name, most)| quotas.with(name.trim(), most.trim().parse().ok()?));
+        let changed =
+            part.split_once('=').and_then(|(name, most)| quotas.with(name.trim(), most.trim().parse().ok()?));
         let Some(changed) = changed else {
             let names: Vec<&str> = quotas.named().into_iter().map(|quota| quota.name).collect();
             bail!("`{part}` is no quota; `name=number` is needed, with one of {}", names.join(", "));

@@ -189,8 +189,7 @@ fn compose(
         Arc::new(LicensedQuotas { configured: config.quotas, identity: Arc::clone(&identity) });
     let workflows = SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas));
     let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
-    let store: Arc<dyn RunStore> =
-        Arc::new(SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)));
+    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)));
     let rates = Limits::per_second(config.starts_per_second, config.messages_per_second)
         .within(Arc::new(LicensedRates(Arc::clone(&identity))));
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);

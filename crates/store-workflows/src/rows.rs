@@ -189,7 +189,17 @@ impl TaskDbRow {
     }
 
     pub(crate) fn record(self) -> Result<HumanTask, Error> {
-        Ok(HumanTask {
+        Ok(self.record_sized()?.0)
+    }
+
+    /// The task, and the bytes that its documents take unpacked.
+    pub(crate) fn record_sized(self) -> Result<(HumanTask, i64), Error> {
+        let (candidate_users, users) = decode_sized(&self.candidate_users)?;
+        let (candidate_groups, groups) = decode_sized(&self.candidate_groups)?;
+        let (outcomes, offered) = decode_sized(&self.outcomes)?;
+        let (form, fields) = self.form.as_deref().map(decode_sized).transpose()?.unzip();
+        let bytes = users + groups + offered + fields.unwrap_or(0);
+        let task = HumanTask {
             tenant: self.organization_id.into(),
             id: self.id.into(),
             run: self.run_id.into(),
@@ -199,16 +209,17 @@ impl TaskDbRow {
             name: self.name,
             state: self.state.0,
             assignee: self.assignee,
-            candidate_users: decode(&self.candidate_users)?,
-            candidate_groups: decode(&self.candidate_groups)?,
+            candidate_users,
+            candidate_groups,
             due_at: self.due_at.map(Into::into),
             priority: self.priority,
-            form: self.form.as_deref().map(decode).transpose()?,
-            outcomes: decode(&self.outcomes)?,
+            form,
+            outcomes,
             created_at: self.created_at.into(),
             ended_at: self.ended_at.map(Into::into),
             completed_by: self.completed_by.map(Into::into),
-        })
+        };
+        Ok((task, i64::try_from(bytes).unwrap_or(i64::MAX)))
     }
 }
 

@@ -14,6 +14,8 @@ ALTER TABLE human_tasks ADD COLUMN due_order INTEGER NOT NULL DEFAULT 2534023007
 UPDATE human_tasks SET due_order = due_at WHERE due_at IS NOT NULL;
 DROP INDEX human_tasks_by_state;
 CREATE INDEX human_tasks_by_state ON human_tasks (organization_id, state, due_order, created_at, id);
+DROP INDEX human_tasks_by_run;
+CREATE INDEX human_tasks_by_run ON human_tasks (organization_id, run_id, state, due_order, created_at, id);
 CREATE INDEX human_tasks_by_workflow
     ON human_tasks (organization_id, workflow_id, state, due_order, created_at, id);
 CREATE INDEX human_tasks_by_assignee

@@ -8,6 +8,7 @@ mod purge;
 pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
+mod work_list;
 
 use std::sync::Arc;
 

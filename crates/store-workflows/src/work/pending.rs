@@ -194,9 +194,7 @@ pub(crate) async fn next_due(
                 first.select(start_bindings::next_due_at.assume_not_null()).first(conn).await.optional()?
             }
             Queue::Kept => {
-                let tried = case_events::table
-                    .filter(is_kept())
-                    .filter(case_events::retry_at.gt(At(after)));
+                let tried = case_events::table.filter(is_kept()).filter(case_events::retry_at.gt(At(after)));
                 let first = tried.order(case_events::retry_at);
                 first.select(case_events::retry_at.assume_not_null()).first(conn).await.optional()?
             }

@@ -3,7 +3,9 @@ DROP INDEX runs_by_state;
 CREATE INDEX runs_by_state ON runs (organization_id, workflow_id, state, created_at, id);
 CREATE INDEX runs_by_version ON runs (organization_id, workflow_id, version, created_at, id);
 CREATE INDEX runs_with_incident ON runs (organization_id, workflow_id, created_at, id) WHERE has_incident;
--- Those that a node or an instant of waiting is asked of
+CREATE INDEX runs_with_incident_by_state ON runs (organization_id, workflow_id, state, created_at, id)
+    WHERE has_incident;
+-- Those of which it is asked at which node they stand
 CREATE INDEX runs_active ON runs (organization_id, workflow_id, created_at, id) WHERE ended_at IS NULL;
 DROP INDEX runs_by_correlation;
 CREATE INDEX runs_by_correlation ON runs (organization_id, workflow_id, correlation_key, created_at, id)
@@ -61,7 +63,8 @@ ALTER TABLE case_events ALTER COLUMN awaited DROP DEFAULT;
 DROP INDEX case_events_kept;
 CREATE INDEX case_events_kept ON case_events (organization_id, event_type, correlation_key, received_at, id)
     WHERE state = 'buffered';
-CREATE INDEX case_events_awaited ON case_events (organization_id, received_at, id)
+CREATE INDEX case_events_awaited ON case_events (received_at, id) WHERE state = 'buffered' AND awaited;
+CREATE INDEX case_events_awaited_by_organization ON case_events (organization_id, received_at, id)
     WHERE state = 'buffered' AND awaited;
 UPDATE case_events SET awaited = TRUE WHERE state = 'buffered' AND EXISTS (
     SELECT 1 FROM run_subscriptions AS s

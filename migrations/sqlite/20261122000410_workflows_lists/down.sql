@@ -1,6 +1,7 @@
 DROP TRIGGER case_events_await_again;
 DROP TRIGGER case_events_await;
 DROP TRIGGER run_subscriptions_await;
+DROP INDEX case_events_awaited_by_organization;
 DROP INDEX case_events_awaited;
 DROP INDEX case_events_kept;
 ALTER TABLE case_events DROP COLUMN awaited;
@@ -22,6 +23,7 @@ CREATE INDEX human_tasks_by_state ON human_tasks (organization_id, state, due_at
 DROP INDEX runs_by_correlation;
 CREATE INDEX runs_by_correlation ON runs (organization_id, correlation_key) WHERE correlation_key IS NOT NULL;
 DROP INDEX runs_active;
+DROP INDEX runs_with_incident_by_state;
 DROP INDEX runs_with_incident;
 DROP INDEX runs_by_version;
 DROP INDEX runs_by_state;

@@ -61,6 +61,8 @@ impl Dialect {
         let Self { at, due, never, .. } = self;
         let (run, task) = ((self.id)('r'), (self.id)('t'));
         let turn = format!("(i / {templates}) % 10");
+        // Whom a task is for depends neither on its workflow nor on its state.
+        let mixed = format!("((i * 31 + i / {templates} * 17) % 1009)");
         let due = format!("CASE WHEN i % 3 = 0 THEN {due} END");
         let insert = |table: &str, columns: &str, values: &str, source: &str| {
             format!(
@@ -91,10 +93,10 @@ impl Dialect {
             "fill_events",
         );
         let user = format!(
-            "CASE WHEN i / 10 % 10 = 0 THEN '{}' ELSE 'user-' || CAST(i / 10 % 10 AS text) END",
+            "CASE WHEN {mixed} / 10 % 10 = 0 THEN '{}' ELSE 'user-' || CAST({mixed} / 10 % 10 AS text) END",
             user.replace('\'', "''")
         );
-        let assignee = format!("CASE WHEN i % 10 = 1 THEN {user} END");
+        let assignee = format!("CASE WHEN {mixed} % 10 = 1 THEN {user} END");
         let task_state =
             format!("CASE WHEN {turn} < 6 THEN 'open' WHEN {turn} < 9 THEN 'completed' ELSE 'cancelled' END");
         let tasks = insert(
@@ -109,15 +111,19 @@ impl Dialect {
             ),
             "fill_tasks",
         );
-        let kind = "CASE WHEN i % 10 = 2 THEN 'everyone' WHEN i % 10 = 3 THEN 'user' ELSE 'group' END";
-        let name = format!(
-            "CASE WHEN i % 10 = 2 THEN '' WHEN i % 10 = 3 THEN {user} ELSE 'group-' || CAST(i % 50 AS text) END"
+        let kind = format!(
+            "CASE WHEN {mixed} % 10 = 2 THEN 'everyone' WHEN {mixed} % 10 = 3 THEN 'user' ELSE 'group' END"
         );
-        let standing = format!("CASE WHEN i % 10 = 1 THEN 'assigned' ELSE {task_state} END");
+        let name = format!(
+            "CASE WHEN {mixed} % 10 = 2 THEN '' WHEN {mixed} % 10 = 3 THEN {user} ELSE 'group-' || CAST({mixed} % 50 AS text) END"
+        );
+        let standing = format!("CASE WHEN {mixed} % 10 = 1 THEN 'assigned' ELSE {task_state} END");
         let candidates = insert(
             "human_task_candidates",
-            "organization_id, task_id, kind, name, standing, due_order, created_at",
-            &format!("organization_id, {task}, {kind}, {name}, {standing}, coalesce({due}, {never}), {at}"),
+            "organization_id, task_id, kind, name, workflow_id, standing, due_order, created_at",
+            &format!(
+                "organization_id, {task}, {kind}, {name}, workflow_id, {standing}, coalesce({due}, {never}), {at}"
+            ),
             "fill_tasks",
         );
         vec![runs, events, tasks, candidates]

@@ -219,6 +219,7 @@ row! {
         key  task_id: [DbUuid] Id,
         key  kind: [Text] CandidateWord,
         key  name: [Text] String,
+        once workflow_id: [DbUuid] Id,
         alone standing: [Text] StandingWord,
         once due_order: [DbInstant] At,
         once created_at: [DbInstant] At,

@@ -10,11 +10,13 @@ CREATE INDEX case_events_kept ON case_events (organization_id, event_type, corre
 DROP INDEX dead_letters_by_kind;
 DROP TRIGGER human_tasks_standing ON human_tasks;
 DROP FUNCTION human_tasks_stand();
+DROP INDEX human_task_candidates_by_workflow;
 DROP INDEX human_task_candidates_by_name;
 DELETE FROM human_task_candidates WHERE kind = 'everyone';
 ALTER TABLE human_task_candidates DROP COLUMN created_at;
 ALTER TABLE human_task_candidates DROP COLUMN due_order;
 ALTER TABLE human_task_candidates DROP COLUMN standing;
+ALTER TABLE human_task_candidates DROP COLUMN workflow_id;
 DROP INDEX human_tasks_by_assignee;
 DROP INDEX human_tasks_by_workflow;
 DROP INDEX human_tasks_by_run;

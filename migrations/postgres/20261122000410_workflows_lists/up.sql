@@ -26,6 +26,8 @@ CREATE INDEX human_tasks_by_assignee
 
 -- Candidates in the order of the list: `standing` is the task's state, or `assigned` while it is somebody's. A task
 -- without candidates is for `everyone`
+ALTER TABLE human_task_candidates ADD COLUMN workflow_id uuid NOT NULL
+    DEFAULT '00000000-0000-0000-0000-000000000000';
 ALTER TABLE human_task_candidates ADD COLUMN standing text COLLATE "C" NOT NULL DEFAULT 'open';
 ALTER TABLE human_task_candidates ADD COLUMN due_order timestamptz NOT NULL DEFAULT '9999-12-31 23:59:59+00';
 ALTER TABLE human_task_candidates ADD COLUMN created_at timestamptz NOT NULL DEFAULT 'epoch';
@@ -36,14 +38,18 @@ WHERE NOT EXISTS (
 );
 UPDATE human_task_candidates AS c SET
     standing = CASE WHEN t.assignee IS NULL THEN t.state ELSE 'assigned' END,
+    workflow_id = t.workflow_id,
     due_order = t.due_order,
     created_at = t.created_at
 FROM human_tasks AS t WHERE t.organization_id = c.organization_id AND t.id = c.task_id;
+ALTER TABLE human_task_candidates ALTER COLUMN workflow_id DROP DEFAULT;
 ALTER TABLE human_task_candidates ALTER COLUMN standing DROP DEFAULT;
 ALTER TABLE human_task_candidates ALTER COLUMN due_order DROP DEFAULT;
 ALTER TABLE human_task_candidates ALTER COLUMN created_at DROP DEFAULT;
 CREATE INDEX human_task_candidates_by_name
     ON human_task_candidates (organization_id, kind, name, standing, due_order, created_at, task_id);
+CREATE INDEX human_task_candidates_by_workflow ON human_task_candidates
+    (organization_id, workflow_id, kind, name, standing, due_order, created_at, task_id);
 CREATE FUNCTION human_tasks_stand() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE human_task_candidates AS c SET standing = CASE WHEN n.assignee IS NULL THEN n.state ELSE 'assigned' END

@@ -25,6 +25,8 @@ CREATE INDEX human_tasks_by_assignee
 
 -- Candidates in the order of the list: `standing` is the task's state, or `assigned` while it is somebody's. A task
 -- without candidates is for `everyone`
+ALTER TABLE human_task_candidates ADD COLUMN workflow_id BLOB NOT NULL
+    DEFAULT x'00000000000000000000000000000000';
 ALTER TABLE human_task_candidates ADD COLUMN standing TEXT NOT NULL DEFAULT 'open';
 ALTER TABLE human_task_candidates ADD COLUMN due_order INTEGER NOT NULL DEFAULT 253402300799000000;
 ALTER TABLE human_task_candidates ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0;
@@ -35,11 +37,14 @@ WHERE NOT EXISTS (
 );
 UPDATE human_task_candidates AS c SET
     standing = iif(t.assignee IS NULL, t.state, 'assigned'),
+    workflow_id = t.workflow_id,
     due_order = t.due_order,
     created_at = t.created_at
 FROM human_tasks AS t WHERE t.organization_id = c.organization_id AND t.id = c.task_id;
 CREATE INDEX human_task_candidates_by_name
     ON human_task_candidates (organization_id, kind, name, standing, due_order, created_at, task_id);
+CREATE INDEX human_task_candidates_by_workflow ON human_task_candidates
+    (organization_id, workflow_id, kind, name, standing, due_order, created_at, task_id);
 CREATE TRIGGER human_tasks_stand AFTER UPDATE OF state, assignee ON human_tasks
 WHEN OLD.state <> NEW.state OR OLD.assignee IS NOT NEW.assignee
 BEGIN

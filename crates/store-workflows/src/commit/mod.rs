@@ -204,6 +204,7 @@ impl TaskRows {
                     task_id: row.id,
                     kind: CandidateWord(kind),
                     name,
+                    workflow_id: row.workflow_id,
                     standing,
                     due_order: row.due_order,
                     created_at: row.created_at,

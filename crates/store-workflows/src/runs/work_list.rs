@@ -230,6 +230,7 @@ impl Wanted<'_> {
                     out.words(" AND t.assignee = ").text(name);
                 }
                 out.words(" AND t.state = ").text(state.as_str());
+                self.of_workflow(out, "t.workflow_id");
                 ["t.due_order", "t.created_at", "t.id"]
             }
             Holder::Candidate(kind, name) => {
@@ -238,6 +239,7 @@ impl Wanted<'_> {
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.kind = ").text(kind.as_str()).words(" AND c.name = ").text(name);
                 out.words(" AND c.standing = ").text(Standing::of(state, false).as_str());
+                self.of_workflow(out, "c.workflow_id");
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
                 ["c.due_order", "c.created_at", "c.task_id"]
             }
@@ -247,19 +249,22 @@ impl Wanted<'_> {
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT {}", self.limit));
     }
 
+    /// The condition on the workflow, by the column that the stream's index has.
+    fn of_workflow(&self, out: &mut Statement, column: &str) {
+        if let Some(workflow) = self.filter.workflow {
+            out.words(&format!(" AND {column} = ")).id(workflow);
+        }
+    }
+
     /// Conditions that hold whichever stream it is.
     fn conditions(&self, out: &mut Statement, [due, created, id]: [&str; 3]) {
-        let TaskFilter { workflow, due_before, .. } = self.filter;
-        if let Some(workflow) = workflow {
-            out.words(" AND t.workflow_id = ").id(*workflow);
-        }
         if !self.reach.denied_runs.is_empty() {
             out.among("t.run_id NOT IN", &self.reach.denied_runs);
         }
         if !self.reach.denied_workflows.is_empty() {
             out.among("t.workflow_id NOT IN", &self.reach.denied_workflows);
         }
-        if let Some(before) = due_before {
+        if let Some(before) = &self.filter.due_before {
             out.words(&format!(" AND {due} < ")).at(At(*before).min(NEVER_DUE));
         }
         if let Some(from) = self.from {
@@ -304,6 +309,7 @@ impl Wanted<'_> {
             out.named("c.name", groups);
             out.words(")))");
         }
+        self.of_workflow(&mut out, "t.workflow_id");
         self.conditions(&mut out, ["t.due_order", "t.created_at", "t.id"]);
         out.words(&format!(" ORDER BY t.due_order, t.created_at, t.id LIMIT {}", self.limit));
         out

@@ -52,7 +52,7 @@ async fn plan(db: &Db, statement: &str) -> Vec<String> {
 }
 
 /// Tables that grow with what is run.
-const GROWING: [&str; 8] = [
+const GROWING: [&str; 9] = [
     "runs",
     "run_events",
     "run_timers",
@@ -61,12 +61,16 @@ const GROWING: [&str; 8] = [
     "human_task_candidates",
     "dead_letters",
     "case_events",
+    "outbox",
 ];
 
-/// Whether a step reads all of a growing table. What a run waits for is in an index that has nothing else.
-fn scans(step: &str) -> bool {
-    let named = |table: &&str| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "));
-    GROWING.iter().any(|table| named(&table)) && !step.contains("case_events_awaited")
+/// Whether a step reads all of a growing table, under its name or the short one of the work list. What a run waits for
+/// is in an index that has nothing else.
+fn scans(step: &str, steps: &[String]) -> bool {
+    let of = |name: &str| step == format!("SCAN {name}") || step.starts_with(&format!("SCAN {name} "));
+    let materialized = steps.iter().any(|step| step == "MATERIALIZE t");
+    let growing = GROWING.iter().any(|table| of(table)) || of("c") || (of("t") && !materialized);
+    (growing && !step.contains("case_events_awaited")) || step.contains("AUTOMATIC")
 }
 
 #[tokio::test]
@@ -88,7 +92,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
             for statement in recorded() {
                 let steps = plan(&db, &statement).await;
                 for step in &steps {
-                    assert!(!scans(step), "{}: {step}\n{statement}", $name);
+                    assert!(!scans(step, &steps), "{}: {step}\n{statement}", $name);
                     told.push_str(&format!("    {step}\n"));
                 }
                 let sorted = steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));

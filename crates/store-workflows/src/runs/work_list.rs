@@ -249,6 +249,8 @@ impl Wanted<'_> {
                 out.words(" AND c.standing = ").text(Standing::of(state, false).as_str());
                 self.of_workflow(out, "c.workflow_id");
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
+                // The task has the last word, should one that is opened and ended by one step stand here as open.
+                out.words(" AND t.assignee IS NULL AND t.state = ").text(state.as_str());
                 ["c.due_order", "c.created_at", "c.task_id"]
             }
         };

@@ -12,7 +12,7 @@ use heddle_store::{Db, Options, write_tx};
 /// Rows of one transaction.
 const CHUNK: u64 = 20_000;
 
-/// What the databases write differently.
+/// Words that the databases write differently.
 struct Dialect {
     /// An id that rises with the number `i`; the letter tells runs from tasks.
     id: fn(char) -> &'static str,
@@ -54,27 +54,53 @@ const POSTGRES: Dialect = Dialect {
     never: "timestamptz '9999-12-31 23:59:59+00'",
 };
 
+/// Numbers that are added: from one to another, in turn over so many templates.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    from: u64,
+    until: u64,
+    templates: u64,
+    user: &'a str,
+}
+
+impl Part<'_> {
+    /// State that the copy with the number `i` has: 0 to 5 wait, 6 to 8 are completed, 9 failed.
+    fn turn(self) -> String {
+        format!("(i / {}) % 10", self.templates)
+    }
+
+    /// A number for whom a task is, which depends neither on its workflow nor on its state.
+    fn mixed(self) -> String {
+        format!("((i * 31 + i / {} * 17) % 1009)", self.templates)
+    }
+}
+
 impl Dialect {
-    /// The statements that add the numbers from one to another.
-    fn statements(&self, from: u64, until: u64, templates: u64, user: &str) -> Vec<String> {
-        let numbers = self.numbers.replace("FROM_", &from.to_string()).replace("UNTIL", &until.to_string());
-        let Self { at, due, never, .. } = self;
-        let (run, task) = ((self.id)('r'), (self.id)('t'));
-        let turn = format!("(i / {templates}) % 10");
-        // Whom a task is for depends neither on its workflow nor on its state.
-        let mixed = format!("((i * 31 + i / {templates} * 17) % 1009)");
-        let due = format!("CASE WHEN i % 3 = 0 THEN {due} END");
-        let insert = |table: &str, columns: &str, values: &str, source: &str| {
-            format!(
-                "{numbers} INSERT INTO {table} ({columns}) SELECT {values} FROM n JOIN {source} ON place = i % {templates}"
-            )
+    /// The statement that adds rows to a table.
+    fn insert(&self, part: Part<'_>, table: &str, columns: &str, values: &str) -> String {
+        let from = self.numbers.replace("FROM_", &part.from.to_string());
+        let numbers = from.replace("UNTIL", &part.until.to_string());
+        let source = match table {
+            "runs" => "fill_runs",
+            "run_events" => "fill_events",
+            _ => "fill_tasks",
         };
+        let templates = part.templates;
+        format!(
+            "{numbers} INSERT INTO {table} ({columns}) SELECT {values} FROM n JOIN {source} ON place = i % {templates}"
+        )
+    }
+
+    /// The statements that add runs with their events.
+    fn runs(&self, part: Part<'_>) -> [String; 2] {
+        let (at, run, turn, templates) = (self.at, (self.id)('r'), part.turn(), part.templates);
         let states =
             format!("CASE WHEN {turn} < 6 THEN 'waiting' WHEN {turn} < 9 THEN 'completed' ELSE 'failed' END");
         let ended = format!("CASE WHEN {turn} >= 6 THEN {at} END");
         let waiting = format!("CASE WHEN {turn} < 6 THEN {at} END");
         let incident = format!("({turn} < 6 AND (i / {templates}) % 50 = 0)");
-        let runs = insert(
+        let runs = self.insert(
+            part,
             "runs",
             "organization_id, id, workflow_id, version, process_id, state, has_incident, business_key, \
              correlation_key, trigger, input, snapshot, last_sequence, revision, created_at, created_by, updated_at, \
@@ -84,32 +110,39 @@ impl Dialect {
                  'key-' || CAST(i / {templates} / 10 AS text), trigger, input, snapshot, last_sequence, revision, {at}, \
                  created_by, {at}, {ended}, {waiting}, bytes"
             ),
-            "fill_runs",
         );
-        let events = insert(
+        let events = self.insert(
+            part,
             "run_events",
             "organization_id, run_id, first_sequence, last_sequence, events",
             &format!("organization_id, {run}, first_sequence, last_sequence, events"),
-            "fill_events",
         );
+        [runs, events]
+    }
+
+    /// The statements that add the tasks of these runs with their candidates.
+    fn tasks(&self, part: Part<'_>) -> [String; 2] {
+        let Self { at, due, never, .. } = self;
+        let (run, task, turn, mixed) = ((self.id)('r'), (self.id)('t'), part.turn(), part.mixed());
+        let due = format!("CASE WHEN i % 3 = 0 THEN {due} END");
         let user = format!(
             "CASE WHEN {mixed} / 10 % 10 = 0 THEN '{}' ELSE 'user-' || CAST({mixed} / 10 % 10 AS text) END",
-            user.replace('\'', "''")
+            part.user.replace('\'', "''")
         );
         let assignee = format!("CASE WHEN {mixed} % 10 = 1 THEN {user} END");
-        let task_state =
+        let state =
             format!("CASE WHEN {turn} < 6 THEN 'open' WHEN {turn} < 9 THEN 'completed' ELSE 'cancelled' END");
-        let tasks = insert(
+        let tasks = self.insert(
+            part,
             "human_tasks",
             "organization_id, id, run_id, workflow_id, node_id, node_instance_id, name, state, assignee, \
              candidate_users, candidate_groups, due_at, priority, form, outcomes, created_at, ended_at, completed_by, \
              due_order",
             &format!(
-                "organization_id, {task}, {run}, workflow_id, node_id, node_instance_id, name, {task_state}, {assignee}, \
-                 candidate_users, candidate_groups, {due}, priority, form, outcomes, {at}, {ended}, NULL, \
-                 coalesce({due}, {never})"
+                "organization_id, {task}, {run}, workflow_id, node_id, node_instance_id, name, {state}, {assignee}, \
+                 candidate_users, candidate_groups, {due}, priority, form, outcomes, {at}, \
+                 CASE WHEN {turn} >= 6 THEN {at} END, NULL, coalesce({due}, {never})"
             ),
-            "fill_tasks",
         );
         let kind = format!(
             "CASE WHEN {mixed} % 10 = 2 THEN 'everyone' WHEN {mixed} % 10 = 3 THEN 'user' ELSE 'group' END"
@@ -117,16 +150,16 @@ impl Dialect {
         let name = format!(
             "CASE WHEN {mixed} % 10 = 2 THEN '' WHEN {mixed} % 10 = 3 THEN {user} ELSE 'group-' || CAST({mixed} % 50 AS text) END"
         );
-        let standing = format!("CASE WHEN {mixed} % 10 = 1 THEN 'assigned' ELSE {task_state} END");
-        let candidates = insert(
+        let standing = format!("CASE WHEN {mixed} % 10 = 1 THEN 'assigned' ELSE {state} END");
+        let candidates = self.insert(
+            part,
             "human_task_candidates",
             "organization_id, task_id, kind, name, workflow_id, standing, due_order, created_at",
             &format!(
                 "organization_id, {task}, {kind}, {name}, workflow_id, {standing}, coalesce({due}, {never}), {at}"
             ),
-            "fill_tasks",
         );
-        vec![runs, events, tasks, candidates]
+        [tasks, candidates]
     }
 }
 
@@ -170,7 +203,9 @@ async fn fill(address: &str, rows: u64, user: &str) -> Result<(), Box<dyn std::e
     let mut from = 0;
     while from < rows {
         let until = rows.min(from + CHUNK);
-        execute(&db, &dialect.statements(from, until, templates, user)).await?;
+        let part = Part { from, until, templates, user };
+        execute(&db, &dialect.runs(part)).await?;
+        execute(&db, &dialect.tasks(part)).await?;
         from = until;
     }
     let done = ["DROP TABLE fill_events", "DROP TABLE fill_tasks", "DROP TABLE fill_runs"];

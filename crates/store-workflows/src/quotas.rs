@@ -73,7 +73,7 @@ impl Guard {
         answers
     }
 
-    /// What is used, from memory where it can't matter.
+    /// Numbers in use, from memory where it can't matter.
     async fn present(
         &self,
         db: &Db,

@@ -3,7 +3,7 @@
 
 use heddle_usecase::StoreError;
 
-/// What an organisation may have stored. Beyond a quota nothing new is begun; what is there goes on and ends.
+/// Quotas of one organisation. Beyond a quota nothing new is begun; what is there goes on and ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quotas {
     /// Runs, ended ones included.
@@ -16,7 +16,7 @@ pub struct Quotas {
     pub dead_letters: u64,
 }
 
-/// What an organisation has stored, or would add.
+/// Numbers of an organisation: stored, or to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Used {
     /// Runs.

@@ -120,7 +120,7 @@ impl UnitRows {
         })
     }
 
-    /// What it adds to what is bounded by quotas. A step of a run that is there adds nothing: budgets bound it.
+    /// Numbers that it adds to what quotas bound. A step of a run that is there adds nothing: budgets bound it.
     fn adds(&self) -> Used {
         let bytes = |stored: &[u8]| u64::try_from(stored.len()).unwrap_or(u64::MAX);
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);

@@ -141,7 +141,7 @@ impl Statement {
     }
 }
 
-/// Holder of a stream: whose tasks stand in it.
+/// Holder of the tasks of a stream.
 #[derive(Debug, Clone)]
 enum Holder {
     All,
@@ -189,7 +189,7 @@ impl Wanted<'_> {
         streams.chunks(STREAMS).map(|streams| self.merged(streams)).collect()
     }
 
-    /// Whose tasks are wanted.
+    /// Holders of the tasks that are wanted.
     fn holders(&self) -> Vec<Holder> {
         let TaskFilter { assignee, candidate, .. } = self.filter;
         match (assignee, candidate) {

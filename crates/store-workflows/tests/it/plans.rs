@@ -1,4 +1,4 @@
-//! How SQLite finds what lists and reads ask for: by an index in their order, whatever is stored. Without statistics its
+//! Plans by which SQLite finds what lists and reads ask for: by an index in their order, whatever is stored. Without statistics its
 //! plans don't depend on the rows.
 
 use std::sync::{Mutex, PoisonError};

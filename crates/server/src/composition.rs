@@ -16,10 +16,8 @@ use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
-use heddle_workflows::limits::{Limits, RateSource};
 use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{Committer, RunStore, SourceQuota, WorkflowStore};
-use heddle_workflows::quotas::{QuotaSource, Quotas};
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -31,7 +29,7 @@ use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
-use crate::stores;
+use crate::{licensed, stores};
 
 /// A composed service with its background running.
 pub struct Composition {
@@ -57,28 +55,6 @@ struct LicencePermit(Arc<Identity>);
 impl Permit for LicencePermit {
     fn may_work(&self) -> bool {
         self.0.licence_state().restriction().is_none()
-    }
-}
-
-/// The configured quotas, or the lower ones that the licence in force names.
-struct LicensedQuotas {
-    configured: Quotas,
-    identity: Arc<Identity>,
-}
-
-impl QuotaSource for LicensedQuotas {
-    fn quotas(&self) -> Quotas {
-        let licence = self.identity.licence_state();
-        self.configured.at_most(|name| licence.limit(name))
-    }
-}
-
-/// The configured rates, or the lower ones that the licence in force names.
-struct LicensedRates(Arc<Identity>);
-
-impl RateSource for LicensedRates {
-    fn licensed(&self, name: &str) -> Option<u64> {
-        self.0.licence_state().limit(name)
     }
 }
 
@@ -185,13 +161,10 @@ fn compose(
     stop: watch::Receiver<bool>,
 ) -> Arc<App> {
     let shared = db.postgres().is_some();
-    let quotas: Arc<dyn QuotaSource> =
-        Arc::new(LicensedQuotas { configured: config.quotas, identity: Arc::clone(&identity) });
+    let quotas = licensed::quotas(&config, &identity);
     let workflows = SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas));
     let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
     let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)));
-    let rates = Limits::per_second(config.starts_per_second, config.messages_per_second)
-        .within(Arc::new(LicensedRates(Arc::clone(&identity))));
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let threads: Arc<dyn Compute> = compute.clone();
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
@@ -202,7 +175,7 @@ fn compose(
     let ports = RunPorts {
         runs: Arc::clone(&store),
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(quotas)),
-        limits: Arc::new(rates),
+        limits: licensed::rates(&config, &identity),
         committer,
         hub: hub.clone(),
         workflows: Arc::clone(&workflows),

@@ -21,6 +21,7 @@ mod handlers;
 mod http;
 mod identity;
 mod incoming;
+mod licensed;
 mod modes;
 mod node;
 pub mod operator;

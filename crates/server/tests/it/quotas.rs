@@ -35,9 +35,7 @@ async fn a_full_organisation_begins_nothing_more_and_ends_what_is_there() {
         let admin = app.admin.clone();
         let flow = admin.publish_bpmn("flow", &models::task()).await;
         let listening = admin.publish("listening", started_by_message()).await;
-        let event = |key: &str| {
-            json!({ "correlationKey": "c", "eventType": "begin", "idempotencyKey": key, "payload": {} })
-        };
+        let event = |key: &str| json!({ "correlationKey": "c", "eventType": "begin", "idempotencyKey": key, "payload": {} });
         let _ = admin.post("/api/case-events", event("k1")).await.expect(202);
         let first = admin.run(&flow, json!({})).await["id"].as_str().unwrap().to_owned();
         let second = admin.run(&flow, json!({})).await["id"].as_str().unwrap().to_owned();

@@ -287,6 +287,12 @@ impl State {
         Self::default()
     }
 
+    /// Estimated bytes of all events of the run so far.
+    #[must_use]
+    pub const fn event_bytes(&self) -> u64 {
+        self.stored
+    }
+
     pub(crate) fn place(&self, id: LocalId) -> Option<usize> {
         // Instances are appended with rising ids.
         self.active.binary_search_by_key(&id, |active| active.id).ok()

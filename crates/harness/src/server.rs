@@ -199,6 +199,12 @@ impl Server {
         self.folder.path().join("data")
     }
 
+    /// Address of its database, for programs that open it while the server is stopped.
+    pub fn database(&self) -> String {
+        let file = || format!("sqlite:{}", self.data_dir().join("heddle.db").display());
+        self.database.clone().unwrap_or_else(file)
+    }
+
     /// Ends it as a power cut would.
     pub async fn kill(&mut self) -> Result<()> {
         if let Some(mut child) = self.child.take() {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use heddle_server::{Budget, Config, Durability};
+use heddle_server::{Budget, Config, Durability, Quotas};
 
 /// Source of a value, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -231,6 +231,20 @@ const KEYS: &[Key] = &[
             other.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
         },
     },
+    Key {
+        name: "quotas",
+        help: "Quotas of what one organisation has stored that differ from the defaults, name=number with commas.",
+        secret: false,
+        set: |config, text| {
+            config.quotas = quotas(text)?;
+            Ok(())
+        },
+        show: |config| {
+            let pairs = config.quotas.named().into_iter().zip(Quotas::DEFAULT.named());
+            let other = pairs.filter(|(own, default)| own != default);
+            other.map(|(own, _)| format!("{}={}", own.name, own.most)).collect::<Vec<_>>().join(",")
+        },
+    },
 ];
 
 fn budgets(text: &str) -> Result<Budget> {
@@ -246,6 +260,20 @@ fn budgets(text: &str) -> Result<Budget> {
         budget = changed;
     }
     Ok(budget)
+}
+
+fn quotas(text: &str) -> Result<Quotas> {
+    let mut quotas = Quotas::DEFAULT;
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let changed =
+            part.split_once('=').and_then(|(name, most)| quotas.with(name.trim(), most.trim().parse().ok()?));
+        let Some(changed) = changed else {
+            let names: Vec<&str> = quotas.named().into_iter().map(|quota| quota.name).collect();
+            bail!("`{part}` is no quota; `name=number` is needed, with one of {}", names.join(", "));
+        };
+        quotas = changed;
+    }
+    Ok(quotas)
 }
 
 fn set_bool(target: &mut bool, text: &str) -> Result<()> {

@@ -16,7 +16,6 @@ use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
-use heddle_workflows::limits::Limits;
 use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{Committer, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::runs::{RunPorts, Runs};
@@ -30,7 +29,7 @@ use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
-use crate::stores;
+use crate::{licensed, stores};
 
 /// A composed service with its background running.
 pub struct Composition {
@@ -162,8 +161,10 @@ fn compose(
     stop: watch::Receiver<bool>,
 ) -> Arc<App> {
     let shared = db.postgres().is_some();
-    let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
-    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()));
+    let quotas = licensed::quotas(&config, &identity);
+    let workflows = SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas));
+    let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
+    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)));
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let threads: Arc<dyn Compute> = compute.clone();
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
@@ -173,8 +174,8 @@ fn compose(
     let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
     let ports = RunPorts {
         runs: Arc::clone(&store),
-        work: Arc::new(SqlWorkStore::new(db.clone())),
-        limits: Arc::new(Limits::per_second(config.starts_per_second, config.messages_per_second)),
+        work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(quotas)),
+        limits: licensed::rates(&config, &identity),
         committer,
         hub: hub.clone(),
         workflows: Arc::clone(&workflows),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 pub use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
+pub use heddle_workflows::quotas::Quotas;
 
 use crate::edge::EdgeLimits;
 
@@ -63,6 +64,8 @@ pub struct Config {
     pub preview_megabytes: u32,
     /// Budgets of steps and of runs.
     pub budget: Budget,
+    /// Quotas of what one organisation has stored.
+    pub quotas: Quotas,
 }
 
 impl Default for Config {
@@ -89,6 +92,7 @@ impl Default for Config {
             preview_files: 1_000,
             preview_megabytes: 256,
             budget: Budget::DEFAULT,
+            quotas: Quotas::DEFAULT,
         }
     }
 }

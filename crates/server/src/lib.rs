@@ -21,6 +21,7 @@ mod handlers;
 mod http;
 mod identity;
 mod incoming;
+mod licensed;
 mod modes;
 mod node;
 pub mod operator;
@@ -34,7 +35,7 @@ mod swagger;
 mod tally;
 
 pub use composition::Composition;
-pub use config::{Budget, Config, Durability};
+pub use config::{Budget, Config, Durability, Quotas};
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE};
 pub use edge::{EdgeLimits, Pace};
 pub use error::StartError;

@@ -5,7 +5,9 @@
 
 mod commit;
 mod contents;
+mod counts;
 mod names;
+mod quotas;
 mod rows;
 mod runs;
 mod schema;

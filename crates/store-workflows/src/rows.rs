@@ -1,6 +1,6 @@
 //! Rows as the tables have them, and their conversions to and from records.
 
-use heddle_kernel::{Revision, RunId, TenantId};
+use heddle_kernel::{Revision, RunId, TenantId, Timestamp};
 use heddle_store::document::{decode, decode_sized, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
@@ -19,6 +19,9 @@ use crate::words::{InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskState
 
 /// The workflow of what belongs to none.
 const NOWHERE: Id = Id(Uuid::nil());
+
+/// Place in the work list of a task that is never due: behind all others.
+pub(crate) const NEVER_DUE: At = At(Timestamp::from_micros(253_402_300_799_000_000));
 
 /// A sequence number as the database has it.
 pub(crate) fn sequence(number: u64) -> i64 {
@@ -42,7 +45,10 @@ pub(crate) const fn tries(attempts: i32, crashes: i32) -> Tries {
 
 impl RunDbRow {
     pub(crate) fn of(run: Run) -> Result<Self, Error> {
+        let snapshot = encode(&run.snapshot)?;
+        let stored = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
         Ok(Self {
+            bytes: sequence(stored.saturating_add(run.snapshot.event_bytes())),
             organization_id: run.tenant.into(),
             id: run.id.into(),
             workflow_id: run.workflow.into(),
@@ -54,7 +60,7 @@ impl RunDbRow {
             correlation_key: run.correlation_key,
             trigger: encode(&run.trigger)?,
             input: encode(&run.input)?,
-            snapshot: encode(&run.snapshot)?,
+            snapshot,
             last_sequence: sequence(run.last_sequence),
             revision: run.revision.0,
             created_at: run.created_at.into(),
@@ -171,6 +177,7 @@ impl TaskDbRow {
             assignee: task.assignee,
             candidate_users: encode(&task.candidate_users)?,
             candidate_groups: encode(&task.candidate_groups)?,
+            due_order: task.due_at.map_or(NEVER_DUE, At),
             due_at: task.due_at.map(At),
             priority: task.priority,
             form: task.form.as_ref().map(encode).transpose()?,
@@ -182,7 +189,17 @@ impl TaskDbRow {
     }
 
     pub(crate) fn record(self) -> Result<HumanTask, Error> {
-        Ok(HumanTask {
+        Ok(self.record_sized()?.0)
+    }
+
+    /// The task, and the bytes that its documents take unpacked.
+    pub(crate) fn record_sized(self) -> Result<(HumanTask, i64), Error> {
+        let (candidate_users, users) = decode_sized(&self.candidate_users)?;
+        let (candidate_groups, groups) = decode_sized(&self.candidate_groups)?;
+        let (outcomes, offered) = decode_sized(&self.outcomes)?;
+        let (form, fields) = self.form.as_deref().map(decode_sized).transpose()?.unzip();
+        let bytes = users + groups + offered + fields.unwrap_or(0);
+        let task = HumanTask {
             tenant: self.organization_id.into(),
             id: self.id.into(),
             run: self.run_id.into(),
@@ -192,16 +209,17 @@ impl TaskDbRow {
             name: self.name,
             state: self.state.0,
             assignee: self.assignee,
-            candidate_users: decode(&self.candidate_users)?,
-            candidate_groups: decode(&self.candidate_groups)?,
+            candidate_users,
+            candidate_groups,
             due_at: self.due_at.map(Into::into),
             priority: self.priority,
-            form: self.form.as_deref().map(decode).transpose()?,
-            outcomes: decode(&self.outcomes)?,
+            form,
+            outcomes,
             created_at: self.created_at.into(),
             ended_at: self.ended_at.map(Into::into),
             completed_by: self.completed_by.map(Into::into),
-        })
+        };
+        Ok((task, i64::try_from(bytes).unwrap_or(i64::MAX)))
     }
 }
 
@@ -231,6 +249,7 @@ impl InboxDbRow {
             crashes: 0,
             retry_at: None,
             hops: i32::try_from(event.hops).unwrap_or(i32::MAX),
+            awaited: false,
         })
     }
 

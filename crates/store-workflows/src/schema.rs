@@ -4,8 +4,8 @@
 use heddle_store::{At, Id, Migration, migrations, row};
 
 use crate::words::{
-    CandidateWord, InboxStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, TaskStateWord,
-    WorkKindWord, WorkflowStateWord,
+    CandidateWord, InboxStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, StandingWord,
+    TaskStateWord, WorkKindWord, WorkflowStateWord,
 };
 
 /// The migrations of the tables of workflows and runs.
@@ -13,7 +13,9 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261121000200_workflows",
     "20261122000200_workflows_background",
     "20261122000210_workflows_hops",
-    "20261122000310_workflows_previews"
+    "20261122000310_workflows_previews",
+    "20261122000400_workflows_counts",
+    "20261122000410_workflows_lists"
 ];
 
 row! {
@@ -125,6 +127,25 @@ row! {
         each updated_at: [DbInstant] At,
         each ended_at: [Nullable<DbInstant>] Option<At>,
         each waiting_since: [Nullable<DbInstant>] Option<At>,
+        each bytes: apart [BigInt] i64,
+    }
+}
+
+row! {
+    /// Numbers that stand beside lists and that quotas bound, kept by triggers: a row for each workflow and shard, and
+    /// under the nil id what belongs to none. A number is the sum over the shards.
+    pub(crate) stored_counts (organization_id, workflow_id, shard) => CountsRow {
+        key   organization_id: [DbUuid] Id,
+        key   workflow_id: [DbUuid] Id,
+        key   shard: [Integer] i32,
+        alone active: [BigInt] i64,
+        alone incidents: [BigInt] i64,
+        alone completed: [BigInt] i64,
+        alone failed: [BigInt] i64,
+        alone cancelled: [BigInt] i64,
+        alone open_tasks: [BigInt] i64,
+        alone bytes: [BigInt] i64,
+        alone letters: [BigInt] i64,
     }
 }
 
@@ -186,16 +207,22 @@ row! {
         once created_at: [DbInstant] At,
         then ended_at: [Nullable<DbInstant>] Option<At>,
         then completed_by: [Nullable<DbUuid>] Option<Id>,
+        once due_order: [DbInstant] At,
     }
 }
 
 row! {
-    /// Candidate for a task: a row for each user and group.
+    /// Candidate for a task: a row for each user and group, or one for everyone, in the order of the work list. Triggers
+    /// keep the standing, which is the task's state, or `assigned` while the task is somebody's.
     pub(crate) human_task_candidates (organization_id, task_id, kind, name) => CandidateRow {
         key  organization_id: [DbUuid] Id,
         key  task_id: [DbUuid] Id,
         key  kind: [Text] CandidateWord,
         key  name: [Text] String,
+        once workflow_id: [DbUuid] Id,
+        alone standing: [Text] StandingWord,
+        once due_order: [DbInstant] At,
+        once created_at: [DbInstant] At,
     }
 }
 
@@ -218,6 +245,7 @@ row! {
         alone crashes: [Integer] i32,
         alone retry_at: [Nullable<DbInstant>] Option<At>,
         once hops: [Integer] i32,
+        alone awaited: [Bool] bool,
     }
 }
 
@@ -275,6 +303,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     workflow_sources,
     start_bindings,
     runs,
+    stored_counts,
     run_events,
     run_timers,
     run_subscriptions,

@@ -16,6 +16,7 @@ word!(QueueWord of Queue, "a queue of background work");
 word!(WorkKindWord of WorkKind, "the kind of a dead letter");
 word!(ReasonWord of SetAsideReason, "the reason of a dead letter");
 word!(CandidateWord of CandidateKind, "the kind of a candidate");
+word!(StandingWord of Standing, "the standing of a candidate");
 
 literals! {
     /// Kind of those who may take a task.
@@ -24,5 +25,33 @@ literals! {
         User = "user",
         /// A group, by name.
         Group = "group",
+        /// Everyone: the task names nobody.
+        Everyone = "everyone",
+    }
+}
+
+literals! {
+    /// Standing of those who may take a task.
+    pub(crate) enum Standing {
+        /// The task is open and nobody's.
+        Open = "open",
+        /// The task was completed, and was nobody's.
+        Completed = "completed",
+        /// The task was cancelled, and was nobody's.
+        Cancelled = "cancelled",
+        /// The task is, or was, somebody's.
+        Assigned = "assigned",
+    }
+}
+
+impl Standing {
+    /// Standing of candidates for a task that is somebody's, or nobody's and in this state.
+    pub(crate) const fn of(state: TaskState, assigned: bool) -> Self {
+        match state {
+            TaskState::Open | TaskState::Completed | TaskState::Cancelled if assigned => Self::Assigned,
+            TaskState::Open => Self::Open,
+            TaskState::Completed => Self::Completed,
+            TaskState::Cancelled => Self::Cancelled,
+        }
     }
 }

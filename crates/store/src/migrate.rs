@@ -57,7 +57,8 @@ macro_rules! migrations {
 }
 
 /// The migrations of the tables that every area writes.
-const SHARED: &[Migration] = migrations!["20261121000000_shared", "20261122000300_audit"];
+const SHARED: &[Migration] =
+    migrations!["20261121000000_shared", "20261122000300_audit", "20261122000420_audit_order"];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
 #[derive(Debug, Clone)]
@@ -245,7 +246,13 @@ mod tests {
         let all = Migrations::of(&[&[later], &[first]]);
         assert_eq!(
             all.names(),
-            ["20200101000000_first", "20261121000000_shared", "20261122000300_audit", "20991231000000_later"]
+            [
+                "20200101000000_first",
+                "20261121000000_shared",
+                "20261122000300_audit",
+                "20261122000420_audit_order",
+                "20991231000000_later"
+            ]
         );
     }
 

@@ -41,15 +41,18 @@ pub const fn empty<T>() -> Page<T> {
 #[macro_export]
 macro_rules! keyset {
     ($query:expr, ($column:expr, $id:expr), $from:expr, ascending) => {
-        $crate::keyset!(@ $query, ($column, $id), $from, asc, gt)
+        $crate::keyset!(@ $query, ($column, $id), $from, asc, gt, ge)
     };
     ($query:expr, ($column:expr, $id:expr), $from:expr, descending) => {
-        $crate::keyset!(@ $query, ($column, $id), $from, desc, lt)
+        $crate::keyset!(@ $query, ($column, $id), $from, desc, lt, le)
     };
-    (@ $query:expr, ($column:expr, $id:expr), $from:expr, $order:ident, $beyond:ident) => {{
+    (@ $query:expr, ($column:expr, $id:expr), $from:expr, $order:ident, $beyond:ident, $from_there:ident) => {{
         let query = $query.order(($column.$order(), $id.$order()));
         match $from {
-            Some((at, id)) => query.filter($column.$beyond(at.clone()).or($column.eq(at).and($id.$beyond(id)))),
+            // The bound by itself says the same once more: behind an `OR` alone SQLite reads the index from its end.
+            Some((at, id)) => query
+                .filter($column.$from_there(at.clone()))
+                .filter($column.$beyond(at.clone()).or($column.eq(at).and($id.$beyond(id)))),
             None => query,
         }
     }};

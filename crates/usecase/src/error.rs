@@ -165,6 +165,15 @@ impl From<StoreError> for UseCaseError {
             StoreError::InvalidCursor => {
                 Self::invalid("cursor", "notAllowed", "The cursor is not one of this list.")
             }
+            StoreError::QuotaExceeded { limit, most, used } => Self::Conflict(vec![
+                Problem::new(
+                    "quotaExceeded",
+                    format!("The organisation may have {most} by the quota `{limit}`, and has {used}."),
+                )
+                .with("limit", limit)
+                .with("most", most)
+                .with("used", used),
+            ]),
             StoreError::Unavailable(_) => Self::Unavailable(error),
         }
     }

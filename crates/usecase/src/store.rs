@@ -18,6 +18,16 @@ pub enum StoreError {
     /// The change would leave nobody in an organisation who could undo it.
     #[error("nobody could undo it")]
     LockOut,
+    /// The organisation has as much stored as it may.
+    #[error("the quota `{limit}` of the organisation is {most}, and {used} are used")]
+    QuotaExceeded {
+        /// Name of the quota: that of the configuration and of the licence.
+        limit: &'static str,
+        /// The quota.
+        most: u64,
+        /// Number in use.
+        used: u64,
+    },
     /// The database does not answer, or can't write.
     #[error("the database is not available: {0}")]
     Unavailable(String),

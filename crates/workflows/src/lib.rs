@@ -11,6 +11,7 @@ pub mod limits;
 pub mod models;
 pub mod plan;
 pub mod ports;
+pub mod quotas;
 pub mod records;
 pub mod runs;
 pub mod schema;

@@ -1,6 +1,7 @@
 //! Rates of one organisation: so many starts and messages a second, so that one that floods leaves room for the others.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use heddle_kernel::{TenantId, Timestamp};
 use parking_lot::Mutex;
@@ -12,6 +13,12 @@ const REMEMBERED: usize = 10_000;
 /// Seconds' worth of a rate that may come at once.
 const BURST_SECONDS: i64 = 2;
 const MICROS: i64 = 1_000_000;
+
+/// Rates by name that hold beside the configured ones (a licence's): the lower one counts.
+pub trait RateSource: Send + Sync {
+    /// So many a second at most; none when nothing is said of a rate of this name.
+    fn licensed(&self, name: &str) -> Option<u64>;
+}
 
 /// The rates of each organisation.
 #[derive(Debug)]
@@ -42,6 +49,14 @@ impl Limits {
             messages: Rate::new("messages_per_second", messages),
         }
     }
+
+    /// The same, or lower where the source says so: it knows them as `startsPerSecond` and `messagesPerSecond`.
+    #[must_use]
+    pub fn within(mut self, source: Arc<dyn RateSource>) -> Self {
+        self.starts.licensed = Some(Licensed { name: "startsPerSecond", source: Arc::clone(&source) });
+        self.messages.licensed = Some(Licensed { name: "messagesPerSecond", source });
+        self
+    }
 }
 
 /// A rate, counted for each organisation by itself: a bucket of tokens that fills as time passes.
@@ -49,7 +64,20 @@ impl Limits {
 pub struct Rate {
     name: &'static str,
     per_second: u32,
+    licensed: Option<Licensed>,
     buckets: Mutex<HashMap<TenantId, Bucket>>,
+}
+
+/// Name of a rate in a licence, and where that is asked for.
+struct Licensed {
+    name: &'static str,
+    source: Arc<dyn RateSource>,
+}
+
+impl std::fmt::Debug for Licensed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Licensed").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// Tokens of an organisation in millionths, at an instant.
@@ -63,7 +91,7 @@ impl Rate {
     /// A rate that is named by its key of the configuration.
     #[must_use]
     pub fn new(name: &'static str, per_second: u32) -> Self {
-        Self { name, per_second: per_second.max(1), buckets: Mutex::default() }
+        Self { name, per_second: per_second.max(1), licensed: None, buckets: Mutex::default() }
     }
 
     /// Takes one.
@@ -76,39 +104,49 @@ impl Rate {
         }
         Err(UseCaseError::RateLimited {
             limit: self.name,
-            per_second: u64::from(self.per_second),
+            per_second: u64::from(self.per_second()),
             retry_after_seconds: 1,
+        })
+    }
+
+    /// The rate that holds now.
+    fn per_second(&self) -> u32 {
+        let licensed = self.licensed.as_ref().and_then(|of| of.source.licensed(of.name));
+        licensed.map_or(self.per_second, |most| {
+            self.per_second.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1)
         })
     }
 
     /// Takes as many as there are, at most `wanted`; the number taken.
     pub fn take_up_to(&self, tenant: TenantId, wanted: usize, now: Timestamp) -> usize {
+        let rate = self.per_second();
         let mut buckets = self.buckets.lock();
         if buckets.len() >= REMEMBERED && !buckets.contains_key(&tenant) {
             // A full bucket says as much as none.
-            buckets.retain(|_, bucket| self.filled(*bucket, now).tokens < self.full());
+            buckets.retain(|_, bucket| filled(*bucket, rate, now).tokens < full(rate));
             if buckets.len() >= REMEMBERED {
                 buckets.clear();
             }
         }
-        let bucket = buckets.entry(tenant).or_insert(Bucket { tokens: self.full(), at: now });
-        *bucket = self.filled(*bucket, now);
+        let bucket = buckets.entry(tenant).or_insert(Bucket { tokens: full(rate), at: now });
+        *bucket = filled(*bucket, rate, now);
         let there = usize::try_from(bucket.tokens / MICROS).unwrap_or(0);
         let taken = there.min(wanted);
         bucket.tokens -= i64::try_from(taken).unwrap_or(0).saturating_mul(MICROS);
         taken
     }
+}
 
-    fn full(&self) -> i64 {
-        i64::from(self.per_second) * BURST_SECONDS * MICROS
-    }
+/// Millionths of tokens in a full bucket.
+fn full(per_second: u32) -> i64 {
+    i64::from(per_second) * BURST_SECONDS * MICROS
+}
 
-    /// The bucket as it is at `now`. A clock that goes back fills nothing.
-    fn filled(&self, bucket: Bucket, now: Timestamp) -> Bucket {
-        let passed = now.micros().saturating_sub(bucket.at.micros()).clamp(0, BURST_SECONDS * MICROS);
-        let tokens = bucket.tokens.saturating_add(passed.saturating_mul(i64::from(self.per_second)));
-        Bucket { tokens: tokens.min(self.full()), at: bucket.at.max(now) }
-    }
+/// The bucket as it is at `now`. A clock that goes back fills nothing.
+fn filled(bucket: Bucket, per_second: u32, now: Timestamp) -> Bucket {
+    let passed = now.micros().saturating_sub(bucket.at.micros()).clamp(0, BURST_SECONDS * MICROS);
+    let tokens = bucket.tokens.saturating_add(passed.saturating_mul(i64::from(per_second)));
+    Bucket { tokens: tokens.min(full(per_second)), at: bucket.at.max(now) }
 }
 
 #[cfg(test)]
@@ -138,6 +176,21 @@ mod tests {
         assert_eq!(rate.take_up_to(tenant(1), 100, NOW.plus_millis(500)), 5);
         assert_eq!(rate.take_up_to(tenant(1), 100, NOW), 0, "a clock that goes back gives nothing");
         assert_eq!(rate.take_up_to(tenant(1), 100, NOW.plus_seconds(3600)), 20);
+    }
+
+    #[test]
+    fn a_licence_lowers_a_rate_and_raises_none() {
+        struct Twenty;
+        impl RateSource for Twenty {
+            fn licensed(&self, name: &str) -> Option<u64> {
+                (name == "startsPerSecond").then_some(20)
+            }
+        }
+        for (configured, starts) in [(100, 40), (10, 20)] {
+            let limits = Limits::per_second(configured, configured).within(Arc::new(Twenty));
+            assert_eq!(limits.starts.take_up_to(tenant(1), 1_000, NOW), starts);
+            assert_eq!(limits.messages.take_up_to(tenant(1), 1_000, NOW), 2 * configured as usize);
+        }
     }
 
     #[test]

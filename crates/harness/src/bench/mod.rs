@@ -3,6 +3,7 @@
 mod decisions;
 mod definitions;
 mod figures;
+mod growth;
 mod http;
 mod http1;
 mod process;
@@ -20,6 +21,8 @@ use heddle_harness::workspace;
 pub(crate) enum Subject {
     /// Requests, durable starts and round trips over HTTP.
     Http(http::Options),
+    /// Reads, starts and completions with few runs and tasks stored, and with many.
+    Growth(growth::Options),
     /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
     Bpmn(definitions::Options),
     /// Expressions and decisions on one core, beside feelin.
@@ -30,6 +33,7 @@ pub(crate) enum Subject {
 pub(crate) async fn run(subject: Subject) -> Result<bool> {
     match subject {
         Subject::Http(options) => http::run(options).await,
+        Subject::Growth(options) => growth::run(options).await,
         Subject::Bpmn(options) => definitions::run(options),
         Subject::Dmn(options) => decisions::run(options),
     }

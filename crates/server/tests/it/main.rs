@@ -22,6 +22,7 @@ mod main_job;
 mod matrix;
 mod models;
 mod outage;
+mod quotas;
 mod raw;
 mod rights;
 mod runs;

@@ -9,21 +9,24 @@ mod statements;
 mod tests;
 mod unnest;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heddle_kernel::TenantId;
 use heddle_store::journal::JournalRows;
 use heddle_store::{At, Db, Error, Id};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
+use heddle_workflows::quotas::Used;
+use heddle_workflows::records::HumanTask;
 
 use crate::named;
+use crate::quotas::Guard;
 use crate::rows::{run_ids, sequence};
 use crate::schema::{
     BindingDbRow, CandidateRow, EventsDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow,
     SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
-use crate::words::{CandidateKind, CandidateWord, TaskStateWord};
+use crate::words::{CandidateKind, CandidateWord, Standing, StandingWord, TaskStateWord};
 
 /// A unit as rows.
 struct UnitRows {
@@ -117,6 +120,26 @@ impl UnitRows {
         })
     }
 
+    /// Numbers that it adds to what quotas bound. A step of a run that is there adds nothing: budgets bound it.
+    fn adds(&self) -> Used {
+        let bytes = |stored: &[u8]| u64::try_from(stored.len()).unwrap_or(u64::MAX);
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let mut sum = Used { dead_letters: number(self.letters.len()), ..Used::default() };
+        for step in self.steps.iter().filter(|step| step.expected.is_none()) {
+            let open = step.tasks.iter().filter(|task| matches!(task, TaskRows::Open(..))).count();
+            sum = sum.plus(Used {
+                runs: 1,
+                open_tasks: number(open),
+                stored_bytes: step.run.bytes.unsigned_abs(),
+                dead_letters: 0,
+            });
+        }
+        if let Some(InboxRows::Insert(event)) = &self.inbox {
+            sum = sum.plus(Used { stored_bytes: bytes(&event.payload), ..Used::default() });
+        }
+        sum
+    }
+
     /// Workflows of which this unit begins runs.
     fn begun(&self) -> impl Iterator<Item = Id> {
         self.steps.iter().filter(|step| step.expected.is_none()).map(|step| step.run.workflow_id)
@@ -173,19 +196,20 @@ impl TaskRows {
     fn of(tenant: TenantId, change: TaskChange) -> Result<Self, Error> {
         Ok(match change {
             TaskChange::Open(task) => {
-                let names = |kind, listed: &[String]| {
-                    let unique: BTreeSet<_> = listed.iter().cloned().collect();
-                    let row = |name| CandidateRow {
-                        organization_id: tenant.into(),
-                        task_id: task.id.into(),
-                        kind: CandidateWord(kind),
-                        name,
-                    };
-                    unique.into_iter().map(row).collect::<Vec<_>>()
-                };
-                let mut candidates = names(CandidateKind::User, &task.candidate_users);
-                candidates.extend(names(CandidateKind::Group, &task.candidate_groups));
+                let candidates = candidates(&task);
+                let standing = StandingWord(Standing::of(task.state, task.assignee.is_some()));
                 let row = TaskDbRow::of(*task)?;
+                let candidate = |(kind, name)| CandidateRow {
+                    organization_id: tenant.into(),
+                    task_id: row.id,
+                    kind: CandidateWord(kind),
+                    name,
+                    workflow_id: row.workflow_id,
+                    standing,
+                    due_order: row.due_order,
+                    created_at: row.created_at,
+                };
+                let candidates = candidates.into_iter().map(candidate).collect();
                 if row.organization_id != tenant.into() {
                     return Err(StoreError::NotFound.into());
                 }
@@ -202,19 +226,31 @@ impl TaskRows {
     }
 }
 
+/// Those who may take a task, each once; everyone, when it names nobody.
+fn candidates(task: &HumanTask) -> BTreeSet<(CandidateKind, String)> {
+    let users = task.candidate_users.iter().map(|name| (CandidateKind::User, name.clone()));
+    let groups = task.candidate_groups.iter().map(|name| (CandidateKind::Group, name.clone()));
+    let mut named: BTreeSet<_> = users.chain(groups).collect();
+    if named.is_empty() {
+        named.insert((CandidateKind::Everyone, String::new()));
+    }
+    named
+}
+
 /// A unit's rows, or why it can't be written.
 type Prepared = Result<UnitRows, StoreError>;
 /// Outcome of each unit.
 type Answers = Vec<Result<(), StoreError>>;
 
 /// Writes units, each for itself. The answers stand in the order of the units.
-pub(crate) async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
+pub(crate) async fn commit(db: &Db, guard: &Guard, units: Vec<Transaction>) -> Answers {
     let count = units.len();
     if count == 0 {
         return Vec::new();
     }
-    let prepared: Vec<Prepared> =
+    let mut prepared: Vec<Prepared> =
         units.into_iter().map(|unit| UnitRows::of(unit).map_err(StoreError::from)).collect();
+    within_quotas(db, guard, &mut prepared).await;
     let written = match db {
         Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, &prepared)).await,
         Db::Postgres(postgres) => postgres::write(postgres, &prepared).await,
@@ -227,6 +263,29 @@ pub(crate) async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
             StoreError::Unavailable(why) => vec![Err(StoreError::Unavailable(why)); count],
             other => vec![Err(StoreError::Unavailable(other.to_string())); count],
         },
+    }
+}
+
+/// Refuses the units for which an organisation's quotas leave no room: what begins runs, keeps events or sets work
+/// aside. What is there goes on.
+async fn within_quotas(db: &Db, guard: &Guard, prepared: &mut [Prepared]) {
+    let mut adding: BTreeMap<Id, Vec<usize>> = BTreeMap::new();
+    for (place, unit) in prepared.iter().enumerate() {
+        if let Ok(rows) = unit
+            && rows.adds() != Used::default()
+        {
+            adding.entry(rows.tenant).or_default().push(place);
+        }
+    }
+    for (tenant, places) in adding {
+        let additions: Vec<Used> =
+            places.iter().filter_map(|place| Some(prepared.get(*place)?.as_ref().ok()?.adds())).collect();
+        let answers = guard.admit(db, tenant.into(), &additions).await;
+        for (place, answer) in places.into_iter().zip(answers) {
+            if let (Some(unit), Err(refused)) = (prepared.get_mut(place), answer) {
+                *unit = Err(refused);
+            }
+        }
     }
 }
 

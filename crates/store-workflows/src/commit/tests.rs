@@ -36,6 +36,7 @@ fn run() -> RunDbRow {
         updated_at: AT,
         ended_at: None,
         waiting_since: None,
+        bytes: 1,
     }
 }
 
@@ -58,7 +59,7 @@ fn a_step_writes_every_column_that_may_change_also_nulls() {
         text,
         "UPDATE \"runs\" SET \"state\" = $1, \"has_incident\" = $2, \"business_key\" = $3, \
          \"correlation_key\" = $4, \"snapshot\" = $5, \"last_sequence\" = $6, \"revision\" = $7, \
-         \"updated_at\" = $8, \"ended_at\" = $9, \"waiting_since\" = $10"
+         \"updated_at\" = $8, \"ended_at\" = $9, \"waiting_since\" = $10, \"bytes\" = $11"
     );
     let sqlite = on_sqlite(&diesel::update(runs::table).set(change.set()));
     let columns = |text: &str| text.matches("\" = ").count();
@@ -92,8 +93,8 @@ fn many_runs_are_one_text_with_an_array_for_each_column() {
         "INSERT INTO runs (\"organization_id\", \"id\", \"workflow_id\", \"version\", \"process_id\", \"state\", \
          \"has_incident\", \"business_key\", \"correlation_key\", \"trigger\", \"input\", \"snapshot\", \
          \"last_sequence\", \"revision\", \"created_at\", \"created_by\", \"updated_at\", \"ended_at\", \
-         \"waiting_since\") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-         $16, $17, $18, $19)"
+         \"waiting_since\", \"bytes\") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+         $14, $15, $16, $17, $18, $19, $20)"
     );
     assert_eq!(
         on_postgres(&NewEvents::default()),

@@ -1,7 +1,7 @@
 //! Stored events of a run, read by bytes.
 
 use diesel::dsl::case_when;
-use diesel::{ExpressionMethods, QueryDsl};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
 use heddle_store::{Db, Id, read};
@@ -26,9 +26,21 @@ pub(crate) async fn behind(
     read!(db, |conn| {
         let (tenant, run) = (Id::from(tenant), Id::from(run));
         let small = case_when(octet_length(run_events::events).le(SMALL), run_events::events);
+        // The slice that has the next event begins at or before it: all before that slice are passed over unread.
+        let next = sequence(after.saturating_add(1));
+        let first: Option<i64> = run_events::table
+            .filter(run_events::organization_id.eq(&tenant))
+            .filter(run_events::run_id.eq(&run))
+            .filter(run_events::first_sequence.le(next))
+            .order(run_events::first_sequence.desc())
+            .select(run_events::first_sequence)
+            .first(conn)
+            .await
+            .optional()?;
         let rows: Vec<(i64, i64, Option<Vec<u8>>)> = run_events::table
             .filter(run_events::organization_id.eq(&tenant))
             .filter(run_events::run_id.eq(&run))
+            .filter(run_events::first_sequence.ge(first.unwrap_or(next)))
             .filter(run_events::last_sequence.gt(sequence(after)))
             .order(run_events::first_sequence)
             .limit(limit)

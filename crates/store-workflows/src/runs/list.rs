@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::schema::{runs, workflows};
-use diesel::dsl::case_when;
+use diesel::dsl::{case_when, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
@@ -11,7 +11,7 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::{At, Db, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
-use heddle_workflows::records::Run;
+use heddle_workflows::records::{Run, RunState};
 
 use super::octet_length;
 use crate::schema::RunHead;
@@ -114,8 +114,11 @@ async fn chunk_of(
         if let Some(state) = filter.state {
             query = query.filter(runs::state.eq(RunStateWord(state)));
         }
-        if let Some(has_incident) = filter.has_incident {
-            query = query.filter(runs::has_incident.eq(has_incident));
+        match filter.has_incident {
+            // Not compared with a value: the index of those with an incident is known by the bare column.
+            Some(true) => query = query.filter(runs::has_incident),
+            Some(false) => query = query.filter(not(runs::has_incident)),
+            None => {}
         }
         if let Some(version) = filter.version {
             query = query.filter(runs::version.eq(version));
@@ -124,7 +127,11 @@ async fn chunk_of(
             query = query.filter(runs::correlation_key.eq(correlation_key));
         }
         if let Some(before) = filter.waiting_before {
-            query = query.filter(runs::waiting_since.lt(At(before)));
+            // Who waits since then is waiting and was begun before: the index of the state goes on from there.
+            query = query
+                .filter(runs::state.eq(RunStateWord(RunState::Waiting)))
+                .filter(runs::created_at.lt(At(before)))
+                .filter(runs::waiting_since.lt(At(before)));
         }
         if filter.node_id.is_some() {
             query = query.filter(runs::ended_at.is_null());

@@ -2,11 +2,15 @@
 
 mod events;
 mod inbox;
+pub(crate) use inbox::is_kept;
 mod list;
 mod purge;
 pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
+mod work_list;
+
+use std::sync::Arc;
 
 use crate::schema::runs;
 use async_trait::async_trait;
@@ -21,8 +25,10 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
+use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Run, StartBinding};
 
+use crate::quotas::Guard;
 use crate::schema::RunDbRow;
 use crate::{commit, tomb};
 
@@ -35,6 +41,7 @@ diesel::define_sql_function! {
 #[derive(Clone)]
 pub struct SqlRunStore {
     db: Db,
+    guard: Guard,
 }
 
 impl std::fmt::Debug for SqlRunStore {
@@ -46,15 +53,21 @@ impl std::fmt::Debug for SqlRunStore {
 impl SqlRunStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub fn new(db: Db) -> Self {
+        Self { db, guard: Guard::default() }
+    }
+
+    /// The same with quotas of their own, which may change from one commit to the next.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Arc<dyn QuotaSource>) -> Self {
+        Self { guard: Guard::new(quotas), ..self }
     }
 }
 
 #[async_trait]
 impl RunStore for SqlRunStore {
     async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>> {
-        commit::commit(&self.db, units).await
+        commit::commit(&self.db, &self.guard, units).await
     }
 
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {

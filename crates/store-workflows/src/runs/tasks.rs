@@ -1,20 +1,24 @@
 //! Human tasks.
 
-use crate::schema::human_task_candidates as candidates;
+use std::collections::HashMap;
+
 use crate::schema::human_tasks as tasks;
-use diesel::NullableExpressionMethods;
-use diesel::dsl::{exists, not};
-use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
+use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Page, PageRequest, TaskId, TenantId, Timestamp};
+use heddle_kernel::{Cursor, Page, PageRequest, TaskId, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, Key, Within, resource};
-use heddle_store::{At, Db, Id, page, read, within};
+use heddle_store::filter::{above, at};
+use heddle_store::{At, Db, Id, page, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 
+use super::work_list::{Place, Reach, Wanted};
+use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
-use crate::words::{CandidateKind, CandidateWord, TaskStateWord};
+
+/// Most bytes of forms, candidates and outcomes on a page; one task is on it whatever its size.
+const PAGE_BYTES: i64 = 4 * 1024 * 1024;
 
 /// The place of a task in the list: when it is due and when it was created, in microseconds, then its id.
 type Position = (Option<i64>, i64, TaskId);
@@ -48,15 +52,6 @@ pub(crate) async fn run_of(
     Ok(Key::of_stored(tenant, run.into(), Within::of(workflow.into())))
 }
 
-/// The candidates of a task that the query is at.
-macro_rules! of_task {
-    () => {
-        candidates::table
-            .filter(candidates::organization_id.eq(tasks::organization_id))
-            .filter(candidates::task_id.eq(tasks::id))
-    };
-}
-
 /// A page of tasks.
 pub(crate) async fn list(
     db: &Db,
@@ -69,59 +64,76 @@ pub(crate) async fn list(
     if access.is_empty() {
         return Ok(page::empty());
     }
-    let found = read!(db, |conn| {
-        // SQLite and PostgreSQL differ in where they put nulls: what is due comes first by its own column.
-        let mut query = tasks::table
+    let (runs, denied_runs) = at(tasks::run_id, access);
+    let denied_workflows = above(tasks::workflow_id, access);
+    // The work list shows what belongs to the runs that are reached.
+    let reach = Reach { runs, denied_runs, denied_workflows };
+    let from = from.map(|(due, created, id)| Place {
+        due_order: due.map_or(NEVER_DUE, |due| At(Timestamp::from_micros(due))),
+        created_at: At(Timestamp::from_micros(created)),
+        id: id.into(),
+    });
+    let limit = page::surplus(page);
+    let statements = Wanted { tenant, filter, reach: &reach, from, limit }.statements();
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (found, all) = read!(db, |conn| {
+        let mut places: Vec<Found> = Vec::new();
+        for statement in statements {
+            let rows: Vec<(Id, At, At, i64)> = statement.load(conn).await?;
+            let row = |(id, due_order, created_at, bytes)| Found {
+                place: Place { due_order, created_at, id },
+                bytes,
+            };
+            places.extend(rows.into_iter().map(row));
+        }
+        places.sort_unstable();
+        places.dedup();
+        places.truncate(wanted);
+        let ids = within_bytes(&places);
+        let rows: Vec<TaskDbRow> = tasks::table
             .filter(tasks::organization_id.eq(Id::from(tenant)))
-            .order((tasks::due_at.is_null(), tasks::due_at, tasks::created_at, tasks::id))
-            .limit(page::surplus(page))
+            .filter(tasks::id.eq_any(&ids))
             .select(TaskDbRow::as_select())
-            .into_boxed();
-        if let Some(state) = filter.state {
-            query = query.filter(tasks::state.eq(TaskStateWord(state)));
+            .load(conn)
+            .await?;
+        let mut rows: HashMap<Id, TaskDbRow> = rows.into_iter().map(|row| (row.id, row)).collect();
+        let (mut found, mut bytes) = (Vec::with_capacity(ids.len()), 0);
+        for id in &ids {
+            // Removed in between, if it is not there.
+            let Some(row) = rows.remove(id) else { continue };
+            let (task, unpacked) = row.record_sized()?;
+            bytes += unpacked;
+            if bytes > PAGE_BYTES && !found.is_empty() {
+                return Ok((found, false));
+            }
+            found.push(task);
         }
-        if let Some(names) = &filter.assignee {
-            query = query.filter(tasks::assignee.eq_any(names));
-        }
-        if let Some((names, groups)) = &filter.candidate {
-            let named = of_task!().filter(candidates::kind.eq(CandidateWord(CandidateKind::User)));
-            let grouped = of_task!().filter(candidates::kind.eq(CandidateWord(CandidateKind::Group)));
-            let open_to = not(exists(of_task!()))
-                .or(exists(named.filter(candidates::name.eq_any(names))))
-                .or(exists(grouped.filter(candidates::name.eq_any(groups))));
-            // Not `assignee = ANY`, which is null where nobody is assigned.
-            let unassigned = tasks::assignee.is_null().and(open_to);
-            let mine = tasks::assignee.is_not_null().and(tasks::assignee.assume_not_null().eq_any(names));
-            query = query.filter(mine.or(unassigned));
-        }
-        if let Some(before) = filter.due_before {
-            query = query.filter(tasks::due_at.lt(At(before)));
-        }
-        if let Some(workflow) = filter.workflow {
-            query = query.filter(tasks::workflow_id.eq(Id::from(workflow)));
-        }
-        if let Some(run) = filter.run {
-            query = query.filter(tasks::run_id.eq(Id::from(run)));
-        }
-        // The work list shows what belongs to the runs that are reached.
-        let mut query = within!(query, access, tasks::run_id, tasks::workflow_id);
-        if let Some((due, created, id)) = from {
-            let (created, id) = (At(Timestamp::from_micros(created)), Id::from(id));
-            let later = || {
-                let tie = tasks::created_at.eq(created).and(tasks::id.gt(id));
-                tasks::created_at.gt(created).or(tie)
-            };
-            query = match due.map(|due| At(Timestamp::from_micros(due))) {
-                Some(due) => {
-                    let behind = tasks::due_at.is_not_null().and(tasks::due_at.assume_not_null().gt(due));
-                    let tie = tasks::due_at.is_not_null().and(tasks::due_at.assume_not_null().eq(due));
-                    query.filter(tasks::due_at.is_null().or(behind).or(tie.and(later())))
-                }
-                None => query.filter(tasks::due_at.is_null().and(later())),
-            };
-        }
-        let rows: Vec<TaskDbRow> = query.load(conn).await?;
-        rows.into_iter().map(TaskDbRow::record).collect::<Result<Vec<_>, _>>()
+        Ok((found, ids.len() == places.len()))
     })?;
-    Ok(Page::from_surplus(found, page.limit, key))
+    if all {
+        return Ok(Page::from_surplus(found, page.limit, key));
+    }
+    // Cut by its bytes: the next page goes on behind what was read.
+    let next = found.last().map(|task| Cursor::after(&key(task)));
+    Ok(Page { items: found, next })
+}
+
+/// A task that was found, and the bytes of what is large in it, as they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    place: Place,
+    bytes: i64,
+}
+
+/// The first of the tasks, which have room on a page as they are stored; one is on it whatever its size.
+fn within_bytes(found: &[Found]) -> Vec<Id> {
+    let (mut ids, mut bytes) = (Vec::with_capacity(found.len()), 0);
+    for one in found {
+        bytes += one.bytes;
+        if bytes > PAGE_BYTES && !ids.is_empty() {
+            break;
+        }
+        ids.push(one.place.id);
+    }
+    ids
 }

@@ -6,19 +6,25 @@ mod pending;
 mod setbacks;
 mod sharing;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{LetterFilter, Queue, Turn, WorkStore};
+use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::records::{DeadLetter, PendingWork, Setback, WorkKey, WorkMark};
 use uuid::Uuid;
+
+use crate::quotas::Guard;
 
 /// Background work in the database.
 #[derive(Clone)]
 pub struct SqlWorkStore {
     db: Db,
+    guard: Guard,
 }
 
 impl std::fmt::Debug for SqlWorkStore {
@@ -30,8 +36,14 @@ impl std::fmt::Debug for SqlWorkStore {
 impl SqlWorkStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub fn new(db: Db) -> Self {
+        Self { db, guard: Guard::default() }
+    }
+
+    /// The same with quotas of their own, which may change from one call to the next.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Arc<dyn QuotaSource>) -> Self {
+        Self { guard: Guard::new(quotas), ..self }
     }
 }
 
@@ -89,7 +101,7 @@ impl WorkStore for SqlWorkStore {
     }
 
     async fn record(&self, setbacks: Vec<Setback>) -> Result<(), StoreError> {
-        setbacks::record(&self.db, setbacks).await
+        setbacks::record(&self.db, setbacks, self.guard.quotas().dead_letters).await
     }
 
     async fn letters(

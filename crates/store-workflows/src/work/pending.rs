@@ -6,6 +6,7 @@ use crate::schema::{
 };
 use crate::words::{InboxStateWord, KindWord, WorkflowStateWord};
 use diesel::dsl::exists;
+use diesel::sql_types::Bool;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
     QueryDsl, SelectableHelper,
@@ -18,26 +19,28 @@ use heddle_workflows::ports::Queue;
 use heddle_workflows::records::{BindingKind, InboxState, PendingWork, Work, WorkKey, WorkflowState};
 
 use crate::rows::tries;
+use crate::runs::is_kept;
 
-/// Runs with a subscription to the event that the query is at.
-macro_rules! waiting {
+/// Whether a run has a subscription to the event that the query is at: one by its key, or one without by none. Each is
+/// found by the index of subscriptions, which one condition for both is not.
+macro_rules! is_waited_for {
     () => {{
-        let same_key = run_subscriptions::correlation_key
-            .is_null()
-            .and(case_events::correlation_key.is_null())
-            .or(run_subscriptions::correlation_key
-                .is_not_null()
-                .and(case_events::correlation_key.is_not_null())
-                .and(
-                    run_subscriptions::correlation_key
-                        .assume_not_null()
-                        .eq(case_events::correlation_key.assume_not_null()),
-                ));
-        run_subscriptions::table
-            .filter(run_subscriptions::organization_id.eq(case_events::organization_id))
-            .filter(run_subscriptions::kind.eq(KindWord(BindingKind::Message)))
-            .filter(run_subscriptions::name.eq(case_events::event_type))
-            .filter(same_key)
+        let of_its_name = || {
+            run_subscriptions::table
+                .filter(run_subscriptions::organization_id.eq(case_events::organization_id))
+                .filter(run_subscriptions::kind.eq(KindWord(BindingKind::Message)))
+                .filter(run_subscriptions::name.eq(case_events::event_type))
+        };
+        let same_key = of_its_name()
+            .filter(run_subscriptions::correlation_key.is_not_null())
+            .filter(case_events::correlation_key.is_not_null())
+            .filter(
+                run_subscriptions::correlation_key
+                    .assume_not_null()
+                    .eq(case_events::correlation_key.assume_not_null()),
+            );
+        let no_key = of_its_name().filter(run_subscriptions::correlation_key.is_null());
+        exists(same_key).or(case_events::correlation_key.is_null().and(exists(no_key)))
     }};
 }
 
@@ -139,6 +142,11 @@ async fn starts(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<V
     })
 }
 
+/// Whether a run may wait for an event, in the words of the index: triggers keep it.
+fn is_awaited() -> diesel::expression::SqlLiteral<Bool> {
+    diesel::dsl::sql("case_events.state = 'buffered' AND case_events.awaited")
+}
+
 /// Kept events that are not over and for which a run waits.
 async fn kept(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<Vec<PendingWork>, StoreError> {
     read!(db, |conn| {
@@ -146,10 +154,10 @@ async fn kept(db: &Db, now: Timestamp, limit: i64, of: Option<Id>) -> Result<Vec
             case_events::expires_at.is_null().or(case_events::expires_at.assume_not_null().gt(At(now)));
         let ready = case_events::retry_at.is_null().or(case_events::retry_at.assume_not_null().le(At(now)));
         let mut query = case_events::table
-            .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)))
+            .filter(is_awaited())
             .filter(lasts)
             .filter(ready)
-            .filter(exists(waiting!()))
+            .filter(is_waited_for!())
             .order((case_events::received_at, case_events::id))
             .limit(limit)
             .select(InboxDbRow::as_select())
@@ -186,9 +194,7 @@ pub(crate) async fn next_due(
                 first.select(start_bindings::next_due_at.assume_not_null()).first(conn).await.optional()?
             }
             Queue::Kept => {
-                let tried = case_events::table
-                    .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)))
-                    .filter(case_events::retry_at.gt(At(after)));
+                let tried = case_events::table.filter(is_kept()).filter(case_events::retry_at.gt(At(after)));
                 let first = tried.order(case_events::retry_at);
                 first.select(case_events::retry_at.assume_not_null()).first(conn).await.optional()?
             }

@@ -10,23 +10,40 @@ use heddle_kernel::Timestamp;
 use heddle_store::{AsConn, At, Db, Error, Id, on_conn, write_tx};
 use heddle_usecase::StoreError;
 use heddle_workflows::records::{
-    BindingKind, DeadLetter, InboxEvent, InboxState, Setback, Tries, Work, WorkKey,
+    BindingKind, DeadLetter, InboxEvent, InboxState, SetAsideReason, Setback, Tries, Work, WorkKey,
 };
 
+use crate::counts::used_on;
 use crate::rows::count;
 
 /// Instant that never comes: what is set aside is not tried until then. The year 9999.
 const NEVER: At = At(Timestamp::from_micros(253_370_764_800_000_000));
 
-/// Records tries that did not succeed.
-pub(crate) async fn record(db: &Db, setbacks: Vec<Setback>) -> Result<(), StoreError> {
+/// Time after which work is tried again that would be set aside if there were room for more dead letters.
+const NO_ROOM_SECONDS: i64 = 3600;
+
+/// Records tries that did not succeed. Work of an organisation that has as many dead letters as it may waits in its
+/// place, unless it ends the process.
+pub(crate) async fn record(db: &Db, setbacks: Vec<Setback>, most_letters: u64) -> Result<(), StoreError> {
     write_tx!(db, |conn| {
         for setback in &setbacks {
             match setback {
                 Setback::Later { work, tries, not_before } => {
                     later(conn, work, *tries, At(*not_before)).await?;
                 }
-                Setback::Aside(letter) => aside(conn, letter).await?,
+                Setback::Aside(letter) => {
+                    let may_wait = letter.reason != SetAsideReason::Crashed;
+                    if may_wait && used_on(conn, letter.tenant).await?.dead_letters >= most_letters {
+                        let again = At(letter.created_at.plus_seconds(NO_ROOM_SECONDS));
+                        tracing::warn!(
+                            organization = %letter.tenant, most = most_letters,
+                            "no room for another dead letter: the work waits for an hour"
+                        );
+                        later(conn, &letter.work, letter.tries, again).await?;
+                    } else {
+                        aside(conn, letter).await?;
+                    }
+                }
             }
         }
         Ok(())

@@ -20,7 +20,9 @@ fn text(queue: Queue) -> String {
         Queue::Outbox => ("outbox", "TRUE", "not_before <= $1"),
         Queue::Timers => ("run_timers", "TRUE", "due_at <= $1"),
         Queue::Starts => ("start_bindings", "next_due_at IS NOT NULL", "next_due_at <= $1"),
-        Queue::Kept => ("case_events", "state = 'buffered'", "(retry_at IS NULL OR retry_at <= $1)"),
+        Queue::Kept => {
+            ("case_events", "state = 'buffered' AND awaited", "(retry_at IS NULL OR retry_at <= $1)")
+        }
     };
     format!(
         "WITH RECURSIVE own(id) AS (

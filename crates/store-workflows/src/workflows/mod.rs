@@ -6,6 +6,8 @@ mod read;
 mod rows;
 mod write;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
@@ -15,15 +17,18 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
 };
+use heddle_workflows::quotas::{QuotaSource, Used};
 use heddle_workflows::records::{Draft, ImportSource, Version, WorkflowState, WorkflowView};
 use serde_json::Value;
 
 use crate::named;
+use crate::quotas::Guard;
 
 /// Workflows in the database.
 #[derive(Clone)]
 pub struct SqlWorkflowStore {
     db: Db,
+    guard: Guard,
 }
 
 impl std::fmt::Debug for SqlWorkflowStore {
@@ -35,14 +40,27 @@ impl std::fmt::Debug for SqlWorkflowStore {
 impl SqlWorkflowStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub fn new(db: Db) -> Self {
+        Self { db, guard: Guard::default() }
+    }
+
+    /// The same with quotas of their own, which may change from one call to the next.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Arc<dyn QuotaSource>) -> Self {
+        Self { guard: Guard::new(quotas), ..self }
+    }
+
+    /// Looks whether the organisation may store more at all: how large one definition is has a bound of its own.
+    async fn room(&self, tenant: TenantId) -> Result<(), StoreError> {
+        let more = Used { stored_bytes: 1, ..Used::default() };
+        self.guard.admit(&self.db, tenant, &[more]).await.pop().unwrap_or(Ok(()))
     }
 }
 
 #[async_trait]
 impl WorkflowStore for SqlWorkflowStore {
     async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
+        self.room(write.workflow.tenant).await?;
         write::insert(&self.db, write, unit).await.map_err(named)
     }
 
@@ -88,6 +106,7 @@ impl WorkflowStore for SqlWorkflowStore {
     }
 
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
+        self.room(write.workflow.tenant).await?;
         write::publish(&self.db, write, unit).await.map_err(named)
     }
 

@@ -1,7 +1,8 @@
 //! One workflow, its draft, its versions and its file.
 
+use crate::counts::{by_workflow, counts_of};
 use crate::schema::{
-    SourceHead, VersionHead, WorkflowHead, import_sources, runs, workflow_sources, workflow_stars,
+    CountsRow, SourceHead, VersionHead, WorkflowHead, import_sources, workflow_sources, workflow_stars,
     workflow_versions, workflows,
 };
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper};
@@ -10,17 +11,12 @@ use heddle_kernel::{Page, PageRequest, Patch, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
 use heddle_store::{Db, Id, page, read};
 use heddle_usecase::StoreError;
-use heddle_workflows::records::{
-    Draft, ImportSource, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
-};
+use heddle_workflows::records::{Draft, ImportSource, Version, Workflow, WorkflowState, WorkflowView};
 use serde_json::Value;
 
-use crate::words::{RunStateWord, WorkflowStateWord};
+use crate::words::WorkflowStateWord;
 
-/// Runs of a workflow in a state, with or without an incident.
-type Counted = (Id, RunStateWord, bool, i64);
-
-/// Views of workflows for a reader: which are starred, and runs by state, each by one query.
+/// Views of workflows for a reader: which are starred, and numbers of runs by state, each by one query.
 pub(crate) async fn views(
     db: &Db,
     tenant: TenantId,
@@ -31,7 +27,7 @@ pub(crate) async fn views(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let (stars, counts): (Vec<Id>, Vec<Counted>) = read!(db, |conn| {
+    let (stars, counts): (Vec<Id>, Vec<CountsRow>) = read!(db, |conn| {
         let stars = workflow_stars::table
             .filter(workflow_stars::organization_id.eq(Id::from(tenant)))
             .filter(workflow_stars::user_id.eq(Id::from(user)))
@@ -39,43 +35,16 @@ pub(crate) async fn views(
             .select(workflow_stars::workflow_id)
             .load(conn)
             .await?;
-        let counts = runs::table
-            .filter(runs::organization_id.eq(Id::from(tenant)))
-            .filter(runs::workflow_id.eq_any(&ids))
-            .group_by((runs::workflow_id, runs::state, runs::has_incident))
-            .select((runs::workflow_id, runs::state, runs::has_incident, diesel::dsl::count_star()))
-            .load(conn)
-            .await?;
+        let counts = counts_of!(tenant, &ids).load(conn).await?;
         Ok((stars, counts))
     })?;
-    let mut views: Vec<_> = found
-        .into_iter()
-        .map(|workflow| WorkflowView {
-            starred: stars.contains(&workflow.id.into()),
-            workflow,
-            run_counts: RunCounts::default(),
-        })
-        .collect();
-    for (workflow, state, has_incident, count) in counts {
-        if let Some(view) = views.iter_mut().find(|view| Id::from(view.workflow.id) == workflow) {
-            add(&mut view.run_counts, state.0, has_incident, count);
-        }
-    }
-    Ok(views)
-}
-
-const fn add(counts: &mut RunCounts, state: RunState, has_incident: bool, count: i64) {
-    match state {
-        RunState::Completed => counts.completed += count,
-        RunState::Failed => counts.failed += count,
-        RunState::Cancelled => counts.cancelled += count,
-        RunState::Queued | RunState::Running | RunState::Waiting | RunState::Suspended => {
-            counts.active += count;
-            if has_incident {
-                counts.incidents += count;
-            }
-        }
-    }
+    let mut counts = by_workflow(counts);
+    let view = |workflow: Workflow| {
+        let id = Id::from(workflow.id);
+        let run_counts = counts.remove(&id).unwrap_or_default();
+        WorkflowView { starred: stars.contains(&id), workflow, run_counts }
+    };
+    Ok(found.into_iter().map(view).collect())
 }
 
 /// One workflow.

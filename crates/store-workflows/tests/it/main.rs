@@ -7,8 +7,10 @@
 )]
 
 mod commit;
+mod counts;
 mod inbox;
 mod lists;
+mod plans;
 mod runs;
 mod support;
 mod tasks;

@@ -146,3 +146,131 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
         assert_eq!(runs.task_run(tenant(), due.id).await, Err(StoreError::NotFound));
     });
 }
+
+#[tokio::test]
+async fn a_task_that_is_taken_leaves_the_lists_of_its_candidates_and_comes_back_when_it_is_released() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let of = run(&flow);
+        let named = HumanTask {
+            candidate_users: names(&["ann"]),
+            candidate_groups: names(&["ops"]),
+            due_at: Some(at(9)),
+            ..task(&of)
+        };
+        let free = task(&of);
+        open(&runs, of.clone(), vec![named.clone(), free.clone()]).await;
+        let everything = AccessFilter::everything();
+        let lists = |who: &'static str, groups: &'static [&'static str]| TaskFilter {
+            candidate: Some((names(&[who]), names(groups))),
+            state: Some(TaskState::Open),
+            ..TaskFilter::default()
+        };
+        let mut last = of.clone();
+        for (assignee, ann, bob, cid) in
+            [(None, 2, 2, 1), (Some("bob"), 1, 2, 1), (Some("cid"), 1, 1, 2), (None, 2, 2, 1)]
+        {
+            let change = TaskChange::Assign(named.id, assignee.map(str::to_owned));
+            let write = RunWrite { tasks: vec![change], ..step(&last) };
+            last = write.run.clone();
+            commit(&runs, unit_of(write)).await.unwrap();
+            for (who, groups, expected) in [("ann", &[][..], ann), ("bob", &["ops"], bob), ("cid", &[], cid)]
+            {
+                let filter = lists(who, groups);
+                let read = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+                assert_eq!(read.items.len(), expected, "{who} while it is {assignee:?}");
+                // The same of one run, which is read in another way.
+                let filter = TaskFilter { run: Some(of.id), ..filter };
+                let narrow = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+                assert_eq!(narrow.items, read.items, "{who} while it is {assignee:?}");
+            }
+        }
+        let end = TaskChange::End { task: named.id, state: TaskState::Completed, at: at(2), by: None };
+        commit(&runs, unit_of(RunWrite { tasks: vec![end], ..step(&last) })).await.unwrap();
+        for (state, expected) in [(TaskState::Open, &free), (TaskState::Completed, &named)] {
+            let filter = TaskFilter { state: Some(state), ..lists("ann", &["ops"]) };
+            let read = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+            let ids: Vec<_> = read.items.iter().map(|task| task.id).collect();
+            assert_eq!(ids, [expected.id], "{state:?}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn pages_of_a_candidate_are_merged_of_all_that_is_theirs_without_gap_or_repeat() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let of = run(&flow);
+        let tasks: Vec<HumanTask> = (0..30)
+            .map(|n: i64| HumanTask {
+                name: format!("{n:02}"),
+                assignee: (n % 5 == 0).then(|| "ann".to_owned()),
+                candidate_users: if n % 5 == 1 { names(&["ann", "bob"]) } else { Vec::new() },
+                candidate_groups: if n % 5 == 1 || n % 5 == 2 { names(&["ops", "law"]) } else { Vec::new() },
+                due_at: (n % 2 == 0).then(|| at(n)),
+                created_at: at(n / 4),
+                ..task(&of)
+            })
+            .collect();
+        open(&runs, of.clone(), tasks.clone()).await;
+        let everything = AccessFilter::everything();
+        let candidate = Some((names(&["ann", "ann@x"]), names(&["ops", "law"])));
+        for limit in [1, 4, 7, 50] {
+            let filter = TaskFilter { candidate: candidate.clone(), ..TaskFilter::default() };
+            let mut page = PageRequest { limit, cursor: None };
+            let mut seen = Vec::new();
+            loop {
+                let read = runs.tasks(flow.tenant, &filter, &everything, &page).await.unwrap();
+                seen.extend(read.items);
+                let Some(next) = read.next else { break };
+                page.cursor = Some(next);
+            }
+            let mut expected = tasks.clone();
+            expected.sort_by_key(|task| (task.due_at.is_none(), task.due_at, task.created_at, task.id));
+            assert_eq!(seen, expected, "{limit}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_page_of_tasks_is_bounded_by_bytes_and_has_one_at_least() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let of = run(&flow);
+        // Forms that are packed well, and one that is not.
+        let words = |count: usize| "word ".repeat(count);
+        let mut random = 1_u64;
+        let noise: String = (0..3_000_000)
+            .map(|_| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                char::from(b'a' + u8::try_from(random >> 60).unwrap())
+            })
+            .collect();
+        let forms = [words(300_000), words(300_000), words(300_000), noise, "small".to_owned()];
+        let tasks: Vec<HumanTask> = forms
+            .into_iter()
+            .zip(0..)
+            .map(|(text, n)| HumanTask {
+                form: Some(serde_json::json!({ "title": text })),
+                created_at: at(n),
+                ..task(&of)
+            })
+            .collect();
+        open(&runs, of.clone(), tasks.clone()).await;
+        let mut page = PageRequest { limit: 50, cursor: None };
+        let (mut seen, mut pages) = (Vec::new(), Vec::new());
+        loop {
+            let everything = AccessFilter::everything();
+            let read = runs.tasks(flow.tenant, &TaskFilter::default(), &everything, &page).await.unwrap();
+            pages.push(read.items.len());
+            seen.extend(read.items.into_iter().map(|task| task.id));
+            let Some(next) = read.next else { break };
+            page.cursor = Some(next);
+        }
+        assert_eq!(seen, tasks.iter().map(|task| task.id).collect::<Vec<_>>());
+        assert_eq!(pages, [2, 1, 2], "4 MiB each, or one that is larger");
+    });
+}

@@ -1,0 +1,289 @@
+//! Growth: what a read costs with few runs and tasks stored, and with many.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "members of JSON: an absent one reads as null, and a runner says what it found"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use heddle_harness::client::{Client, encode};
+use heddle_harness::out;
+use heddle_harness::postgres::Postgres;
+use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use serde_json::{Value, json};
+
+use super::figures::{Figure, Latencies};
+use super::http1::{self, Connection};
+use crate::prepare;
+
+/// Runs and tasks of the small database.
+const FEW: u64 = 20_000;
+/// Workflows among which they are shared.
+const WORKFLOWS: usize = 20;
+/// Calls before a figure, and calls that are measured.
+const WARM: usize = 10;
+const CALLS: usize = 60;
+/// Page that is measured beside the first one, or the last one before it.
+const DEEP: usize = 100;
+
+/// Read that is measured.
+struct Read {
+    name: &'static str,
+    /// The path; `{workflow}`, `{run}`, `{task}` and `{key}` are put in.
+    path: &'static str,
+    /// Rows of a page; none for a single thing.
+    page: Option<u32>,
+}
+
+const fn one(name: &'static str, path: &'static str) -> Read {
+    Read { name, path, page: None }
+}
+
+const fn list(name: &'static str, path: &'static str, page: u32) -> Read {
+    Read { name, path, page: Some(page) }
+}
+
+/// Single reads, lists, every filter alone, and the usual pairs. Pages are so small that the small database has deep ones.
+const READS: &[Read] = &[
+    one("workflow", "/api/workflows/{workflow}"),
+    one("run", "/api/workflows/{workflow}/runs/{run}"),
+    list("workflows", "/api/workflows", 2),
+    list("workflows?state", "/api/workflows?state=published", 2),
+    list("workflows?starred", "/api/workflows?starred=false", 2),
+    list("workflows?q", "/api/workflows?q=growth", 2),
+    list("workflows?sort=updatedAt", "/api/workflows?sort=-updatedAt", 2),
+    list("workflows?sort=displayName", "/api/workflows?sort=displayName", 2),
+    list("versions", "/api/workflows/{workflow}/versions", 2),
+    list("runs", "/api/workflows/{workflow}/runs", 5),
+    list("runs?sort=createdAt", "/api/workflows/{workflow}/runs?sort=createdAt", 5),
+    list("runs?state=waiting", "/api/workflows/{workflow}/runs?state=waiting", 5),
+    list("runs?state=failed", "/api/workflows/{workflow}/runs?state=failed", 1),
+    list("runs?hasIncident=true", "/api/workflows/{workflow}/runs?hasIncident=true", 1),
+    list("runs?hasIncident=false", "/api/workflows/{workflow}/runs?hasIncident=false", 5),
+    list("runs?version", "/api/workflows/{workflow}/runs?version=1", 5),
+    list("runs?correlationKey", "/api/workflows/{workflow}/runs?correlationKey={key}", 5),
+    list("runs?waitingBefore", "/api/workflows/{workflow}/runs?waitingBefore=2030-01-01T00:00:00Z", 5),
+    list("runs?nodeId", "/api/workflows/{workflow}/runs?nodeId=work", 5),
+    list("runs?state+hasIncident", "/api/workflows/{workflow}/runs?state=waiting&hasIncident=true", 1),
+    list("runs?state+version", "/api/workflows/{workflow}/runs?state=failed&version=1", 1),
+    list(
+        "runs?state+waitingBefore",
+        "/api/workflows/{workflow}/runs?state=waiting&waitingBefore=2030-01-01T00:00:00Z",
+        5,
+    ),
+    list("events", "/api/workflows/{workflow}/runs/{run}/events", 1),
+    list("tasks", "/api/human-tasks", 50),
+    list("tasks?state=open", "/api/human-tasks?state=open", 50),
+    list("tasks?state=completed", "/api/human-tasks?state=completed", 50),
+    list("tasks?assignee=me", "/api/human-tasks?assignee=me", 50),
+    list("tasks?assignee", "/api/human-tasks?assignee=user-3", 3),
+    list("tasks?candidate=me", "/api/human-tasks?candidate=me", 20),
+    list("tasks?workflowId", "/api/human-tasks?workflowId={workflow}", 5),
+    list("tasks?runId", "/api/human-tasks?runId={run}", 5),
+    list("tasks?dueBefore", "/api/human-tasks?dueBefore=2035-01-01T00:00:00Z", 50),
+    list("tasks?state+workflowId", "/api/human-tasks?state=open&workflowId={workflow}", 5),
+    list("tasks?state+candidate=me", "/api/human-tasks?state=open&candidate=me", 20),
+    list("tasks?candidate=me+dueBefore", "/api/human-tasks?candidate=me&dueBefore=2035-01-01T00:00:00Z", 5),
+    list("tasks?candidate=me+workflowId", "/api/human-tasks?candidate=me&workflowId={workflow}", 1),
+    list("dead-letters", "/api/dead-letters", 5),
+    list("audit-events", "/api/audit-events", 5),
+    list("users", "/api/users", 5),
+    list("members", "/api/members", 5),
+];
+
+/// Options of `bench growth`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Database of the started server; both by default.
+    #[arg(long, value_enum)]
+    backend: Vec<Backend>,
+    /// Runs, and as many tasks, of the large database.
+    #[arg(long, default_value_t = 1_000_000)]
+    rows: u64,
+    /// Measures a debug build; its figures say little.
+    #[arg(long)]
+    debug: bool,
+}
+
+/// Measures and prints.
+pub(crate) async fn run(options: Options) -> Result<bool> {
+    let build = if options.debug { Build::Debug } else { Build::Release };
+    let binary = server::binary(build)?;
+    let backends = if options.backend.is_empty() {
+        vec![Backend::Sqlite, Backend::Postgres]
+    } else {
+        options.backend.clone()
+    };
+    for backend in backends {
+        let mut sizes = Vec::new();
+        for rows in [FEW.min(options.rows), options.rows] {
+            let postgres = server::postgres_for(backend)?;
+            let figures = measure(&binary, postgres.as_ref(), rows).await?;
+            for (name, value) in &figures {
+                print(backend, format!("{name} rows={rows}"), *value, "ms");
+            }
+            sizes.push(figures);
+        }
+        let [few, many] = sizes.as_slice() else { bail!("two sizes are measured") };
+        for (name, value) in few {
+            if let Some(large) = many.get(name) {
+                print(backend, format!("{name} ratio"), large / value, "x");
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn print(backend: Backend, name: String, value: f64, unit: &'static str) {
+    out::line(Figure { backend: backend.name(), name, callers: None, value, unit });
+}
+
+/// Medians in milliseconds by name, with so many runs and tasks stored.
+async fn measure(
+    binary: &std::path::Path,
+    postgres: Option<&Postgres>,
+    rows: u64,
+) -> Result<BTreeMap<String, f64>> {
+    let mut server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres).await?;
+    let client = sign_in(&server).await?;
+    let mut workflows = Vec::new();
+    for number in 0..WORKFLOWS {
+        let workflow = prepare::publish(&client, &format!("growth-{number}"), prepare::HUMAN_TASK).await?;
+        prepare::start(&client, &workflow, &json!({})).await?;
+        workflows.push(workflow);
+    }
+    server.stop().await?;
+    let began = Instant::now();
+    let (database, many) = (server.database(), rows.to_string());
+    let caller = server.facts().email.clone().context("the ready file names no administrator")?;
+    let arguments = [database.as_str(), &many, &caller].map(OsStr::new);
+    super::example("heddle-store-workflows", "fill", &[], &arguments)?;
+    out::note(format_args!("{rows} rows in {} s", began.elapsed().as_secs()));
+    server.launch().await?;
+    let client = sign_in(&server).await?;
+    let workflow = workflows.first().context("no workflow")?;
+    let facts = facts(&client, workflow).await?;
+    let host = server.facts().address.trim_start_matches("http://").to_owned();
+    let mut connection = Connection::open(&host).await?;
+    let mut figures = BTreeMap::new();
+    for read in READS {
+        let path = facts.put_in(read.path);
+        let Some(page) = read.page else {
+            figures.insert(read.name.to_owned(), median(&mut connection, &client, &path).await?);
+            continue;
+        };
+        let first = with(&path, &format!("limit={page}"));
+        figures.insert(format!("{} page=1", read.name), median(&mut connection, &client, &first).await?);
+        if let Some(deep) = deep(&client, &first).await? {
+            figures
+                .insert(format!("{} page=deep", read.name), median(&mut connection, &client, &deep).await?);
+        }
+    }
+    let (start, complete) = round_trips(&mut connection, &client, workflow).await?;
+    figures.insert("start".to_owned(), start);
+    figures.insert("complete".to_owned(), complete);
+    server.stop().await?;
+    Ok(figures)
+}
+
+async fn sign_in(server: &Server) -> Result<Client> {
+    let facts = server.facts();
+    let email = facts.email.as_deref().context("the ready file names no administrator")?;
+    let password = facts.password.as_deref().context("the ready file names no password")?;
+    Client::sign_in(&facts.address, email, password).await
+}
+
+/// Values that are put into paths.
+struct Facts {
+    workflow: String,
+    run: String,
+    key: String,
+}
+
+impl Facts {
+    fn put_in(&self, path: &str) -> String {
+        path.replace("{workflow}", &self.workflow)
+            .replace("{run}", &self.run)
+            .replace("{key}", &encode(&self.key))
+    }
+}
+
+/// A run of the workflow that stands in the middle, with a correlation key that ten runs have.
+async fn facts(client: &Client, workflow: &str) -> Result<Facts> {
+    let path = format!("/api/workflows/{workflow}/runs?state=waiting&limit=100");
+    let runs = client.get(&path).await?.data()?;
+    let filled = runs.as_array().into_iter().flatten().rev().find(|run| run["correlationKey"].is_string());
+    let run = filled.context("no run has a correlation key: the database was not filled")?;
+    let text = |name: &str| run[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
+    Ok(Facts { workflow: workflow.to_owned(), run: text("id")?, key: text("correlationKey")? })
+}
+
+fn with(path: &str, parameter: &str) -> String {
+    format!("{path}{}{parameter}", if path.contains('?') { '&' } else { '?' })
+}
+
+/// Path of the hundredth page, or of the last one; none where the first is the last.
+async fn deep(client: &Client, first: &str) -> Result<Option<String>> {
+    let mut path = None;
+    for _ in 1..DEEP {
+        let answer = client.get(path.as_deref().unwrap_or(first)).await?;
+        if !answer.ok() {
+            bail!("GET {first}: {}", answer.refusal());
+        }
+        let Some(cursor) = answer.body["page"]["nextCursor"].as_str() else { break };
+        path = Some(with(first, &format!("cursor={}", encode(cursor))));
+    }
+    Ok(path)
+}
+
+/// The warm median of a read, in milliseconds.
+async fn median(connection: &mut Connection, client: &Client, path: &str) -> Result<f64> {
+    let request = http1::request("GET", path, Some(&client.token()), None);
+    let mut latencies = Latencies::default();
+    for call in 0..WARM + CALLS {
+        let began = Instant::now();
+        let (status, body) = connection.exchange(&request).await?;
+        if status != 200 {
+            bail!("GET {path}: {status} {}", String::from_utf8_lossy(body));
+        }
+        if call >= WARM {
+            latencies.add(began.elapsed());
+        }
+    }
+    latencies.sort();
+    Ok(latencies.percentile(0.5))
+}
+
+/// Medians of a start, and of the completion of its task.
+async fn round_trips(connection: &mut Connection, client: &Client, workflow: &str) -> Result<(f64, f64)> {
+    let base = format!("/api/workflows/{workflow}/runs");
+    let start = http1::request("POST", &base, Some(&client.token()), Some("{}"));
+    let (mut starts, mut completions) = (Latencies::default(), Latencies::default());
+    for call in 0..WARM + 5 * CALLS {
+        let began = Instant::now();
+        let (status, body) = connection.exchange(&start).await?;
+        let started = began.elapsed();
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let Some(run) = body["data"]["id"].as_str().filter(|_| status == 201) else {
+            bail!("start: {status} {body}");
+        };
+        let path = format!("{base}/{run}/human-tasks/work/complete");
+        let complete = http1::request("POST", &path, Some(&client.token()), Some("{}"));
+        let began = Instant::now();
+        let (status, body) = connection.exchange(&complete).await?;
+        if status != 200 {
+            bail!("complete: {status} {}", String::from_utf8_lossy(body));
+        }
+        if call >= WARM {
+            starts.add(started);
+            completions.add(began.elapsed());
+        }
+    }
+    starts.sort();
+    completions.sort();
+    Ok((starts.percentile(0.5), completions.percentile(0.5)))
+}

@@ -1,0 +1,40 @@
+//! Quotas and rates of organisations: the configured ones, or the lower ones that the licence in force names.
+
+use std::sync::Arc;
+
+use heddle_identity::Identity;
+use heddle_workflows::limits::{Limits, RateSource};
+use heddle_workflows::quotas::{QuotaSource, Quotas};
+
+use crate::config::Config;
+
+struct LicensedQuotas {
+    configured: Quotas,
+    identity: Arc<Identity>,
+}
+
+impl QuotaSource for LicensedQuotas {
+    fn quotas(&self) -> Quotas {
+        let licence = self.identity.licence_state();
+        self.configured.at_most(|name| licence.limit(name))
+    }
+}
+
+struct LicensedRates(Arc<Identity>);
+
+impl RateSource for LicensedRates {
+    fn licensed(&self, name: &str) -> Option<u64> {
+        self.0.licence_state().limit(name)
+    }
+}
+
+/// The quotas that hold at each moment.
+pub(crate) fn quotas(config: &Config, identity: &Arc<Identity>) -> Arc<dyn QuotaSource> {
+    Arc::new(LicensedQuotas { configured: config.quotas, identity: Arc::clone(identity) })
+}
+
+/// The rates that hold at each moment.
+pub(crate) fn rates(config: &Config, identity: &Arc<Identity>) -> Arc<Limits> {
+    let configured = Limits::per_second(config.starts_per_second, config.messages_per_second);
+    Arc::new(configured.within(Arc::new(LicensedRates(Arc::clone(identity)))))
+}

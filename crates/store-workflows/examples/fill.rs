@@ -1,0 +1,227 @@
+//! Filling of a database with copies of the runs that are in it, with their tasks: `fill ADDRESS ROWS NAME`, for
+//! `bench growth`. Nobody else may have the database open. The name is one of the users that tasks are for.
+//!
+//! Of ten copies six wait with an open task, three are completed and one has failed; one of fifty that wait has an
+//! incident. A third of the tasks is due at some time, a tenth is somebody's, and the others are for one of fifty groups,
+//! for one of ten users or for everyone. Ten runs of a workflow have the same correlation key.
+#![expect(clippy::print_stdout, reason = "says what it did")]
+
+use diesel_async::RunQueryDsl as _;
+use heddle_store::{Db, Options, write_tx};
+
+/// Rows of one transaction.
+const CHUNK: u64 = 20_000;
+
+/// Words that the databases write differently.
+struct Dialect {
+    /// An id that rises with the number `i`; the letter tells runs from tasks.
+    id: fn(char) -> &'static str,
+    /// Numbers from one placeholder to the other, as `i`.
+    numbers: &'static str,
+    /// Instant of the number `i`: a millisecond after that of the number before.
+    at: &'static str,
+    /// Instant at which a third of the tasks is due.
+    due: &'static str,
+    /// Place of a task that is never due.
+    never: &'static str,
+}
+
+const SQLITE: Dialect = Dialect {
+    id: |kind| match kind {
+        'r' => "unhex(printf('01900000%04x7%03x8%015x', i / 4096, i % 4096, i))",
+        _ => "unhex(printf('01900000%04x7%03x9%015x', i / 4096, i % 4096, i))",
+    },
+    numbers: "WITH RECURSIVE n(i) AS (SELECT FROM_ UNION ALL SELECT i + 1 FROM n WHERE i + 1 < UNTIL)",
+    at: "(1717200000000000 + i * 1000)",
+    due: "(1717200000000000 + (i * 7919 % 100003) * 3600000000)",
+    never: "253402300799000000",
+};
+
+const POSTGRES: Dialect = Dialect {
+    id: |kind| match kind {
+        'r' => {
+            "('01900000' || lpad(to_hex(i / 4096), 4, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' \
+             || lpad(to_hex(i), 15, '0'))::uuid"
+        }
+        _ => {
+            "('01900000' || lpad(to_hex(i / 4096), 4, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '9' \
+             || lpad(to_hex(i), 15, '0'))::uuid"
+        }
+    },
+    numbers: "WITH n AS (SELECT generate_series(FROM_::bigint, UNTIL - 1) AS i)",
+    at: "(timestamptz '2024-06-01 00:00:00+00' + i * interval '1 millisecond')",
+    due: "(timestamptz '2024-06-01 00:00:00+00' + (i * 7919 % 100003) * interval '1 hour')",
+    never: "timestamptz '9999-12-31 23:59:59+00'",
+};
+
+/// Numbers that are added: from one to another, in turn over so many templates.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    from: u64,
+    until: u64,
+    templates: u64,
+    user: &'a str,
+}
+
+impl Part<'_> {
+    /// State that the copy with the number `i` has: 0 to 5 wait, 6 to 8 are completed, 9 failed.
+    fn turn(self) -> String {
+        format!("(i / {}) % 10", self.templates)
+    }
+
+    /// A number for whom a task is, which depends neither on its workflow nor on its state.
+    fn mixed(self) -> String {
+        format!("((i * 31 + i / {} * 17) % 1009)", self.templates)
+    }
+}
+
+impl Dialect {
+    /// The statement that adds rows to a table.
+    fn insert(&self, part: Part<'_>, table: &str, columns: &str, values: &str) -> String {
+        let from = self.numbers.replace("FROM_", &part.from.to_string());
+        let numbers = from.replace("UNTIL", &part.until.to_string());
+        let source = match table {
+            "runs" => "fill_runs",
+            "run_events" => "fill_events",
+            _ => "fill_tasks",
+        };
+        let templates = part.templates;
+        format!(
+            "{numbers} INSERT INTO {table} ({columns}) SELECT {values} FROM n JOIN {source} ON place = i % {templates}"
+        )
+    }
+
+    /// The statements that add runs with their events.
+    fn runs(&self, part: Part<'_>) -> [String; 2] {
+        let (at, run, turn, templates) = (self.at, (self.id)('r'), part.turn(), part.templates);
+        let states =
+            format!("CASE WHEN {turn} < 6 THEN 'waiting' WHEN {turn} < 9 THEN 'completed' ELSE 'failed' END");
+        let ended = format!("CASE WHEN {turn} >= 6 THEN {at} END");
+        let waiting = format!("CASE WHEN {turn} < 6 THEN {at} END");
+        let incident = format!("({turn} < 6 AND (i / {templates}) % 50 = 0)");
+        let runs = self.insert(
+            part,
+            "runs",
+            "organization_id, id, workflow_id, version, process_id, state, has_incident, business_key, \
+             correlation_key, trigger, input, snapshot, last_sequence, revision, created_at, created_by, updated_at, \
+             ended_at, waiting_since, bytes",
+            &format!(
+                "organization_id, {run}, workflow_id, version, process_id, {states}, {incident}, NULL, \
+                 'key-' || CAST(i / {templates} / 10 AS text), trigger, input, snapshot, last_sequence, revision, {at}, \
+                 created_by, {at}, {ended}, {waiting}, bytes"
+            ),
+        );
+        let events = self.insert(
+            part,
+            "run_events",
+            "organization_id, run_id, first_sequence, last_sequence, events",
+            &format!("organization_id, {run}, first_sequence, last_sequence, events"),
+        );
+        [runs, events]
+    }
+
+    /// The statements that add the tasks of these runs with their candidates.
+    fn tasks(&self, part: Part<'_>) -> [String; 2] {
+        let Self { at, due, never, .. } = self;
+        let (run, task, turn, mixed) = ((self.id)('r'), (self.id)('t'), part.turn(), part.mixed());
+        let due = format!("CASE WHEN i % 3 = 0 THEN {due} END");
+        let user = format!(
+            "CASE WHEN {mixed} / 10 % 10 = 0 THEN '{}' ELSE 'user-' || CAST({mixed} / 10 % 10 AS text) END",
+            part.user.replace('\'', "''")
+        );
+        let assignee = format!("CASE WHEN {mixed} % 10 = 1 THEN {user} END");
+        let state =
+            format!("CASE WHEN {turn} < 6 THEN 'open' WHEN {turn} < 9 THEN 'completed' ELSE 'cancelled' END");
+        let tasks = self.insert(
+            part,
+            "human_tasks",
+            "organization_id, id, run_id, workflow_id, node_id, node_instance_id, name, state, assignee, \
+             candidate_users, candidate_groups, due_at, priority, form, outcomes, created_at, ended_at, completed_by, \
+             due_order",
+            &format!(
+                "organization_id, {task}, {run}, workflow_id, node_id, node_instance_id, name, {state}, {assignee}, \
+                 candidate_users, candidate_groups, {due}, priority, form, outcomes, {at}, \
+                 CASE WHEN {turn} >= 6 THEN {at} END, NULL, coalesce({due}, {never})"
+            ),
+        );
+        let kind = format!(
+            "CASE WHEN {mixed} % 10 = 2 THEN 'everyone' WHEN {mixed} % 10 = 3 THEN 'user' ELSE 'group' END"
+        );
+        let name = format!(
+            "CASE WHEN {mixed} % 10 = 2 THEN '' WHEN {mixed} % 10 = 3 THEN {user} ELSE 'group-' || CAST({mixed} % 50 AS text) END"
+        );
+        let standing = format!("CASE WHEN {mixed} % 10 = 1 THEN 'assigned' ELSE {state} END");
+        let candidates = self.insert(
+            part,
+            "human_task_candidates",
+            "organization_id, task_id, kind, name, workflow_id, standing, due_order, created_at",
+            &format!(
+                "organization_id, {task}, {kind}, {name}, workflow_id, {standing}, coalesce({due}, {never}), {at}"
+            ),
+        );
+        [tasks, candidates]
+    }
+}
+
+/// Tables with what is copied: a run of each workflow, with its task and its events.
+const TEMPLATES: [&str; 4] = [
+    "CREATE TABLE fill_runs AS SELECT (row_number() OVER (ORDER BY workflow_id)) - 1 AS place, r.* FROM runs AS r \
+     WHERE EXISTS (SELECT 1 FROM human_tasks AS t WHERE t.organization_id = r.organization_id AND t.run_id = r.id)",
+    "CREATE TABLE fill_tasks AS SELECT f.place, t.* FROM human_tasks AS t JOIN fill_runs AS f \
+     ON f.organization_id = t.organization_id AND f.id = t.run_id",
+    "CREATE TABLE fill_events AS SELECT f.place, e.* FROM run_events AS e JOIN fill_runs AS f \
+     ON f.organization_id = e.organization_id AND f.id = e.run_id",
+    "CREATE INDEX fill_runs_by_place ON fill_runs (place)",
+];
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    n: i64,
+}
+
+async fn execute(db: &Db, statements: &[String]) -> Result<(), heddle_usecase::StoreError> {
+    write_tx!(db, |conn| {
+        for text in statements {
+            diesel::sql_query(text).execute(conn).await?;
+        }
+        Ok(())
+    })
+}
+
+async fn fill(address: &str, rows: u64, user: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let db = Db::open(address, &Options::default()).await?;
+    let dialect = if db.sqlite().is_some() { &SQLITE } else { &POSTGRES };
+    execute(&db, &TEMPLATES.map(str::to_owned)).await?;
+    let count: Number = write_tx!(&db, |conn| {
+        Ok(diesel::sql_query("SELECT count(*) AS n FROM fill_runs").get_result(conn).await?)
+    })?;
+    let templates = count.n.unsigned_abs();
+    if templates == 0 {
+        return Err("there is no run with a task to copy".into());
+    }
+    let mut from = 0;
+    while from < rows {
+        let until = rows.min(from + CHUNK);
+        let part = Part { from, until, templates, user };
+        execute(&db, &dialect.runs(part)).await?;
+        execute(&db, &dialect.tasks(part)).await?;
+        from = until;
+    }
+    let done = ["DROP TABLE fill_events", "DROP TABLE fill_tasks", "DROP TABLE fill_runs"];
+    execute(&db, &done.map(str::to_owned)).await?;
+    if let Some(postgres) = db.postgres() {
+        postgres.execute_batch("VACUUM ANALYZE").await?;
+    }
+    println!("{rows} runs of {templates} workflows");
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, rows, user] = arguments.as_slice() else {
+        return Err("the address of a database, a number of rows and a user's name are needed".into());
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(fill(address, rows.parse()?, user))
+}

@@ -1,0 +1,380 @@
+//! The text of the work list's query.
+//!
+//! A list is put together of streams that each stand in an index in the order of the list: one for each state, and for
+//! each name by which somebody may mean the reader. The first of each are the first of all, however long the streams are.
+
+use diesel::QueryResult;
+use diesel::backend::Backend;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::serialize::ToSql;
+use diesel::sql_types::{BigInt, HasSqlType, Text};
+use heddle_kernel::TenantId;
+use heddle_store::{At, DbInstant, DbUuid, Id};
+use heddle_workflows::ports::TaskFilter;
+use heddle_workflows::records::TaskState;
+
+use crate::rows::NEVER_DUE;
+use crate::words::{CandidateKind, Standing};
+
+/// Most streams of one statement.
+const STREAMS: usize = 48;
+/// Most streams of a statement that is kept prepared.
+const FEW: usize = 12;
+/// The states of tasks.
+const STATES: &[TaskState] = TaskState::ALL;
+/// The order of the list.
+const IN_ORDER: &str = "due_order, created_at, id";
+/// Bytes of what is large in a task, as it is stored.
+const BYTES: &str = "CAST(octet_length(t.candidate_users) + octet_length(t.candidate_groups) \
+                     + octet_length(t.outcomes) + coalesce(octet_length(t.form), 0) AS BIGINT) AS bytes";
+
+/// The place of a task in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub due_order: At,
+    pub created_at: At,
+    pub id: Id,
+}
+
+/// Piece of a statement: words of it, or a value.
+#[derive(Debug, Clone)]
+enum Piece {
+    Words(String),
+    Id(Id),
+    Text(String),
+    At(At),
+    Number(i64),
+}
+
+/// A statement that finds tasks: id, place in the list, and bytes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Statement {
+    pieces: Vec<Piece>,
+    is_kept: bool,
+}
+
+impl QueryId for Statement {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for Statement {
+    type SqlType = (DbUuid, DbInstant, DbInstant, BigInt);
+}
+
+impl<DB> QueryFragment<DB> for Statement
+where
+    DB: Backend + HasSqlType<DbUuid> + HasSqlType<DbInstant>,
+    Id: ToSql<DbUuid, DB>,
+    At: ToSql<DbInstant, DB>,
+    String: ToSql<Text, DB>,
+    i64: ToSql<BigInt, DB>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        if !self.is_kept {
+            out.unsafe_to_cache_prepared();
+        }
+        for piece in &self.pieces {
+            match piece {
+                Piece::Words(words) => out.push_sql(words),
+                Piece::Id(id) => out.push_bind_param::<DbUuid, _>(id)?,
+                Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,
+                Piece::At(at) => out.push_bind_param::<DbInstant, _>(at)?,
+                Piece::Number(number) => out.push_bind_param::<BigInt, _>(number)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Statement {
+    fn words(&mut self, words: &str) -> &mut Self {
+        match self.pieces.last_mut() {
+            Some(Piece::Words(last)) => last.push_str(words),
+            Some(Piece::Id(_) | Piece::Text(_) | Piece::At(_) | Piece::Number(_)) | None => {
+                self.pieces.push(Piece::Words(words.to_owned()))
+            }
+        }
+        self
+    }
+
+    fn id(&mut self, id: impl Into<Id>) -> &mut Self {
+        self.pieces.push(Piece::Id(id.into()));
+        self
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.pieces.push(Piece::Text(text.to_owned()));
+        self
+    }
+
+    fn at(&mut self, at: At) -> &mut Self {
+        self.pieces.push(Piece::At(at));
+        self
+    }
+
+    fn number(&mut self, number: i64) -> &mut Self {
+        self.pieces.push(Piece::Number(number));
+        self
+    }
+
+    /// ` AND column IN (..)`, or `NOT IN`.
+    fn among(&mut self, column: &str, ids: &[Id]) {
+        self.words(&format!(" AND {column} ("));
+        for (place, id) in ids.iter().enumerate() {
+            self.words(if place == 0 { "" } else { ", " }).id(*id);
+        }
+        self.words(")");
+    }
+
+    /// ` column IN (..)` over texts; false when there is none.
+    fn named(&mut self, column: &str, names: &[String]) {
+        if names.is_empty() {
+            self.words("FALSE");
+            return;
+        }
+        self.words(&format!("{column} IN ("));
+        for (place, name) in names.iter().enumerate() {
+            self.words(if place == 0 { "" } else { ", " }).text(name);
+        }
+        self.words(")");
+    }
+}
+
+/// Holder of the tasks of a stream.
+#[derive(Debug, Clone)]
+enum Holder {
+    All,
+    Assignee(String),
+    Candidate(CandidateKind, String),
+}
+
+/// Stream of the list: the tasks of a holder in a state.
+#[derive(Debug, Clone, Copy)]
+struct Stream<'a> {
+    state: TaskState,
+    holder: &'a Holder,
+}
+
+/// The reach of the reader: ids of runs that alone are allowed, unless all are, and what is denied.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reach {
+    pub runs: Option<Vec<Id>>,
+    pub denied_runs: Vec<Id>,
+    pub denied_workflows: Vec<Id>,
+}
+
+/// A page that is asked for.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    pub tenant: TenantId,
+    pub filter: &'a TaskFilter,
+    pub reach: &'a Reach,
+    /// The task behind which it begins.
+    pub from: Option<Place>,
+    /// Number of tasks.
+    pub limit: i64,
+}
+
+impl Wanted<'_> {
+    /// The statements whose answers together hold the page: the first `limit` in the order of the list.
+    pub(crate) fn statements(&self) -> Vec<Statement> {
+        if self.filter.run.is_some() || self.reach.runs.is_some() {
+            return vec![self.narrow()];
+        }
+        let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
+        let holders = self.holders();
+        let of = |state: &TaskState| holders.iter().map(|holder| Stream { state: *state, holder }).collect();
+        let streams: Vec<Stream<'_>> = states.iter().flat_map::<Vec<_>, _>(of).collect();
+        streams.chunks(STREAMS).map(|streams| self.merged(streams)).collect()
+    }
+
+    /// Holders of the tasks that are wanted.
+    fn holders(&self) -> Vec<Holder> {
+        let TaskFilter { assignee, candidate, .. } = self.filter;
+        match (assignee, candidate) {
+            (None, None) => vec![Holder::All],
+            (Some(names), None) => unique(names).into_iter().map(Holder::Assignee).collect(),
+            // What is somebody's may be worked on by them alone.
+            (Some(names), Some((own, _))) => {
+                unique(names).into_iter().filter(|name| own.contains(name)).map(Holder::Assignee).collect()
+            }
+            (None, Some((names, groups))) => {
+                let (names, groups) = (unique(names), unique(groups));
+                let assigned = names.iter().cloned().map(Holder::Assignee);
+                let named = names.iter().cloned().map(|name| Holder::Candidate(CandidateKind::User, name));
+                let grouped = groups.into_iter().map(|name| Holder::Candidate(CandidateKind::Group, name));
+                let everyone = Holder::Candidate(CandidateKind::Everyone, String::new());
+                assigned.chain(named).chain(grouped).chain([everyone]).collect()
+            }
+        }
+    }
+
+    /// The first of some streams.
+    fn merged(&self, streams: &[Stream<'_>]) -> Statement {
+        let lists = self.reach.denied_runs.len() + self.reach.denied_workflows.len();
+        let mut out = Statement { is_kept: streams.len() <= FEW && lists == 0, ..Statement::default() };
+        if let [only] = streams {
+            self.stream(&mut out, *only);
+            return out;
+        }
+        out.words("SELECT id, due_order, created_at, bytes FROM (");
+        for (place, stream) in streams.iter().enumerate() {
+            out.words(if place == 0 { "SELECT * FROM (" } else { " UNION SELECT * FROM (" });
+            self.stream(&mut out, *stream);
+            out.words(&format!(") AS s{place}"));
+        }
+        out.words(&format!(") AS found ORDER BY {IN_ORDER} LIMIT ")).number(self.limit);
+        out
+    }
+
+    /// The first of one stream.
+    fn stream(&self, out: &mut Statement, Stream { state, holder }: Stream<'_>) {
+        let ordered = match holder {
+            Holder::All | Holder::Assignee(_) => {
+                out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
+                out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
+                if let Holder::Assignee(name) = holder {
+                    out.words(" AND t.assignee = ").text(name);
+                }
+                out.words(" AND t.state = ").text(state.as_str());
+                self.of_workflow(out, "t.workflow_id");
+                ["t.due_order", "t.created_at", "t.id"]
+            }
+            Holder::Candidate(kind, name) => {
+                out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
+                out.words(" FROM human_task_candidates AS c CROSS JOIN human_tasks AS t");
+                out.words(" WHERE c.organization_id = ").id(self.tenant);
+                out.words(" AND c.kind = ").text(kind.as_str()).words(" AND c.name = ").text(name);
+                out.words(" AND c.standing = ").text(Standing::of(state, false).as_str());
+                self.of_workflow(out, "c.workflow_id");
+                out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
+                // The task has the last word, should one that is opened and ended by one step stand here as open.
+                out.words(" AND t.assignee IS NULL AND t.state = ").text(state.as_str());
+                ["c.due_order", "c.created_at", "c.task_id"]
+            }
+        };
+        self.conditions(out, ordered);
+        let [due, created, id] = ordered;
+        out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).number(self.limit);
+    }
+
+    /// The condition on the workflow, by the column that the stream's index has.
+    fn of_workflow(&self, out: &mut Statement, column: &str) {
+        if let Some(workflow) = self.filter.workflow {
+            out.words(&format!(" AND {column} = ")).id(workflow);
+        }
+    }
+
+    /// Conditions that hold whichever stream it is.
+    fn conditions(&self, out: &mut Statement, [due, created, id]: [&str; 3]) {
+        if !self.reach.denied_runs.is_empty() {
+            out.among("t.run_id NOT IN", &self.reach.denied_runs);
+        }
+        if !self.reach.denied_workflows.is_empty() {
+            out.among("t.workflow_id NOT IN", &self.reach.denied_workflows);
+        }
+        if let Some(before) = &self.filter.due_before {
+            out.words(&format!(" AND {due} < ")).at(At(*before).min(NEVER_DUE));
+        }
+        if let Some(from) = self.from {
+            out.words(&format!(" AND ({due}, {created}, {id}) > ("));
+            out.at(from.due_order).words(", ").at(from.created_at).words(", ").id(from.id).words(")");
+        }
+    }
+
+    /// The tasks of few runs: those are read, and the rest of the filter is held against them.
+    fn narrow(&self) -> Statement {
+        let TaskFilter { state, assignee, candidate, run, .. } = self.filter;
+        let mut out = Statement { is_kept: false, ..Statement::default() };
+        out.words("WITH t AS MATERIALIZED (SELECT * FROM human_tasks WHERE organization_id = ")
+            .id(self.tenant);
+        if let Some(run) = run {
+            out.words(" AND run_id = ").id(*run);
+        }
+        match &self.reach.runs {
+            Some(runs) if !runs.is_empty() => out.among("run_id IN", runs),
+            Some(_) => {
+                out.words(" AND FALSE");
+            }
+            None => {}
+        }
+        out.words(") SELECT t.id, t.due_order, t.created_at, ").words(BYTES).words(" FROM t WHERE TRUE");
+        if let Some(state) = state {
+            out.words(" AND t.state = ").text(state.as_str());
+        }
+        if let Some(names) = assignee {
+            out.words(" AND t.assignee IS NOT NULL AND ").named("t.assignee", names);
+        }
+        if let Some((names, groups)) = candidate {
+            out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", names);
+            out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS c");
+            out.words(" WHERE c.organization_id = t.organization_id AND c.task_id = t.id AND (c.kind = ");
+            out.text(CandidateKind::Everyone.as_str());
+            out.words(" OR c.kind = ")
+                .text(CandidateKind::User.as_str())
+                .words(" AND ")
+                .named("c.name", names);
+            out.words(" OR c.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
+            out.named("c.name", groups);
+            out.words(")))");
+        }
+        self.of_workflow(&mut out, "t.workflow_id");
+        self.conditions(&mut out, ["t.due_order", "t.created_at", "t.id"]);
+        out.words(" ORDER BY t.due_order, t.created_at, t.id LIMIT ").number(self.limit);
+        out
+    }
+}
+
+/// The names, each once.
+fn unique(names: &[String]) -> Vec<String> {
+    let mut once: Vec<String> = names.to_vec();
+    once.sort_unstable();
+    once.dedup();
+    once
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel::debug_query;
+    use diesel::pg::Pg;
+    use diesel::sqlite::Sqlite;
+
+    fn names(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    /// The number of streams of each statement.
+    fn streams(filter: &TaskFilter) -> Vec<usize> {
+        let reach = Reach::default();
+        let tenant = TenantId(uuid::Uuid::nil());
+        let wanted = Wanted { tenant, filter, reach: &reach, from: None, limit: 51 };
+        let count = |one: Statement| {
+            assert!(debug_query::<Pg, _>(&one).to_string().contains("$1"), "values are bound, never written");
+            debug_query::<Sqlite, _>(&one).to_string().matches("LIMIT ").count()
+        };
+        wanted.statements().into_iter().map(count).collect()
+    }
+
+    #[test]
+    fn a_work_list_has_a_stream_for_each_state_and_name_and_so_many_share_a_statement() {
+        let all = TaskFilter::default();
+        let open = TaskFilter { state: Some(TaskState::Open), ..all.clone() };
+        let mine = TaskFilter { candidate: Some((names(&["a", "b", "a"]), names(&["g"]))), ..open.clone() };
+        let foreign = TaskFilter { assignee: Some(names(&["x"])), ..mine.clone() };
+        let many: Vec<String> = (0..50).map(|n| format!("g{n}")).collect();
+        let crowd = TaskFilter { candidate: Some((Vec::new(), many)), ..open.clone() };
+        for (filter, expected) in [
+            // Three, and one of all of them.
+            (all, vec![4]),
+            (open, vec![1]),
+            // Assigned to either name, a candidate by either or by the group, or for everyone.
+            (mine, vec![7]),
+            (foreign, vec![]),
+            (crowd, vec![49, 4]),
+        ] {
+            assert_eq!(streams(&filter), expected, "{filter:?}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Plans by which SQLite finds what lists and reads ask for: by an index in their order, whatever is stored. Without statistics its
+//! plans don't depend on the rows.
+
+use std::sync::{Mutex, PoisonError};
+
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{PageRequest, RunId, UserId, WorkflowId};
+use heddle_policy::AccessFilter;
+use heddle_store::{Db, read};
+use heddle_store_workflows::SqlWorkStore;
+use heddle_testkit::db::TestDb;
+use heddle_workflows::ports::{
+    LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
+    WorkflowStore,
+};
+use heddle_workflows::records::{BindingKind, RunState, TaskState, WorkKind};
+
+use crate::support::*;
+
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Recorder of the statements of every connection that is opened after it was set.
+struct Recorder;
+
+impl Instrumentation for Recorder {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
+        }
+    }
+}
+
+fn recorded() -> Vec<String> {
+    std::mem::take(&mut *STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+#[derive(diesel::QueryableByName)]
+struct Step {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// The steps of a statement's plan.
+async fn plan(db: &Db, statement: &str) -> Vec<String> {
+    let text = statement.split(" -- binds").next().unwrap();
+    let explained = format!("EXPLAIN QUERY PLAN {text}");
+    let steps: Vec<Step> = read!(db, |conn| Ok(diesel::sql_query(&explained).load(conn).await?)).unwrap();
+    recorded();
+    steps.into_iter().map(|step| step.detail).collect()
+}
+
+/// Tables that grow with what is run.
+const GROWING: [&str; 9] = [
+    "runs",
+    "run_events",
+    "run_timers",
+    "run_subscriptions",
+    "human_tasks",
+    "human_task_candidates",
+    "dead_letters",
+    "case_events",
+    "outbox",
+];
+
+/// Whether a step reads all of a growing table, under its name or the short one of the work list. What a run waits for
+/// is in an index that has nothing else.
+fn scans(step: &str, steps: &[String]) -> bool {
+    let of = |name: &str| step == format!("SCAN {name}") || step.starts_with(&format!("SCAN {name} "));
+    let materialized = steps.iter().any(|step| step == "MATERIALIZE t");
+    let growing = GROWING.iter().any(|table| of(table)) || of("c") || (of("t") && !materialized);
+    (growing && !step.contains("case_events_awaited")) || step.contains("AUTOMATIC")
+}
+
+#[tokio::test]
+async fn every_list_is_read_by_an_index_in_its_order() {
+    set_default_instrumentation(|| Some(Box::new(Recorder))).unwrap();
+    let test_db = TestDb::sqlite().await;
+    let db = test_db.db().clone();
+    let (workflows, runs) = stores(&db);
+    let work = SqlWorkStore::new(db.clone());
+    let flow = published(&workflows, tenant(), "a").await;
+    let (t, user, of) = (flow.tenant, id(UserId), flow.id);
+    let everything = AccessFilter::everything();
+    recorded();
+    let mut told = String::new();
+    macro_rules! read_of {
+        ($name:expr, $call:expr) => {{
+            let _ = $call.await;
+            told.push_str(&format!("{}\n", $name));
+            for statement in recorded() {
+                let steps = plan(&db, &statement).await;
+                for step in &steps {
+                    assert!(!scans(step, &steps), "{}: {step}\n{statement}", $name);
+                    told.push_str(&format!("    {step}\n"));
+                }
+                let sorted = steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
+                // The first of some streams, and the tasks of few runs, are sorted.
+                let few = steps.iter().any(|step| step.contains("UNION") || step.starts_with("MATERIALIZE"));
+                assert!(few || !sorted, "{}: sorted\n{statement}", $name);
+            }
+        }};
+    }
+    let page = |cursor: Option<heddle_kernel::Cursor>| PageRequest { limit: 50, cursor };
+    let behind_run = Some(heddle_kernel::Cursor::after(&(5_i64, id(RunId))));
+    let behind_task = Some(heddle_kernel::Cursor::after(&(Some(5_i64), 5_i64, id(RunId))));
+
+    read_of!("workflow", workflows.get(t, of, user));
+    for sort in [
+        WorkflowSort::CreatedDescending,
+        WorkflowSort::CreatedAscending,
+        WorkflowSort::DisplayName,
+        WorkflowSort::DisplayNameDescending,
+        WorkflowSort::UpdatedDescending,
+        WorkflowSort::UpdatedAscending,
+    ] {
+        let filter = WorkflowFilter { sort, ..WorkflowFilter::default() };
+        read_of!(
+            format!("workflows {sort:?}"),
+            workflows.list(t, user, &filter, &AccessFilter::everything(), &page(None))
+        );
+    }
+    read_of!("versions", workflows.versions(t, of, &page(None)));
+    read_of!("run", runs.load(t, id(RunId)));
+    read_of!("events", runs.events(t, id(RunId), 1_000, 64));
+
+    let none = RunFilter::default;
+    for (name, filter) in [
+        ("all", none()),
+        ("oldest", RunFilter { sort: RunSort::Oldest, ..none() }),
+        ("state", RunFilter { state: Some(RunState::Failed), ..none() }),
+        ("incident", RunFilter { has_incident: Some(true), ..none() }),
+        ("no incident", RunFilter { has_incident: Some(false), ..none() }),
+        ("version", RunFilter { version: Some(1), ..none() }),
+        ("correlation", RunFilter { correlation_key: Some("k".to_owned()), ..none() }),
+        ("waiting", RunFilter { waiting_before: Some(at(1)), ..none() }),
+        ("node", RunFilter { node_id: Some("n".to_owned()), ..none() }),
+        ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
+        ("state, version", RunFilter { state: Some(RunState::Waiting), version: Some(1), ..none() }),
+        (
+            "state, waiting",
+            RunFilter { state: Some(RunState::Waiting), waiting_before: Some(at(1)), ..none() },
+        ),
+    ] {
+        for (place, cursor) in [("first", None), ("behind", behind_run.clone())] {
+            let access = everything.clone();
+            read_of!(format!("runs {name}, {place}"), runs.list(t, of, &filter, &access, &page(cursor)));
+        }
+    }
+
+    let none = TaskFilter::default;
+    let names = || vec!["u".to_owned(), "u@x".to_owned()];
+    let mine = || Some((names(), vec!["g".to_owned()]));
+    let open = Some(TaskState::Open);
+    for (name, filter) in [
+        ("all", none()),
+        ("state", TaskFilter { state: open, ..none() }),
+        ("assignee", TaskFilter { state: open, assignee: Some(names()), ..none() }),
+        ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
+        ("due", TaskFilter { state: open, due_before: Some(at(1)), ..none() }),
+        ("workflow", TaskFilter { state: open, workflow: Some(of), ..none() }),
+        ("run", TaskFilter { state: open, run: Some(id(RunId)), ..none() }),
+        ("candidate, due", TaskFilter { state: open, candidate: mine(), due_before: Some(at(1)), ..none() }),
+        ("candidate, workflow", TaskFilter { state: open, candidate: mine(), workflow: Some(of), ..none() }),
+        ("candidate, run", TaskFilter { state: open, candidate: mine(), run: Some(id(RunId)), ..none() }),
+    ] {
+        for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
+            let access = everything.clone();
+            read_of!(format!("tasks {name}, {place}"), runs.tasks(t, &filter, &access, &page(cursor)));
+        }
+    }
+    let listed = AccessFilter::only([id(RunId), id(RunId)]);
+    read_of!(
+        "tasks of some runs",
+        runs.tasks(t, &TaskFilter { state: open, ..none() }, &listed, &page(None))
+    );
+    let denied = AccessFilter::everything()
+        .but([id(RunId)])
+        .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
+    read_of!("tasks but some", runs.tasks(t, &TaskFilter { state: open, ..none() }, &denied, &page(None)));
+
+    let none = LetterFilter::default;
+    for (name, filter) in [
+        ("all", none()),
+        ("kind", LetterFilter { kind: Some(WorkKind::ALL[0]), ..none() }),
+        ("workflow", LetterFilter { workflow: Some(of), ..none() }),
+        ("run", LetterFilter { run: Some(id(RunId)), ..none() }),
+    ] {
+        read_of!(
+            format!("letters {name}"),
+            work.letters(t, &filter, &AccessFilter::everything(), &page(behind_run.clone()))
+        );
+    }
+    read_of!("event", runs.inbox_by_key(t, "k"));
+    read_of!("kept by key", runs.buffered(t, "paid", Some("k"), at(1)));
+    read_of!("kept without a key", runs.buffered(t, "paid", None, at(1)));
+    read_of!("waiting runs", runs.matching(t, BindingKind::Message, "paid", Some("k")));
+    for queue in Queue::ALL {
+        let turn = heddle_workflows::ports::Turn { limit: 128, share: 64, after: None };
+        read_of!(format!("work {queue}"), work.pending(*queue, at(1), turn));
+        read_of!(format!("next {queue}"), work.next_due(*queue, at(1)));
+    }
+    insta::assert_snapshot!("plans", told);
+}

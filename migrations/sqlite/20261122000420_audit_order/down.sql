@@ -1,0 +1,2 @@
+DROP INDEX audit_events_by_actor;
+DROP INDEX audit_events_by_action;

@@ -11,3 +11,4 @@ mod constraints;
 mod folders;
 #[cfg(test)]
 mod soundness;
+mod stated_rules;

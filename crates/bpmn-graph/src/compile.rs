@@ -326,7 +326,9 @@ impl<'d> Builder<'d> {
     ) {
         let bpmn = node.bpmn.as_deref();
         let content = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref());
-        let Some(content) = content.filter(|_| depth < MAX_DEPTH && !node.is_beside_the_flow()) else { return };
+        let Some(content) = content.filter(|_| depth < MAX_DEPTH && !node.is_beside_the_flow()) else {
+            return;
+        };
         let inner = index(self.scopes.len());
         self.scopes.push(Scope { parent: Some(scope), ..Scope::default() });
         self.closed.insert(inner);
@@ -466,7 +468,8 @@ impl<'d> Builder<'d> {
             Some("always") => Side::Always,
             Some(on) => match on.strip_prefix("outcome:") {
                 Some(outcome)
-                    if source.is_none_or(|source| self.nodes[source as usize].element == Element::UserTask) =>
+                    if source
+                        .is_none_or(|source| self.nodes[source as usize].element == Element::UserTask) =>
                 {
                     Side::Outcome(outcome.trim().into())
                 }

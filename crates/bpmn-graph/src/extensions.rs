@@ -290,8 +290,8 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
 /// What can be said or done in place of a word, given the settings that it could become.
 fn remedy(word: &str, becomes: &[&str]) -> String {
     let sentence = match word {
-        "class" | "delegateExpression" | "expression" | "connector" | "type" | "topic" | "taskDefinition" | "field"
-        | "taskName" | "serviceName" | "packageName" | "workItemDefinition" | "modelerTemplate" => {
+        "class" | "delegateExpression" | "expression" | "connector" | "type" | "topic" | "taskDefinition"
+        | "field" | "taskName" | "serviceName" | "packageName" | "workItemDefinition" | "modelerTemplate" => {
             "Take it out, and make the step a script task in FEEL (`scriptFormat` `feel`) when it computes something, a \
              business rule task when it decides, or a user task, which a program can complete by \
              `POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete`."
@@ -321,7 +321,9 @@ fn remedy(word: &str, becomes: &[&str]) -> String {
         "skipExpression" => "Take it out, and lead around the step with an exclusive gateway.",
         "businessCalendarName" => "Take it out, and compute the time in a FEEL expression after `=`.",
         _ => match becomes.first() {
-            Some(setting) => return format!("Set `{setting}` in the node's `configuration`, or take the word out."),
+            Some(setting) => {
+                return format!("Set `{setting}` in the node's `configuration`, or take the word out.");
+            }
             None => "Take it out if the step does not need it.",
         },
     };

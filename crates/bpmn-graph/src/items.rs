@@ -13,7 +13,8 @@ pub fn settle_items(items: &mut [ImportItem]) {
         let element = item.element_type.clone().unwrap_or_default();
         let word = item.source_kind.clone().unwrap_or_default();
         let settings = item.configuration.iter().flatten();
-        let mut refused = settings.filter_map(|(member, value)| refused_setting(&element, member, Some(value)));
+        let mut refused =
+            settings.filter_map(|(member, value)| refused_setting(&element, member, Some(value)));
         // The type of a job says nothing by itself: its topic gives the setting.
         let job = || word.ends_with(":type").then(|| refused_setting(&element, "jobType", None)).flatten();
         let reason = match item.configuration.as_ref().is_none_or(serde_json::Map::is_empty) {
@@ -29,8 +30,9 @@ pub fn settle_items(items: &mut [ImportItem]) {
             item.message = Some(format!("{word}: {kept}, but publishing refuses it: {reason}."));
         } else if item.configuration.as_ref().is_some_and(|own| own.len() == 1 && own.contains_key("retry")) {
             item.outcome = Some("preserved".to_owned());
-            item.message =
-                Some(format!("{word}: It is kept as the setting `retry`: nothing at this node is tried again yet."));
+            item.message = Some(format!(
+                "{word}: It is kept as the setting `retry`: nothing at this node is tried again yet."
+            ));
         }
     }
 }
@@ -115,7 +117,9 @@ mod tests {
         let text = |own: Option<String>| own.unwrap_or_default();
         items
             .into_iter()
-            .map(|item| format!("{} {} {}", text(item.element_id), text(item.source_kind), text(item.outcome)))
+            .map(|item| {
+                format!("{} {} {}", text(item.element_id), text(item.source_kind), text(item.outcome))
+            })
             .collect()
     }
 

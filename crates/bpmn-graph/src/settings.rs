@@ -179,7 +179,9 @@ mod tests {
         let task = UserTask::read(yes.as_object(), Some("Sales")).unwrap();
         assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Sales"));
         let both = json!({"laneCandidates": true, "candidateGroups": "x"});
-        for (wrong, lane) in [(&yes, None), (&both, Some("Sales")), (&json!({"laneCandidates": 1}), Some("Sales"))] {
+        for (wrong, lane) in
+            [(&yes, None), (&both, Some("Sales")), (&json!({"laneCandidates": 1}), Some("Sales"))]
+        {
             let told = UserTask::read(wrong.as_object(), lane).unwrap_err();
             assert!(told[0].starts_with("laneCandidates: "), "{told:?}");
         }

@@ -76,8 +76,12 @@ const fn own_settings(element: Element) -> &'static [&'static str] {
             "outcomes",
         ],
         Element::StartEvent => &["inputSchema", "form", "correlationKey"],
-        Element::IntermediateCatchEvent | Element::BoundaryEvent | Element::ReceiveTask => &["correlationKey"],
-        Element::EndEvent | Element::IntermediateThrowEvent | Element::SendTask => &["correlationKey", "payload"],
+        Element::IntermediateCatchEvent | Element::BoundaryEvent | Element::ReceiveTask => {
+            &["correlationKey"]
+        }
+        Element::EndEvent | Element::IntermediateThrowEvent | Element::SendTask => {
+            &["correlationKey", "payload"]
+        }
         Element::BusinessRuleTask | Element::ScriptTask => computes(element),
         Element::Task
         | Element::ServiceTask
@@ -222,7 +226,11 @@ fn some<T>(list: &Option<Vec<T>>) -> bool {
 }
 
 /// Reason for which a setting is not executed at an element of that name; none for one that is.
-pub(super) fn refused_setting(element_type: &str, member: &str, value: Option<&Value>) -> Option<&'static str> {
+pub(super) fn refused_setting(
+    element_type: &str,
+    member: &str,
+    value: Option<&Value>,
+) -> Option<&'static str> {
     let kind = ElementKind::named(element_type);
     if let Some(reason) = kind.and_then(element::refusal) {
         return Some(reason);
@@ -230,7 +238,9 @@ pub(super) fn refused_setting(element_type: &str, member: &str, value: Option<&V
     let element = kind.and_then(Element::of);
     let other_version = match member {
         "version" | "versionTag" => true,
-        "versionPolicy" => value.and_then(Value::as_str).is_some_and(|own| !matches!(own, "deployment" | "latest")),
+        "versionPolicy" => {
+            value.and_then(Value::as_str).is_some_and(|own| !matches!(own, "deployment" | "latest"))
+        }
         _ => false,
     };
     if other_version && element == Some(Element::BusinessRuleTask) {
@@ -249,7 +259,8 @@ pub(super) fn refused_setting(element_type: &str, member: &str, value: Option<&V
 pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for at in nodes(definition) {
-        let (Some(settings), Some(element)) = (&at.node.configuration, at.node.kind().and_then(Element::of)) else {
+        let (Some(settings), Some(element)) = (&at.node.configuration, at.node.kind().and_then(Element::of))
+        else {
             continue;
         };
         let id = at.node.element_id().unwrap_or_default();
@@ -285,12 +296,17 @@ fn unknown_setting(element: Element, member: &str) -> Option<Diagnostic> {
 }
 
 /// Members of the single mappings that would be ignored.
-fn unknown_parts<'v>(value: &'v Value, list: &'v str, path: &'v str) -> impl Iterator<Item = Diagnostic> + 'v {
+fn unknown_parts<'v>(
+    value: &'v Value,
+    list: &'v str,
+    path: &'v str,
+) -> impl Iterator<Item = Diagnostic> + 'v {
     let items = value.as_array().into_iter().flatten().enumerate();
     items.flat_map(move |(at, item)| {
         let members = item.as_object().into_iter().flat_map(Map::keys);
         members.filter(|member| !OF_A_MAPPING.contains(&member.as_str())).map(move |member| {
-            let sentence = format!("{list}[{at}].{member}: there is no such member; a mapping has name and value");
+            let sentence =
+                format!("{list}[{at}].{member}: there is no such member; a mapping has name and value");
             diagnostic::error("unknownSetting", sentence)
                 .with_path(format!("{path}.configuration.{list}[{at}].{member}"))
                 .with_clause("10.3.1")

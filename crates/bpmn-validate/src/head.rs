@@ -13,7 +13,8 @@ const PRESETS: &[&str] = &["basic", "standard", "strict"];
 /// Refuses a version of the schema that is not known, and protection other than `off`.
 pub(super) fn check(definition: &WorkflowDefinition, findings: &mut Findings) {
     if let Some(version) = definition.schema_version.filter(|version| *version != SCHEMA_VERSION) {
-        let message = format!("The schema version {version} is not known; this version reads {SCHEMA_VERSION}.");
+        let message =
+            format!("The schema version {version} is not known; this version reads {SCHEMA_VERSION}.");
         let found = diagnostic::error("unsupportedSchemaVersion", message);
         findings.add(found, None, || "schemaVersion".to_owned());
     }

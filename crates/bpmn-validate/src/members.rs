@@ -112,8 +112,10 @@ pub(super) fn check(graph: &GraphRef<'_>, findings: &mut Findings) {
             continue;
         }
         for member in MEMBERS.iter().filter(|member| (member.given)(bpmn) && !(member.fits)(kind)) {
-            let message = format!("`{}` has no place at a {}: only {} have it.", member.name, kind.name(), member.of);
-            let found = diagnostic::new(member.severity, "unexpectedContent", message).with_clause(member.clause);
+            let message =
+                format!("`{}` has no place at a {}: only {} have it.", member.name, kind.name(), member.of);
+            let found =
+                diagnostic::new(member.severity, "unexpectedContent", message).with_clause(member.clause);
             findings.add(found, node.element_id(), || {
                 below(&graph.path, "nodes", at, &format!("bpmn.{}", member.name))
             });
@@ -137,7 +139,8 @@ mod tests {
         let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
         let path = format!("nodes[1].bpmn.{member}");
         let found = structure(&definition);
-        let own = found.into_iter().find(|one| one.code == "unexpectedContent" && one.path.as_ref() == Some(&path));
+        let own =
+            found.into_iter().find(|one| one.code == "unexpectedContent" && one.path.as_ref() == Some(&path));
         own.map(|one| one.severity)
     }
 

@@ -37,7 +37,9 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
              task, or do it as a user task, which a program can complete as well."
         }
         "unsupportedExtension" => "Take the extension out if the step does not need it.",
-        "unsupportedScript" => "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out.",
+        "unsupportedScript" => {
+            "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out."
+        }
         "unsupportedSetting" => "Take the setting out of the node's `configuration`.",
         "unsupportedProtection" => "Set `protection.preset` to `off`, or leave `protection` out.",
         "unsupportedSchemaVersion" => "Set `schemaVersion` to 1, or leave it out.",

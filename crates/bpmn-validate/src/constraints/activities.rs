@@ -12,8 +12,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
         quantities(doc, node, out);
         loops(doc, node, out);
     }
-    let roles =
-        [K::ResourceRole, K::Performer, K::HumanPerformer, K::PotentialOwner, K::PartitionElement];
+    let roles = [K::ResourceRole, K::Performer, K::HumanPerformer, K::PotentialOwner, K::PartitionElement];
     for role in doc.each(&roles) {
         let resource = doc.kid(role, K::ResourceRef).is_some();
         if resource && doc.kid(role, K::ResourceAssignmentExpression).is_some() {

@@ -27,7 +27,9 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     rules_between_sets(doc, out);
     for &property in doc.all(K::Property) {
         let holds = |around: El| {
-            doc.is_a(around, K::Process) || doc.is_activity(around) || doc.kind(around).is_some_and(K::is_event)
+            doc.is_a(around, K::Process)
+                || doc.is_activity(around)
+                || doc.kind(around).is_some_and(K::is_event)
         };
         if doc.parent(property).is_some_and(|around| !holds(around)) {
             out.add("STD009", property);
@@ -54,7 +56,8 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
 
 /// Sets that refer to one another: each must be named by the one that it names.
 fn rules_between_sets(doc: &Doc<'_>, out: &mut Out) {
-    let sides = [(K::InputSet, K::OutputSetRefs, K::InputSetRefs), (K::OutputSet, K::InputSetRefs, K::OutputSetRefs)];
+    let sides =
+        [(K::InputSet, K::OutputSetRefs, K::InputSetRefs), (K::OutputSet, K::InputSetRefs, K::OutputSetRefs)];
     for (set, names, named_by) in sides {
         for &set in doc.all(set) {
             let one_way = |other: El| !doc.referred(other, named_by).flatten().any(|back| back == set);

@@ -67,7 +67,13 @@ fn caught_messages(doc: &Doc<'_>, event: El, out: &mut Out) {
 /// Cancel events in forms that have no rule of their own: in start and intermediate events, in the event of a loop's
 /// behaviour, and at a boundary of nothing.
 fn cancellations(doc: &Doc<'_>, out: &mut Out) {
-    let never = [K::StartEvent, K::IntermediateCatchEvent, K::IntermediateThrowEvent, K::Event, K::ImplicitThrowEvent];
+    let never = [
+        K::StartEvent,
+        K::IntermediateCatchEvent,
+        K::IntermediateThrowEvent,
+        K::Event,
+        K::ImplicitThrowEvent,
+    ];
     for event in doc.each(&never).filter(|event| doc.defines(*event, K::CancelEventDefinition)) {
         out.add("STD012", event);
     }

@@ -27,9 +27,8 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
 /// Whether a text is a media type with its parameters (RFC 2045, section 5.1).
 fn is_media_type(text: &str) -> bool {
     let special = |byte: u8| br#"()<>@,;:\"/[]?="#.contains(&byte);
-    let token = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic() && !special(byte))
-    };
+    let token =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic() && !special(byte));
     let quoted = |part: &str| part.len() > 1 && part.starts_with('"') && part.ends_with('"');
     let mut parts = text.split(';').map(str::trim);
     let essence = parts.next().and_then(|own| own.split_once('/'));

@@ -86,9 +86,8 @@ fn timers_and_cancellations() {
     };
     let (date, wait) = ("<timeDate>2030-01-31T12:00:00Z</timeDate>", "<timeDuration>PT1H</timeDuration>");
     let cycle = "<timeCycle>R3/PT1H</timeCycle>";
-    let event = |name: &str, more: &str| {
-        format!(r#"<{name} id="x"{more}><cancelEventDefinition id="d"/></{name}>"#)
-    };
+    let event =
+        |name: &str, more: &str| format!(r#"<{name} id="x"{more}><cancelEventDefinition id="d"/></{name}>"#);
     judged(&[
         ("timerSyntax", "x", false, timer(date)),
         ("timerSyntax", "x", true, timer(&format!("{date}{wait}"))),
@@ -102,10 +101,7 @@ fn timers_and_cancellations() {
             "cancelOutsideTransaction",
             "x",
             false,
-            process(&format!(
-                r#"<transaction id="t"/>{}"#,
-                event("boundaryEvent", r#" attachedToRef="t""#)
-            )),
+            process(&format!(r#"<transaction id="t"/>{}"#, event("boundaryEvent", r#" attachedToRef="t""#))),
         ),
     ]);
     // A definition that stands at the root counts as one of the event that refers to it.
@@ -146,7 +142,9 @@ fn conditions_properties_roles_and_formats() {
     let binding = r#"<resourceParameterBinding parameterRef="q"><formalExpression>1</formalExpression>
         </resourceParameterBinding>"#;
     let documented = |format: &str| {
-        process(&format!(r#"<task id="a"><documentation id="d" textFormat="{format}">x</documentation></task>"#))
+        process(&format!(
+            r#"<task id="a"><documentation id="d" textFormat="{format}">x</documentation></task>"#
+        ))
     };
     judged(&[
         ("conditionMisplaced", "f", true, flow(r#"<parallelGateway id="s"/>"#)),
@@ -154,7 +152,12 @@ fn conditions_properties_roles_and_formats() {
         ("conditionMisplaced", "f", true, flow(r#"<intermediateCatchEvent id="s"/>"#)),
         ("conditionMisplaced", "f", false, flow(r#"<exclusiveGateway id="s"/>"#)),
         ("conditionMisplaced", "f", false, flow(r#"<task id="s"/>"#)),
-        ("propertyMisplaced", "x", true, process(r#"<exclusiveGateway id="g"><property id="x"/></exclusiveGateway>"#)),
+        (
+            "propertyMisplaced",
+            "x",
+            true,
+            process(r#"<exclusiveGateway id="g"><property id="x"/></exclusiveGateway>"#),
+        ),
         ("propertyMisplaced", "x", false, process(r#"<task id="g"><property id="x"/></task>"#)),
         ("propertyMisplaced", "x", false, process(r#"<startEvent id="g"><property id="x"/></startEvent>"#)),
         ("propertyMisplaced", "x", false, process(r#"<property id="x"/>"#)),
@@ -171,13 +174,16 @@ fn conditions_properties_roles_and_formats() {
 #[test]
 fn definitions_are_held_to_the_same_rules() {
     let node = |id: &str, element: &str, bpmn: Value| json!({"id": id, "type": element, "bpmn": bpmn});
-    let catch = |definition: Value| node("x", "intermediateCatchEvent", json!({"eventDefinitions": [definition]}));
+    let catch =
+        |definition: Value| node("x", "intermediateCatchEvent", json!({"eventDefinitions": [definition]}));
     let sets = json!({"inputSets": [{"id": "is", "outputSetRefs": ["os"]}], "outputSets": [{"id": "os"}]});
     for (code, id, nodes) in [
         (
             "timerSyntax",
             "x",
-            json!([catch(json!({"type": "timer", "timeDate": "2030-01-31T12:00:00Z", "timeDuration": "PT1H"}))]),
+            json!([catch(
+                json!({"type": "timer", "timeDate": "2030-01-31T12:00:00Z", "timeDuration": "PT1H"})
+            )]),
         ),
         ("cancelOutsideTransaction", "x", json!([catch(json!({"type": "cancel"}))])),
         ("setMismatch", "is", json!([node("x", "task", sets)])),
@@ -186,10 +192,18 @@ fn definitions_are_held_to_the_same_rules() {
             "x",
             json!([
                 catch(json!({"id": "l1", "type": "link", "reference": "L", "sources": ["l2"]})),
-                node("y", "intermediateThrowEvent", json!({"eventDefinitions":
-                    [{"id": "l2", "type": "link", "reference": "L", "target": "l3"}]})),
-                node("z", "intermediateCatchEvent", json!({"eventDefinitions":
-                    [{"id": "l3", "type": "link", "reference": "L"}]})),
+                node(
+                    "y",
+                    "intermediateThrowEvent",
+                    json!({"eventDefinitions":
+                    [{"id": "l2", "type": "link", "reference": "L", "target": "l3"}]})
+                ),
+                node(
+                    "z",
+                    "intermediateCatchEvent",
+                    json!({"eventDefinitions":
+                    [{"id": "l3", "type": "link", "reference": "L"}]})
+                ),
             ]),
         ),
     ] {

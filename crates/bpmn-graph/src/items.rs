@@ -17,10 +17,8 @@ pub fn settle_items(items: &mut [ImportItem]) {
             settings.filter_map(|(member, value)| refused_setting(&element, member, Some(value)));
         // The type of a job says nothing by itself: its topic gives the setting.
         let job = || word.ends_with(":type").then(|| refused_setting(&element, "jobType", None)).flatten();
-        let reason = match item.configuration.as_ref().is_none_or(serde_json::Map::is_empty) {
-            true => job(),
-            false => refused.next(),
-        };
+        let silent = item.configuration.as_ref().is_none_or(serde_json::Map::is_empty);
+        let reason = if silent { job() } else { refused.next() };
         if let Some(reason) = reason {
             let kept = match item.configuration.as_ref().and_then(|own| own.keys().next()) {
                 Some(member) => format!("It is kept as the setting `{member}`"),

@@ -414,6 +414,9 @@ impl Compiler<'_, '_> {
 
     /// Whether a text is a variable, or a path from one, that comes from outside without a type of its own.
     fn is_given(&self, text: &str) -> bool {
+        // Java's expression language has its variables in braces.
+        let inner = text.strip_prefix("${").and_then(|inner| inner.strip_suffix('}'));
+        let text = inner.unwrap_or(text).trim();
         let is_path = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' '));
         let root = text.split('.').next().unwrap_or_default().trim();
         let begins = root.starts_with(|c: char| c.is_alphabetic() || c == '_');

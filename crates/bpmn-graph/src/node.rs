@@ -60,14 +60,16 @@ impl Builder<'_> {
                 let activity = bpmn.activity.as_ref();
                 let script = activity.and_then(|own| own.script.as_deref());
                 let format = activity.and_then(|own| own.script_format.as_deref());
-                match ScriptTask::read(node.configuration.as_ref(), script, format)? {
+                let read = ScriptTask::read(node.configuration.as_ref(), script, format);
+                match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
                     Some(script) => Work::Script(Arc::new(script)),
                     None => self.bare(ix, element),
                 }
             }
             Element::BusinessRuleTask => {
                 let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
-                match DecisionTask::read(node.configuration.as_ref(), linked)? {
+                let read = DecisionTask::read(node.configuration.as_ref(), linked);
+                match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
                     Some(decision) => Work::Decision(Arc::new(decision)),
                     None => self.bare(ix, element),
                 }
@@ -95,6 +97,16 @@ impl Builder<'_> {
             }
             Element::SubProcess => sub_process(raw, bpmn)?,
         })
+    }
+
+    /// Refuses a node for each of several reasons but the last, which is given back.
+    fn all_but_last(&mut self, ix: NodeIx, mut wrong: Vec<Refused>) -> Refused {
+        let id = self.nodes[ix as usize].id.clone();
+        let last = wrong.pop().unwrap_or_default();
+        for (code, sentence, clause) in wrong {
+            self.refuse(&id, code, sentence, clause);
+        }
+        last
     }
 
     fn start(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Start, Refused> {

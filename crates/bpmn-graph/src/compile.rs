@@ -434,7 +434,7 @@ impl<'d> Builder<'d> {
         self.flows.push(Flow { id, source, target, condition });
     }
 
-    /// What an end of a flow leads to.
+    /// The node that an end of a flow leads to.
     fn end(&self, id: Option<&str>, scope: ScopeIx) -> End {
         let Some(id) = id else { return End::Missing };
         let (at, end) = match (self.node_ids.get(id), self.refused.get(id)) {
@@ -634,7 +634,7 @@ impl<'d> Builder<'d> {
     }
 }
 
-/// What an end of a flow leads to.
+/// The node that an end of a flow leads to.
 #[derive(Debug, Clone, Copy)]
 enum End {
     /// A node of the flow's scope.

@@ -287,7 +287,7 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
     }
 }
 
-/// What can be said or done in place of a word, given the settings that it could become.
+/// Remedy for a word: something to say or do in its place, given the settings that it could become.
 fn remedy(word: &str, becomes: &[&str]) -> String {
     let sentence = match word {
         "class" | "delegateExpression" | "expression" | "connector" | "type" | "topic" | "taskDefinition"

@@ -18,11 +18,11 @@ struct Member {
     clause: &'static str,
 }
 
-fn some<T>(list: Option<&Vec<T>>) -> bool {
+fn some<T>(list: Option<&[T]>) -> bool {
     list.is_some_and(|list| !list.is_empty())
 }
 
-fn told(text: Option<&String>) -> bool {
+fn told(text: Option<&str>) -> bool {
     text.is_some_and(|text| !text.trim().is_empty())
 }
 
@@ -53,35 +53,35 @@ macro_rules! member {
 
 /// Lists and references that say something about the flow or its data are errors, words that have no effect warnings.
 const MEMBERS: &[Member] = &[
-    member!("properties" Error "10.4.1", "processes, activities and events", |own| some(own.properties.as_ref()), works),
-    member!("dataAssociations" Error "10.4.2", "activities and events", |own| some(own.data_associations.as_ref()), works),
-    member!("eventDefinitions" Error "10.5.1", "events", |own| some(own.event_definitions.as_ref()), K::is_event),
-    member!("attachedToRef" Error "10.5.4", "boundary events", |own| told(own.attached_to_ref.as_ref()), |kind| {
+    member!("properties" Error "10.4.1", "processes, activities and events", |own| some(own.properties.as_deref()), works),
+    member!("dataAssociations" Error "10.4.2", "activities and events", |own| some(own.data_associations.as_deref()), works),
+    member!("eventDefinitions" Error "10.5.1", "events", |own| some(own.event_definitions.as_deref()), K::is_event),
+    member!("attachedToRef" Error "10.5.4", "boundary events", |own| told(own.attached_to_ref.as_deref()), |kind| {
         kind == K::BoundaryEvent
     }),
-    member!("dataInputs" Error "10.4.1", "activities and throwing events", |own| some(own.data_inputs.as_ref()), |kind| {
+    member!("dataInputs" Error "10.4.1", "activities and throwing events", |own| some(own.data_inputs.as_deref()), |kind| {
         kind.is_activity() || throws(kind)
     }),
-    member!("inputSets" Error "10.4.1", "activities and throwing events", |own| some(own.input_sets.as_ref()), |kind| {
+    member!("inputSets" Error "10.4.1", "activities and throwing events", |own| some(own.input_sets.as_deref()), |kind| {
         kind.is_activity() || throws(kind)
     }),
-    member!("dataOutputs" Error "10.4.1", "activities and catching events", |own| some(own.data_outputs.as_ref()), |kind| {
+    member!("dataOutputs" Error "10.4.1", "activities and catching events", |own| some(own.data_outputs.as_deref()), |kind| {
         kind.is_activity() || catches(kind)
     }),
-    member!("outputSets" Error "10.4.1", "activities and catching events", |own| some(own.output_sets.as_ref()), |kind| {
+    member!("outputSets" Error "10.4.1", "activities and catching events", |own| some(own.output_sets.as_deref()), |kind| {
         kind.is_activity() || catches(kind)
     }),
-    member!("resources" Error "10.3.1", "activities", |own| some(own.resources.as_ref()), K::is_activity),
+    member!("resources" Error "10.3.1", "activities", |own| some(own.resources.as_deref()), K::is_activity),
     member!("defaultFlow" Error "8.4.13", "activities and exclusive, inclusive and complex gateways", |own| {
-        told(own.default_flow.as_ref())
+        told(own.default_flow.as_deref())
     }, |kind| {
         kind.is_activity() || matches!(kind, K::ExclusiveGateway | K::InclusiveGateway | K::ComplexGateway)
     }),
     member!("activationCondition" Warning "10.6.5", "complex gateways", |own| {
-        told(own.activation_condition.as_ref())
+        told(own.activation_condition.as_deref())
     }, |kind| kind == K::ComplexGateway),
     member!("eventGatewayType" Warning "10.6.6", "event-based gateways", |own| {
-        told(own.event_gateway_type.as_ref())
+        told(own.event_gateway_type.as_deref())
     }, |kind| kind == K::EventBasedGateway),
     member!("instantiate" Warning "10.6.6", "receive tasks and event-based gateways", |own| {
         own.instantiate == Some(true)
@@ -96,10 +96,10 @@ const MEMBERS: &[Member] = &[
     member!("triggeredByEvent" Warning "10.3.5", "sub-processes", |own| own.triggered_by_event == Some(true), |kind| {
         kind.group() == Group::SubProcess
     }),
-    member!("messageRef" Warning "10.3.3.1", "send and receive tasks", |own| told(own.message_ref.as_ref()), |kind| {
+    member!("messageRef" Warning "10.3.3.1", "send and receive tasks", |own| told(own.message_ref.as_deref()), |kind| {
         matches!(kind, K::SendTask | K::ReceiveTask)
     }),
-    member!("calledElement" Warning "10.3.6", "call activities", |own| told(own.called_element.as_ref()), |kind| {
+    member!("calledElement" Warning "10.3.6", "call activities", |own| told(own.called_element.as_deref()), |kind| {
         kind == K::CallActivity
     }),
 ];

@@ -2,6 +2,11 @@
 
 /// One sentence for people; none where there is nothing to do.
 pub(crate) fn remedy(code: &str) -> Option<&'static str> {
+    of_model(code).or_else(|| of_execution(code)).or_else(|| of_decision(code))
+}
+
+/// Remedies for models that do not hold together.
+fn of_model(code: &str) -> Option<&'static str> {
     Some(match code {
         "danglingReference" => "Name an element that is there, or take the reference out.",
         "duplicateId" => "Give each element an id of its own.",
@@ -23,6 +28,32 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "cyclicNesting" => "Take the sub-process out of itself.",
         "tooDeep" => "Move inner sub-processes into processes of their own.",
         "quantity" => "Set the quantity to 1.",
+        "missingMessage" => "Let the event refer to a message.",
+        "missingSignal" => "Let the event refer to a signal.",
+        "timerSyntax" => "Give one date, duration or cycle by ISO 8601, or a FEEL expression after `=`.",
+        "expressionSyntax" => "Correct the expression at the place that is named.",
+        "expressionLanguage" => "Write the expression in FEEL.",
+        "unknownEventDefinition" => "Use the name of a BPMN 2.0.2 event definition as its type.",
+        "invalidValue" | "invalidData" => "Use a value of the type that the standard gives.",
+        "unexpectedContent" => "Take the content out, or put it where the standard has it.",
+        "residueWithoutElement" => {
+            "Take the fragment out of `bpmn.extensionElementsXml`, or name an element that is there."
+        }
+        "edgeNotExported" => "Connect the edge to two nodes.",
+        "eventGatewayCondition" => "Take the condition out: the event that comes first decides.",
+        "defaultFlowNotOutgoing" => "Name a sequence flow that leaves the element as its default.",
+        "startEventIncoming" | "boundaryEventIncoming" => "Take the incoming sequence flow out.",
+        "endEventOutgoing" => "Take the outgoing sequence flow out, or use an intermediate throw event.",
+        "notExportable" => "Correct the text at the place that is named, so that it can stand in XML.",
+        "definitionMissing" => "Save a definition first.",
+        "unknownValue" => "Use one of the words of the standard.",
+        _ => return None,
+    })
+}
+
+/// Remedies for models that ask for what the engine does not do.
+fn of_execution(code: &str) -> Option<&'static str> {
+    Some(match code {
         "unsupportedQuantity" => "Set the quantity to 1 and model the repetition with gateways.",
         "unsupportedElement" => {
             "Model the step with elements that are executed; `GET /api/workflows/bpmn/conformance` lists them."
@@ -53,19 +84,6 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "unsupportedCondition" => "Use another condition.",
         "wrongCondition" => "Correct the members of the condition.",
         "wrongSetting" => "Correct the setting in the node's configuration.",
-        "missingMessage" => "Let the event refer to a message.",
-        "missingSignal" => "Let the event refer to a signal.",
-        "timerSyntax" => "Give one date, duration or cycle by ISO 8601, or a FEEL expression after `=`.",
-        "expressionSyntax" => "Correct the expression at the place that is named.",
-        "expressionLanguage" => "Write the expression in FEEL.",
-        "unknownEventDefinition" => "Use the name of a BPMN 2.0.2 event definition as its type.",
-        "invalidValue" | "invalidData" => "Use a value of the type that the standard gives.",
-        "unexpectedContent" => "Take the content out, or put it where the standard has it.",
-        "residueWithoutElement" => {
-            "Take the fragment out of `bpmn.extensionElementsXml`, or name an element that is there."
-        }
-        "edgeNotExported" => "Connect the edge to two nodes.",
-        "eventGatewayCondition" => "Take the condition out: the event that comes first decides.",
         "conditionUnused" => "Take the condition out, or use an inclusive gateway.",
         "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
         "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
@@ -73,16 +91,19 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
             "Make it a script task in FEEL, a business rule task or a user task; leave it as it is when nothing is to be \
              done here."
         }
-        "defaultFlowNotOutgoing" => "Name a sequence flow that leaves the element as its default.",
-        "startEventIncoming" | "boundaryEventIncoming" => "Take the incoming sequence flow out.",
-        "endEventOutgoing" => "Take the outgoing sequence flow out, or use an intermediate throw event.",
         "dataAssociationsUnused" => "Take the associations out, and name the variables where they are read.",
         "dataSetsUnused" => {
             "Take the sets, inputs and outputs out, and name the variables where they are read."
         }
         "correlationUnused" => "Set correlationKey in the configuration of the nodes that send and receive.",
-        "notExportable" => "Correct the text at the place that is named, so that it can stand in XML.",
-        "definitionMissing" => "Save a definition first.",
+        "invalidSchema" => "Correct the JSON Schema at the place that is named.",
+        _ => return None,
+    })
+}
+
+/// Remedies for decision models.
+fn of_decision(code: &str) -> Option<&'static str> {
+    Some(match code {
         "unknownDecision" => {
             "Put the DMN model that has the decision with `PUT /api/workflows/{workflowId}/dmn/logic`, or name one that \
              is there in `decisionRef`."
@@ -103,8 +124,6 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "ruleEntries" => "Give each rule one entry for each input and output of the table.",
         "tableInput" => "Give the input an expression.",
         "tableOutput" => "Give the table an output.",
-        "invalidSchema" => "Correct the JSON Schema at the place that is named.",
-        "unknownValue" => "Use one of the words of the standard.",
         _ => return None,
     })
 }

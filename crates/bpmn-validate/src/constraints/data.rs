@@ -24,7 +24,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     }
     doc.all(K::IoSpecification).iter().for_each(|spec| specification(doc, *spec, out));
     doc.each(EVENTS).for_each(|event| sets(doc, event, out));
-    rules_between_sets(doc, out);
+    between_sets(doc, out);
     for &property in doc.all(K::Property) {
         let holds = |around: El| {
             doc.is_a(around, K::Process)
@@ -55,7 +55,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
 }
 
 /// Sets that refer to one another: each must be named by the one that it names.
-fn rules_between_sets(doc: &Doc<'_>, out: &mut Out) {
+fn between_sets(doc: &Doc<'_>, out: &mut Out) {
     let sides =
         [(K::InputSet, K::OutputSetRefs, K::InputSetRefs), (K::OutputSet, K::InputSetRefs, K::OutputSetRefs)];
     for (set, names, named_by) in sides {

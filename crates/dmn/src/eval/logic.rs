@@ -433,6 +433,8 @@ fn quantified(
         match passed.as_bool() {
             Some(passed) if passed != every => return Ok(Value::Boolean(!every)),
             Some(_) => {}
+            // One is enough to tell why there may be no result.
+            None if result.is_none() => {}
             None => {
                 note(host, &body.place, format!("a {} is no condition", passed.type_name()));
                 result = None;

@@ -207,6 +207,11 @@ impl Builder<'_> {
                             with is checked against `inputSchema`";
             self.warn(id, "dataSetsUnused", sentence, "10.4.2");
         }
+        if some(&content.resources) {
+            let sentence =
+                "resource roles of a process are not evaluated: roles and grants say who may do what";
+            self.warn(id, "resourceRolesUnused", sentence, "10.3.1");
+        }
         let mut before = None;
         for correlation in content.correlations.iter().flatten() {
             // The bindings of one subscription share its id.

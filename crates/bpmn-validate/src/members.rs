@@ -130,7 +130,7 @@ mod tests {
     use heddle_bpmn::model::WorkflowDefinition;
     use serde_json::{Value, json};
 
-    /// What is told of a node with a member: whether it is an error, when anything is.
+    /// Severity of the finding on a node with a member; none without one.
     fn told(element: &str, member: &str, value: &Value) -> Option<Severity> {
         let mut bpmn = json!({});
         bpmn[member] = value.clone();

@@ -127,33 +127,41 @@ impl DecisionTask {
     /// Reads the settings; `linked` is the decision whose element names the node. None when the task names no decision.
     ///
     /// # Errors
-    /// Code, sentence and clause.
+    /// Code, sentence and clause of each setting that is wrong.
     pub(super) fn read(
         settings: Option<&Map<String, Value>>,
         linked: Option<&str>,
-    ) -> Result<Option<Self>, Wrong> {
+    ) -> Result<Option<Self>, Vec<Wrong>> {
         let empty = Map::new();
         let settings = settings.unwrap_or(&empty);
-        let decision = match (text(settings, "decisionRef")?, linked) {
-            (Some(own), _) => {
-                Setting::read(&own.into()).map_err(|error| expression("decisionRef", &error))?
+        let decision = match (text(settings, "decisionRef"), linked) {
+            (Err(wrong), _) => Err(wrong),
+            (Ok(Some(own)), _) => {
+                Setting::read(&own.into()).map_err(|error| expression("decisionRef", &error))
             }
-            (None, Some(linked)) => Setting::Literal(linked.into()),
-            (None, None) => {
+            (Ok(None), Some(linked)) => Ok(Setting::Literal(linked.into())),
+            (Ok(None), None) => {
                 let asked = ["kind", "resultVariable", "resultMapping", "inputs", "outputs"];
                 return match asked.iter().find(|member| given(settings, member).is_some()) {
                     None => Ok(None),
-                    Some(member) => Err(wrong(format!("decisionRef: `{member}` needs a decision"))),
+                    Some(member) => Err(vec![wrong(format!("decisionRef: `{member}` needs a decision"))]),
                 };
             }
         };
-        let mapping = match text(settings, "resultMapping")? {
-            None => ResultMapping::default(),
-            Some(name) => ResultMapping::named(name).ok_or_else(|| {
+        let mapping = match text(settings, "resultMapping") {
+            Err(wrong) => Err(wrong),
+            Ok(None) => Ok(ResultMapping::default()),
+            Ok(Some(name)) => ResultMapping::named(name).ok_or_else(|| {
                 wrong(format!("resultMapping: must be one of {}", ResultMapping::NAMES.join(", ")))
-            })?,
+            }),
         };
-        Ok(Some(Self { decision, mapping, data: DataMapping::read(settings)? }))
+        match (decision, mapping, DataMapping::read(settings)) {
+            (Ok(decision), Ok(mapping), Ok(data)) => Ok(Some(Self { decision, mapping, data })),
+            (decision, mapping, data) => {
+                let first = decision.err().into_iter().chain(mapping.err());
+                Err(first.chain(data.err().unwrap_or_default()).collect())
+            }
+        }
     }
 }
 
@@ -161,14 +169,37 @@ impl ScriptTask {
     /// Reads the settings, and the script of the model. None when there is no script.
     ///
     /// # Errors
-    /// Code, sentence and clause.
+    /// Code, sentence and clause of each setting that is wrong.
     pub(super) fn read(
         settings: Option<&Map<String, Value>>,
         script: Option<&str>,
         format: Option<&str>,
-    ) -> Result<Option<Self>, Wrong> {
+    ) -> Result<Option<Self>, Vec<Wrong>> {
         let empty = Map::new();
         let settings = settings.unwrap_or(&empty);
+        let data = DataMapping::read(settings);
+        let source = match Self::source(settings, script, format) {
+            Ok(Some(source)) => source,
+            Ok(None) => {
+                let asked = ["kind", "resultVariable", "inputs", "outputs"];
+                return match asked.iter().find(|member| given(settings, member).is_some()) {
+                    None => Ok(None),
+                    Some(member) => Err(vec![wrong(format!("source: `{member}` needs a script"))]),
+                };
+            }
+            Err(wrong) => {
+                return Err(std::iter::once(wrong).chain(data.err().unwrap_or_default()).collect());
+            }
+        };
+        Ok(Some(Self { source, data: data? }))
+    }
+
+    /// The script in FEEL: that of the settings, else that of the model.
+    fn source(
+        settings: &Map<String, Value>,
+        script: Option<&str>,
+        format: Option<&str>,
+    ) -> Result<Option<Expression>, Wrong> {
         let script = script.filter(|script| !script.trim().is_empty());
         let source = match (text(settings, "source")?, script) {
             (Some(source), _) => source,
@@ -180,18 +211,11 @@ impl ScriptTask {
                     format!("scripts in {language} are not executed; FEEL is (`scriptFormat` feel)");
                 return Err(("unsupportedScript", sentence, CLAUSE));
             }
-            (None, None) => {
-                let asked = ["kind", "resultVariable", "inputs", "outputs"];
-                return match asked.iter().find(|member| given(settings, member).is_some()) {
-                    None => Ok(None),
-                    Some(member) => Err(wrong(format!("source: `{member}` needs a script"))),
-                };
-            }
+            (None, None) => return Ok(None),
         };
         let feel = source.strip_prefix('=').unwrap_or(source).trim();
-        let source = Expression::compile(feel, Dialect::Heddle)
-            .map_err(|error| expression("source", &format!("`{feel}` is no FEEL: {error}")))?;
-        Ok(Some(Self { source, data: DataMapping::read(settings)? }))
+        let compiled = Expression::compile(feel, Dialect::Heddle);
+        compiled.map(Some).map_err(|error| expression("source", &format!("`{feel}` is no FEEL: {error}")))
     }
 }
 
@@ -204,9 +228,15 @@ fn is_feel(format: Option<&str>) -> bool {
 }
 
 impl DataMapping {
-    fn read(settings: &Map<String, Value>) -> Result<Self, Wrong> {
-        let result_variable = text(settings, "resultVariable")?.map(Arc::from);
-        Ok(Self { inputs: list(settings, "inputs")?, result_variable, outputs: list(settings, "outputs")? })
+    fn read(settings: &Map<String, Value>) -> Result<Self, Vec<Wrong>> {
+        match (list(settings, "inputs"), text(settings, "resultVariable"), list(settings, "outputs")) {
+            (Ok(inputs), Ok(result), Ok(outputs)) => {
+                Ok(Self { inputs, result_variable: result.map(Arc::from), outputs })
+            }
+            (inputs, result, outputs) => {
+                Err(inputs.err().into_iter().chain(result.err()).chain(outputs.err()).collect())
+            }
+        }
     }
 }
 
@@ -262,10 +292,15 @@ mod tests {
             (json!({"decisionRef": "d", "outputs": [{"name": "a", "value": "=)"}]}), "outputs[0].value"),
         ] {
             let error = DecisionTask::read(settings.as_object(), None).unwrap_err();
-            assert!(error.1.starts_with(told), "{settings}: {error:?}");
+            assert!(error[0].1.starts_with(told), "{settings}: {error:?}");
         }
         let error = ScriptTask::read(None, Some("1 +\n)"), Some("FEEL")).unwrap_err();
-        assert!(error.1.contains("line 2, column 1"), "{error:?}");
-        assert!(ScriptTask::read(None, Some("x = 1"), Some("groovy")).unwrap_err().1.contains("groovy"));
+        assert!(error[0].1.contains("line 2, column 1"), "{error:?}");
+        assert!(ScriptTask::read(None, Some("x = 1"), Some("groovy")).unwrap_err()[0].1.contains("groovy"));
+        // Each is told beside the others.
+        let all = json!({"decisionRef": "=1 +", "resultMapping": "some", "inputs": 1, "resultVariable": 1, "outputs": 1});
+        assert_eq!(DecisionTask::read(all.as_object(), None).unwrap_err().len(), 5);
+        let all = json!({"source": "1 +", "inputs": 1, "outputs": [{"value": 1}]});
+        assert_eq!(ScriptTask::read(all.as_object(), None, None).unwrap_err().len(), 3);
     }
 }

@@ -16,7 +16,7 @@ use heddle_bpmn::diagnostic::{self, Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
 use heddle_feel::Expression;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Kinds of line by which editors draw a sequence flow.
@@ -145,6 +145,15 @@ pub(super) struct Builder<'d> {
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
+    /// Nodes that have no place in the graph, by their ids, with their scopes. They are refused themselves, so that what
+    /// refers to them is not.
+    pub refused: HashMap<&'d str, ScopeIx>,
+    /// Nodes whose work was refused, and those that lost a flow to a refused node.
+    broken: HashSet<NodeIx>,
+    /// Contents of refused sub-processes.
+    closed: HashSet<ScopeIx>,
+    /// Flows that are not part of the graph although their ends may be there.
+    dropped: HashSet<Arc<str>>,
     language: Option<&'d str>,
     flows: Vec<Flow>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
@@ -166,6 +175,10 @@ impl<'d> Builder<'d> {
             diagnostics: Vec::new(),
             nodes: Vec::new(),
             node_ids: HashMap::new(),
+            refused: HashMap::new(),
+            broken: HashSet::new(),
+            closed: HashSet::new(),
+            dropped: HashSet::new(),
             language: bpmn.and_then(|bpmn| bpmn.expression_language.as_deref()),
             flows: Vec::new(),
             flow_ids: HashMap::new(),
@@ -178,6 +191,14 @@ impl<'d> Builder<'d> {
         self.diagnostics.push(if id.is_empty() { diagnostic } else { diagnostic.with_element(id) });
     }
 
+    /// The same with a remedy of its own.
+    pub(super) fn refuse_with(&mut self, id: &str, code: &str, sentence: String, clause: &str, remedy: &str) {
+        self.refuse(id, code, sentence, clause);
+        if let Some(found) = self.diagnostics.last_mut() {
+            found.remedy = Some(remedy.to_owned());
+        }
+    }
+
     pub(super) fn warn(&mut self, id: &str, code: &str, sentence: &str, clause: &str) {
         self.diagnostics.push(diagnostic::warning(code, sentence).with_element(id).with_clause(clause));
     }
@@ -188,8 +209,11 @@ impl<'d> Builder<'d> {
         self.collect(process, ROOT, None, 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
-            if let Some(work) = self.work(index(ix), raw) {
-                self.nodes[ix].work = work;
+            match self.work(index(ix), raw) {
+                Some(work) => self.nodes[ix].work = work,
+                None => {
+                    self.broken.insert(index(ix));
+                }
             }
         }
         for (edge, scope) in edges {
@@ -261,7 +285,10 @@ impl<'d> Builder<'d> {
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         for node in content.nodes.iter().flatten() {
-            let Some((ix, element)) = self.add(node, scope) else { continue };
+            let Some((ix, element)) = self.add(node, scope) else {
+                self.collect_refused(node, scope, depth, found);
+                continue;
+            };
             self.check_data(node);
             let starts = element == Element::StartEvent;
             let lane = found.lanes.get(&*self.nodes[ix as usize].id).copied();
@@ -289,8 +316,27 @@ impl<'d> Builder<'d> {
         }
     }
 
+    /// Content of a sub-process that is refused itself: what stands against it is told all the same.
+    fn collect_refused(
+        &mut self,
+        node: &'d model::Node,
+        scope: ScopeIx,
+        depth: usize,
+        found: &mut Found<'d>,
+    ) {
+        let bpmn = node.bpmn.as_deref();
+        let content = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref());
+        let Some(content) = content.filter(|_| depth < MAX_DEPTH && !node.is_beside_the_flow()) else {
+            return;
+        };
+        let inner = index(self.scopes.len());
+        self.scopes.push(Scope { parent: Some(scope), ..Scope::default() });
+        self.closed.insert(inner);
+        self.collect(content, inner, None, depth + 1, found);
+    }
+
     /// Adds a node, unless it stands beside the flow or is not executed.
-    fn add(&mut self, node: &model::Node, scope: ScopeIx) -> Option<(NodeIx, Element)> {
+    fn add(&mut self, node: &'d model::Node, scope: ScopeIx) -> Option<(NodeIx, Element)> {
         if node.is_beside_the_flow() {
             return None;
         }
@@ -299,6 +345,9 @@ impl<'d> Builder<'d> {
         let Some((element, split)) = node.kind().and_then(executed) else {
             let (code, sentence) = node::unknown(node);
             self.refuse(id, code, sentence, "13");
+            if !id.is_empty() {
+                self.refused.insert(id, scope);
+            }
             return None;
         };
         if id.is_empty() {
@@ -329,17 +378,31 @@ impl<'d> Builder<'d> {
         let word = edge.element_type();
         if edge.kind() != Some(ElementKind::SequenceFlow) && !LINES.contains(&word) {
             self.refuse(&id, "unknownElement", format!("`{word}` is no edge that can be executed"), "8.4.13");
+            self.dropped.insert(id);
             return;
         }
-        let ends = [edge.source.as_deref(), edge.target.as_deref()].map(|end| {
-            let ix = end.and_then(|end| self.node_ids.get(end)).copied();
-            ix.filter(|ix| self.nodes[*ix as usize].scope == scope)
-        });
-        let [Some(source), Some(target)] = ends else {
-            let sentence = "the flow does not connect two nodes of its own scope".to_owned();
-            self.refuse(&id, "danglingReference", sentence, "8.4.13");
+        let ends = [edge.source.as_deref(), edge.target.as_deref()].map(|end| self.end(end, scope));
+        for (name, end) in [("source", ends[0]), ("target", ends[1])] {
+            let (code, reason, remedy) = match end {
+                End::Node(_) | End::Refused => continue,
+                End::Elsewhere => (
+                    "flowCrossesBorder",
+                    "lies in another sub-process",
+                    "Connect nodes of one process or sub-process.",
+                ),
+                End::Missing => (
+                    "danglingReference",
+                    "is no node of the process",
+                    "Let the flow lead from one node of the process to another.",
+                ),
+            };
+            self.refuse_with(&id, code, format!("the {name} of the flow {reason}"), "8.4.13", remedy);
+        }
+        if ends.iter().any(|end| matches!(end, End::Missing | End::Elsewhere)) {
+            self.dropped.insert(id);
             return;
-        };
+        }
+        let [source, target] = ends.map(End::node);
         self.check_flow_extensions(&id);
         if edge.r#loop.is_some() {
             self.refuse(
@@ -359,6 +422,11 @@ impl<'d> Builder<'d> {
                 None
             }
         };
+        let (Some(source), Some(target)) = (source, target) else {
+            self.broken.extend(source.into_iter().chain(target));
+            self.dropped.insert(id);
+            return;
+        };
         let ix = index(self.flows.len());
         if self.flow_ids.insert(id.clone(), ix).is_some() {
             self.refuse(&id, "duplicateId", format!("two flows have the id `{id}`"), "8.3.1");
@@ -366,7 +434,19 @@ impl<'d> Builder<'d> {
         self.flows.push(Flow { id, source, target, condition });
     }
 
-    fn condition(&mut self, edge: &Edge, source: NodeIx) -> Result<Option<FlowCondition>, Wrong> {
+    /// The node that an end of a flow leads to.
+    fn end(&self, id: Option<&str>, scope: ScopeIx) -> End {
+        let Some(id) = id else { return End::Missing };
+        let (at, end) = match (self.node_ids.get(id), self.refused.get(id)) {
+            (Some(ix), _) => (self.nodes[*ix as usize].scope, End::Node(*ix)),
+            (None, Some(at)) => (*at, End::Refused),
+            (None, None) => return End::Missing,
+        };
+        if at == scope { end } else { End::Elsewhere }
+    }
+
+    /// The condition of a flow; a source that is refused itself has any outcome.
+    fn condition(&mut self, edge: &Edge, source: Option<NodeIx>) -> Result<Option<FlowCondition>, Wrong> {
         let bpmn = edge.bpmn.as_deref();
         let expression = bpmn.and_then(|bpmn| bpmn.condition_expression.as_deref());
         let comparison = edge.condition.as_ref().filter(|own| {
@@ -387,7 +467,10 @@ impl<'d> Builder<'d> {
             }
             Some("always") => Side::Always,
             Some(on) => match on.strip_prefix("outcome:") {
-                Some(outcome) if self.nodes[source as usize].element == Element::UserTask => {
+                Some(outcome)
+                    if source
+                        .is_none_or(|source| self.nodes[source as usize].element == Element::UserTask) =>
+                {
                     Side::Outcome(outcome.trim().into())
                 }
                 Some(_) => return Err(Wrong::new("wrongCondition", "only a human task has an outcome")),
@@ -429,6 +512,9 @@ impl<'d> Builder<'d> {
         let Some(wanted) = bpmn.default_flow.as_deref().or(of_activity).filter(|id| !id.is_empty()) else {
             return;
         };
+        if self.dropped.contains(wanted) {
+            return;
+        }
         let flow = self.flow_ids.get(wanted).copied();
         match flow.filter(|flow| self.flows[*flow as usize].source == ix) {
             Some(flow) => self.nodes[ix as usize].default_flow = Some(flow),
@@ -443,14 +529,21 @@ impl<'d> Builder<'d> {
     /// Finds what starts each scope.
     fn starts(&mut self, graph: &mut Graph, raws: &[Raw<'_>], process: &str) {
         for scope in 0..graph.scopes.len() {
+            if self.closed.contains(&index(scope)) {
+                continue;
+            }
             let owner = graph.scopes[scope].node;
+            // A node that is refused may be what starts the scope.
+            let whole = self.refused.values().all(|at| *at as usize != scope);
             let here = |ix: &NodeIx| raws[*ix as usize].scope as usize == scope;
             let event =
                 owner.is_some_and(|owner| matches!(graph.node(owner).work, Work::EventSubProcess { .. }));
             let id = owner.map_or(process.to_owned(), |owner| graph.node(owner).id.to_string());
             let events = graph.scopes[scope].start_events.clone();
             if event {
-                self.event_sub_process(graph, scope, &events, &id);
+                if whole || !events.is_empty() {
+                    self.event_sub_process(graph, scope, &events, &id);
+                }
                 continue;
             }
             let none =
@@ -468,7 +561,7 @@ impl<'d> Builder<'d> {
                 };
                 starts = (0..index(raws.len())).filter(here).filter(free).collect();
                 let any = (0..index(raws.len())).any(|ix| here(&ix));
-                if starts.is_empty() && (any || owner.is_none()) {
+                if whole && starts.is_empty() && (any || owner.is_none()) {
                     let sentence = "there is no start event and no node without an incoming flow".to_owned();
                     self.refuse(&id, "noStart", sentence, "13.2");
                 }
@@ -523,15 +616,42 @@ impl<'d> Builder<'d> {
     /// Checks the targets of an event-based gateway.
     fn waiting(&mut self, graph: &Graph, gateway: NodeIx) {
         let (id, outgoing) = (&graph.node(gateway).id, graph.outgoing(gateway));
-        if outgoing.is_empty() {
+        if outgoing.is_empty() && !self.broken.contains(&gateway) {
             self.refuse(id, "wrongFlow", "the gateway waits for nothing".to_owned(), "10.6.6");
         }
         for flow in outgoing {
-            let target = graph.node(graph.flow(*flow).target);
+            let ix = graph.flow(*flow).target;
+            let target = graph.node(ix);
+            let waits = matches!(target.element, Element::IntermediateCatchEvent | Element::ReceiveTask);
+            if waits && self.broken.contains(&ix) {
+                continue;
+            }
             if !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
                 let sentence = format!("`{}` is no event that the gateway can wait for", target.id);
                 self.refuse(id, "wrongFlow", sentence, "10.6.6");
             }
+        }
+    }
+}
+
+/// The node that an end of a flow leads to.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    /// A node of the flow's scope.
+    Node(NodeIx),
+    /// A node of the flow's scope that is refused itself.
+    Refused,
+    /// A node of another scope.
+    Elsewhere,
+    /// No node of the process.
+    Missing,
+}
+
+impl End {
+    const fn node(self) -> Option<NodeIx> {
+        match self {
+            Self::Node(ix) => Some(ix),
+            Self::Refused | Self::Elsewhere | Self::Missing => None,
         }
     }
 }

@@ -57,6 +57,7 @@ const MAX_SHARED: usize = 64;
 struct Finding {
     refused: bool,
     sentence: String,
+    remedy: String,
 }
 
 /// Extensions kept for the elements of a model, by their ids.
@@ -148,7 +149,7 @@ impl<'d> Extensions<'d> {
             listed
         };
         tags(fragment).for_each(|tag| collect(&tag, &mut listed, &mut names));
-        let further = |name| Hit { name, word: None, verdict: Err(String::new()) };
+        let further = |name| Hit { name, word: None, verdict: Err(String::new()), fails: None };
         found.extend(names.into_iter().map(further));
         found
     }
@@ -245,8 +246,7 @@ impl Builder<'_> {
     fn say(&mut self, id: &str, found: Vec<Finding>) {
         for finding in found {
             let diagnostic = if finding.refused {
-                let remedy = "Say the same with settings of the node, or remove the extension.";
-                diagnostic::error("unsupportedExtension", finding.sentence).with_remedy(remedy)
+                diagnostic::error("unsupportedExtension", finding.sentence).with_remedy(finding.remedy)
             } else {
                 diagnostic::warning("extensionUnused", finding.sentence)
             };
@@ -261,14 +261,14 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
         let local = local(name);
         let changes = IMPLEMENTATIONS.contains(&local) || ELEMENTS.contains(&local);
         let sentence = format!("the vendor's extension {name} would be ignored");
-        return changes.then_some(Finding { refused: true, sentence });
+        return changes.then_some(Finding { refused: true, sentence, remedy: remedy(local, &[]) });
     };
     let reason = match &hit.verdict {
         Ok(members) => {
             let (missing, _) = members.iter().find(|(member, _)| !settings.contains_key(*member))?;
             format!("the configuration has no `{missing}`")
         }
-        Err(_) if word.becomes.first().is_some_and(|member| settings.contains_key(*member)) => return None,
+        Err(_) if hit.member().is_some_and(|member| settings.contains_key(member)) => return None,
         Err(_) if word.is_kept() => word.reason.trim_end_matches('.').to_owned(),
         Err(reason) => reason.clone(),
     };
@@ -277,12 +277,57 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
         Effect::Told => Some(Finding {
             refused: false,
             sentence: format!("the vendor's extension {name} has no effect: {reason}"),
+            remedy: String::new(),
         }),
         Effect::Refused => Some(Finding {
             refused: true,
             sentence: format!("the vendor's extension {name} would be ignored: {reason}"),
+            remedy: remedy(local(name), word.becomes),
         }),
     }
+}
+
+/// Remedy for a word: something to say or do in its place, given the settings that it could become.
+fn remedy(word: &str, becomes: &[&str]) -> String {
+    let sentence = match word {
+        "class" | "delegateExpression" | "expression" | "connector" | "type" | "topic" | "taskDefinition"
+        | "field" | "taskName" | "serviceName" | "packageName" | "workItemDefinition" | "modelerTemplate" => {
+            "Take it out, and make the step a script task in FEEL (`scriptFormat` `feel`) when it computes something, a \
+             business rule task when it decides, or a user task, which a program can complete by \
+             `POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete`."
+        }
+        "executionListener" | "executionListeners" | "eventListener" | "onEntry-script" | "onExit-script" => {
+            "Take it out; what it computes can be a script task in FEEL before or after the step."
+        }
+        "taskListener" | "taskListeners" => {
+            "Take it out; assignee, candidates, due date and priority are settings of the user task and may be FEEL, and \
+             what is computed at completion can be a script task in FEEL behind it."
+        }
+        "initiator" => {
+            "Take it out; a person who starts a run can be passed on in its `input`, and `assignee` can then be the FEEL \
+             expression of that variable."
+        }
+        "errorCodeVariable" | "errorMessageVariable" | "errorVariableName" | "escalationCodeVariable" => {
+            "Take it out, and catch each code that matters with a boundary event of its own."
+        }
+        "script" => "Take it out, and make it a script task in FEEL (`scriptFormat` `feel`).",
+        "decisionRefTenantId" | "calledElementTenantId" | "fallbackToDefaultTenant" => {
+            "Take it out; decisions are those of the same definition."
+        }
+        "rules" | "ruleVariablesInput" | "exclude" => {
+            "Take it out, put a DMN model with `PUT /api/workflows/{workflowId}/dmn/logic`, and name its decision in \
+             `decisionRef`."
+        }
+        "skipExpression" => "Take it out, and lead around the step with an exclusive gateway.",
+        "businessCalendarName" => "Take it out, and compute the time in a FEEL expression after `=`.",
+        _ => match becomes.first() {
+            Some(setting) => {
+                return format!("Set `{setting}` in the node's `configuration`, or take the word out.");
+            }
+            None => "Take it out if the step does not need it.",
+        },
+    };
+    sentence.to_owned()
 }
 
 /// Address of the element that a residue fragment belongs to; none for any other fragment.

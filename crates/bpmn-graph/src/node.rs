@@ -34,6 +34,14 @@ impl Builder<'_> {
             }
         };
         let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
+        if errors {
+            // A task that is refused does not complete at once.
+            let mut at = 0;
+            self.diagnostics.retain(|found| {
+                at += 1;
+                at <= before || found.code != "taskCompletesAtOnce"
+            });
+        }
         work.filter(|_| !errors)
     }
 
@@ -52,14 +60,16 @@ impl Builder<'_> {
                 let activity = bpmn.activity.as_ref();
                 let script = activity.and_then(|own| own.script.as_deref());
                 let format = activity.and_then(|own| own.script_format.as_deref());
-                match ScriptTask::read(node.configuration.as_ref(), script, format)? {
+                let read = ScriptTask::read(node.configuration.as_ref(), script, format);
+                match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
                     Some(script) => Work::Script(Arc::new(script)),
                     None => self.bare(ix, element),
                 }
             }
             Element::BusinessRuleTask => {
                 let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
-                match DecisionTask::read(node.configuration.as_ref(), linked)? {
+                let read = DecisionTask::read(node.configuration.as_ref(), linked);
+                match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
                     Some(decision) => Work::Decision(Arc::new(decision)),
                     None => self.bare(ix, element),
                 }
@@ -87,6 +97,16 @@ impl Builder<'_> {
             }
             Element::SubProcess => sub_process(raw, bpmn)?,
         })
+    }
+
+    /// Refuses a node for each of several reasons but the last, which is given back.
+    fn all_but_last(&mut self, ix: NodeIx, mut wrong: Vec<Refused>) -> Refused {
+        let id = self.nodes[ix as usize].id.clone();
+        let last = wrong.pop().unwrap_or_default();
+        for (code, sentence, clause) in wrong {
+            self.refuse(&id, code, sentence, clause);
+        }
+        last
     }
 
     fn start(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Start, Refused> {
@@ -123,6 +143,14 @@ impl Builder<'_> {
     fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
         let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
         let host = bpmn.attached_to_ref.as_deref().and_then(|id| self.node_ids.get(id)).copied();
+        let refused = bpmn.attached_to_ref.as_deref().and_then(|id| self.refused.get(id));
+        if host.is_none() && refused == Some(&raw.scope) {
+            // The activity is refused itself; what is wrong with the event is told all the same.
+            return match self.trigger(raw.node)? {
+                Some(_) => Ok(Work::Pass),
+                None => Err(wrong("a boundary event needs a trigger")),
+            };
+        }
         let Some(host) = host else {
             return Err((
                 "danglingReference",
@@ -151,9 +179,23 @@ impl Builder<'_> {
                 "resource roles are not evaluated: set assignee or candidates in the configuration";
             self.warn(raw.node.element_id().unwrap_or_default(), "resourceRolesUnused", sentence, "10.3.1");
         }
+        let id = raw.node.element_id().unwrap_or_default();
         match UserTask::read(raw.node.configuration.as_ref(), raw.lane) {
-            Ok(task) => Ok(task),
-            Err(wrong) => Err(("wrongSetting", wrong.join("; "), "10.3.4.1")),
+            Ok(task) => {
+                if let Some(lane) = raw.lane.filter(|_| task.is_open()) {
+                    let sentence = format!(
+                        "the task is for everybody who may complete tasks: its lane `{lane}` names no candidates"
+                    );
+                    let found = diagnostic::info("laneNotCandidates", sentence).with_clause("10.8");
+                    self.diagnostics.push(found.with_element(id));
+                }
+                Ok(task)
+            }
+            Err(mut wrong) => {
+                let last = wrong.pop().unwrap_or_default();
+                wrong.into_iter().for_each(|one| self.refuse(id, "wrongSetting", one, "10.3.4.1"));
+                Err(("wrongSetting", last, "10.3.4.1"))
+            }
         }
     }
 
@@ -211,7 +253,16 @@ impl Builder<'_> {
             Some("dmn") if element == Element::BusinessRuleTask => {}
             Some("feel") if element == Element::ScriptTask => {}
             Some(kind) => {
-                let sentence = format!("there is no executor for the kind `{kind}` yet");
+                let place = match kind {
+                    "feel" => Some("script tasks"),
+                    "dmn" => Some("business rule tasks"),
+                    kind if kind.starts_with("human.") => Some("user tasks"),
+                    _ => None,
+                };
+                let sentence = match place {
+                    Some(place) => format!("the kind `{kind}` is executed at {place} only"),
+                    None => format!("there is no executor for the kind `{kind}` yet"),
+                };
                 self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
             }
             None => {}

@@ -48,8 +48,7 @@ pub struct UserTask {
     pub assignee: Option<Setting>,
     /// Users who may claim it.
     pub candidate_users: Option<Setting>,
-    /// Groups whose members may claim it; by default the task's innermost lane, when no assignee and no
-    /// candidate is set.
+    /// Groups whose members may claim it; with `laneCandidates` the group named like the task's innermost lane.
     pub candidate_groups: Option<Setting>,
     /// Due time: an ISO 8601 date or duration, or FEEL.
     pub due: Option<Arc<TimerDefinition>>,
@@ -74,15 +73,23 @@ impl UserTask {
                 wrong.push(format!("{name}: {message}"));
             }
         }
-        if !wrong.is_empty() {
-            return Err(wrong);
+        let by_lane = configuration.and_then(|own| own.get("laneCandidates")).and_then(Value::as_bool);
+        if by_lane == Some(true) {
+            match lane {
+                _ if task.candidate_groups.is_some() => {
+                    wrong.push("laneCandidates: candidateGroups names the groups already".to_owned());
+                }
+                Some(lane) => task.candidate_groups = Some(Setting::Literal(lane.into())),
+                None => wrong.push("laneCandidates: the task stands in no lane with a name".to_owned()),
+            }
         }
-        let open =
-            task.assignee.is_none() && task.candidate_users.is_none() && task.candidate_groups.is_none();
-        if open && let Some(lane) = lane {
-            task.candidate_groups = Some(Setting::Literal(lane.into()));
-        }
-        Ok(task)
+        if wrong.is_empty() { Ok(task) } else { Err(wrong) }
+    }
+
+    /// Whether the settings name nobody, so that the task is for everybody who may complete tasks.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.assignee.is_none() && self.candidate_users.is_none() && self.candidate_groups.is_none()
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
@@ -95,6 +102,7 @@ impl UserTask {
             "form" if value.is_object() || value.is_boolean() => self.form = Some(Arc::new(value.clone())),
             "form" => return Err("must be a JSON Schema".to_owned()),
             "outcomes" => self.outcomes = outcomes(value)?,
+            "laneCandidates" if !value.is_boolean() => return Err("must be true or false".to_owned()),
             _ => {}
         }
         Ok(())
@@ -163,9 +171,20 @@ mod tests {
     }
 
     #[test]
-    fn the_lane_is_the_candidate_group_of_a_task_without_any() {
-        let task = UserTask::read(None, Some("Sales")).unwrap();
+    fn the_lane_is_the_candidate_group_of_a_task_that_says_so() {
+        assert!(UserTask::read(None, Some("Sales")).unwrap().is_open());
+        let no = json!({"laneCandidates": false});
+        assert!(UserTask::read(no.as_object(), Some("Sales")).unwrap().is_open());
+        let yes = json!({"laneCandidates": true, "assignee": "ada"});
+        let task = UserTask::read(yes.as_object(), Some("Sales")).unwrap();
         assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Sales"));
+        let both = json!({"laneCandidates": true, "candidateGroups": "x"});
+        for (wrong, lane) in
+            [(&yes, None), (&both, Some("Sales")), (&json!({"laneCandidates": 1}), Some("Sales"))]
+        {
+            let told = UserTask::read(wrong.as_object(), lane).unwrap_err();
+            assert!(told[0].starts_with("laneCandidates: "), "{told:?}");
+        }
     }
 
     #[test]

@@ -228,7 +228,7 @@ fn the_shape_of_a_graph_is_checked() {
     let inner =
         json!({"nodes": [{"id": "i", "type": "task"}], "edges": [{"id": "f", "source": "i", "target": "e"}]});
     let across = around(json!({"type": "subProcess", "bpmn": {"subProcess": inner}}));
-    assert_eq!(codes(&compiled(across), Severity::Error), [("danglingReference", Some("f"))]);
+    assert_eq!(codes(&compiled(across), Severity::Error), [("flowCrossesBorder", Some("f"))]);
 }
 
 #[test]
@@ -272,14 +272,24 @@ fn start_events_bind_to_the_outside() {
 }
 
 #[test]
-fn the_innermost_lane_is_the_candidate_group() {
+fn the_innermost_lane_is_the_candidate_group_where_the_task_says_so() {
     let lanes = json!([{"id": "ls", "lanes": [{"id": "l1", "name": "Office", "flowNodeRefs": ["u"], "childLaneSet":
         {"id": "inner", "lanes": [{"id": "l2", "name": "Front desk", "flowNodeRefs": ["u"]}]}}]}]);
-    let compiled = compiled(json!({"bpmn": {"processes": [
-        {"id": "p", "nodes": [{"id": "u", "type": "userTask"}], "laneSets": lanes}
-    ]}}));
-    let super::Work::User(task) = &compiled.processes[0].node(0).work else { panic!("no user task") };
+    let with = |settings: Value| {
+        compiled(json!({"bpmn": {"processes": [
+            {"id": "p", "nodes": [{"id": "u", "type": "userTask", "configuration": settings}], "laneSets": lanes}
+        ]}}))
+    };
+    let told = with(json!({"laneCandidates": true}));
+    let super::Work::User(task) = &told.processes[0].node(0).work else { panic!("no user task") };
     assert!(matches!(&task.candidate_groups, Some(Setting::Literal(name)) if name == "Front desk"));
+    assert_eq!(told.diagnostics, []);
+    // A lane that nobody asks says nothing, and who reads the model is told so.
+    let silent = with(json!({}));
+    let super::Work::User(task) = &silent.processes[0].node(0).work else { panic!("no user task") };
+    assert!(task.is_open());
+    assert_eq!(codes(&silent, Severity::Info), [("laneNotCandidates", Some("u"))]);
+    assert_eq!(codes(&with(json!({"assignee": "ada"})), Severity::Info), []);
 }
 
 /// A model of one node between start and end, read from XML with the vendors' prefixes.

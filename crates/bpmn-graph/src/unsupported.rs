@@ -1,30 +1,111 @@
 //! Findings on content that the engine does not execute yet: settings of a node's `configuration`, and the
 //! data and correlations of the model. None is accepted and then ignored.
 
-use super::Element;
 use super::compile::Builder;
+use super::{Element, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
-use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process};
+use heddle_bpmn::element::ElementKind;
+use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process, WorkflowDefinition, nodes};
 use serde_json::{Map, Value};
 
-/// Members that would change what a node does, with why they cannot be executed.
-const REFUSED: &[(&str, &str)] = &[
-    ("jobType", "jobs for external workers are not there yet"),
-    ("headers", "jobs for external workers are not there yet"),
-    ("inputs", "input mappings are not executed yet"),
-    ("outputs", "output mappings are not executed yet"),
-    ("propagateAllInputs", "input mappings are not executed yet"),
-    ("propagateAllOutputs", "output mappings are not executed yet"),
-    ("loop", "loops over a collection are not executed yet"),
-    ("resultVariable", "results are not put into a variable yet"),
-    ("resultMapping", "only a business rule task has the result of a decision"),
-    ("decisionRef", "only a business rule task evaluates a decision"),
-    ("source", "only a script task has a script"),
+/// A member that would change what a node does, with why it is not executed and what can be done instead.
+struct Refusal {
+    member: &'static str,
+    reason: &'static str,
+    remedy: &'static str,
+}
+
+const fn refusal(member: &'static str, reason: &'static str, remedy: &'static str) -> Refusal {
+    Refusal { member, reason, remedy }
+}
+
+const JOBS: &str = "jobs for external workers are not there yet";
+const NO_JOB: &str = "Take the setting (`null`) or the vendor's word out, and let a user task do the step, which a program can \
+                      complete by `POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete`, or a \
+                      receive task that waits for what a program sends to `POST /api/case-events`.";
+const MAPPED: &str = "Take the mapping (`null`) or the vendor's word out: every node sees all variables. Values that have to \
+                      be computed are computed in a script task in FEEL before or after the step; script and business \
+                      rule tasks have `inputs` and `outputs` of their own.";
+const RULES_ONLY: &str = "Make it a business rule task, or take the setting (`null`) out.";
+
+/// Members that would change what a node does.
+const REFUSED: &[Refusal] = &[
+    refusal("jobType", JOBS, NO_JOB),
+    refusal("headers", JOBS, NO_JOB),
+    refusal("inputs", "input mappings are not executed yet", MAPPED),
+    refusal("outputs", "output mappings are not executed yet", MAPPED),
+    refusal("propagateAllInputs", "input mappings are not executed yet", MAPPED),
+    refusal("propagateAllOutputs", "output mappings are not executed yet", MAPPED),
+    refusal(
+        "loop",
+        "loops over a collection are not executed yet",
+        "Model the repetition with gateways and sequence flows, or let one FEEL expression work on the whole list.",
+    ),
+    refusal(
+        "resultVariable",
+        "results are not put into a variable yet",
+        "Make it a script or business rule task, or take the setting (`null`) out.",
+    ),
+    refusal("resultMapping", "only a business rule task has the result of a decision", RULES_ONLY),
+    refusal("decisionRef", "only a business rule task evaluates a decision", RULES_ONLY),
+    refusal(
+        "source",
+        "only a script task has a script",
+        "Make it a script task, or take the setting (`null`) out.",
+    ),
 ];
 
-/// Members that other checks know.
-const ALSO_KNOWN: &[&str] =
-    &["kind", "version", "versionTag", "versionPolicy", "retry", "followUpDate", "form"];
+const OWN_VERSION: &str = "Take the setting (`null`) out, and put the decision that is meant with \
+                           `PUT /api/workflows/{workflowId}/dmn/logic`.";
+
+/// Members that every node may have: other checks know them.
+const EVERYWHERE: &[&str] = &["kind", "retry", "version", "versionTag", "versionPolicy"];
+
+/// Members of the nodes that have settings of their own.
+const fn own_settings(element: Element) -> &'static [&'static str] {
+    match element {
+        Element::UserTask => &[
+            "assignee",
+            "candidateUsers",
+            "candidateGroups",
+            "laneCandidates",
+            "dueDate",
+            "followUpDate",
+            "priority",
+            "form",
+            "outcomes",
+        ],
+        Element::StartEvent => &["inputSchema", "form", "correlationKey"],
+        Element::IntermediateCatchEvent | Element::BoundaryEvent | Element::ReceiveTask => {
+            &["correlationKey"]
+        }
+        Element::EndEvent | Element::IntermediateThrowEvent | Element::SendTask => {
+            &["correlationKey", "payload"]
+        }
+        Element::BusinessRuleTask | Element::ScriptTask => computes(element),
+        Element::Task
+        | Element::ServiceTask
+        | Element::ManualTask
+        | Element::SubProcess
+        | Element::ExclusiveGateway
+        | Element::InclusiveGateway
+        | Element::ParallelGateway
+        | Element::EventBasedGateway => &[],
+    }
+}
+
+/// The elements with settings of their own.
+const WITH_SETTINGS: &[Element] = &[
+    Element::UserTask,
+    Element::StartEvent,
+    Element::ReceiveTask,
+    Element::SendTask,
+    Element::BusinessRuleTask,
+    Element::ScriptTask,
+];
+
+/// Members of one mapping of `inputs` or `outputs`.
+const OF_A_MAPPING: &[&str] = &["name", "value"];
 
 /// The members among them that tasks that compute do honour.
 const fn computes(element: Element) -> &'static [&'static str] {
@@ -50,25 +131,16 @@ impl Builder<'_> {
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
         let computed = computes(element);
-        for (member, reason) in
-            REFUSED.iter().filter(|(member, _)| given(member) && !computed.contains(member))
+        for Refusal { member, reason, remedy } in
+            REFUSED.iter().filter(|one| given(one.member) && !computed.contains(&one.member))
         {
-            self.refuse(id, "unsupportedSetting", format!("{member}: {reason}"), "10.3.1");
+            let sentence = format!("{member}: {reason}");
+            self.refuse_with(id, "unsupportedSetting", sentence, "10.3.1", remedy);
         }
         if element == Element::BusinessRuleTask {
             self.check_version(id, settings);
         }
-        if !computed.is_empty() {
-            let known = |member: &str| computed.contains(&member) || ALSO_KNOWN.contains(&member);
-            for member in settings.keys().filter(|member| !known(member) && given(member)) {
-                let refused = REFUSED.iter().any(|(name, _)| name == member);
-                if !refused {
-                    let sentence = format!("{member}: the task has no such setting");
-                    self.warn(id, "settingUnused", &sentence, "10.3.3.1");
-                }
-            }
-        }
-        if given("followUpDate") {
+        if given("followUpDate") && element == Element::UserTask {
             self.warn(id, "settingUnused", "followUpDate: work lists do not show it yet", "10.3.4.1");
         }
         if given("retry") {
@@ -90,7 +162,7 @@ impl Builder<'_> {
             if settings.get(member).is_some_and(asks) {
                 let sentence =
                     format!("{member}: a decision has the version of the definition that holds it");
-                self.refuse(id, "unsupportedSetting", sentence, "10.3.3.1");
+                self.refuse_with(id, "unsupportedSetting", sentence, "10.3.3.1", OWN_VERSION);
             }
         }
         match settings.get("versionPolicy").and_then(Value::as_str) {
@@ -101,7 +173,7 @@ impl Builder<'_> {
             }
             Some(other) => {
                 let sentence = format!("versionPolicy: `{other}` is none that a decision can have");
-                self.refuse(id, "unsupportedSetting", sentence, "10.3.3.1");
+                self.refuse_with(id, "unsupportedSetting", sentence, "10.3.3.1", OWN_VERSION);
             }
         }
     }
@@ -135,6 +207,11 @@ impl Builder<'_> {
                             with is checked against `inputSchema`";
             self.warn(id, "dataSetsUnused", sentence, "10.4.2");
         }
+        if some(&content.resources) {
+            let sentence =
+                "resource roles of a process are not evaluated: roles and grants say who may do what";
+            self.warn(id, "resourceRolesUnused", sentence, "10.3.1");
+        }
         let mut before = None;
         for correlation in content.correlations.iter().flatten() {
             // The bindings of one subscription share its id.
@@ -151,6 +228,95 @@ impl Builder<'_> {
 
 fn some<T>(list: &Option<Vec<T>>) -> bool {
     list.as_ref().is_some_and(|list| !list.is_empty())
+}
+
+/// Reason for which a setting is not executed at an element of that name; none for one that is.
+pub(super) fn refused_setting(
+    element_type: &str,
+    member: &str,
+    value: Option<&Value>,
+) -> Option<&'static str> {
+    let kind = ElementKind::named(element_type);
+    if let Some(reason) = kind.and_then(element::refusal) {
+        return Some(reason);
+    }
+    let element = kind.and_then(Element::of);
+    let other_version = match member {
+        "version" | "versionTag" => true,
+        "versionPolicy" => {
+            value.and_then(Value::as_str).is_some_and(|own| !matches!(own, "deployment" | "latest"))
+        }
+        _ => false,
+    };
+    if other_version && element == Some(Element::BusinessRuleTask) {
+        return Some("a decision has the version of the definition that holds it");
+    }
+    let computed = element.map_or(&[][..], computes);
+    let found = REFUSED.iter().find(|one| one.member == member && !computed.contains(&member));
+    found.map(|one| one.reason)
+}
+
+/// Members of `configuration` that the node's element does not have: an error for one that none has, a warning for one
+/// that only others have.
+///
+/// Versions that were published with such a member run on, so that this is no part of the compilation.
+#[must_use]
+pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for at in nodes(definition) {
+        let (Some(settings), Some(element)) = (&at.node.configuration, at.node.kind().and_then(Element::of))
+        else {
+            continue;
+        };
+        let id = at.node.element_id().unwrap_or_default();
+        for (member, value) in settings.iter().filter(|(_, value)| asks(value)) {
+            let place = format!("{}.configuration.{member}", at.path);
+            let one = unknown_setting(element, member);
+            found.extend(one.map(|one| one.with_element(id).with_path(place)));
+            if matches!(member.as_str(), "inputs" | "outputs") {
+                found.extend(unknown_parts(value, member, &at.path).map(|one| one.with_element(id)));
+            }
+        }
+    }
+    found
+}
+
+fn unknown_setting(element: Element, member: &str) -> Option<Diagnostic> {
+    let own = own_settings(element);
+    let refused = REFUSED.iter().any(|one| one.member == member);
+    if refused || own.contains(&member) || EVERYWHERE.contains(&member) {
+        return None;
+    }
+    let name = element.name();
+    let listed = match own {
+        [] => format!("a {name} has no settings of its own"),
+        own => format!("a {name} has {}", own.join(", ")),
+    };
+    if WITH_SETTINGS.iter().any(|other| own_settings(*other).contains(&member)) {
+        let sentence = format!("{member}: it has no effect at a {name}; {listed}");
+        return Some(diagnostic::warning("settingUnused", sentence).with_clause("10.3.1"));
+    }
+    let sentence = format!("{member}: there is no such setting; {listed}");
+    Some(diagnostic::error("unknownSetting", sentence).with_clause("10.3.1"))
+}
+
+/// Members of the single mappings that would be ignored.
+fn unknown_parts<'v>(
+    value: &'v Value,
+    list: &'v str,
+    path: &'v str,
+) -> impl Iterator<Item = Diagnostic> + 'v {
+    let items = value.as_array().into_iter().flatten().enumerate();
+    items.flat_map(move |(at, item)| {
+        let members = item.as_object().into_iter().flat_map(Map::keys);
+        members.filter(|member| !OF_A_MAPPING.contains(&member.as_str())).map(move |member| {
+            let sentence =
+                format!("{list}[{at}].{member}: there is no such member; a mapping has name and value");
+            diagnostic::error("unknownSetting", sentence)
+                .with_path(format!("{path}.configuration.{list}[{at}].{member}"))
+                .with_clause("10.3.1")
+        })
+    })
 }
 
 /// Warns of the correlation keys of collaborations and conversations, each one by itself.

@@ -16,6 +16,7 @@ pub(super) fn check(number: usize, graph: &GraphRef<'_>, index: &Index<'_>, find
             check_end(number, edge, member, end.as_deref(), sequence, index, findings, path);
         }
         if sequence {
+            check_condition(number, edge, index, findings, || below(&graph.path, "edges", at, "condition"));
             if let Some(source) = edge.source.as_deref() {
                 degrees.entry(source).or_default().1 += 1;
             }
@@ -70,6 +71,30 @@ fn check_end(
             findings.add(diagnostic::error("wrongReference", message).with_clause("8.4.13"), id, path);
         }
         Some(_) => {}
+    }
+}
+
+/// A condition of the definition's own, which no document shows, leaves no event-based gateway.
+fn check_condition(
+    number: usize,
+    edge: &Edge,
+    index: &Index<'_>,
+    findings: &mut Findings,
+    path: impl Fn() -> String,
+) {
+    let Some(own) = &edge.condition else { return };
+    let plain = matches!(own.on.as_deref(), None | Some("" | "success" | "always"));
+    if plain && own.left.is_none() && own.operator.is_none() {
+        return;
+    }
+    let source = match edge.source.as_deref().and_then(|source| index.get(source)) {
+        Some(Named::Node(graph, node)) if graph == number => node,
+        _ => return,
+    };
+    if source.is(ElementKind::EventBasedGateway) {
+        let message = "A flow out of an event-based gateway must not have a condition.";
+        let found = diagnostic::error("eventGatewayCondition", message).with_clause("10.6.6");
+        findings.add(found, edge.id.as_deref(), path);
     }
 }
 

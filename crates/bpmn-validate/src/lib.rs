@@ -5,7 +5,9 @@
 
 mod constraints;
 mod flow;
+mod head;
 mod index;
+mod members;
 pub mod profile;
 mod references;
 pub mod soundness;
@@ -52,8 +54,10 @@ pub fn structure(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     for (number, graph) in graphs.iter().enumerate() {
         flow::check(number, graph, &index, &mut findings);
         references::check_graph(graph, &index, &mut findings);
+        members::check(graph, &mut findings);
     }
     references::check_model(definition, &index, &mut findings);
+    head::check(definition, &mut findings);
     if findings.more > 0 {
         let message = format!("{} more findings are left out.", findings.more);
         findings.found.push(diagnostic::info("moreFindings", message));

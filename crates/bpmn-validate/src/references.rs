@@ -199,6 +199,11 @@ fn check_event(definition: &EventDefinition, from: &mut From<'_, '_>, path: &dyn
 fn check_lanes(lanes: &LaneSet, index: &Index<'_>, findings: &mut Findings, path: &dyn Fn() -> String) {
     for (at, lane) in lanes.lanes.iter().flatten().enumerate() {
         let path = || format!("{}.lanes[{at}]", path());
+        if lane.resources.as_ref().is_some_and(|roles| !roles.is_empty()) {
+            let message = "Resource roles of a lane are neither evaluated nor exported.";
+            let found = diagnostic::warning("resourceRolesUnused", message).with_clause("10.8");
+            findings.add(found, lane.id.as_deref(), || format!("{}.resources", path()));
+        }
         let mut from = From { index, findings, id: lane.id.as_deref() };
         for (number, reference) in lane.flow_node_refs.iter().flatten().enumerate() {
             from.check(Some(reference), Want::Anything, || format!("{}.flowNodeRefs[{number}]", path()));

@@ -124,6 +124,28 @@ fn references_of_the_model_are_checked() {
 }
 
 #[test]
+fn roles_of_a_lane_and_conditions_behind_an_event_gateway_are_told() {
+    let lanes = json!([{"lanes": [{"id": "l", "resources": [{"id": "r", "role": "performer"}]}]}]);
+    let found = findings(json!({"bpmn": {"processes": [{"id": "p", "nodes": nodes(), "laneSets": lanes}]}}));
+    let path = "bpmn.processes[0].laneSets[0].lanes[0].resources";
+    assert_eq!(found, [("resourceRolesUnused".to_owned(), path.to_owned())]);
+    for (gateway, condition, expected) in [
+        ("eventBasedGateway", json!({"left": "a", "operator": "eq", "value": "1"}), true),
+        ("eventBasedGateway", json!({"on": "failure"}), true),
+        ("eventBasedGateway", json!({"on": "always", "label": "then"}), false),
+        ("exclusiveGateway", json!({"left": "a", "operator": "eq", "value": "1"}), false),
+    ] {
+        let mut edge = edge("a", "g", "work");
+        edge["condition"] = condition;
+        let mut nodes = nodes();
+        nodes.push(json!({"id": "g", "type": gateway}));
+        let found = findings(json!({"nodes": nodes, "edges": [edge]}));
+        let told = ("eventGatewayCondition".to_owned(), "edges[0].condition".to_owned());
+        assert_eq!(found, if expected { vec![told] } else { Vec::new() }, "{gateway}");
+    }
+}
+
+#[test]
 fn findings_are_capped() {
     let nodes: Vec<Value> = (0..5_000).map(|_| json!({"type": "task"})).collect();
     let found = findings(json!({"nodes": nodes}));

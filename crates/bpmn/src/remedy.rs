@@ -2,6 +2,11 @@
 
 /// One sentence for people; none where there is nothing to do.
 pub(crate) fn remedy(code: &str) -> Option<&'static str> {
+    of_model(code).or_else(|| of_execution(code)).or_else(|| of_decision(code))
+}
+
+/// Remedies for models that do not hold together.
+fn of_model(code: &str) -> Option<&'static str> {
     Some(match code {
         "danglingReference" => "Name an element that is there, or take the reference out.",
         "duplicateId" => "Give each element an id of its own.",
@@ -23,20 +28,6 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         "cyclicNesting" => "Take the sub-process out of itself.",
         "tooDeep" => "Move inner sub-processes into processes of their own.",
         "quantity" => "Set the quantity to 1.",
-        "unsupportedQuantity" => "Set the quantity to 1 and model the repetition with gateways.",
-        "unsupportedElement" => {
-            "Model the step with elements that are executed; `bpmn/conformance` lists them."
-        }
-        "unsupportedEvent" => {
-            "Use an event that is executed at this place; `bpmn/conformance` has the table."
-        }
-        "unsupportedLoop" => "Model the repetition with gateways and sequence flows.",
-        "unsupportedImplementation" => "Take the implementation out, or do the step as a human task.",
-        "unsupportedExtension" => "Take the extension out if the step does not need it.",
-        "unsupportedScript" => "Take the script out, or compute the value in a FEEL condition.",
-        "unsupportedCondition" => "Use another condition.",
-        "wrongCondition" => "Correct the members of the condition.",
-        "wrongSetting" => "Correct the setting in the node's configuration.",
         "missingMessage" => "Let the event refer to a message.",
         "missingSignal" => "Let the event refer to a signal.",
         "timerSyntax" => "Give one date, duration or cycle by ISO 8601, or a FEEL expression after `=`.",
@@ -49,20 +40,90 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
             "Take the fragment out of `bpmn.extensionElementsXml`, or name an element that is there."
         }
         "edgeNotExported" => "Connect the edge to two nodes.",
-        "conditionUnused" => "Take the condition out, or use an inclusive gateway.",
-        "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
-        "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
-        "taskCompletesAtOnce" => "Give the task an implementation, or make it a human task.",
+        "eventGatewayCondition" => "Take the condition out: the event that comes first decides.",
         "defaultFlowNotOutgoing" => "Name a sequence flow that leaves the element as its default.",
         "startEventIncoming" | "boundaryEventIncoming" => "Take the incoming sequence flow out.",
         "endEventOutgoing" => "Take the outgoing sequence flow out, or use an intermediate throw event.",
+        "notExportable" => "Correct the text at the place that is named, so that it can stand in XML.",
+        "definitionMissing" => "Save a definition first.",
+        "unknownValue" => "Use one of the words of the standard.",
+        _ => return None,
+    })
+}
+
+/// Remedies for models that ask for what the engine does not do.
+fn of_execution(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "unsupportedQuantity" => "Set the quantity to 1 and model the repetition with gateways.",
+        "unsupportedElement" => {
+            "Model the step with elements that are executed; `GET /api/workflows/bpmn/conformance` lists them."
+        }
+        "unsupportedEvent" => {
+            "Use an event that is executed at this place; `eventMatrix` of `GET /api/workflows/bpmn/conformance` has \
+             the table."
+        }
+        "unsupportedLoop" => "Model the repetition with gateways and sequence flows.",
+        "unsupportedImplementation" => {
+            "Take the implementation out, and compute the step in a script task in FEEL, decide it in a business rule \
+             task, or do it as a user task, which a program can complete as well."
+        }
+        "unsupportedExtension" => "Take the extension out if the step does not need it.",
+        "unsupportedScript" => {
+            "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out."
+        }
+        "unsupportedSetting" => "Take the setting out of the node's `configuration`.",
+        "unsupportedProtection" => "Set `protection.preset` to `off`, or leave `protection` out.",
+        "unsupportedSchemaVersion" => "Set `schemaVersion` to 1, or leave it out.",
+        "unknownSetting" => "Correct the name of the setting, or take it out of the node's `configuration`.",
+        "settingUnused" => "Take the setting out, or accept that it has no effect here.",
+        "extensionUnused" => "Nothing has to be done when the effect is not needed.",
+        "laneNotCandidates" => {
+            "Set `laneCandidates` to true in the task's `configuration` to offer it to the group named like its lane, \
+             or name assignee or candidates."
+        }
+        "unsupportedCondition" => "Use another condition.",
+        "wrongCondition" => "Correct the members of the condition.",
+        "wrongSetting" => "Correct the setting in the node's configuration.",
+        "conditionUnused" => "Take the condition out, or use an inclusive gateway.",
+        "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
+        "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
+        "taskCompletesAtOnce" => {
+            "Make it a script task in FEEL, a business rule task or a user task; leave it as it is when nothing is to be \
+             done here."
+        }
         "dataAssociationsUnused" => "Take the associations out, and name the variables where they are read.",
         "dataSetsUnused" => {
             "Take the sets, inputs and outputs out, and name the variables where they are read."
         }
         "correlationUnused" => "Set correlationKey in the configuration of the nodes that send and receive.",
-        "notExportable" => "Correct the text at the place that is named, so that it can stand in XML.",
-        "definitionMissing" => "Save a definition first.",
+        "invalidSchema" => "Correct the JSON Schema at the place that is named.",
+        _ => return None,
+    })
+}
+
+/// Remedies for decision models.
+fn of_decision(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "unknownDecision" => {
+            "Put the DMN model that has the decision with `PUT /api/workflows/{workflowId}/dmn/logic`, or name one that \
+             is there in `decisionRef`."
+        }
+        "decisionSourceMissing" => "Put the document with `PUT /api/workflows/{workflowId}/dmn/logic`.",
+        "malformedSource" => "Correct the document at the line and column that are named.",
+        "feelSyntax" => {
+            "Correct the text at the place that is named: texts stand in double quotes, numbers have a decimal point, \
+             dates are `date(\"2030-01-31\")`."
+        }
+        "unknownName" => "Put a text into double quotes, or let the decision require what is named so.",
+        "decimalComma" => "Write the decimal sign as a point and leave the sign of thousands out: 1000.50.",
+        "externalFunction" => "Write the function in FEEL, as a business knowledge model.",
+        "duplicateOutput" => "Give each output of the table a name of its own.",
+        "importMissing" => "Put the imported document into `dmn.importedDocuments`, with its namespace.",
+        "requirementMissing" => "Let the requirement name an element of the model, or take it out.",
+        "requirementCycle" => "Take one of the requirements out of the circle.",
+        "ruleEntries" => "Give each rule one entry for each input and output of the table.",
+        "tableInput" => "Give the input an expression.",
+        "tableOutput" => "Give the table an output.",
         _ => return None,
     })
 }

@@ -87,7 +87,14 @@ impl From<UseCaseError> for Failure {
         };
         match error {
             UseCaseError::NotFound => Self::not_found(),
-            UseCaseError::Invalid(problems) => many(ErrorCode::InvalidRequestBody, problems),
+            UseCaseError::Invalid(problems) => {
+                let message = refusal(&problems);
+                let mut failure = many(ErrorCode::InvalidRequestBody, problems);
+                if let Some(message) = message {
+                    failure.error.message = message;
+                }
+                failure
+            }
             UseCaseError::Conflict(problems) => many(ErrorCode::StateConflict, problems),
             UseCaseError::Forbidden(problem) => many(ErrorCode::PermissionRequired, vec![problem]),
             UseCaseError::Unauthenticated => {
@@ -112,6 +119,18 @@ impl From<UseCaseError> for Failure {
             UseCaseError::Internal(cause) => Self::internal(cause),
         }
     }
+}
+
+/// The sentence of a publication that is refused: the request is as it should be, the draft is not.
+fn refusal(problems: &[Problem]) -> Option<String> {
+    let refused = !problems.is_empty() && problems.iter().all(|one| one.reason == "notExecutable");
+    let count = match problems.len() {
+        1 => "one reason".to_owned(),
+        many => format!("{many} reasons"),
+    };
+    refused.then(|| {
+        format!("The definition can't be published as it stands, for {count}; `details` names each with its element.")
+    })
 }
 
 fn detail(problem: Problem) -> Detail {

@@ -12,10 +12,14 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
         quantities(doc, node, out);
         loops(doc, node, out);
     }
-    for role in doc.each(&[K::ResourceRole, K::Performer, K::HumanPerformer, K::PotentialOwner]) {
-        if doc.kid(role, K::ResourceRef).is_some() && doc.kid(role, K::ResourceAssignmentExpression).is_some()
-        {
+    let roles = [K::ResourceRole, K::Performer, K::HumanPerformer, K::PotentialOwner, K::PartitionElement];
+    for role in doc.each(&roles) {
+        let resource = doc.kid(role, K::ResourceRef).is_some();
+        if resource && doc.kid(role, K::ResourceAssignmentExpression).is_some() {
             out.add("EXT039", role);
+        }
+        if !resource && doc.kid(role, K::ResourceParameterBinding).is_some() {
+            out.add("STD011", role);
         }
     }
     for task in doc.each(&[K::ScriptTask, K::GlobalScriptTask]) {

@@ -24,6 +24,17 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     }
     doc.all(K::IoSpecification).iter().for_each(|spec| specification(doc, *spec, out));
     doc.each(EVENTS).for_each(|event| sets(doc, event, out));
+    between_sets(doc, out);
+    for &property in doc.all(K::Property) {
+        let holds = |around: El| {
+            doc.is_a(around, K::Process)
+                || doc.is_activity(around)
+                || doc.kind(around).is_some_and(K::is_event)
+        };
+        if doc.parent(property).is_some_and(|around| !holds(around)) {
+            out.add("STD009", property);
+        }
+    }
     for association in doc.each(&[K::DataInputAssociation, K::DataOutputAssociation]) {
         self::association(doc, association, out);
     }
@@ -41,6 +52,20 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
         K::GlobalBusinessRuleTask,
     ];
     doc.each(&callable).for_each(|one| exposed(doc, one, out));
+}
+
+/// Sets that refer to one another: each must be named by the one that it names.
+fn between_sets(doc: &Doc<'_>, out: &mut Out) {
+    let sides =
+        [(K::InputSet, K::OutputSetRefs, K::InputSetRefs), (K::OutputSet, K::InputSetRefs, K::OutputSetRefs)];
+    for (set, names, named_by) in sides {
+        for &set in doc.all(set) {
+            let one_way = |other: El| !doc.referred(other, named_by).flatten().any(|back| back == set);
+            if doc.referred(set, names).any(|other| other.is_none_or(one_way)) {
+                out.add("STD006", set);
+            }
+        }
+    }
 }
 
 /// Declared type of an element that holds data.

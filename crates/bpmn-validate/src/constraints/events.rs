@@ -25,6 +25,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
         if doc.defines(event, K::CompensateEventDefinition) {
             out.add("EXT122", event);
         }
+        caught_messages(doc, event, out);
         intermediate(doc, event, out);
     }
     for &event in doc.all(K::IntermediateThrowEvent) {
@@ -38,13 +39,48 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
         if !doc.defines_only(event, &allowed) {
             out.add("EXT149", event);
         }
-        if doc.messages(event)[1] {
+        let [source, target] = doc.messages(event);
+        if target {
             out.add("EXT119", event);
+        }
+        if source && !doc.defines(event, K::MessageEventDefinition) {
+            out.add("STD001", event);
         }
         intermediate(doc, event, out);
     }
     definitions(doc, out);
     event_sub_processes(doc, out);
+    cancellations(doc, out);
+}
+
+/// Message flows at an event that catches in the flow or at a boundary.
+fn caught_messages(doc: &Doc<'_>, event: El, out: &mut Out) {
+    let [source, target] = doc.messages(event);
+    if source {
+        out.add("STD002", event);
+    }
+    if target && !doc.defines(event, K::MessageEventDefinition) {
+        out.add("STD003", event);
+    }
+}
+
+/// Cancel events in forms that have no rule of their own: in start and intermediate events, in the event of a loop's
+/// behaviour, and at a boundary of nothing.
+fn cancellations(doc: &Doc<'_>, out: &mut Out) {
+    let never = [
+        K::StartEvent,
+        K::IntermediateCatchEvent,
+        K::IntermediateThrowEvent,
+        K::Event,
+        K::ImplicitThrowEvent,
+    ];
+    for event in doc.each(&never).filter(|event| doc.defines(*event, K::CancelEventDefinition)) {
+        out.add("STD012", event);
+    }
+    let loose = doc.all(K::BoundaryEvent).iter().filter(|event| doc.attr(**event, "attachedToRef").is_none());
+    for &event in loose.filter(|event| doc.defines(**event, K::CancelEventDefinition)) {
+        out.add("STD012", event);
+    }
 }
 
 fn start(doc: &Doc<'_>, event: El, out: &mut Out) {
@@ -141,6 +177,7 @@ fn boundary(doc: &Doc<'_>, event: El, out: &mut Out) {
             out.add("EXT120", event);
         }
     }
+    caught_messages(doc, event, out);
     if !doc.incoming(event).is_empty() {
         out.add("EXT112", event);
     }
@@ -225,6 +262,10 @@ fn definition_of(doc: &Doc<'_>, event: El, throws: bool, definition: El, out: &m
             }
         }
         Some(K::TimerEventDefinition) => {
+            let times = [K::TimeDate, K::TimeCycle, K::TimeDuration];
+            if doc.children(definition).filter(|kid| doc.is(*kid, &times)).count() > 1 {
+                out.add("STD005", event);
+            }
             for (name, rule, kind) in [
                 (K::TimeDate, "EXT132", TimerKind::Date),
                 (K::TimeCycle, "EXT133", TimerKind::Cycle),

@@ -53,6 +53,15 @@ fn sequence_flow(doc: &Doc<'_>, flow: El, out: &mut Out) {
     if doc.untrue(flow, "isImmediate") && doc.executable(flow) {
         out.add("EXT024", flow);
     }
+    if doc.kid(flow, K::ConditionExpression).is_some()
+        && let Some(source) = ends[0]
+    {
+        match doc.kind(source) {
+            Some(K::ParallelGateway) => out.add("STD007", flow),
+            Some(kind) if kind.is_event() => out.add("STD008", flow),
+            _ => {}
+        }
+    }
     let [Some(source), Some(target)] = ends else { return };
     if doc.process(source) != doc.process(target) {
         out.add("EXT028", flow);
@@ -242,7 +251,18 @@ fn links(doc: &Doc<'_>, out: &mut Out) {
             (here, referred().filter(is_link).any(|one| level(one) != link.level))
         };
         self::link(doc, link, here, elsewhere, out);
+        if referred().any(|other| !answers(doc, link, other)) {
+            out.add("STD004", link.event);
+        }
     }
+}
+
+/// Whether the other end of a link names it, or names nothing. Two ends of one direction are no pair.
+fn answers(doc: &Doc<'_>, link: &Link<'_>, other: El) -> bool {
+    let Some(other) = Link::new(doc, other) else { return true };
+    let refer = if other.throws { K::Target } else { K::Source };
+    let mut named = doc.referred(other.definition, refer).flatten().peekable();
+    other.throws != link.throws && (named.peek().is_none() || named.any(|one| one == link.definition))
 }
 
 /// One link, with how many partners it has on its level, and whether it has one on another.

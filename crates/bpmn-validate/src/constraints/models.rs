@@ -13,17 +13,29 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
             out.add("EXT010", note);
         }
     }
+    for &text in doc.all(K::Documentation) {
+        if doc.attr(text, "textFormat").is_some_and(|format| !is_media_type(&format)) {
+            out.add("STD010", text);
+        }
+    }
     expressions(doc, out);
     collaborations(doc, out);
     processes(doc, out);
     references(doc, out);
 }
 
+/// Whether a text is a media type with its parameters (RFC 2045, section 5.1).
 fn is_media_type(text: &str) -> bool {
+    let special = |byte: u8| br#"()<>@,;:\"/[]?="#.contains(&byte);
     let token =
-        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-    let essence = text.split(';').next().unwrap_or_default().trim();
-    essence.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub))
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic() && !special(byte));
+    let quoted = |part: &str| part.len() > 1 && part.starts_with('"') && part.ends_with('"');
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().and_then(|own| own.split_once('/'));
+    let parameter = |part: &str| {
+        part.split_once('=').is_some_and(|(name, value)| token(name) && (token(value) || quoted(value)))
+    };
+    essence.is_some_and(|(kind, sub)| token(kind) && token(sub)) && parts.all(parameter)
 }
 
 /// Whether the text has the characters of a URI reference (RFC 3986).

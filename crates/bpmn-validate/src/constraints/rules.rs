@@ -1,7 +1,7 @@
 //! The catalogue of constraints: names, profiles and texts.
 //!
 //! `EXT` rules are constraints that the standard states in prose, `REF` rules are references that must lead to an element
-//! of the right kind.
+//! of the right kind. Both are of the published catalogue; `STD` rules are further ones that the standard states.
 
 #![expect(
     clippy::indexing_slicing,
@@ -12,6 +12,7 @@ mod data;
 mod events;
 mod flows;
 mod references;
+mod stated;
 
 /// From which profile on a rule binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -54,15 +55,15 @@ const HARMLESS: &[&str] = &[
     "EXT010", "EXT014", "EXT019", "EXT023", "EXT029", "EXT030", "EXT039", "EXT060", "EXT076", "EXT079",
     "EXT084", "EXT088", "EXT091", "EXT092", "EXT097", "EXT101", "EXT105", "EXT107", "EXT113", "EXT115",
     "EXT116", "EXT135", "EXT136", "EXT150", "EXT151", "REF002", "REF006", "REF015", "REF016", "REF024",
-    "REF025", "REF027",
+    "REF025", "REF027", "STD007", "STD008", "STD010", "STD011",
 ];
 
 impl Rule {
-    /// Whether the name is that of the published catalogue. Its references end at `REF017`; those beyond are named
-    /// here only, and findings about them carry no name.
+    /// Whether the name is that of the published catalogue. Its references end at `REF017`; those beyond, and `STD` rules,
+    /// are named here only, and findings about them carry no name.
     #[must_use]
     pub fn is_published(&self) -> bool {
-        !self.rule.starts_with("REF") || self.rule <= "REF017"
+        self.rule <= "REF017"
     }
 
     /// Whether a definition that breaks the rule can't be published.
@@ -83,9 +84,10 @@ const fn rule(
     Rule { rule, code, profile, clause, constraint, remedy }
 }
 
-const PARTS: [&[Rule]; 4] = [flows::FLOWS, data::DATA, events::EVENTS, references::REFERENCES];
+const PARTS: [&[Rule]; 5] =
+    [flows::FLOWS, data::DATA, events::EVENTS, references::REFERENCES, stated::STATED];
 
-const COUNT: usize = PARTS[0].len() + PARTS[1].len() + PARTS[2].len() + PARTS[3].len();
+const COUNT: usize = PARTS[0].len() + PARTS[1].len() + PARTS[2].len() + PARTS[3].len() + PARTS[4].len();
 
 /// All rules, sorted by name.
 pub(super) static RULES: &[Rule] = &joined();

@@ -11,3 +11,5 @@ mod constraints;
 mod folders;
 #[cfg(test)]
 mod soundness;
+#[cfg(test)]
+mod stated_rules;

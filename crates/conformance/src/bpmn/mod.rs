@@ -186,8 +186,9 @@ const DEVIATIONS: &[Deviation] = &[
         clause: "10.3.1",
         about: "resource roles",
         text: Cow::Borrowed(
-            "Human tasks are offered to the assignee and the candidates of their configuration, else to the group named \
-               like their lane; resource roles are kept and not evaluated.",
+            "Human tasks are offered to the assignee and the candidates of their configuration; a task with \
+               `laneCandidates` to the group named like its lane, while lanes by themselves give no candidates. Resource \
+               roles are kept and not evaluated.",
         ),
     },
     Deviation {

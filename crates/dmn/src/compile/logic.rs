@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_feel::Value;
+use heddle_feel::{Type, Value};
 
 use super::plain::{self, Deferred};
 use super::plan::{AllowedValues, Column, Entry, FunctionLogic, ItemType, Kind, Logic, Parameter, Place};
@@ -11,8 +11,8 @@ use super::texts::Texts;
 use super::types::Types;
 use crate::diagnostic;
 use crate::model::{
-    At, BoxedExpression, ContextExpression, DecisionTable, FunctionDefinition, FunctionKind, InformationItem,
-    Invocation, LiteralExpression, Relation, UnaryTestsText,
+    At, BoxedExpression, ContextExpression, DecisionRule, DecisionTable, FunctionDefinition, FunctionKind,
+    InformationItem, Invocation, LiteralExpression, Relation, UnaryTestsText,
 };
 use heddle_xml::hash::HashSet;
 
@@ -30,6 +30,10 @@ pub(super) struct Compiler<'c, 'm> {
     /// Those among them that are not its own where they stand.
     pub outer: HashSet<Arc<str>>,
     pub place: Place,
+    /// Names of the model's elements, required here or not.
+    pub declared: &'c HashSet<Arc<str>>,
+    /// Names of required inputs without a type of their own.
+    pub untyped: Vec<Arc<str>>,
     /// The type of a decision whose whole logic is a table: what its outputs are, unless they say so themselves.
     pub whole: Option<Arc<ItemType>>,
 }
@@ -292,7 +296,7 @@ impl Compiler<'_, '_> {
         let free = used.iter().filter(|name| !names.contains(name)).cloned().collect();
         self.used.extend(used);
         // What tells a type of functions says nothing about the result.
-        let result = result.filter(|kind| !matches!(kind.feel, heddle_feel::Type::Function(_)));
+        let result = result.filter(|kind| !matches!(kind.feel, Type::Function(_)));
         Ok(FunctionLogic { parameters, names, body, result, free })
     }
 
@@ -313,10 +317,44 @@ impl Compiler<'_, '_> {
         self.allowed(tests).map_or_else(Vec::new, |allowed| named_values(&allowed))
     }
 
+    /// The name that an entry is, when the table cannot know it: most often a text without its quotes. `seen` are the
+    /// names that its inputs use.
+    fn unknown_name<'t>(&self, text: Option<&'t str>, seen: &HashSet<Arc<str>>) -> Option<&'t str> {
+        let text = text?.trim();
+        let letter = |c: char| c.is_alphanumeric() || c == '_';
+        let is_name = text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(letter);
+        if !is_name || matches!(text, "true" | "false" | "null" | "not" | "item" | "partial") {
+            return None;
+        }
+        let known = self.declared.contains(text) || seen.contains(text);
+        (!known && !self.names.iter().any(|name| **name == *text)).then_some(text)
+    }
+
+    /// Warns of such entries of a rule.
+    fn check_names(&mut self, rule: &DecisionRule, seen: &HashSet<Arc<str>>) {
+        let inputs =
+            rule.input_entries.iter().map(|entry| (entry.text.as_deref(), entry.id.as_ref(), entry.at));
+        let outputs =
+            rule.output_entries.iter().map(|entry| (entry.text.as_deref(), entry.id.as_ref(), entry.at));
+        for (text, id, at) in inputs.chain(outputs) {
+            let Some(name) = self.unknown_name(text, seen) else { continue };
+            let message =
+                format!("There is nothing named `{name}` here; a text stands in quotes: \"{name}\".");
+            let place = self.place(id, at);
+            self.texts.report(diagnostic::warning("unknownName", message), &place);
+        }
+    }
+
     fn test(&mut self, entry: &UnaryTestsText) -> Test {
         let text = entry.text.as_deref().unwrap_or_default();
         if matches!(text.trim(), "" | "-") {
             return Test::Any;
+        }
+        if let Some([first, second]) = decimal_comma(text) {
+            let message =
+                format!("These are two tests, `{first}` and `{second}`: the decimal sign is a point.");
+            let place = self.place(entry.id.as_ref(), entry.at);
+            self.texts.report(diagnostic::warning("decimalComma", message), &place);
         }
         if entry.expression_language.is_none()
             && self.texts.language.is_none()
@@ -360,15 +398,31 @@ impl Compiler<'_, '_> {
                 return Err(Arc::from(message));
             };
             let kind = self.kind(expression.type_ref.as_ref(), &place);
+            let text = expression.text.as_deref().unwrap_or_default().trim();
+            let reads = kind.as_deref().is_some_and(|kind| is_time(&kind.feel)) && self.is_given(text);
             inputs.push(Input {
-                text: Arc::from(expression.text.as_deref().unwrap_or_default().trim()),
+                text: Arc::from(text),
                 value: self.cell(expression),
                 kind,
+                reads,
                 allowed: self.allowed(clause.input_values.as_ref()),
                 place,
             });
         }
         Ok(inputs)
+    }
+
+    /// Whether a text is a variable, or a path from one, that comes from outside without a type of its own.
+    fn is_given(&self, text: &str) -> bool {
+        // Java's expression language has its variables in braces.
+        let inner = text.strip_prefix("${").and_then(|inner| inner.strip_suffix('}'));
+        let text = inner.unwrap_or(text).trim();
+        let is_path = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' '));
+        let root = text.split('.').next().unwrap_or_default().trim();
+        let begins = root.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let untyped = self.untyped.iter().any(|name| **name == *root);
+        let known = self.declared.contains(root) || self.names.iter().any(|name| **name == *root);
+        is_path && begins && (untyped || !known)
     }
 
     /// A table without an output has no value, and of two outputs with one name only one.
@@ -393,6 +447,7 @@ impl Compiler<'_, '_> {
 
     fn table(&mut self, table: &DecisionTable, whole: Option<Arc<ItemType>>) -> Result<Table, Arc<str>> {
         let inputs = self.inputs(table)?;
+        let seen = self.used.clone();
         let mut outputs = Vec::with_capacity(table.outputs.len());
         for clause in &table.outputs {
             let place = self.place(clause.id.as_ref(), clause.at);
@@ -434,6 +489,7 @@ impl Compiler<'_, '_> {
                 self.texts.report(diagnostic::warning("ruleEntries", message), &place);
             }
             let outer = std::mem::replace(&mut self.place, place);
+            self.check_names(rule, &seen);
             for at in 0..inputs.len() {
                 tests.push(rule.input_entries.get(at).map_or(Test::Any, |entry| self.test(entry)));
             }
@@ -456,6 +512,28 @@ impl Compiler<'_, '_> {
         };
         Ok(table.indexed())
     }
+}
+
+/// Whether a type is one that JSON has no values of, but texts for.
+const fn is_time(kind: &Type) -> bool {
+    matches!(
+        kind,
+        Type::Date | Type::Time | Type::DateTime | Type::DaysAndTimeDuration | Type::YearsAndMonthsDuration
+    )
+}
+
+/// The two tests of an entry that looks like one with a decimal comma, as `<= 1.000,50`.
+fn decimal_comma(text: &str) -> Option<[&str; 2]> {
+    let text = text.trim();
+    let (first, second) = text.split_once(',')?;
+    let number = first.trim_start_matches(['<', '>', '=']).trim();
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = number.trim_start_matches('-').split('.');
+    let whole = groups.next().is_some_and(digits);
+    let thousands: Vec<&str> = groups.collect();
+    let grouped = !thousands.is_empty() && thousands.iter().all(|group| group.len() == 3 && digits(group));
+    let compares = number.len() < first.len();
+    (whole && digits(second) && (grouped || (compares && thousands.is_empty()))).then_some([first, second])
 }
 
 fn named_values(allowed: &AllowedValues) -> Vec<Value> {

@@ -430,8 +430,15 @@ impl<'m> Graph<'m> {
         let mut imports = self.imports(element);
         let mut names: Vec<Arc<str>> = element.requirements.iter().map(|it| it.name.clone()).collect();
         names.extend(imports.iter().map(|import| import.name.clone()));
+        let untyped = element.requirements.iter().filter(|it| {
+            let input = self.element(it.node).filter(|node| matches!(node.source, Source::Input(_)));
+            input.is_some_and(|node| node.variable.is_none_or(|own| own.type_ref.is_none()))
+        });
+        let untyped = untyped.map(|it| it.name.clone()).collect();
         let mut compiler = Compiler {
             document,
+            declared,
+            untyped,
             texts,
             types,
             around: names.len(),

@@ -33,6 +33,9 @@ pub(crate) struct Input {
     pub text: Arc<str>,
     pub value: Cell,
     pub kind: Option<Arc<ItemType>>,
+    /// Whether its value comes from outside without a type, so that a text is read as the date, time or duration of
+    /// `kind`.
+    pub reads: bool,
     pub allowed: Option<AllowedValues>,
     pub place: Place,
 }

@@ -107,6 +107,34 @@ pub(super) fn given(value: Ref<'_>, kind: &ItemType) -> Value {
     }
 }
 
+/// A text that came from outside without a type, as the type reads it.
+pub(super) fn read(value: Value, kind: &ItemType) -> Value {
+    match &value {
+        Value::String(text) => from_typed(&Json::String(text.to_string()), &kind.feel, kind.within.types()),
+        _ => value,
+    }
+}
+
+/// The result of a function as its type says; null for a reason when it is none of that type.
+pub(super) fn returned(
+    value: Value,
+    result: &Type,
+    kind: &ItemType,
+    place: &Place,
+    host: &mut Host<'_>,
+) -> Result<Value, LimitError> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    host.charge(u64::from(value.weight()) / 4)?;
+    let given = value.type_name();
+    let returned = result.coerce_among(value, kind.within.types());
+    if returned.is_none() {
+        note(host, place, format!("a {given} is not of the type of the result that `{}` says", kind.name));
+    }
+    Ok(returned.unwrap_or_default())
+}
+
 fn from_typed(json: &Json, kind: &Type, types: &Types) -> Value {
     match (json, kind) {
         (_, Type::Named(_)) => match types.resolve(kind) {

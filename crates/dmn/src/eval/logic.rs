@@ -429,10 +429,16 @@ fn quantified(
     let mut result = Some(every);
     for item in items {
         let values = [(name.clone(), item)];
-        match logic(body, &Locals { values: &values, around: scope }, host)?.as_bool() {
+        let passed = logic(body, &Locals { values: &values, around: scope }, host)?;
+        match passed.as_bool() {
             Some(passed) if passed != every => return Ok(Value::Boolean(!every)),
             Some(_) => {}
-            None => result = None,
+            // One is enough to tell why there may be no result.
+            None if result.is_none() => {}
+            None => {
+                note(host, &body.place, format!("a {} is no condition", passed.type_name()));
+                result = None;
+            }
         }
     }
     Ok(result.map_or(Value::Null, Value::Boolean))

@@ -13,7 +13,7 @@ use heddle_feel::{
 };
 use heddle_kernel::Timestamp;
 
-use self::check::{given, typed};
+use self::check::{given, returned, typed};
 pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
@@ -489,9 +489,15 @@ impl<'e> Frame<'e> {
                 Value::context(context)
             }
         };
-        // A service's variable may tell the type of the function; that of its result is checked.
-        let kind = node.kind.as_deref().filter(|kind| !matches!(kind.feel, Type::Function(_)));
-        typed(value, kind, &node.place, host)
+        let Some(kind) = node.kind.as_deref() else { return Ok(value) };
+        // A service's variable may tell the type of the function, or that of its result.
+        let Type::Function(signature) = &kind.feel else {
+            return typed(value, Some(kind), &node.place, host);
+        };
+        match signature {
+            Some((_, result)) => returned(value, result, kind, &node.place, host),
+            None => Ok(value),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use heddle_feel::{Context, DaysAndTimeDuration, Host, LimitError, Scope, UnaryTests, Value};
 
-use super::check::{allows, typed};
+use super::check::{allows, read, typed};
 use super::log::{Log, TableExplanation, TableHit, TableInput, explains, json, note, notes, text};
 use crate::compile::plan::Place;
 use crate::compile::table::{Cell, Output, Table, Test, any_passes, is_scalar};
@@ -18,6 +18,10 @@ pub(super) fn evaluate(table: &Table, place: &Place, scope: &dyn Scope, host: &m
     let mut refused = false;
     for input in &table.inputs {
         let value = cell(&input.value, scope, host)?;
+        let value = match input.kind.as_deref().filter(|_| input.reads) {
+            Some(kind) => read(value, kind),
+            None => value,
+        };
         let value = typed(value, input.kind.as_deref(), &input.place, host)?;
         if let Some(allowed) = &input.allowed
             && !value.is_null()

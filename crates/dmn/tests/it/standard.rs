@@ -363,3 +363,102 @@ fn texts_of_workflow_engines() {
     assert!(errors.iter().all(|it| it.code == "expressionLanguage" && it.element_id.as_deref() == Some("l")));
     assert_eq!(errors.len(), 1);
 }
+
+/// What is told of the names in the cells of a table with one input, and which of its rules matched.
+fn told(clause: &str, cells: [&str; 2], given: &Json) -> (Vec<String>, String) {
+    let [test, output] = cells.map(escaped);
+    let logic = format!(
+        r#"<decisionTable><input id="i"><inputExpression{clause}</inputExpression></input><output/>
+           <rule><inputEntry id="t"><text>{test}</text></inputEntry><outputEntry id="o"><text>{output}</text></outputEntry>
+           </rule></decisionTable>"#
+    );
+    let compiled =
+        compile(&[model("urn:m", &format!("{}{}", input("x"), decision("d", "", &logic, &["in:#x"])))]);
+    let names = ["unknownName", "decimalComma"];
+    let found = compiled.diagnostics.iter().filter(|one| names.contains(&one.code.as_str()));
+    let found = found.map(|one| format!("{} {}", one.code, one.element_id.as_deref().unwrap_or_default()));
+    (found.collect(), value(&compiled, "d", given))
+}
+
+#[test]
+fn a_cell_that_is_a_text_without_quotes_is_told() {
+    let x = "><text>x</text>";
+    for (cells, expected) in [
+        (["gold", "1"], vec!["unknownName t"]),
+        (["\"gold\"", "approve"], vec!["unknownName o"]),
+        (["\"gold\"", "\"approve\""], vec![]),
+        (["true", "null"], vec![]),
+        (["x", "x"], vec![]),
+        (["<= 1.000,50", "1"], vec!["decimalComma t"]),
+        (["1.000,50", "1"], vec!["decimalComma t"]),
+        (["> 1,5", "1"], vec!["decimalComma t"]),
+        (["1,5", "1"], vec![]),
+        (["<= 1000.50", "1"], vec![]),
+    ] {
+        assert_eq!(told(x, cells, &json!({"x": "gold"})).0, expected, "{cells:?}");
+    }
+    // A name that the table reads is one that its caller gives.
+    assert_eq!(
+        told("><text>tariff</text>", ["\"a\"", "tariff"], &json!({"tariff": "a"})),
+        (vec![], "a".to_owned())
+    );
+}
+
+#[test]
+fn texts_from_outside_are_the_times_that_the_clause_asks_for() {
+    for (kind, test, text) in [
+        ("date", r#"< date("2030-01-31")"#, "2030-01-01"),
+        ("date", r#"[date("2030-01-01")..date("2030-01-31")]"#, "2030-01-15"),
+        ("time", r#"> time("08:00:00")"#, "09:30:00"),
+        ("dateTime", r#"> date and time("2030-01-01T00:00:00")"#, "2030-01-01T12:00:00"),
+        ("dayTimeDuration", r#"> duration("PT1H")"#, "PT2H"),
+    ] {
+        for name in ["x", "unheard", "order.placed"] {
+            let clause = format!(r#" typeRef="{kind}"><text>{name}</text>"#);
+            let given = json!({"x": text, "unheard": text, "order": {"placed": text}});
+            assert_eq!(told(&clause, [test, "1"], &given).1, "1", "{kind} {name}");
+        }
+        // What is computed has its type, and what is no such text stays what it is.
+        let computed = format!(r#" typeRef="{kind}"><text>x + ""</text>"#);
+        assert_eq!(told(&computed, [test, "1"], &json!({"x": text})).1, "null", "{kind}");
+        let clause = format!(r#" typeRef="{kind}"><text>x</text>"#);
+        assert_eq!(told(&clause, [test, "1"], &json!({"x": "soon"})).1, "null", "{kind}");
+    }
+}
+
+#[test]
+fn a_result_that_its_type_does_not_take_has_its_reason() {
+    let options = EvalOptions::new(Timestamp::from_micros(0));
+    let reasons = |body: &str, name: &str| {
+        let compiled = compile(&[model("urn:m", body)]);
+        let outcome =
+            compiled.model.evaluate(name, &json!({}).as_object().unwrap().clone(), &options).unwrap();
+        (outcome.value.to_string(), outcome.reasons.len())
+    };
+    let quantified = |word: &str, condition: &str| {
+        let logic = format!(
+            r#"<{word} iteratorVariable="i"><in>{}</in><satisfies>{}</satisfies></{word}>"#,
+            literal("[1, 2]"),
+            literal(condition)
+        );
+        decision("d", "", &logic, &[])
+    };
+    assert_eq!(reasons(&quantified("some", "i + 1"), "d"), ("null".to_owned(), 1));
+    assert_eq!(reasons(&quantified("every", "\"yes\""), "d"), ("null".to_owned(), 1));
+    assert_eq!(reasons(&quantified("some", "i > 1"), "d"), ("true".to_owned(), 0));
+    let service = |kind: &str, result: &str| {
+        format!(
+            r##"<itemDefinition name="tGiven"><typeRef>{result}</typeRef></itemDefinition>
+               <itemDefinition name="tFunction"><functionItem outputTypeRef="{result}"/></itemDefinition>{}
+               <decisionService id="s" name="s"><variable name="s" typeRef="{kind}"/><outputDecision href="#d"/>
+               </decisionService>"##,
+            decision("d", "", &literal("\"text\""), &[])
+        )
+    };
+    for kind in ["number", "tGiven", "tFunction"] {
+        assert_eq!(reasons(&service(kind, "number"), "s"), ("null".to_owned(), 1), "{kind}");
+    }
+    for kind in ["string", "tGiven", "tFunction"] {
+        assert_eq!(reasons(&service(kind, "string"), "s"), ("text".to_owned(), 0), "{kind}");
+    }
+}

@@ -222,6 +222,13 @@ async fn versions_are_immutable_and_publish_says_what_it_refuses() {
         let refused = admin.create("script", refused).await;
         let answer = admin.post(&format!("/api/workflows/{refused}/publish"), json!({})).await.expect(400);
         assert!(answer.text().contains("compute"), "{}", answer.text());
+        // The request is as it should be; the draft is what is refused.
+        let error = answer.json()["error"].clone();
+        let message = "The definition can't be published as it stands, for one reason; `details` names each with its \
+                       element.";
+        assert_eq!((&error["code"], &error["message"]), (&json!("INVALID_REQUEST_BODY"), &json!(message)));
+        assert_eq!(error["details"][0]["code"], "unsupportedScript", "{error}");
+        assert!(error["details"][0]["remedy"].as_str().is_some_and(|remedy| remedy.contains("scriptFormat")));
         app.stop().await;
     });
 }

@@ -1,7 +1,6 @@
 //! Validation and publication: a version is frozen and what can start it is bound, in one transaction.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use heddle_bpmn::diagnostic::{self, Diagnostic};
@@ -185,13 +184,27 @@ fn empty_report() -> ValidationReport {
     ValidationReport { valid: false, executable: false, diagnostics: vec![nothing], soundness: None }
 }
 
+/// Codes of references that lead nowhere, or to the wrong element.
+const REFERENCES: &[&str] = &["danglingReference", "flowCrossesBorder", "wrongReference", "required"];
+
 /// All findings, and whether a run could be started.
 pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<Diagnostic>, bool) {
     let constraints = constraints(definition, Profile::Publication);
     let mut diagnostics = merged(validate::structure(definition), constraints);
     let decisions = decisions::findings(definition);
     let model = decisions::compile(definition).ok().flatten().map(|own| own.model);
-    let mut compiled = graph::compile(&decisions::runnable(definition, model.as_ref()));
+    let runnable = decisions::runnable(definition, model.as_ref());
+    let mut compiled = graph::compile(&runnable);
+    // A reference that leads nowhere was told with its place.
+    let told: HashSet<String> = diagnostics
+        .iter()
+        .filter(|found| is_error(found) && REFERENCES.contains(&found.code.as_str()))
+        .filter_map(|found| found.element_id.clone())
+        .collect();
+    compiled.diagnostics.retain(|found| {
+        !(REFERENCES.contains(&found.code.as_str())
+            && found.element_id.as_ref().is_some_and(|id| told.contains(id)))
+    });
     if model.is_none() && decisions.iter().any(is_error) {
         // The decisions would be the processes, if they could be read.
         compiled.diagnostics.retain(|found| found.code != "noExecutableProcess");
@@ -207,6 +220,7 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
         found
     });
     diagnostics = merged(diagnostics, placed.collect());
+    diagnostics.extend(graph::unknown_settings(definition));
     diagnostics.extend(schema_findings(definition));
     diagnostics.extend(timer_findings(definition, budget.least_period_millis));
     diagnostics.extend(decisions);
@@ -219,21 +233,28 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
     (diagnostics, executable)
 }
 
-/// Both lists; what the second one says of an element again is left out, but for the catalogue's name of the rule.
+/// Both lists; what the second one says of an element of the first again is left out, but for the catalogue's name of
+/// the rule. What one list says several times of an element has several reasons, and stays.
 pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let key = |one: &Diagnostic| (one.code.clone(), one.element_id.clone());
-    let mut known: HashMap<_, usize> = found.iter().enumerate().map(|(at, one)| (key(one), at)).collect();
+    let mut known: HashMap<_, Vec<usize>> = HashMap::new();
+    for (at, one) in found.iter().enumerate() {
+        known.entry(key(one)).or_default().push(at);
+    }
     for one in more {
-        match known.entry(key(&one)) {
-            Entry::Vacant(free) => {
-                free.insert(found.len());
-                found.push(one);
-            }
-            Entry::Occupied(taken) => match found.get_mut(*taken.get()).map(|known| &mut known.rule) {
-                Some(rule @ None) => *rule = one.rule,
-                Some(Some(rule)) if one.rule.as_ref() != Some(rule) && one.rule.is_some() => found.push(one),
-                Some(Some(_)) | None => {}
-            },
+        let Some(places) = known.get(&key(&one)) else {
+            found.push(one);
+            continue;
+        };
+        let named = |own: &Diagnostic| own.rule == one.rule;
+        let is_told = places.iter().filter_map(|at| found.get(*at)).any(named);
+        if one.rule.is_none() || is_told {
+            continue;
+        }
+        let unnamed = places.iter().copied().find(|at| found.get(*at).is_some_and(|own| own.rule.is_none()));
+        match unnamed.and_then(|at| found.get_mut(at)) {
+            Some(own) => own.rule = one.rule,
+            None => found.push(one),
         }
     }
     found

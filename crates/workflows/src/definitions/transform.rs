@@ -3,7 +3,7 @@
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::xml;
-use heddle_bpmn_graph::expression_items;
+use heddle_bpmn_graph::{expression_items, lane_items, settle_items};
 use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
 use heddle_policy::{Authorized, AuthorizedKind, RequestContext};
 use serde_json::Value;
@@ -279,6 +279,8 @@ fn read_bpmn(bytes: &[u8]) -> Result<Read, UseCaseError> {
         Ok(imported) => {
             let mut items = imported.items;
             items.extend(expression_items(&imported.definition));
+            items.extend(lane_items(&imported.definition));
+            settle_items(&mut items);
             Ok(Read {
                 definition: imported.definition,
                 items,

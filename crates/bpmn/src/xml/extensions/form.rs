@@ -47,14 +47,14 @@ pub(super) fn data(place: &Place<'_, '_>) -> Result<Members, String> {
         let name = own(tree, el, "id").filter(|id| !id.is_empty()).ok_or("a field has no id")?;
         let mut schema = typed(tree, el, &own(tree, el, "type").unwrap_or_default())?;
         put(&mut schema, "title", own(tree, el, "label"));
-        let default = default(&mut schema, own(tree, el, "defaultValue"))?;
+        default(&mut schema, own(tree, el, "defaultValue"))?;
         let mut required = false;
         for child in tree.parts_of(el).filter(|&child| tree.part(child).local() == "validation") {
             for constraint in tree.parts_of(child) {
                 required |= constrain(tree, constraint, &mut schema)?;
             }
         }
-        fields.add(name, schema, required && !default, order);
+        fields.add(name, schema, required, order);
     }
     Ok(fields.members(place))
 }
@@ -70,7 +70,7 @@ pub(super) fn property(place: &Place<'_, '_>) -> Result<Members, String> {
     }
     let mut schema = typed(tree, el, &place.own("type").unwrap_or_default())?;
     put(&mut schema, "title", place.own("name"));
-    let default = default(&mut schema, place.own("default"))?;
+    default(&mut schema, place.own("default"))?;
     let said = |attribute: &str, usual: bool| place.own(attribute).map_or(Ok(usual), |value| flag(&value));
     let writable = said("writable", true)?;
     if !writable {
@@ -80,7 +80,7 @@ pub(super) fn property(place: &Place<'_, '_>) -> Result<Members, String> {
         schema.insert("writeOnly".to_owned(), true.into());
     }
     let mut fields = Fields::default();
-    fields.add(name, schema, said("required", false)? && writable && !default, place.order);
+    fields.add(name, schema, said("required", false)? && writable, place.order);
     Ok(fields.members(place))
 }
 
@@ -207,9 +207,9 @@ fn typed(tree: &Tree<'_>, el: El, kind: &str) -> Result<Object<String, Value>, S
     })
 }
 
-/// Sets the default of a field; answers whether there is one.
-fn default(schema: &mut Object<String, Value>, text: Option<String>) -> Result<bool, String> {
-    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(false) };
+/// Sets the default of a field: a proposal to who fills in the form, who gives the value all the same.
+fn default(schema: &mut Object<String, Value>, text: Option<String>) -> Result<(), String> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
     if juel::is_juel(&text) {
         return Err(format!("the default `{text}` is computed"));
     }
@@ -219,7 +219,7 @@ fn default(schema: &mut Object<String, Value>, text: Option<String>) -> Result<b
         _ => None,
     };
     schema.insert("default".to_owned(), typed.unwrap_or_else(|| text.into()));
-    Ok(true)
+    Ok(())
 }
 
 /// Adds a constraint; answers whether it says that the field is required.

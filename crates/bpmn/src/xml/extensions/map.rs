@@ -270,6 +270,10 @@ impl Place<'_, '_> {
             }
         }
         if let Some(key) = self.own("businessKey") {
+            let inner = key.trim().trim_start_matches(['#', '$']).trim_matches(['{', '}']).trim();
+            if matches!(inner, "execution.processBusinessKey" | "execution.businessKey") {
+                return Err("the business key of the calling run is no variable".to_owned());
+            }
             return Ok(vec![("businessKey", self.text(key.trim())?)]);
         }
         if let Some(variables) = self.own("variables") {

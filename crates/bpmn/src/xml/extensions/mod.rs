@@ -156,6 +156,16 @@ pub struct Hit {
     pub word: Option<&'static Word>,
     /// The members that it becomes, or why it becomes none.
     pub verdict: Result<Vec<(&'static str, Value)>, String>,
+    /// The member that it fails to give, where that is not the first one of its row.
+    pub fails: Option<&'static str>,
+}
+
+impl Hit {
+    /// The member that it gives, or that nothing gives when it fails.
+    #[must_use]
+    pub fn member(&self) -> Option<&'static str> {
+        self.fails.or_else(|| self.word?.becomes.first().copied())
+    }
 }
 
 /// The namespaces of the vendors whose words are known.
@@ -191,7 +201,7 @@ fn attribute_hit(tree: &Tree<'_>, el: El, index: usize, owner: &str) -> Option<H
         Some(word) => map::Place { tree, el, vendor, word, order: index }.attribute(&attribute.value()),
         None => Err(misplaced(owner)),
     };
-    Some(Hit { name: attribute.name.to_owned(), word, verdict })
+    Some(Hit { name: attribute.name.to_owned(), word, verdict, fails: None })
 }
 
 fn element_hit(tree: &Tree<'_>, el: El, order: usize, owner: &str, context: &Context) -> Option<Hit> {
@@ -206,7 +216,9 @@ fn element_hit(tree: &Tree<'_>, el: El, order: usize, owner: &str, context: &Con
         },
         None => Err(misplaced(owner)),
     };
-    Some(Hit { name: element.name.to_owned(), word, verdict })
+    // A key that cannot be mapped takes no inputs with it.
+    let key = word.is_some_and(|word| word.map == Map::In) && tree.attribute(el, "businessKey").is_some();
+    Some(Hit { name: element.name.to_owned(), word, verdict, fails: key.then_some("businessKey") })
 }
 
 /// Whether the table has a part of a vendor's element.

@@ -133,8 +133,8 @@ fn subscribed(node: &Node, owner: &str, inner_event: bool, context: &Context) ->
 /// Gathers the members. Where one of the words for a member cannot be mapped, none of them is: half of the inputs
 /// would look like all.
 fn settle(hits: &[Hit], key: Option<Value>) -> Object<String, Value> {
-    let failing = hits.iter().filter(|hit| hit.verdict.is_err()).filter_map(|hit| hit.word);
-    let failed: BTreeSet<&str> = failing.filter_map(|word| word.becomes.first().copied()).collect();
+    let failing = hits.iter().filter(|hit| hit.verdict.is_err());
+    let failed: BTreeSet<&str> = failing.filter_map(Hit::member).collect();
     let mut found = Object::new();
     found.extend(key.map(|key| ("correlationKey".to_owned(), key)));
     for (member, value) in hits.iter().filter_map(|hit| hit.verdict.as_ref().ok()).flatten() {

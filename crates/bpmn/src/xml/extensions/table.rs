@@ -44,7 +44,7 @@ const CALLED: &str = "Becomes which version of the called process is run.";
 const TENANT: &str = "Calls reach the own organisation only.";
 const CASE: &str = "Cases are not called from processes yet.";
 const CATCHES: &str = "Variables that carry a caught error or escalation are not set yet.";
-const SCRIPTS: &str = "Scripts are not executed yet.";
+const SCRIPTS: &str = "Scripts are executed in FEEL alone, with the text in the model.";
 const RESULT: &str = "It names the variable of a result of Java code or of a built-in task.";
 
 #[expect(clippy::too_many_arguments, reason = "one for each column of the table")]
@@ -646,7 +646,7 @@ pub(crate) static WORDS: &[Word] = &[
         SEVEN,
         "historyTimeToLive",
         "process",
-        "How long history is kept is set for the whole organisation.",
+        "History is kept until a run is removed; nothing removes it by itself.",
     ),
     quiet(SEVEN, "history", "", "The history is always whole."),
     quiet(FLA, "includeInHistory", "", "The history is always whole."),

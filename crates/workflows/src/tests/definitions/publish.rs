@@ -90,6 +90,136 @@ async fn every_reason_is_told_at_once_with_its_element() {
     assert!(problems.iter().all(|one| one.reason == "notExecutable" && one.extra["severity"] == "error"));
 }
 
+/// What publishing says of a document: codes with elements and remedies.
+async fn refused(document: &str) -> Vec<(String, String, bool)> {
+    let definition = heddle_bpmn::xml::read(document.as_bytes()).unwrap().definition;
+    let world = World::new();
+    let id = world.draft("w", &serde_json::to_value(&definition).unwrap()).await;
+    let refused = publish(&world, id, PublishRequest::default()).await;
+    let Err(UseCaseError::Invalid(problems)) = refused else { panic!("{refused:?}") };
+    let text = |one: &crate::Problem, name: &str| {
+        one.extra.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    problems
+        .iter()
+        .map(|one| (text(one, "code"), text(one, "elementId"), text(one, "remedy").ends_with('.')))
+        .collect()
+}
+
+#[tokio::test]
+async fn each_word_and_setting_of_an_element_is_a_reason_of_its_own() {
+    let document = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="urn:x"
+        xmlns:camunda="http://camunda.org/schema/1.0/bpmn"><process id="p" isExecutable="true">
+        <startEvent id="s" camunda:initiator="who"/><sequenceFlow id="f" sourceRef="s" targetRef="u"/>
+        <userTask id="u" camunda:dueDate="${dateTime().plusDays(3).toDate()}"><extensionElements>
+          <camunda:taskListener class="a.B" event="create"/><camunda:executionListener class="a.C" event="end"/>
+        </extensionElements></userTask><sequenceFlow id="g" sourceRef="u" targetRef="t"/>
+        <serviceTask id="t" camunda:type="external" camunda:topic="charge"><extensionElements><camunda:inputOutput>
+          <camunda:inputParameter name="a">1</camunda:inputParameter>
+          <camunda:outputParameter name="b">${c}</camunda:outputParameter></camunda:inputOutput></extensionElements>
+        </serviceTask><sequenceFlow id="h" sourceRef="t" targetRef="e"/><endEvent id="e"/></process></definitions>"#;
+    let found = refused(document).await;
+    let count = |code: &str, id: &str| found.iter().filter(|one| one.0 == code && one.1 == id).count();
+    assert_eq!(count("unsupportedExtension", "s"), 1, "{found:?}");
+    assert_eq!(count("unsupportedExtension", "u"), 3, "{found:?}");
+    assert_eq!(count("unsupportedSetting", "t"), 3, "{found:?}");
+    assert_eq!(found.len(), 7, "{found:?}");
+    assert!(found.iter().all(|(_, _, remedy)| *remedy), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_refers_to_an_element_that_is_refused_is_not_refused_for_it() {
+    let model = |element: &str, content: &str| {
+        format!(
+            r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="urn:x">
+            <error id="late" errorCode="LATE"/>
+            <process id="p" isExecutable="true"><startEvent id="s"><outgoing>f</outgoing></startEvent>
+            <sequenceFlow id="f" sourceRef="s" targetRef="x"/>
+            <{element} id="x" default="g"><incoming>f</incoming><outgoing>g</outgoing>{content}</{element}>
+            <sequenceFlow id="g" sourceRef="x" targetRef="e"/>
+            <boundaryEvent id="b" attachedToRef="x"><outgoing>h</outgoing>
+              <errorEventDefinition id="d" errorRef="late"/></boundaryEvent>
+            <sequenceFlow id="h" sourceRef="b" targetRef="e"/>
+            <endEvent id="e"><incoming>g</incoming><incoming>h</incoming></endEvent></process></definitions>"#
+        )
+    };
+    let inner = r#"<task id="i"/>"#;
+    for (element, content) in [("callActivity", ""), ("adHocSubProcess", inner), ("transaction", inner)] {
+        let found = refused(&model(element, content)).await;
+        assert_eq!(found, [("unsupportedElement".to_owned(), "x".to_owned(), true)], "{element}");
+    }
+    // What stands against the content of a refused sub-process is told with it, and against the event at its border.
+    let found = refused(&model("transaction", r#"<callActivity id="i"/>"#)).await;
+    let ids: Vec<&str> = found.iter().map(|one| one.1.as_str()).collect();
+    assert!(ids.len() == 2 && ids.contains(&"x") && ids.contains(&"i"), "{found:?}");
+    let wrong = model("callActivity", "").replace("errorRef=\"late\"", "errorRef=\"none\"");
+    let found = refused(&wrong).await;
+    assert!(found.iter().any(|one| one.1 == "b") && found.iter().any(|one| one.1 == "x"), "{found:?}");
+    // A process of nothing but such an element lacks no start.
+    let alone = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="urn:x">
+        <process id="p" isExecutable="true"><callActivity id="x"/></process></definitions>"#;
+    assert_eq!(refused(alone).await, [("unsupportedElement".to_owned(), "x".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn what_a_definition_asks_for_and_does_not_get_is_refused_by_name() {
+    let with = |place: &str, value: Value| {
+        let mut definition = review();
+        let (around, member) = place.rsplit_once('/').unwrap();
+        definition.pointer_mut(around).unwrap()[member] = value;
+        definition
+    };
+    for (definition, field, code) in [
+        (
+            with("/protection", json!({ "preset": "strict" })),
+            "definition.protection.preset",
+            "unsupportedProtection",
+        ),
+        (
+            with("/protection", json!({ "preset": "off", "customChecks": ["c"] })),
+            "definition.protection.customChecks",
+            "unsupportedProtection",
+        ),
+        (with("/schemaVersion", json!(999)), "definition.schemaVersion", "unsupportedSchemaVersion"),
+        (
+            with("/nodes/1/configuration", json!({ "assigne": "bob" })),
+            "definition.nodes[1].configuration.assigne",
+            "unknownSetting",
+        ),
+        (
+            with("/nodes/0/configuration", json!({ "schema": true })),
+            "definition.nodes[0].configuration.schema",
+            "unknownSetting",
+        ),
+        (
+            chain(&[(
+                "a",
+                "scriptTask",
+                json!({ "configuration": { "source": "1",
+                "inputs": [{ "name": "b", "value": 1, "scope": "local" }] } }),
+            )]),
+            "definition.nodes[1].configuration.inputs[0].scope",
+            "unknownSetting",
+        ),
+    ] {
+        let world = World::new();
+        let id = world.draft("w", &definition).await;
+        let refused = publish(&world, id, PublishRequest::default()).await;
+        let Err(UseCaseError::Invalid(problems)) = &refused else { panic!("{field}: {refused:?}") };
+        let told: Vec<_> = problems
+            .iter()
+            .map(|one| (one.field.as_deref().unwrap(), one.extra["code"].as_str().unwrap()))
+            .collect();
+        assert_eq!(told, [(field, code)]);
+    }
+    // A setting that other elements have is told, and does no harm.
+    let world = World::new();
+    let id = world.draft("w", &with("/nodes/0/configuration", json!({ "assignee": "bob" }))).await;
+    let published = publish(&world, id, PublishRequest::default()).await.unwrap();
+    let unused = published.diagnostics.iter().find(|one| one.code == "settingUnused").unwrap();
+    assert_eq!(unused.path.as_deref(), Some("nodes[0].configuration.assignee"));
+}
+
 #[tokio::test]
 async fn schemas_that_explode_and_cycles_without_a_pause_are_refused() {
     let mut definitions = serde_json::Map::new();

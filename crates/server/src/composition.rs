@@ -30,6 +30,7 @@ use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
+use crate::readiness::LastWrite;
 use crate::stores;
 
 /// A composed service with its background running.
@@ -211,6 +212,7 @@ fn compose(
         ids: RandomIds,
         denials,
         edge,
+        last_write: LastWrite::default(),
         stop,
     })
 }

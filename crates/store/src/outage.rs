@@ -30,7 +30,11 @@ impl Outages {
         if since.is_none() {
             *since = Some(Instant::now());
             drop(since);
-            tracing::error!(database = self.place, cause, "the database is away; what needs it waits or gets 503");
+            tracing::error!(
+                database = self.place,
+                cause,
+                "the database is away; what needs it waits or gets 503"
+            );
         }
         format!("{}: {cause}", self.place)
     }
@@ -83,9 +87,15 @@ mod tests {
     #[test]
     fn the_place_is_told_without_the_password() {
         for (url, told) in [
-            ("postgres://ada:s3cret@db.example.com:5433/heddle", "PostgreSQL at db.example.com:5433, database heddle"),
+            (
+                "postgres://ada:s3cret@db.example.com:5433/heddle",
+                "PostgreSQL at db.example.com:5433, database heddle",
+            ),
             ("postgresql://ada:s3cret@db/heddle", "PostgreSQL at db:5432, database heddle"),
-            ("postgres:///heddle?host=/run/pg&port=6000", "PostgreSQL at /run/pg/.s.PGSQL.6000, database heddle"),
+            (
+                "postgres:///heddle?host=/run/pg&port=6000",
+                "PostgreSQL at /run/pg/.s.PGSQL.6000, database heddle",
+            ),
             ("postgres://ada:s3cret@a:1,b:2/heddle", "PostgreSQL at a:1 or b:2, database heddle"),
             ("postgres://[", "PostgreSQL"),
         ] {

@@ -135,7 +135,8 @@ async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
     let setup = async {
         // Connected here rather than by diesel, which keeps of an error only its first words and not the cause.
         let refused = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(caused(&error));
-        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.map_err(refused)?;
+        let (client, connection) =
+            tokio_postgres::connect(url, tokio_postgres::NoTls).await.map_err(refused)?;
         let mut conn = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         // A transaction that nobody ends must not hold its locks for ever.
         conn.batch_execute("SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'")

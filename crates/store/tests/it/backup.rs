@@ -19,7 +19,9 @@ async fn a_copy_is_taken_beside_the_writer_and_holds_what_was_committed() {
     db.sqlite_batch({
         let (file, to) = (file.clone(), to.clone());
         move |conn| {
-            conn.batch_execute("DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations)")?;
+            conn.batch_execute(
+                "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations)",
+            )?;
             let verified = copy(&file, &to, &migrations()).unwrap();
             assert_eq!(verified.migrations, migrations().names());
             Ok(())
@@ -46,7 +48,10 @@ async fn what_is_no_whole_database_of_ours_is_told() {
     assert!(matches!(copy(&place("none.db"), &place("a.db"), &migrations()), Err(BackupError::Missing(_))));
     std::fs::write(place("text.db"), "this is a text and no database at all ".repeat(40)).unwrap();
     assert!(matches!(verify(&place("text.db"), &migrations()), Err(BackupError::Foreign { .. })));
-    assert!(matches!(copy(&place("text.db"), &place("a.db"), &migrations()), Err(BackupError::Foreign { .. })));
+    assert!(matches!(
+        copy(&place("text.db"), &place("a.db"), &migrations()),
+        Err(BackupError::Foreign { .. })
+    ));
     std::fs::write(place("empty.db"), "").unwrap();
     assert!(matches!(verify(&place("empty.db"), &migrations()), Err(BackupError::Foreign { .. })));
     let mut bytes = std::fs::read(place("good.db")).unwrap();
@@ -57,6 +62,7 @@ async fn what_is_no_whole_database_of_ours_is_told() {
     assert!(matches!(broken, Err(BackupError::Damaged { .. })), "{broken:?}");
     let newer = verify(&place("good.db"), &Migrations::of(&[]));
     assert!(matches!(newer, Err(BackupError::Migrations(_))), "{newer:?}");
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("part") || name == "a.db"), "{left:?}");
 }

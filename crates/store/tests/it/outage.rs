@@ -52,7 +52,10 @@ async fn a_server_that_goes_in_the_middle_of_a_transaction() {
 async fn nobody_listens_at_the_address() {
     let db = Db::open("postgres://nobody:s3cret@127.0.0.1:1/none", &options()).await.unwrap();
     let Err(StoreError::Unavailable(told)) = db.ping().await else { panic!("nobody answers there") };
-    assert!(told.starts_with("PostgreSQL at 127.0.0.1:1, database none: ") && told.contains("refused"), "{told}");
+    assert!(
+        told.starts_with("PostgreSQL at 127.0.0.1:1, database none: ") && told.contains("refused"),
+        "{told}"
+    );
     assert!(!told.contains("s3cret"), "{told}");
 }
 

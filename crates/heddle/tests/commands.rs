@@ -453,7 +453,10 @@ fn a_decision_is_evaluated_without_a_server() {
 
 /// The first line of a server's log that holds this word, and all before it.
 fn logged_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, word: &str) -> String {
-    lines.map(Result::unwrap).find(|line| line.contains(word)).unwrap_or_else(|| panic!("no line with `{word}`"))
+    lines
+        .map(Result::unwrap)
+        .find(|line| line.contains(word))
+        .unwrap_or_else(|| panic!("no line with `{word}`"))
 }
 
 #[tokio::test]
@@ -461,15 +464,18 @@ async fn the_log_begins_with_a_line_and_has_one_for_each_request() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = heddle(folder.path())
         .args(["serve", "--demo", "--json", "--listen", "127.0.0.1:0"])
-        .envs([("HEDDLE_PORT", "tcp://10.0.0.1:8080"), ("HEDDLE_SERVICE_HOST", "10.0.0.1"), ("HEDDLE_LOG_FORMAT", "json")])
+        .envs([
+            ("HEDDLE_PORT", "tcp://10.0.0.1:8080"),
+            ("HEDDLE_SERVICE_HOST", "10.0.0.1"),
+            ("HEDDLE_LOG_FORMAT", "json"),
+        ])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let server = Server { facts: serde_json::from_str(&line).unwrap(), child };
-    let mut server = server;
+    let mut server = Server { facts: serde_json::from_str(&line).unwrap(), child };
     let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
     let unknown = logged_until(&mut lines, "HEDDLE_PORT");
     assert!(unknown.contains("HEDDLE_SERVICE_HOST") && unknown.contains("WARN"), "{unknown}");
@@ -502,7 +508,11 @@ async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
     assert_eq!(made["database"], "copy.db");
     assert!(made["bytes"].as_u64().unwrap() > 100_000 && made["installationId"].is_string(), "{made}");
     for file in ["copy.db", "copy.key"] {
-        assert_eq!(std::fs::metadata(place.join(file)).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+        assert_eq!(
+            std::fs::metadata(place.join(file)).unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{file}"
+        );
     }
     let again = run(place, &["backup", "copy.db"]);
     assert!(code(&again) == 1 && told(&again).contains("copy.db"), "{}", told(&again));
@@ -519,13 +529,15 @@ async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
     let wrong = run(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "wrong.key"]);
     assert_eq!(code(&wrong), 6, "{}", told(&wrong));
     assert!(!place.join("new").exists(), "a failed restore leaves nothing");
-    let done = json_of(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "copy.key", "--json"]);
+    let done =
+        json_of(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "copy.key", "--json"]);
     assert_eq!(done["installationId"], made["installationId"]);
     let restored = Server::start(place, &["--data-dir", "new"]);
     assert_eq!(restored.sign_in(ADMINISTRATOR, &password).await.status(), 200);
     // PostgreSQL has its own programs.
     for command in [["backup", "a.db"], ["restore", "copy.db"]] {
-        let output = heddle(place).args(command).env("HEDDLE_DATABASE_URL", "postgres://db/heddle").output().unwrap();
+        let output =
+            heddle(place).args(command).env("HEDDLE_DATABASE_URL", "postgres://db/heddle").output().unwrap();
         assert!(code(&output) == 2 && told(&output).contains("pg_"), "{}", told(&output));
     }
 }
@@ -565,7 +577,7 @@ fn a_data_directory_that_may_not_be_used_is_a_wrong_setting() {
     assert!(told(&output).contains("`file`"), "{}", told(&output));
 }
 
-const DISCOUNT: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" namespace="urn:m">
+const DISCOUNT: &str = r##"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" namespace="urn:m">
     <inputData id="a" name="amount"><variable name="amount" typeRef="number"/></inputData>
     <decision id="d" name="Discount"><variable name="Discount"/>
     <informationRequirement id="r"><requiredInput href="#a"/></informationRequirement>
@@ -573,7 +585,7 @@ const DISCOUNT: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191
     <input id="i"><inputExpression typeRef="number"><text>amount</text></inputExpression></input><output id="o"/>
     <rule id="one"><inputEntry id="e1"><text>&lt; 100</text></inputEntry><outputEntry id="x1"><text>0</text></outputEntry></rule>
     <rule id="two"><inputEntry id="e2"><text>&gt;= 100</text></inputEntry><outputEntry id="x2"><text>5</text></outputEntry></rule>
-    </decisionTable></decision></definitions>"#;
+    </decisionTable></decision></definitions>"##;
 
 #[test]
 fn decisions_are_checked_as_the_server_does_and_against_cases() {
@@ -585,7 +597,10 @@ fn decisions_are_checked_as_the_server_does_and_against_cases() {
     assert_eq!((&good["errors"], &good["warnings"]), (&json!(0), &json!(0)), "{good}");
     let overlap = run(place, &["decision", "check", "overlap.dmn"]);
     let text = String::from_utf8_lossy(&overlap.stdout).into_owned();
-    assert!(text.contains("overlap.dmn:") && text.contains("tableOverlap") && text.contains("[rules 1, 2]"), "{text}");
+    assert!(
+        text.contains("overlap.dmn:") && text.contains("tableOverlap") && text.contains("[rules 1, 2]"),
+        "{text}"
+    );
     let cases = json!([
         {"name": "small", "input": {"amount": 10}, "expected": 0.0},
         {"decision": "Discount", "input": {"amount": 100}, "expected": 7},
@@ -595,7 +610,9 @@ fn decisions_are_checked_as_the_server_does_and_against_cases() {
     let checked = run(place, &["decision", "check", "good.dmn", "--cases", "cases.json"]);
     let text = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert_eq!(code(&checked), 1, "{text}");
-    for line in ["passed: small", "FAILED: case 2: expected 7, got 5", "FAILED: unknown", "1 of 3 cases passed"] {
+    for line in
+        ["passed: small", "FAILED: case 2: expected 7, got 5", "FAILED: unknown", "1 of 3 cases passed"]
+    {
         assert!(text.contains(line), "{line}: {text}");
     }
     std::fs::write(place.join("odd.json"), r#"[{"inputs": {}, "expected": 1}]"#).unwrap();
@@ -624,7 +641,9 @@ fn a_manual_page_is_written_for_each_command() {
     let folder = TempDir::new().unwrap();
     let out = json_of(folder.path(), &["man", "--out", "pages", "--json"]);
     assert_eq!(out["directory"], "pages");
-    for (page, word) in [("heddle.1", "SUBCOMMANDS"), ("heddle-serve.1", "ready"), ("heddle-decision-check.1", "cases")] {
+    for (page, word) in
+        [("heddle.1", "SUBCOMMANDS"), ("heddle-serve.1", "ready"), ("heddle-decision-check.1", "cases")]
+    {
         let text = std::fs::read_to_string(folder.path().join("pages").join(page)).unwrap();
         assert!(text.contains(word), "{page}");
     }

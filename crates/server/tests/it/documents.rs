@@ -111,3 +111,36 @@ async fn health_tells_of_a_key_that_is_gone_and_goes_on() {
         app.stop().await;
     });
 }
+
+/// The role that the page on authorization has for an employee who starts a workflow.
+#[tokio::test]
+async fn an_employee_of_the_documented_role_starts_a_workflow_and_sees_no_run() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let page = include_str!("../../../../docs/authorization.md");
+        let begin = page.find("{\"name\": \"employee\"").unwrap();
+        let text = &page[begin..begin + page[begin..].find("```").unwrap()];
+        let leave = app.admin.publish_bpmn("leave", &models::task()).await;
+        let other = app.admin.publish_bpmn("other", &models::task()).await;
+        let role = text.replace("01a1fcc8-4785-789c-b8a2-e0cf96e8a8c8", &leave);
+        let _ = app.admin.post("/api/roles", serde_json::from_str(&role).unwrap()).await.expect(201);
+        let (_, employee) = app.user("eve", &["employee"]).await;
+        let listed = employee.get("/api/workflows").await.expect(200).data();
+        assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+        let _ = employee.get(&format!("/api/workflows/{leave}")).await.expect(200);
+        let run = employee
+            .post(&format!("/api/workflows/{leave}/runs"), json!({"input": {}}))
+            .await
+            .expect(201)
+            .id();
+        for (method, path) in [
+            ("GET", format!("/api/workflows/{leave}/runs/{run}")),
+            ("GET", format!("/api/workflows/{other}")),
+            ("POST", format!("/api/workflows/{other}/runs")),
+            ("POST", format!("/api/workflows/{leave}/publish")),
+        ] {
+            let _ = employee.request(method, &path).json(&json!({})).send().await.expect(403);
+        }
+        app.stop().await;
+    });
+}

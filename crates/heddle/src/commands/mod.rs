@@ -121,7 +121,7 @@ fn log(fallback: &str) -> Result<(), Failure> {
     let wanted = std::env::var("HEDDLE_LOG").unwrap_or_else(|_| fallback.to_owned());
     let filter = EnvFilter::try_new(wanted)
         .map_err(|error| Failure::Configuration(format!("the environment variable `HEDDLE_LOG`: {error}")))?;
-    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(crate::log::start());
     match std::env::var("HEDDLE_LOG_FORMAT").as_deref() {
         Ok("json") => base.json().init(),
         Ok("text") | Err(_) => base.with_ansi(std::io::stderr().is_terminal()).init(),

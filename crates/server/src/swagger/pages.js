@@ -45,14 +45,19 @@ window.onload = () => {
               restore(kept);
             }
           },
+          logout: (out) => (names) => {
+            token = null;
+            out(names);
+          },
         },
       },
     },
   });
 
+  // Before a document is there, there is nothing to authorize: the token waits for it.
   const authorize = () => {
-    if (token !== null) {
-      window.ui.preauthorizeApiKey("bearer", token);
+    if (token !== null && window.ui.preauthorizeApiKey("bearer", token) !== null) {
+      token = null;
     }
   };
 

@@ -648,3 +648,19 @@ fn a_manual_page_is_written_for_each_command() {
         assert!(text.contains(word), "{page}");
     }
 }
+
+#[test]
+fn ones_own_models_come_out_whatever_the_licence_says() {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path();
+    let owner =
+        ["user", "create", "--email", "ada@weavers.test", "--organization", "weavers", "--role", "owner"];
+    assert_eq!(code(&run(place, &owner)), 0);
+    let import = run(place, &["workflow", "import", APPROVAL, "--as", "ada@weavers.test"]);
+    assert_eq!(code(&import), 0, "{}", told(&import));
+    assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
+    let export = run(place, &["workflow", "export", "approval", "--as", "ada@weavers.test"]);
+    assert_eq!(code(&export), 0, "{}", told(&export));
+    assert!(String::from_utf8_lossy(&export.stdout).contains("<bpmn:userTask id=\"review\""));
+    assert_eq!(code(&run(place, &["backup", "all.db"])), 0);
+}

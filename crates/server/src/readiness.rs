@@ -83,11 +83,17 @@ async fn writes(app: &App) -> Option<&'static str> {
         }
         Ok(Ok(())) => None,
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the database takes no write");
+            // Once for each outage, however often somebody asks.
+            if last.as_ref().is_none_or(|tried| tried.problem.is_none()) {
+                tracing::error!(%error, "the database takes no write");
+            }
             Some("The database takes no write.")
         }
         Err(_elapsed) => Some("The database took no write within five seconds."),
     };
+    if problem.is_none() && last.as_ref().is_some_and(|tried| tried.problem.is_some()) {
+        tracing::info!("the database takes writes again");
+    }
     *last = Some(Tried { at: Instant::now(), problem });
     problem
 }

@@ -128,7 +128,7 @@ fn check(options: &CheckDecisions, as_json: bool) -> Result<()> {
         .into_iter()
         .map(|one| Found { file: file_of(&one, &sources), diagnostic: one })
         .collect();
-    let results = match &cases {
+    let results: Vec<cases::CaseResult> = match &cases {
         Some(cases) => {
             // Whatever is wrong with the documents has been found above.
             let model = compiled(&sources, &mut Vec::new())?;

@@ -230,8 +230,8 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "lettre", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved {
         prefix: "tokio-postgres",
-        holders: &["heddle-egress"],
-        why: "only egress opens outbound connections",
+        holders: &["heddle-egress", "heddle-store"],
+        why: "only the store connects to its database, and only egress opens other connections",
     },
     Reserved {
         prefix: "jiff",

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::commands::backup::{BackUp, Restore};
+use crate::commands::decision::DecisionCommand;
+use crate::commands::man::WriteManual;
+
 /// Workflows, cases, models and vector databases behind one API, in one program.
 #[derive(Debug, Parser)]
 #[command(name = "heddle", version, about, propagate_version = true)]
@@ -95,11 +99,18 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DeadLetterCommand,
     },
+    /// Copy the SQLite database to a file, also while a server runs, and check the copy.
+    Backup(BackUp),
+    /// Put a backup into an empty data directory.
+    Restore(Restore),
     /// Decisions, without a server.
-    Dmn {
+    #[command(alias = "dmn")]
+    Decision {
         #[command(subcommand)]
-        command: DmnCommand,
+        command: DecisionCommand,
     },
+    /// Write a manual page for each command.
+    Man(WriteManual),
     /// Print a shell's completions.
     Completions {
         /// The shell.
@@ -123,30 +134,6 @@ pub(crate) struct Serve {
     /// Write address, process id and first credentials to this file (mode 0600) when ready.
     #[arg(long, value_name = "FILE")]
     pub ready_file: Option<PathBuf>,
-}
-
-/// `heddle dmn`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum DmnCommand {
-    /// Evaluate a decision of a DMN file and print its value as JSON.
-    Eval(EvaluateDecision),
-}
-
-/// `heddle dmn eval`.
-#[derive(Debug, Args)]
-pub(crate) struct EvaluateDecision {
-    /// The DMN file, then those that it imports.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Name or id of the decision or decision service; may be left out when there is but one decision.
-    #[arg(long, value_name = "NAME")]
-    pub decision: Option<String>,
-    /// The inputs by name as a JSON object, or `@FILE` with it.
-    #[arg(long, value_name = "JSON")]
-    pub input: Option<String>,
-    /// Also tells which inputs each decision used, which rules of its tables matched, and what they gave.
-    #[arg(long)]
-    pub explain: bool,
 }
 
 /// Organisation in which a command works, and account in whose name.

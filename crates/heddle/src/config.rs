@@ -134,7 +134,7 @@ const KEYS: &[Key] = &[
     },
     Key {
         name: "roles",
-        help: "Service roles of this node, with commas: workflow.",
+        help: "Service roles of this node, with commas: workflow, vector.",
         secret: false,
         set: |config, text| {
             let roles: Vec<String> =
@@ -308,6 +308,8 @@ pub(crate) struct Row {
 pub(crate) struct Effective {
     /// The configuration.
     pub config: Config,
+    /// Variables of the environment that look like ours and are none, by name.
+    pub unknown: Vec<String>,
     sources: BTreeMap<&'static str, Source>,
 }
 
@@ -321,7 +323,7 @@ impl Effective {
         environment: &[(String, String)],
         command_line: &[(&'static str, String)],
     ) -> Result<Self> {
-        let mut effective = Self { config: Config::default(), sources: BTreeMap::new() };
+        let mut effective = Self { config: Config::default(), unknown: Vec::new(), sources: BTreeMap::new() };
         effective.read_file(file)?;
         for (name, value) in environment {
             effective.set_from_environment(name, value)?;
@@ -357,9 +359,15 @@ impl Effective {
 
     fn set_from_environment(&mut self, name: &str, value: &str) -> Result<()> {
         // Variables of the tests and of the project's own tools share the prefix.
-        const OTHERS: [&str; 5] = ["TEST_", "BIN", "SUITES", "CONFIG", "LOG"];
+        const OTHERS: [&str; 7] = ["TEST_", "BIN", "SUITES", "CONFIG", "LOG", "TOKEN", "SERVER"];
         let Some(rest) = name.strip_prefix("HEDDLE_") else { return Ok(()) };
         if OTHERS.iter().any(|other| rest.starts_with(other)) {
+            return Ok(());
+        }
+        // Whoever starts the program may set variables for other reasons: Kubernetes sets `HEDDLE_PORT` and others in
+        // every pod beside a service of this name. So one that is no key is told, and no reason not to start.
+        if !keys().any(|key| key.name == rest.to_lowercase()) {
+            self.unknown.push(name.to_owned());
             return Ok(());
         }
         self.set(&rest.to_lowercase(), value, Source::Environment)
@@ -430,7 +438,7 @@ mod tests {
     fn an_error_names_the_key_and_where_it_was_given() {
         let cases = [
             (env(&[("HEDDLE_LISTEN", "nowhere")]), ["HEDDLE_LISTEN", "`listen`"]),
-            (env(&[("HEDDLE_SURPRISE", "1")]), ["HEDDLE_SURPRISE", "`surprise`"]),
+            (env(&[("HEDDLE_WORKERS", "many")]), ["HEDDLE_WORKERS", "`workers`"]),
             (env(&[("HEDDLE_DURABILITY", "none")]), ["HEDDLE_DURABILITY", "`durability`"]),
             (env(&[("HEDDLE_DATABASE_URL", "mysql://x")]), ["HEDDLE_DATABASE_URL", "postgres://"]),
         ];
@@ -439,6 +447,20 @@ mod tests {
                 Effective::load(None, &environment, &[]).err().map(|error| format!("{error:#}")).unwrap();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");
         }
+    }
+
+    #[test]
+    fn a_variable_that_is_no_key_is_told_and_changes_nothing() {
+        let environment = env(&[
+            ("HEDDLE_PORT", "tcp://10.0.0.1:8080"),
+            ("HEDDLE_SERVICE_HOST", "10.0.0.1"),
+            ("HEDDLE_PORT_8080_TCP_ADDR", "10.0.0.1"),
+            ("HEDDLE_LOG", "debug"),
+            ("HEDDLE_WORKERS", "4"),
+        ]);
+        let effective = Effective::load(None, &environment, &[]).unwrap();
+        assert_eq!(effective.config.workers, 4);
+        assert_eq!(effective.unknown, ["HEDDLE_PORT", "HEDDLE_SERVICE_HOST", "HEDDLE_PORT_8080_TCP_ADDR"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod config;
+mod log;
 mod output;
 
 use std::process::ExitCode;
@@ -18,7 +19,9 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     // Whatever is written from here on is nobody else's: the database and what SQLite puts beside it, keys, exports.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    match commands::run(cli) {
+    let done = commands::run(cli);
+    log::finish();
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::problem(&error);

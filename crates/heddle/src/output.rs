@@ -13,6 +13,9 @@ pub(crate) enum Failure {
     /// The configuration is wrong.
     #[error("{0}")]
     Configuration(String),
+    /// Something that was named is not there.
+    #[error("{0}")]
+    NotFound(String),
     /// `heddle doctor` found something.
     #[error("{0} of the checks failed")]
     Unhealthy(usize),
@@ -31,7 +34,26 @@ pub(crate) fn json(value: &Value) {
 
 /// Prints why the program ends.
 pub(crate) fn problem(error: &anyhow::Error) {
-    let _ = writeln!(io::stderr().lock(), "heddle: {error:#}");
+    let _ = writeln!(io::stderr().lock(), "heddle: {}", sentence(error));
+}
+
+/// An error with its causes, each said once: many a sentence holds its cause already.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let next = cause.to_string();
+        if text.is_empty() {
+            text = next;
+        } else if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+    }
+    text
+}
+
+/// Prints a sentence about what was done, which is no data, to standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// The exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or licence,
@@ -39,10 +61,17 @@ pub(crate) fn problem(error: &anyhow::Error) {
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let failure = error.downcast_ref::<Failure>().map(|failure| match failure {
         Failure::Configuration(_) => 2,
+        Failure::NotFound(_) => 3,
         Failure::Unhealthy(_) => 7,
     });
     let start = error.downcast_ref::<StartError>().map(StartError::exit_code);
-    ExitCode::from(failure.or(start).unwrap_or(1))
+    ExitCode::from(failure.or(start).or_else(|| missing_file(error)).unwrap_or(1))
+}
+
+/// The code of a file that was named and is not there.
+fn missing_file(error: &anyhow::Error) -> Option<u8> {
+    let file = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>())?;
+    (file.kind() == io::ErrorKind::NotFound).then_some(3)
 }
 
 /// A bar over `steps` steps, or a spinner for one, that shows itself after a second, on a terminal only.
@@ -65,4 +94,21 @@ pub(crate) fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar
         }
     });
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+
+    #[test]
+    fn a_cause_is_said_once_and_a_missing_file_has_its_code() {
+        let taken = io::Error::new(io::ErrorKind::AddrInUse, "Address already in use (os error 98)");
+        let address = "127.0.0.1:1".parse().unwrap();
+        let error = anyhow::Error::from(StartError::Listen { address, source: taken });
+        assert_eq!(sentence(&error), "cannot listen on 127.0.0.1:1: Address already in use (os error 98)");
+        let missing = std::fs::read("no such file").context("`no such file`").unwrap_err();
+        assert!(sentence(&missing).starts_with("`no such file`: No such file"));
+        assert_eq!(missing_file(&missing), Some(3));
+    }
 }

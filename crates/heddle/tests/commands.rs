@@ -129,13 +129,13 @@ fn a_wrong_configuration_ends_the_start_with_the_keys_name() {
         (&["serve", "--listen", "nowhere"], "", &["--listen", "`listen`"]),
         (&["serve", "--config", "bad.toml"], "", &["bad.toml", "`workers`"]),
         (&["config", "--config", "absent.toml"], "", &["absent.toml"]),
-        (&["serve"], "HEDDLE_DEMO", &["HEDDLE_DEMO", "`demo`"]),
+        (&["serve"], "HEDDLE_WORKERS", &["HEDDLE_WORKERS", "`workers`"]),
         (&["serve", "--listen", "0.0.0.0:0"], "", &["0.0.0.0", "--insecure-http"]),
     ];
     for (arguments, variable, words) in cases {
         let mut command = heddle(folder.path());
         if !variable.is_empty() {
-            command.env(variable, "1");
+            command.env(variable, "none");
         }
         let output = command.args(arguments).output().unwrap();
         assert_eq!(code(&output), 2, "{arguments:?}");
@@ -437,7 +437,7 @@ fn a_decision_is_evaluated_without_a_server() {
         (1, "null"),
         "two rules hit, and one is no FEEL"
     );
-    assert!(told(&gold).contains("line=5"), "what is no FEEL is told with its place: {}", told(&gold));
+    assert!(told(&gold).contains("m.dmn:5:"), "what is no FEEL is told with its place: {}", told(&gold));
     let model = model.replace("<text>-</text>", "<text>not(\"gold\")</text>").replace("1 + ", "1");
     std::fs::write(folder.path().join("m.dmn"), model).unwrap();
     let arguments =
@@ -448,5 +448,219 @@ fn a_decision_is_evaluated_without_a_server() {
         assert!(code(&refused) != 0 && told(&refused).contains(word), "{}", told(&refused));
     }
     let unknown = run(folder.path(), &["dmn", "eval", "m.dmn", "--decision", "x"]);
-    assert!(code(&unknown) == 1 && told(&unknown).contains("Discount in percent"), "{}", told(&unknown));
+    assert!(code(&unknown) == 3 && told(&unknown).contains("Discount in percent"), "{}", told(&unknown));
+}
+
+/// The first line of a server's log that holds this word, and all before it.
+fn logged_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, word: &str) -> String {
+    lines
+        .map(Result::unwrap)
+        .find(|line| line.contains(word))
+        .unwrap_or_else(|| panic!("no line with `{word}`"))
+}
+
+#[tokio::test]
+async fn the_log_begins_with_a_line_and_has_one_for_each_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = heddle(folder.path())
+        .args(["serve", "--demo", "--json", "--listen", "127.0.0.1:0"])
+        .envs([
+            ("HEDDLE_PORT", "tcp://10.0.0.1:8080"),
+            ("HEDDLE_SERVICE_HOST", "10.0.0.1"),
+            ("HEDDLE_LOG_FORMAT", "json"),
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut server = Server { facts: serde_json::from_str(&line).unwrap(), child };
+    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
+    let unknown = logged_until(&mut lines, "HEDDLE_PORT");
+    assert!(unknown.contains("HEDDLE_SERVICE_HOST") && unknown.contains("WARN"), "{unknown}");
+    let started: Value = serde_json::from_str(&logged_until(&mut lines, "started")).unwrap();
+    let fields = &started["fields"];
+    assert!(fields["database"].as_str().unwrap().starts_with("SQLite at heddle-data"), "{started}");
+    assert!(fields["licence"].as_str().unwrap().starts_with("trial, ends 20"), "{started}");
+    assert!(fields["migrations"].as_u64().unwrap() > 5 && fields["version"].is_string(), "{started}");
+    let client = reqwest::Client::new();
+    for (path, id) in [("/api/workflows/xyz?secret=1", "mine-1"), ("/no/such/path?secret=2", "mine-2")] {
+        client.get(server.url(path)).header("x-request-id", id).send().await.unwrap();
+    }
+    let known: Value = serde_json::from_str(&logged_until(&mut lines, "mine-1")).unwrap();
+    let fields = &known["fields"];
+    assert_eq!((&fields["method"], &fields["status"]), (&json!("GET"), &json!(401)), "{known}");
+    assert_eq!(fields["route"], "/api/workflows/{workflowId}");
+    assert!(fields["ms"].is_number() && !known.to_string().contains("secret"), "{known}");
+    let unknown = logged_until(&mut lines, "mine-2");
+    assert!(unknown.contains("\"status\":404") && !unknown.contains("secret"), "{unknown}");
+    server.end("TERM");
+}
+
+#[tokio::test]
+async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let server = Server::start(place, &["--demo"]);
+    let password = server.fact("password");
+    let made = json_of(place, &["backup", "copy.db", "--key-file", "copy.key", "--json"]);
+    assert_eq!(made["database"], "copy.db");
+    assert!(made["bytes"].as_u64().unwrap() > 100_000 && made["installationId"].is_string(), "{made}");
+    for file in ["copy.db", "copy.key"] {
+        assert_eq!(
+            std::fs::metadata(place.join(file)).unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{file}"
+        );
+    }
+    let again = run(place, &["backup", "copy.db"]);
+    assert!(code(&again) == 1 && told(&again).contains("copy.db"), "{}", told(&again));
+    let without = run(place, &["backup", "other.db"]);
+    let text = String::from_utf8_lossy(&without.stdout).into_owned();
+    assert!(code(&without) == 0 && text.contains("key (heddle.key) was not copied"), "{text}");
+    // What is there already is left alone, and so is what is no backup.
+    let taken = run(place, &["restore", "copy.db"]);
+    assert!(code(&taken) == 1 && told(&taken).contains("not empty"), "{}", told(&taken));
+    assert_eq!(code(&run(place, &["restore", "none.db", "--data-dir", "new"])), 3);
+    assert_eq!(code(&run(place, &["restore", "ready.json", "--data-dir", "new"])), 1);
+    std::fs::write(place.join("wrong.key"), "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n").unwrap();
+    std::fs::set_permissions(place.join("wrong.key"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let wrong = run(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "wrong.key"]);
+    assert_eq!(code(&wrong), 6, "{}", told(&wrong));
+    assert!(!place.join("new").exists(), "a failed restore leaves nothing");
+    let done =
+        json_of(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "copy.key", "--json"]);
+    assert_eq!(done["installationId"], made["installationId"]);
+    let restored = Server::start(place, &["--data-dir", "new"]);
+    assert_eq!(restored.sign_in(ADMINISTRATOR, &password).await.status(), 200);
+    // PostgreSQL has its own programs.
+    for command in [["backup", "a.db"], ["restore", "copy.db"]] {
+        let output =
+            heddle(place).args(command).env("HEDDLE_DATABASE_URL", "postgres://db/heddle").output().unwrap();
+        assert!(code(&output) == 2 && told(&output).contains("pg_"), "{}", told(&output));
+    }
+}
+
+#[test]
+fn a_demo_that_is_there_already_is_told() {
+    let (folder, _) = demo();
+    let server = Server::start(folder.path(), &["--demo"]);
+    assert_eq!(server.facts["demo"], "kept");
+    assert!(server.facts.get("password").is_none());
+}
+
+#[test]
+fn a_failed_first_user_leaves_no_installation() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    std::fs::write(place.join("short"), "short\n").unwrap();
+    let create = ["user", "create", "--email", "ada@weavers.test"];
+    for (rest, expected) in [
+        (vec![], 2),
+        (vec!["--organization", "weavers"], 1),
+        (vec!["--organization", "weavers", "--role", "owner", "--password-file", "short"], 1),
+        (vec!["--organization", "weavers", "--role", "owner", "--password-file", "absent"], 3),
+    ] {
+        let output = run(place, &[create.as_slice(), &rest].concat());
+        assert_eq!(code(&output), expected, "{rest:?}: {}", told(&output));
+        assert!(!place.join("heddle-data").exists(), "{rest:?}");
+    }
+}
+
+#[test]
+fn a_data_directory_that_may_not_be_used_is_a_wrong_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--data-dir", "file"]);
+    assert_eq!(code(&output), 2, "{}", told(&output));
+    assert!(told(&output).contains("`file`"), "{}", told(&output));
+}
+
+const DISCOUNT: &str = r##"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" namespace="urn:m">
+    <inputData id="a" name="amount"><variable name="amount" typeRef="number"/></inputData>
+    <decision id="d" name="Discount"><variable name="Discount"/>
+    <informationRequirement id="r"><requiredInput href="#a"/></informationRequirement>
+    <decisionTable id="t" hitPolicy="UNIQUE">
+    <input id="i"><inputExpression typeRef="number"><text>amount</text></inputExpression></input><output id="o"/>
+    <rule id="one"><inputEntry id="e1"><text>&lt; 100</text></inputEntry><outputEntry id="x1"><text>0</text></outputEntry></rule>
+    <rule id="two"><inputEntry id="e2"><text>&gt;= 100</text></inputEntry><outputEntry id="x2"><text>5</text></outputEntry></rule>
+    </decisionTable></decision></definitions>"##;
+
+#[test]
+fn decisions_are_checked_as_the_server_does_and_against_cases() {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path();
+    std::fs::write(place.join("good.dmn"), DISCOUNT).unwrap();
+    std::fs::write(place.join("overlap.dmn"), DISCOUNT.replace("&gt;= 100", "&gt;= 50")).unwrap();
+    let good = json_of(place, &["decision", "check", "good.dmn", "--strict", "--json"]);
+    assert_eq!((&good["errors"], &good["warnings"]), (&json!(0), &json!(0)), "{good}");
+    let overlap = run(place, &["decision", "check", "overlap.dmn"]);
+    let text = String::from_utf8_lossy(&overlap.stdout).into_owned();
+    assert!(
+        text.contains("overlap.dmn:") && text.contains("tableOverlap") && text.contains("[rules 1, 2]"),
+        "{text}"
+    );
+    let cases = json!([
+        {"name": "small", "input": {"amount": 10}, "expected": 0.0},
+        {"decision": "Discount", "input": {"amount": 100}, "expected": 7},
+        {"name": "unknown", "decision": "Other", "expected": null},
+    ]);
+    std::fs::write(place.join("cases.json"), cases.to_string()).unwrap();
+    let checked = run(place, &["decision", "check", "good.dmn", "--cases", "cases.json"]);
+    let text = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert_eq!(code(&checked), 1, "{text}");
+    for line in
+        ["passed: small", "FAILED: case 2: expected 7, got 5", "FAILED: unknown", "1 of 3 cases passed"]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    std::fs::write(place.join("odd.json"), r#"[{"inputs": {}, "expected": 1}]"#).unwrap();
+    let odd = run(place, &["decision", "check", "good.dmn", "--cases", "odd.json"]);
+    assert!(code(&odd) == 1 && told(&odd).contains("inputs"), "{}", told(&odd));
+    assert_eq!(code(&run(place, &["decision", "check", "absent.dmn"])), 3);
+    // Standard input, one document with the explanation, and what counts as no success.
+    let mut child = heddle(place)
+        .args(["decision", "eval", "good.dmn", "--input", "-", "--explain"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), br#"{"amount": 200}"#).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let explained: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&explained["value"], &explained["decision"]), (&json!(5), &json!("Discount")));
+    assert!(explained["explanation"]["decisions"].is_array(), "{explained}");
+    let null = ["decision", "eval", "good.dmn", "--input", "{}"];
+    assert_eq!(code(&run(place, &null)), 0);
+    assert_eq!(code(&run(place, &[null.as_slice(), &["--strict"]].concat())), 1);
+}
+
+#[test]
+fn a_manual_page_is_written_for_each_command() {
+    let folder = TempDir::new().unwrap();
+    let out = json_of(folder.path(), &["man", "--out", "pages", "--json"]);
+    assert_eq!(out["directory"], "pages");
+    for (page, word) in
+        [("heddle.1", "SUBCOMMANDS"), ("heddle-serve.1", "ready"), ("heddle-decision-check.1", "cases")]
+    {
+        let text = std::fs::read_to_string(folder.path().join("pages").join(page)).unwrap();
+        assert!(text.contains(word), "{page}");
+    }
+}
+
+#[test]
+fn ones_own_models_come_out_whatever_the_licence_says() {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path();
+    let owner =
+        ["user", "create", "--email", "ada@weavers.test", "--organization", "weavers", "--role", "owner"];
+    assert_eq!(code(&run(place, &owner)), 0);
+    let import = run(place, &["workflow", "import", APPROVAL, "--as", "ada@weavers.test"]);
+    assert_eq!(code(&import), 0, "{}", told(&import));
+    assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
+    let export = run(place, &["workflow", "export", "approval", "--as", "ada@weavers.test"]);
+    assert_eq!(code(&export), 0, "{}", told(&export));
+    assert!(String::from_utf8_lossy(&export.stdout).contains("<bpmn:userTask id=\"review\""));
+    assert_eq!(code(&run(place, &["backup", "all.db"])), 0);
 }

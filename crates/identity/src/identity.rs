@@ -102,6 +102,12 @@ impl Identity {
         Ok(Self { ports, tools, settings, passwords, licences })
     }
 
+    /// Id of the installation, which follows from its key.
+    #[must_use]
+    pub fn installation_id(&self) -> String {
+        self.tools.key.installation_id()
+    }
+
     /// The licence in force at present.
     #[must_use]
     pub fn licence_state(&self) -> Licence {

@@ -1,6 +1,7 @@
 //! The loops: timers, deliveries, kept events, and sweeping.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use heddle_kernel::{Clock as _, Timestamp};
@@ -45,6 +46,8 @@ pub struct Worker {
     firing: Mutex<()>,
     /// Whether it is known what a process before this one left behind.
     recovered: OnceCell<()>,
+    /// Whether the database was away at the last look.
+    away: AtomicBool,
 }
 
 impl std::fmt::Debug for Worker {
@@ -65,7 +68,8 @@ impl Worker {
         options: WorkerOptions,
     ) -> Self {
         let (firing, recovered) = (Mutex::new(()), OnceCell::new());
-        Self { background, store, hub, clock, permit, options, firing, recovered }
+        let away = AtomicBool::new(false);
+        Self { background, store, hub, clock, permit, options, firing, recovered, away }
     }
 
     /// Starts the loops; they end when `stop` turns true.
@@ -139,7 +143,7 @@ impl Worker {
     async fn recover(&self) {
         let recovered = self.recovered.get_or_init(|| async {
             while let Err(error) = self.background.recover().await {
-                rest("recovery", &error).await;
+                self.rest("recovery", &error).await;
             }
         });
         recovered.await;
@@ -153,11 +157,15 @@ impl Worker {
                 tokio::time::sleep(REST).await;
                 continue;
             }
-            match self.round(queues).await {
+            let round = self.round(queues).await;
+            if round.is_ok() {
+                self.goes_on();
+            }
+            match round {
                 Ok(Round { done: 0, held: true, .. }) => tokio::time::sleep(HELD).await,
                 Ok(Round { done: 0, looked_at, .. }) => self.wait(queues, looked_at, what).await,
                 Ok(_) => {}
-                Err(error) => rest(what, &error).await,
+                Err(error) => self.rest(what, &error).await,
             }
         }
     }
@@ -166,7 +174,7 @@ impl Worker {
     async fn wait(&self, queues: &[Queue], looked_at: Timestamp, what: &str) {
         let next = match self.background.next_due(queues, looked_at).await {
             Ok(next) => next,
-            Err(error) => return rest(what, &error).await,
+            Err(error) => return self.rest(what, &error).await,
         };
         let until =
             next.map_or(self.options.poll, |due| due.duration_since(self.clock.now()).min(self.options.poll));
@@ -195,9 +203,26 @@ impl Worker {
     }
 }
 
-async fn rest(what: &str, error: &UseCaseError) {
-    tracing::warn!(what, error = %error, "background work failed; it is tried again");
-    tokio::time::sleep(REST).await;
+impl Worker {
+    /// Rests after a failure. A database that is away is told once, whichever loop meets it first; the rest is told
+    /// each time.
+    async fn rest(&self, what: &str, error: &UseCaseError) {
+        if let UseCaseError::Unavailable(cause) = error {
+            if !self.away.swap(true, Ordering::Relaxed) {
+                tracing::warn!(what, %cause, "background work waits for the database");
+            }
+        } else {
+            tracing::warn!(what, %error, "background work failed; it is tried again");
+        }
+        tokio::time::sleep(REST).await;
+    }
+
+    /// Notes that a round was done.
+    fn goes_on(&self) {
+        if self.away.load(Ordering::Relaxed) && self.away.swap(false, Ordering::Relaxed) {
+            tracing::info!("background work goes on");
+        }
+    }
 }
 
 async fn until(mut stop: watch::Receiver<bool>, work: impl Future<Output = ()>) {

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::denials::Denials;
 use crate::edge::Edge;
+use crate::readiness::LastWrite;
 
 /// The composed service.
 pub struct App {
@@ -40,6 +41,8 @@ pub struct App {
     pub denials: Denials,
     /// Counts and rates of the edge.
     pub(crate) edge: Edge,
+    /// Last try to write, of the readiness.
+    pub(crate) last_write: LastWrite,
     /// Turns true when the server stops.
     pub stop: watch::Receiver<bool>,
 }

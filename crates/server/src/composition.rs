@@ -29,6 +29,7 @@ use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
+use crate::readiness::LastWrite;
 use crate::{licensed, stores};
 
 /// A composed service with its background running.
@@ -212,6 +213,7 @@ fn compose(
         ids: RandomIds,
         denials,
         edge,
+        last_write: LastWrite::default(),
         stop,
     })
 }

@@ -17,7 +17,7 @@ pub const DATABASE_FILE: &str = "heddle.db";
 const LOCK_FILE: &str = "heddle.lock";
 /// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever
 /// writes a lock keeps the server from starting.
-const FILES: [&str; 6] =
+pub(crate) const FILES: [&str; 6] =
     [KEY_FILE, DATABASE_FILE, "heddle.db-wal", "heddle.db-shm", "heddle.db.lock", LOCK_FILE];
 /// The installation key's length in bytes.
 pub(crate) const KEY_LENGTH: usize = 32;

@@ -46,6 +46,12 @@ pub enum StartError {
     /// A use case refused.
     #[error("{0}")]
     Refused(String),
+    /// A backup that could not be made or is none.
+    #[error(transparent)]
+    Backup(#[from] heddle_store::backup::BackupError),
+    /// Work that other programs do.
+    #[error("{0}")]
+    Elsewhere(String),
     /// A fault of ours.
     #[error("internal fault: {0}")]
     Internal(String),
@@ -54,22 +60,50 @@ pub enum StartError {
 impl StartError {
     /// The program's exit code (`docs/configuration.md`).
     #[must_use]
-    pub const fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
+        use heddle_store::OpenError;
+        use heddle_store::backup::BackupError;
+
         match self {
-            Self::DataDir(DataDirError::InUse(_)) | Self::Listen { .. } => 4,
+            Self::DataDir(DataDirError::InUse(_))
+            | Self::Database(OpenError::InUse { .. })
+            | Self::Listen { .. } => 4,
             Self::DataDir(
                 DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::Exposed(_),
             )
             | Self::WrongKey => 6,
-            Self::DataDir(DataDirError::Io { .. })
-            | Self::Database(_)
+            Self::DataDir(DataDirError::Io { source, .. })
+            | Self::Database(OpenError::File { source, .. })
+            | Self::Backup(BackupError::File { source, .. }) => of_file(source),
+            Self::Database(OpenError::Connect(_))
             | Self::Migration(_)
             | Self::Store(_)
+            | Self::Backup(BackupError::Database { .. } | BackupError::Migrations(_))
             | Self::Threads(_) => 5,
-            Self::Insecure(_) => 2,
-            Self::NotFound(_) => 3,
-            Self::Refused(_) | Self::Internal(_) => 1,
+            Self::Database(OpenError::Address(_)) | Self::Insecure(_) | Self::Elsewhere(_) => 2,
+            Self::NotFound(_) | Self::Backup(BackupError::Missing(_)) => 3,
+            Self::Refused(_)
+            | Self::Internal(_)
+            | Self::Backup(
+                BackupError::Exists(_) | BackupError::Foreign { .. } | BackupError::Damaged { .. },
+            ) => 1,
         }
+    }
+}
+
+/// A path that this user may not use, or that can't be one, is a wrong setting; one that is not there is missing; what
+/// is left is the disk's.
+fn of_file(error: &std::io::Error) -> u8 {
+    use std::io::ErrorKind;
+
+    match error.kind() {
+        ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::NotADirectory
+        | ErrorKind::IsADirectory
+        | ErrorKind::AlreadyExists => 2,
+        ErrorKind::NotFound => 3,
+        _ => 5,
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use actix_web::http::header::HeaderValue;
 use actix_web::http::{Method as HttpMethod, StatusCode, header};
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, guard};
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
@@ -28,6 +28,7 @@ use crate::failure::Failure;
 use crate::gate::enter;
 use crate::incoming::{Headers, Incoming, RequestCredentials};
 use crate::reply::{Content, HandlerResult, Response};
+use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
 
 /// Puts every row of the operations table on its path.
@@ -40,21 +41,35 @@ pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
         config.service(resource(path, app));
     }
     if app.config.docs {
+        lead_to_docs(config, app);
         let app = Arc::clone(app);
         // The files of the page at `/docs`: parts of one operation, not operations of their own.
         config.route(
             "/docs/{file}",
             web::get().to(move |request: HttpRequest, file: web::Path<String>| {
                 let answer = crate::swagger::page(&file).ok_or_else(Failure::not_found);
-                ready(respond(&app, &request, Exchange::begin(&app, &request), answer))
+                ready(respond(&app, &request, Exchange::begin(&app, &request, "/docs/{file}"), answer))
             }),
         );
     }
     let fallback = Arc::clone(app);
     config.default_service(web::to(move |request: HttpRequest| {
         let failure = Failure::not_found();
-        ready(respond(&fallback, &request, Exchange::begin(&fallback, &request), Err(failure)))
+        ready(respond(&fallback, &request, Exchange::begin(&fallback, &request, NO_ROUTE), Err(failure)))
     }));
+}
+
+/// Leads whoever opens the service in a browser to its pages.
+fn lead_to_docs(config: &mut ServiceConfig, app: &Arc<App>) {
+    for path in ["/", "/docs/"] {
+        let app = Arc::clone(app);
+        let reads = guard::Any(guard::Get()).or(guard::Head());
+        let lead = web::route().guard(reads).to(move |request: HttpRequest| {
+            let answer = Response { status: 302, ..Response::none() }.with("location", "/docs");
+            ready(respond(&app, &request, Exchange::begin(&app, &request, path), Ok(answer)))
+        });
+        config.route(path, lead);
+    }
 }
 
 fn resource(path: &'static str, app: &Arc<App>) -> actix_web::Resource {
@@ -80,7 +95,7 @@ fn resource(path: &'static str, app: &Arc<App>) -> actix_web::Resource {
     resource.default_service(web::to(move |request: HttpRequest| {
         let mut failure = Failure::from(ApiError::new(ErrorCode::MethodNotAllowed));
         failure.allow = Some(allow.clone());
-        ready(respond(&app, &request, Exchange::begin(&app, &request), Err(failure)))
+        ready(respond(&app, &request, Exchange::begin(&app, &request, path), Err(failure)))
     }))
 }
 
@@ -90,11 +105,15 @@ struct Exchange {
     open: Open,
     /// Whether the caller is known: strangers are told less.
     known: bool,
+    /// Template of the path, for the log.
+    route: &'static str,
+    begun: Instant,
 }
 
 impl Exchange {
-    fn begin(app: &App, request: &HttpRequest) -> Self {
-        Self { id: request_id(app, request), open: Open::of(request), known: false }
+    fn begin(app: &App, request: &HttpRequest, route: &'static str) -> Self {
+        let (id, open) = (request_id(app, request), Open::of(request));
+        Self { id, open, known: false, route, begun: Instant::now() }
     }
 }
 
@@ -105,7 +124,7 @@ async fn serve(
     request: HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
-    let mut exchange = Exchange::begin(&app, &request);
+    let mut exchange = Exchange::begin(&app, &request, spec.path);
     let outcome = run(&app, spec, handler, &request, &mut exchange, payload).await;
     respond(&app, &request, exchange, outcome)
 }
@@ -278,12 +297,14 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
 }
 
 fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {
-    let Exchange { id, open, known } = exchange;
+    let Exchange { id, open, known, route, begun } = exchange;
     let open = open.answered();
+    let cause = outcome.as_ref().err().and_then(|failure| failure.cause.clone());
     let answer = outcome.unwrap_or_else(|failure| failed(request, &id, failure));
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
     common_headers(&mut response, &id);
+    let line = Line { method: request.method().clone(), route, status: answer.status, id, begun, cause };
     if let (true, Some(warning)) = (known, app.identity.licence_state().state.warning()) {
         response.insert_header(("x-licence-warning", warning));
     }
@@ -298,13 +319,17 @@ fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: Handle
         };
     }
     match answer.content {
-        Content::Empty => response.finish(),
+        Content::Empty => {
+            line.write();
+            response.finish()
+        }
         Content::Bytes(bytes, media) => {
+            line.write();
             response.insert_header((header::CONTENT_TYPE, media)).body(Answer::bytes(bytes, open))
         }
-        Content::Stream(stream, media) => {
-            response.insert_header((header::CONTENT_TYPE, media)).body(Answer::stream(stream, open))
-        }
+        Content::Stream(stream, media) => response
+            .insert_header((header::CONTENT_TYPE, media))
+            .body(Answer::stream(stream, open, AtTheEnd(line))),
     }
 }
 
@@ -318,11 +343,8 @@ fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId) {
         .insert_header((header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"));
 }
 
-/// The error body, in the form that the caller accepts; the cause goes to the log once.
+/// The error body, in the form that the caller accepts; the cause goes to the log with the request's line.
 fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
-    if let Some(cause) = &failure.cause {
-        tracing::error!(request_id = %id, code = %failure.error.code, cause, "a request failed");
-    }
     let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
     let problem = accept.contains("application/problem+json");
     let encoded = if problem {

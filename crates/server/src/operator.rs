@@ -1,13 +1,21 @@
 //! Operations of the command line on a composed service. Whoever may read the data directory and its key may
 //! do all of it, so nobody is asked to sign in; every change is audited as the system's.
 
+mod backup;
+mod beginning;
+mod decisions;
 mod doctor;
 mod remedies;
+mod summary;
 
+pub use backup::{Copied, back_up, restore};
+pub use beginning::Beginning;
+pub use decisions::decision_findings;
 pub use doctor::{Check, Finding, checks};
 pub use remedies::{
     LetterView, archive_workflow, cancel_run, dead_letters, drop_dead_letter, retry_dead_letter,
 };
+pub use summary::{Summary, summary};
 
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_identity::licensing::{Install, LicenceReport};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use utoipa_swagger_ui::{Config, Url};
+use utoipa_swagger_ui::Config;
 
 use crate::reply::{Content, Response};
 
@@ -12,30 +12,43 @@ use crate::reply::{Content, Response};
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 
+/// Configuration of the pages, and the form for signing in above them.
+const SCRIPT: &str = include_str!("swagger/pages.js");
+/// Looks of that form.
+const STYLE: &str = include_str!("swagger/pages.css");
+
 /// A file of the pages.
 #[must_use]
 pub(crate) fn page(name: &str) -> Option<Response> {
-    let config = Config::new([
-        Url::with_primary("Contract", "/openapi.json", true),
-        Url::new("Platform", "/openapi-platform.json"),
-    ]);
-    let file = utoipa_swagger_ui::serve(name, Arc::new(config)).ok()??;
+    match name {
+        "swagger-initializer.js" => return Some(answer(SCRIPT.into(), "text/javascript; charset=utf-8")),
+        "heddle.css" => return Some(answer(STYLE.into(), "text/css; charset=utf-8")),
+        _ => {}
+    }
+    // Only the script above is configured.
+    let file = utoipa_swagger_ui::serve(name, Arc::new(Config::from("/openapi.json"))).ok()??;
     let bytes = match file.bytes {
         page if name == "index.html" => below_docs(page.into_owned())?.into(),
         // A part of the program is handed out as it is, however many readers are slow.
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => bytes.into(),
     };
-    let content = Content::Bytes(bytes, file.content_type.clone());
+    Some(answer(bytes, &file.content_type))
+}
+
+fn answer(bytes: Bytes, media: &str) -> Response {
     let headers = vec![("content-security-policy", POLICY.to_owned())];
-    Some(Response { status: 200, headers, content })
+    Response { status: 200, headers, content: Content::Bytes(bytes, media.to_owned()) }
 }
 
 /// The page itself is served at `/docs`, its files below it.
 fn below_docs(page: Vec<u8>) -> Option<String> {
     let page = String::from_utf8(page).ok()?;
     let page = page.replace("href=\"./", "href=\"/docs/").replace("src=\"./", "src=\"/docs/");
-    Some(page.replace("href=\"index.css\"", "href=\"/docs/index.css\""))
+    let page = page.replace("href=\"index.css\"", "href=\"/docs/index.css\"");
+    let page = page.replace("<title>Swagger UI</title>", "<title>Heddle API</title>");
+    let style = "<link rel=\"stylesheet\" type=\"text/css\" href=\"/docs/heddle.css\" />";
+    Some(page.replace("</head>", &format!("{style}\n  </head>")))
 }
 
 #[cfg(test)]
@@ -50,6 +63,15 @@ mod tests {
         let text = String::from_utf8(bytes.into()).unwrap();
         assert!(text.contains("/docs/swagger-ui-bundle.js") && !text.contains("\"./"), "{text}");
         assert!(!text.contains("https://"), "{text}");
+        assert!(text.contains("<title>Heddle API</title>") && text.contains("/docs/heddle.css"), "{text}");
         assert!(page("swagger-ui-bundle.js").is_some() && page("no-such-file").is_none());
+    }
+
+    #[test]
+    fn the_script_names_both_documents_and_no_other_host() {
+        for word in ["/openapi.json", "/openapi-platform.json", "/api/auth/sign-in", "filter: true"] {
+            assert!(SCRIPT.contains(word), "{word}");
+        }
+        assert!(!SCRIPT.contains("://") && !STYLE.contains("://"));
     }
 }

@@ -78,6 +78,26 @@ impl Db {
         }
     }
 
+    /// Place of the database for people: the file, or host, port and database without user and password.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match self {
+            Self::Sqlite(sqlite) => format!("SQLite at {}", sqlite.path().display()),
+            Self::Postgres(postgres) => postgres.place().to_owned(),
+        }
+    }
+
+    /// Whether the database takes writes now: writes a row of its own as it is, and commits.
+    ///
+    /// # Errors
+    /// When it does not, with the cause.
+    pub async fn take_write(&self) -> Result<(), crate::StoreError> {
+        use diesel_async::SimpleAsyncConnection;
+        const SAME: &str = "UPDATE schema_migrations SET applied_at = applied_at \
+                            WHERE name = (SELECT min(name) FROM schema_migrations)";
+        crate::write_tx!(self, |conn| Ok(conn.batch_execute(SAME).await?))
+    }
+
     /// Whether the database answers now.
     ///
     /// # Errors

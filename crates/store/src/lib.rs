@@ -12,12 +12,14 @@ mod error;
 mod macros;
 mod migrate;
 mod options;
+mod outage;
 mod postgres;
 mod row;
 mod sqlite;
 mod types;
 
 pub mod audit;
+pub mod backup;
 pub mod document;
 pub mod filter;
 pub mod idempotency;

@@ -79,6 +79,11 @@ impl Migrations {
         self.0.iter().map(|migration| migration.name).collect()
     }
 
+    /// Refuses a list that holds one of a newer program.
+    pub(crate) fn check(&self, applied: &[String]) -> Result<(), MigrateError> {
+        self.state(applied.to_vec()).map(|_| ())
+    }
+
     fn state(&self, applied: Vec<String>) -> Result<MigrationState, MigrateError> {
         let known = |name: &String| self.0.iter().any(|migration| migration.name == name);
         let newer: Vec<_> = applied.iter().filter(|name| !known(name)).cloned().collect();

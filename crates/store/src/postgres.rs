@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool whose connections are looked at before they are given out again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
@@ -9,6 +10,7 @@ use futures::FutureExt;
 
 use crate::error::Error;
 use crate::options::{OpenError, Options};
+use crate::outage::{Outages, caused};
 
 /// A connection to PostgreSQL.
 pub type PgConn = AsyncPgConnection;
@@ -24,6 +26,7 @@ type Manager = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 #[derive(Clone)]
 pub struct PgDb {
     pool: Pool<AsyncPgConnection>,
+    outages: Arc<Outages>,
 }
 
 impl std::fmt::Debug for PgDb {
@@ -56,7 +59,7 @@ impl PgDb {
             }))
             .build()
             .map_err(|error| OpenError::Connect(error.to_string()))?;
-        Ok(Self { pool })
+        Ok(Self { pool, outages: Arc::new(Outages::of(url)) })
     }
 
     /// A connection, within five seconds.
@@ -65,10 +68,24 @@ impl PgDb {
     /// When the server can't be reached or all connections stay busy.
     pub async fn conn(&self) -> Result<Object<AsyncPgConnection>, Error> {
         match tokio::time::timeout(PATIENCE, self.pool.get()).await {
-            Ok(Ok(conn)) => Ok(conn),
-            Ok(Err(error)) => Err(Error::Unavailable(error.to_string())),
-            Err(_) => Err(Error::Unavailable("no database connection within five seconds".to_owned())),
+            Ok(Ok(conn)) => {
+                self.outages.answers();
+                Ok(conn)
+            }
+            Ok(Err(error)) => {
+                let cause = caused(&error);
+                // The pool's own words say nothing to an operator.
+                let cause = cause.trim_start_matches("Error occurred while creating a new object: ");
+                Err(Error::Unavailable(self.outages.failed(cause)))
+            }
+            Err(_) => Err(Error::Unavailable(self.outages.failed("no connection within five seconds"))),
         }
+    }
+
+    /// Host, port and database, without user and password.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        self.outages.place()
     }
 
     /// Runs statements that give no rows.
@@ -116,7 +133,11 @@ impl PgDb {
 async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
     let late = || diesel::ConnectionError::BadConnection("no answer within five seconds".to_owned());
     let setup = async {
-        let mut conn = AsyncPgConnection::establish(url).await?;
+        // Connected here rather than by diesel, which keeps of an error only its first words and not the cause.
+        let refused = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(caused(&error));
+        let (client, connection) =
+            tokio_postgres::connect(url, tokio_postgres::NoTls).await.map_err(refused)?;
+        let mut conn = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         // A transaction that nobody ends must not hold its locks for ever.
         conn.batch_execute("SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'")
             .await

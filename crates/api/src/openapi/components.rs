@@ -55,12 +55,15 @@ fn responses() -> Value {
         if code == ErrorCode::RateLimited {
             headers["Retry-After"] = json!({"$ref": "#/components/headers/RetryAfter"});
         }
+        let example = super::failures::example(code);
         let response = json!({
             "description": code.title(),
             "headers": headers,
             "content": {
-                "application/json": {"schema": {"$ref": "#/components/schemas/APIError"}},
-                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
+                "application/json": {"schema": {"$ref": "#/components/schemas/APIError"},
+                    "examples": {"small": {"value": example.body}}},
+                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {"small": {"value": example.problem}}},
             },
         });
         (error_name(code), response)

@@ -43,8 +43,15 @@ pub(crate) fn build(document: Document) -> Value {
         item[spec.method.as_str().to_ascii_lowercase()] = operation;
     }
     let (title, description) = match document {
-        Document::Contract => ("Heddle", "The customer contract."),
-        Document::Platform => ("Heddle platform", "What the platform adds to the customer contract."),
+        Document::Contract => (
+            "Heddle",
+            "Workflows, runs, events and health. Nearly every operation needs a session (`POST /api/auth/sign-in` of the \
+             platform's document) or an API token, as `Authorization: Bearer ...`.",
+        ),
+        Document::Platform => (
+            "Heddle platform",
+            "Set-up, sign-in, organisations, people, rights, the work list, the licence and the audit trail.",
+        ),
     };
     let tags: Vec<_> =
         areas.iter().map(|area| json!({"name": area.as_str(), "description": area.description()})).collect();

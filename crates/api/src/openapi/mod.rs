@@ -4,6 +4,7 @@
 
 mod components;
 mod document;
+mod failures;
 mod operation;
 
 use std::collections::BTreeMap;

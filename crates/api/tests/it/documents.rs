@@ -255,3 +255,21 @@ fn operations_as_they_are_told() {
         insta::assert_json_snapshot!(format!("operation_{id:?}"), described(id.spec()));
     }
 }
+
+#[test]
+fn each_failure_has_an_example_of_its_own() {
+    for document in [contract_json(), platform_json()] {
+        let responses = document["components"]["responses"].as_object().unwrap();
+        assert_eq!(responses.len(), 14);
+        let mut codes = BTreeSet::new();
+        for (name, response) in responses {
+            let content = &response["content"];
+            let body = &content["application/json"]["examples"]["small"]["value"]["error"];
+            let problem = &content["application/problem+json"]["examples"]["small"]["value"];
+            assert!(body["requestId"].is_string() && problem["status"].is_u64(), "{name}: {response}");
+            assert_eq!(body["code"], problem["code"], "{name}");
+            codes.insert(body["code"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(codes.len(), responses.len(), "{codes:?}");
+    }
+}

@@ -1,8 +1,10 @@
 //! The commands: each reads its options, calls the service, and prints.
 
-mod dmn;
+pub(crate) mod backup;
+pub(crate) mod decision;
 mod doctor;
 mod licence;
+pub(crate) mod man;
 mod migrate;
 mod remedy;
 mod serve;
@@ -20,8 +22,7 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    Cli, Command, DeadLetterCommand, DmnCommand, LicenceCommand, Place, RunCommand, UserCommand,
-    WorkflowCommand,
+    Cli, Command, DeadLetterCommand, LicenceCommand, Place, RunCommand, UserCommand, WorkflowCommand,
 };
 use crate::config::{Effective, Row};
 use crate::output::{self, Failure};
@@ -37,13 +38,23 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         output::line(String::from_utf8_lossy(&text).trim_end());
         return Ok(());
     }
-    if let Command::Dmn { command: DmnCommand::Eval(options) } = &cli.command {
+    if let Command::Man(options) = &cli.command {
+        return man::write(options, cli.json);
+    }
+    if let Command::Decision { command } = &cli.command {
         log("warn")?;
-        return dmn::evaluate(options, cli.json);
+        return decision::run(command, cli.json);
     }
     let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
     let serves = matches!(cli.command, Command::Serve(_));
     log(if serves { "info,actix_server=warn" } else { "warn" })?;
+    if !effective.unknown.is_empty() {
+        let variables = effective.unknown.join(", ");
+        tracing::warn!(
+            variables,
+            "environment variables that are no keys of the configuration are left alone"
+        );
+    }
     let json = cli.json;
     let config = effective.config.clone();
     match cli.command {
@@ -54,6 +65,8 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         }
         Command::Migrate => block_on(migrate::run(config, json)),
         Command::Doctor => block_on(doctor::run(config, json)),
+        Command::Backup(options) => block_on(backup::back_up(config, options, json)),
+        Command::Restore(options) => block_on(backup::restore(config, options, json)),
         Command::User { command: UserCommand::Create(options) } => {
             block_on(user::create(config, options, json))
         }
@@ -82,7 +95,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
             DeadLetterCommand::Retry(options) => block_on(remedy::retry(config, options, json)),
             DeadLetterCommand::Drop(options) => block_on(remedy::discard(config, options, json)),
         },
-        Command::Dmn { .. } | Command::Completions { .. } => Ok(()),
+        Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }
 
@@ -108,7 +121,7 @@ fn log(fallback: &str) -> Result<(), Failure> {
     let wanted = std::env::var("HEDDLE_LOG").unwrap_or_else(|_| fallback.to_owned());
     let filter = EnvFilter::try_new(wanted)
         .map_err(|error| Failure::Configuration(format!("the environment variable `HEDDLE_LOG`: {error}")))?;
-    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(crate::log::start());
     match std::env::var("HEDDLE_LOG_FORMAT").as_deref() {
         Ok("json") => base.json().init(),
         Ok("text") | Err(_) => base.with_ansi(std::io::stderr().is_terminal()).init(),

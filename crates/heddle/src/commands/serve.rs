@@ -35,6 +35,9 @@ struct Ready {
     password: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     setup_token: Option<String>,
+    /// `kept` when the demo was asked for and an organisation was there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demo: Option<&'static str>,
 }
 
 pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result<()> {
@@ -56,6 +59,15 @@ pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result
     };
     bar.finish_and_clear();
     let server = started?;
+    let facts = operator::summary(&server.core().app);
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        address = %server.address(),
+        database = facts.database,
+        migrations = facts.migrations,
+        licence = facts.licence,
+        "started"
+    );
     let told = tell(&server, &options, as_json).await;
     if told.is_ok() {
         signals.next().await;
@@ -96,6 +108,7 @@ async fn tell(server: &Server, options: &Serve, as_json: bool) -> Result<()> {
         email,
         password,
         setup_token: first.setup_token.clone(),
+        demo: (options.demo && first.organization.is_none()).then_some("kept"),
     };
     if let Some(path) = &options.ready_file {
         write_ready(path, &ready).with_context(|| format!("the ready file `{}`", path.display()))?;
@@ -115,7 +128,7 @@ async fn tell(server: &Server, options: &Serve, as_json: bool) -> Result<()> {
         }
         None => None,
     };
-    output::line(&greeting(&ready, workflow.as_deref()));
+    output::line(&greeting(&ready, workflow.as_deref(), server.core().app.config.docs));
     if options.no_background {
         output::line("No timer fires and no message is delivered (--no-background).");
     }
@@ -150,10 +163,15 @@ fn write_ready(path: &Path, ready: &Ready) -> Result<()> {
 }
 
 /// Greeting for a newcomer: the address, the first credentials, and the next three commands.
-fn greeting(ready: &Ready, workflow: Option<&str>) -> String {
+fn greeting(ready: &Ready, workflow: Option<&str>, docs: bool) -> String {
     let address = &ready.address;
-    let mut text =
-        format!("Heddle {} listens on {address} (API pages: {address}/docs)\n", env!("CARGO_PKG_VERSION"));
+    let pages = if docs { format!(" (API pages: {address}/docs)") } else { String::new() };
+    let mut text = format!("Heddle {} listens on {address}{pages}\n", env!("CARGO_PKG_VERSION"));
+    if ready.demo.is_some() {
+        text += "\n--demo made nothing: the database has an organisation already. Its accounts, passwords and workflows \
+                 are as they were.\nIf the password is lost, stop the server and make another account:\n  heddle user \
+                 create --as admin@demo.local --email you@example.com --role owner\n";
+    }
     match (&ready.email, &ready.password, &ready.setup_token) {
         (Some(email), Some(password), _) => {
             text += &format!(
@@ -171,11 +189,14 @@ fn greeting(ready: &Ready, workflow: Option<&str>) -> String {
                 "\n  set-up token  {token}   (for one hour)\n\nChoose a password of at least 12 characters, set up, sign \
                  in, start the trial of 30 days (or install a licence), list the workflows:\n"
             );
-            text += "  printf 'Password: '; read -r PASSWORD\n";
+            // One command in braces: the shell has read all of it before it asks, so that nothing pasted is taken for the
+            // password.
+            text += "  {\n  printf 'Password: '; stty -echo; read -r PASSWORD; stty echo; echo\n";
             text += &set_up(address, token);
             text += &sign_in(address, "admin@example.com", "'\"$PASSWORD\"'");
             text += &trial(address);
             text += &list(address);
+            text += "  }\n";
         }
         _ => {}
     }
@@ -227,6 +248,7 @@ mod tests {
             email: None,
             password: None,
             setup_token: Some("hds_x".to_owned()),
+            demo: None,
         }
     }
 
@@ -254,7 +276,27 @@ mod tests {
 
     #[test]
     fn a_later_start_shows_no_credentials() {
-        let text = greeting(&Ready { setup_token: None, ..ready() }, None);
-        assert!(text.contains("http://127.0.0.1:8080") && !text.contains("password"), "{text}");
+        let text = greeting(&Ready { setup_token: None, ..ready() }, None, true);
+        assert!(text.contains("http://127.0.0.1:8080/docs") && !text.contains("assword"), "{text}");
+        let text = greeting(&Ready { setup_token: None, ..ready() }, None, false);
+        assert!(
+            text.contains("http://127.0.0.1:8080\n") && !text.contains("docs"),
+            "pages that are not there: {text}"
+        );
+    }
+
+    #[test]
+    fn a_demo_that_was_not_made_is_told_with_the_way_out() {
+        let kept = Ready { setup_token: None, demo: Some("kept"), ..ready() };
+        let text = greeting(&kept, None, true);
+        assert!(text.contains("--demo made nothing") && text.contains("heddle user create --as"), "{text}");
+    }
+
+    #[test]
+    fn nothing_that_is_pasted_is_taken_for_the_password() {
+        let text = greeting(&ready(), None, true);
+        let (open, close) = (text.find("  {\n").unwrap(), text.rfind("  }\n").unwrap());
+        let read = text.find("read -r PASSWORD").unwrap();
+        assert!(open < read && read < close && text[read..close].contains("/api/setup"), "{text}");
     }
 }

@@ -18,10 +18,19 @@ pub(crate) async fn create(config: Config, options: CreateUser, as_json: bool) -
         }
     };
     let bar = output::progress("creating the user", 1);
-    let core = operate(config).await?;
-    let made = create_in(&core, options, password).await;
-    core.stop().await;
+    let beginning = operator::Beginning::of(&config);
+    let made = async {
+        let core = operate(config).await?;
+        let made = create_in(&core, options, password).await;
+        core.stop().await;
+        made
+    };
+    let made = made.await;
     bar.finish_and_clear();
+    // A failed set-up leaves no installation that nobody asked for.
+    if made.is_err() {
+        beginning.take_back();
+    }
     let made = made?;
     if as_json {
         output::json(&to_value(&made)?);

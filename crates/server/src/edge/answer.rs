@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::connection::Open;
 use crate::reply::ByteStream;
+use crate::request_log::AtTheEnd;
 
 /// Most bytes of a piece: what the connection copies before the client has read them.
 pub(crate) const PIECE: usize = 32 * 1024;
@@ -21,7 +22,7 @@ pub(crate) struct Answer {
 
 enum Answered {
     Bytes(Bytes),
-    Stream(ByteStream),
+    Stream(ByteStream, AtTheEnd),
 }
 
 impl Answer {
@@ -29,8 +30,8 @@ impl Answer {
         Self { content: Answered::Bytes(bytes), _open: open }
     }
 
-    pub(crate) const fn stream(stream: ByteStream, open: Open) -> Self {
-        Self { content: Answered::Stream(stream), _open: open }
+    pub(crate) const fn stream(stream: ByteStream, open: Open, line: AtTheEnd) -> Self {
+        Self { content: Answered::Stream(stream, line), _open: open }
     }
 }
 
@@ -40,7 +41,7 @@ impl MessageBody for Answer {
     fn size(&self) -> BodySize {
         match &self.content {
             Answered::Bytes(bytes) => BodySize::Sized(bytes.len() as u64),
-            Answered::Stream(_) => BodySize::Stream,
+            Answered::Stream(..) => BodySize::Stream,
         }
     }
 
@@ -48,7 +49,7 @@ impl MessageBody for Answer {
         match &mut self.content {
             Answered::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
             Answered::Bytes(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(PIECE))))),
-            Answered::Stream(stream) => stream.as_mut().poll_next(cx),
+            Answered::Stream(stream, _line) => stream.as_mut().poll_next(cx),
         }
     }
 }

@@ -9,45 +9,8 @@ use heddle_kernel::Clock as _;
 
 use crate::call::{PublicCall, SessionCall};
 use crate::failure::Failure;
+use crate::readiness;
 use crate::reply::{Content, HandlerResult, Response};
-
-/// The checks of readiness, each with what is wrong.
-async fn checks(app: &crate::app::App) -> Vec<wire::health::HealthCheck> {
-    let check = |name: &str, problem: Option<String>| wire::health::HealthCheck {
-        name: name.to_owned(),
-        status: if problem.is_none() {
-            wire::health::HealthStatus::Ok
-        } else {
-            wire::health::HealthStatus::Unavailable
-        },
-        message: problem,
-    };
-    let database = app.db.ping().await.err().map(|_| "The database does not answer.".to_owned());
-    let migrations = match app.db.migrations_pending(&crate::stores::migrations()).await {
-        Ok(pending) if pending.is_empty() => None,
-        Ok(pending) => Some(format!("{} migrations are pending.", pending.len())),
-        Err(_) => Some("The database does not answer.".to_owned()),
-    };
-    // The key was checked against the database at the start; a server with a wrong one does not run.
-    vec![
-        check("database", database),
-        check("migrations", migrations),
-        check("key", None),
-        check("roles", app.config.roles.is_empty().then(|| "This node has no service role.".to_owned())),
-    ]
-}
-
-fn is_ok(check: &wire::health::HealthCheck) -> bool {
-    check.status == wire::health::HealthStatus::Ok
-}
-
-fn health_of(checks: &[wire::health::HealthCheck]) -> wire::health::HealthStatus {
-    if checks.iter().all(is_ok) {
-        wire::health::HealthStatus::Ok
-    } else {
-        wire::health::HealthStatus::Unavailable
-    }
-}
 
 /// GET /health/live: touches nothing.
 pub(crate) async fn live(_: PublicCall<ops::GetLiveness>) -> HandlerResult {
@@ -59,12 +22,13 @@ pub(crate) async fn live(_: PublicCall<ops::GetLiveness>) -> HandlerResult {
 
 /// GET /health/ready
 pub(crate) async fn ready(call: PublicCall<ops::GetReadiness>) -> HandlerResult {
-    let checks = checks(&call.app).await;
-    if checks.iter().all(is_ok) {
+    let checks = readiness::checks(&call.app).await;
+    let failed: Vec<_> =
+        checks.iter().filter(|check| check.status == wire::health::HealthStatus::Unavailable).collect();
+    if failed.is_empty() {
         let status = wire::health::HealthStatus::Ok;
         return Response::data(200, wire::health::Health { status, version: None, checks: None });
     }
-    let failed: Vec<_> = checks.iter().filter(|check| !is_ok(check)).collect();
     let mut failure = Failure::unavailable("");
     failure.cause = None;
     failure.error.details = failed
@@ -78,8 +42,8 @@ pub(crate) async fn ready(call: PublicCall<ops::GetReadiness>) -> HandlerResult 
 
 /// GET /health: the status for everybody; version and checks for who is signed in and may read the organisation.
 pub(crate) async fn health(call: PublicCall<ops::GetHealth>) -> HandlerResult {
-    let checks = checks(&call.app).await;
-    let status = health_of(&checks);
+    let checks = readiness::checks(&call.app).await;
+    let status = readiness::health_of(&checks);
     let token = call.meta.token.as_deref();
     let caller = match token {
         Some(token) => call.app.identity.authenticate(token, None, call.facts.now).await.ok().flatten(),

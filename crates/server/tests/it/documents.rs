@@ -54,10 +54,17 @@ async fn the_page_loads_with_everything_it_names() {
         let start = anonymous.get("/docs/swagger-initializer.js").await.expect(200).text();
         assert!(start.contains("/openapi.json") && start.contains("/openapi-platform.json"), "{start}");
         let _ = anonymous.get("/docs/no-such-file.js").await.expect(404);
+        // Whoever opens the service in a browser comes to the pages; this client follows.
+        for path in ["/", "/docs/"] {
+            let page = anonymous.get(path).await.expect(200);
+            assert!(page.text().contains("Heddle API"), "{path}: {}", page.text());
+        }
+        let _ = anonymous.post("/", json!({})).await.expect(404);
         app.stop().await;
         let mut without = TestApp::at(None, |config| config.docs = false).await;
         let _ = without.anonymous().get("/docs").await.expect(404);
         let _ = without.anonymous().get("/docs/swagger-ui.css").await.expect(404);
+        let _ = without.anonymous().get("/").await.expect(404);
         without.stop().await;
     });
 }
@@ -80,5 +87,60 @@ async fn a_server_with_open_streams_ends_soon() {
         for mut stream in streams {
             assert_eq!(stream.next().await, None);
         }
+    });
+}
+
+#[tokio::test]
+async fn health_tells_of_a_key_that_is_gone_and_goes_on() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let key = app.data_dir().join("heddle.key");
+        let kept = std::fs::read(&key).unwrap();
+        let check = async |name: &str| {
+            let health = app.admin.get("/health").await.expect(200).data();
+            let checks = health["checks"].as_array().unwrap().clone();
+            let found = checks.into_iter().find(|check| check["name"] == name).unwrap();
+            (health["status"].clone(), found["status"].clone())
+        };
+        assert_eq!(check("key").await, (json!("ok"), json!("ok")));
+        assert_eq!(check("writes").await, (json!("ok"), json!("ok")));
+        std::fs::remove_file(&key).unwrap();
+        assert_eq!(check("key").await, (json!("degraded"), json!("degraded")));
+        let _ = app.anonymous().get("/health/ready").await.expect(200);
+        std::fs::write(&key, kept).unwrap();
+        app.stop().await;
+    });
+}
+
+/// The role that the page on authorization has for an employee who starts a workflow.
+#[tokio::test]
+async fn an_employee_of_the_documented_role_starts_a_workflow_and_sees_no_run() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let page = include_str!("../../../../docs/authorization.md");
+        let begin = page.find("{\"name\": \"employee\"").unwrap();
+        let text = &page[begin..begin + page[begin..].find("```").unwrap()];
+        let leave = app.admin.publish_bpmn("leave", &models::task()).await;
+        let other = app.admin.publish_bpmn("other", &models::task()).await;
+        let role = text.replace("01a1fcc8-4785-789c-b8a2-e0cf96e8a8c8", &leave);
+        let _ = app.admin.post("/api/roles", serde_json::from_str(&role).unwrap()).await.expect(201);
+        let (_, employee) = app.user("eve", &["employee"]).await;
+        let listed = employee.get("/api/workflows").await.expect(200).data();
+        assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+        let _ = employee.get(&format!("/api/workflows/{leave}")).await.expect(200);
+        let run = employee
+            .post(&format!("/api/workflows/{leave}/runs"), json!({"input": {}}))
+            .await
+            .expect(201)
+            .id();
+        for (method, path) in [
+            ("GET", format!("/api/workflows/{leave}/runs/{run}")),
+            ("GET", format!("/api/workflows/{other}")),
+            ("POST", format!("/api/workflows/{other}/runs")),
+            ("POST", format!("/api/workflows/{leave}/publish")),
+        ] {
+            let _ = employee.request(method, &path).json(&json!({})).send().await.expect(403);
+        }
+        app.stop().await;
     });
 }

@@ -1,6 +1,7 @@
 //! The store on real databases.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+mod backup;
 mod migrations;
 mod outage;
 mod shared;

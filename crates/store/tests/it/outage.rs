@@ -50,8 +50,32 @@ async fn a_server_that_goes_in_the_middle_of_a_transaction() {
 
 #[tokio::test]
 async fn nobody_listens_at_the_address() {
-    let db = Db::open("postgres://nobody@127.0.0.1:1/none", &options()).await.unwrap();
-    assert!(matches!(db.ping().await, Err(StoreError::Unavailable(_))));
+    let db = Db::open("postgres://nobody:s3cret@127.0.0.1:1/none", &options()).await.unwrap();
+    let Err(StoreError::Unavailable(told)) = db.ping().await else { panic!("nobody answers there") };
+    assert!(
+        told.starts_with("PostgreSQL at 127.0.0.1:1, database none: ") && told.contains("refused"),
+        "{told}"
+    );
+    assert!(!told.contains("s3cret"), "{told}");
+}
+
+#[tokio::test]
+async fn a_database_that_takes_no_write_says_so() {
+    for test_db in TestDb::both().await {
+        test_db.db().take_write().await.unwrap();
+    }
+    let test_db = TestDb::sqlite().await;
+    let only_reads = |word: &'static str| {
+        test_db.db().sqlite_batch(move |conn| {
+            let pragma = format!("PRAGMA query_only = {word}");
+            Ok(diesel::connection::SimpleConnection::batch_execute(conn, &pragma)?)
+        })
+    };
+    only_reads("ON").await.unwrap();
+    assert!(matches!(test_db.db().take_write().await, Err(StoreError::Unavailable(_))));
+    test_db.db().ping().await.unwrap();
+    only_reads("OFF").await.unwrap();
+    test_db.db().take_write().await.unwrap();
 }
 
 #[tokio::test]

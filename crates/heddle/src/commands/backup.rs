@@ -1,0 +1,86 @@
+//! `heddle backup` and `heddle restore`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use heddle_server::Config;
+use heddle_server::operator::{self, Copied};
+use serde_json::to_value;
+
+use crate::output;
+
+/// `heddle backup`.
+#[derive(Debug, Args)]
+pub(crate) struct BackUp {
+    /// The file to write, which must not be there yet.
+    #[arg(value_name = "FILE")]
+    to: PathBuf,
+    /// Also copy the key to this file. Whoever has both can read everything: keep them apart.
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+}
+
+/// `heddle restore`.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The backup.
+    #[arg(value_name = "FILE")]
+    from: PathBuf,
+    /// The backup of the key, which is put beside the database.
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+}
+
+pub(crate) async fn back_up(config: Config, options: BackUp, as_json: bool) -> Result<()> {
+    let bar = output::progress("copying and checking the database", 1);
+    let done = operator::back_up(&config, &options.to, options.key_file.as_deref()).await;
+    bar.finish_and_clear();
+    let done = done?;
+    if as_json {
+        output::json(&to_value(&done)?);
+        return Ok(());
+    }
+    output::line(&told("Copied", &done));
+    match &done.key {
+        Some(key) => output::line(&format!(
+            "The key was copied to {}. Keep the two apart: whoever has both has everything.",
+            key.display()
+        )),
+        None => output::line(
+            "The key (heddle.key) was not copied: a database without its key does not start. Keep a copy of it elsewhere.",
+        ),
+    }
+    Ok(())
+}
+
+pub(crate) async fn restore(config: Config, options: Restore, as_json: bool) -> Result<()> {
+    let bar = output::progress("copying and checking the database", 1);
+    let done = operator::restore(&config, &options.from, options.key_file.as_deref()).await;
+    bar.finish_and_clear();
+    let done = done?;
+    if as_json {
+        output::json(&to_value(&done)?);
+        return Ok(());
+    }
+    output::line(&told("Restored", &done));
+    match &done.key {
+        Some(key) => output::line(&format!("The key is in {}. Start with `heddle serve`.", key.display())),
+        None => output::line(&format!(
+            "Put the key file into {} (heddle.key, mode 0600) before you start: without it the server refuses to.",
+            config.data_dir.display()
+        )),
+    }
+    Ok(())
+}
+
+fn told(done_what: &str, done: &Copied) -> String {
+    let installation =
+        done.installation_id.as_ref().map_or_else(String::new, |id| format!(", installation {id}"));
+    format!(
+        "{done_what} the database: {}, {} bytes, {} migrations{installation}; every page was checked.",
+        done.database.display(),
+        done.bytes,
+        done.migrations
+    )
+}

@@ -1,0 +1,173 @@
+//! Backup of a SQLite installation beside its server, and its way back into an empty data directory.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use heddle_identity::InstallationKey;
+use heddle_store::backup::{self, Verified};
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
+use crate::error::StartError;
+use crate::stores;
+
+/// Backup or restored installation, and what was found about it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Copied {
+    /// The database that was written.
+    pub database: PathBuf,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Number of migrations that it holds.
+    pub migrations: usize,
+    /// Id of the installation whose key belongs to it; none before the first start.
+    pub installation_id: Option<String>,
+    /// The key file that was written, if one was.
+    pub key: Option<PathBuf>,
+}
+
+/// Copies the SQLite database to the new file `to`, and the key to the new file `key_to` if one is named. A server may
+/// run. The copy is opened and checked as a whole before it is there.
+///
+/// # Errors
+/// `Elsewhere` for PostgreSQL, `NotFound` without a database, `Backup`, `DataDir` and `WrongKey` for the key.
+pub async fn back_up(config: &Config, to: &Path, key_to: Option<&Path>) -> Result<Copied, StartError> {
+    only_sqlite(config, "pg_dump --format=custom --file=heddle.dump")?;
+    let file = config.data_dir.join(DATABASE_FILE);
+    if !file.exists() {
+        return Err(StartError::NotFound(format!("there is no database at `{}`", file.display())));
+    }
+    let key = match key_to {
+        Some(target) if target.exists() => {
+            return Err(StartError::Refused(format!(
+                "`{}` is there already: name a file that is not",
+                target.display()
+            )));
+        }
+        Some(target) => Some((target.to_owned(), key_at(&config.data_dir.join(KEY_FILE))?)),
+        None => None,
+    };
+    let target = to.to_owned();
+    let verified = blocking(move || backup::copy(&file, &target, &stores::migrations())).await?;
+    if let Some((target, bytes)) = &key
+        && let Err(error) = belongs(*bytes, &verified).and_then(|()| write_key(target, &config.data_dir))
+    {
+        // A database without the key that was asked for is half a backup.
+        let _ = fs::remove_file(to);
+        return Err(error);
+    }
+    Ok(copied(to, verified, key.map(|(target, _)| target)))
+}
+
+/// Puts a backup into the data directory, which must be empty or not there, and the key with it if one is named. The
+/// database is checked as a whole, and the key against it, before anything is there.
+///
+/// # Errors
+/// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything, `Backup`, `DataDir`, `WrongKey`.
+pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> Result<Copied, StartError> {
+    only_sqlite(config, "pg_restore --dbname=... heddle.dump")?;
+    if !from.is_file() {
+        return Err(StartError::NotFound(format!("there is no file `{}`", from.display())));
+    }
+    let key = key_from.map(|path| Ok::<_, StartError>((path, key_at(path)?))).transpose()?;
+    let beginning = super::Beginning::of(config);
+    if !is_empty(&config.data_dir)? {
+        return Err(StartError::Refused(format!(
+            "`{}` is not empty: a backup is restored into an empty data directory, which --data-dir names",
+            config.data_dir.display()
+        )));
+    }
+    let done = put_back(config, from, key).await;
+    if done.is_err() {
+        beginning.take_back();
+    }
+    done
+}
+
+async fn put_back(
+    config: &Config,
+    from: &Path,
+    key: Option<(&Path, [u8; KEY_LENGTH])>,
+) -> Result<Copied, StartError> {
+    let data = DataDir::open(&config.data_dir)?;
+    let database = data.database();
+    let (source, target) = (from.to_owned(), database.clone());
+    let verified = blocking(move || backup::copy(&source, &target, &stores::migrations())).await?;
+    let mut written = None;
+    if let Some((path, bytes)) = key {
+        belongs(bytes, &verified)?;
+        let target = config.data_dir.join(KEY_FILE);
+        copy_key(path, &target)?;
+        written = Some(target);
+    }
+    Ok(copied(&database, verified, written))
+}
+
+fn copied(database: &Path, verified: Verified, key: Option<PathBuf>) -> Copied {
+    Copied {
+        database: database.to_owned(),
+        bytes: verified.bytes,
+        migrations: verified.migrations.len(),
+        installation_id: verified.installation_id,
+        key,
+    }
+}
+
+/// PostgreSQL has tools of its own, which know what a server holds.
+fn only_sqlite(config: &Config, command: &str) -> Result<(), StartError> {
+    if config.database_url.is_none() {
+        return Ok(());
+    }
+    Err(StartError::Elsewhere(format!(
+        "the database is PostgreSQL, which is backed up and restored by its own programs: `{command}` (docs/STORAGE.md); \
+         copy `{}` apart from it",
+        config.data_dir.join(KEY_FILE).display()
+    )))
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, backup::BackupError> + Send + 'static,
+) -> Result<T, StartError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    Ok(done.map_err(|error| StartError::Internal(error.to_string()))??)
+}
+
+fn key_at(path: &Path) -> Result<[u8; KEY_LENGTH], StartError> {
+    let missing = || StartError::NotFound(format!("there is no key file `{}`", path.display()));
+    data_dir::read_key(path)?.ok_or_else(missing)
+}
+
+/// Whether a key is the one of a database's installation.
+fn belongs(key: [u8; KEY_LENGTH], verified: &Verified) -> Result<(), StartError> {
+    let own = InstallationKey::new(key)?.installation_id();
+    match &verified.installation_id {
+        Some(id) if *id != own => Err(StartError::WrongKey),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn write_key(target: &Path, data_dir: &Path) -> Result<(), StartError> {
+    copy_key(&data_dir.join(KEY_FILE), target)
+}
+
+fn copy_key(from: &Path, to: &Path) -> Result<(), StartError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |source: io::Error| StartError::DataDir(DataDirError::Io { path, source })
+    };
+    let text = fs::read(from).map_err(at(from))?;
+    let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(to).map_err(at(to))?;
+    file.write_all(&text).and_then(|()| file.sync_all()).map_err(at(to))
+}
+
+fn is_empty(directory: &Path) -> Result<bool, StartError> {
+    match fs::read_dir(directory) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(source) => Err(DataDirError::Io { path: directory.to_owned(), source }.into()),
+    }
+}

@@ -1,0 +1,127 @@
+// Pages of the API: Swagger UI over both documents, with a form for signing in above them. The token is kept in the
+// memory of this page alone, for both documents; nothing is stored in the browser.
+"use strict";
+
+window.onload = () => {
+  const documents = [
+    { name: "Workflows, runs, events, health", url: "/openapi.json" },
+    { name: "Accounts, rights, work list, licence, audit", url: "/openapi-platform.json" },
+  ];
+  let token = null;
+
+  // Members that say nothing to a reader of this page, and the cookie, which a page can't send by hand.
+  const hidden = new Set(["x-lifecycle", "x-history"]);
+  const shown = (value) => {
+    if (Array.isArray(value)) {
+      return value.map(shown);
+    }
+    if (value === null || typeof value !== "object") {
+      return value;
+    }
+    const members = Object.entries(value).filter(([name]) => !hidden.has(name));
+    return Object.fromEntries(members.map(([name, member]) => [name, shown(member)]));
+  };
+  const forReaders = (given) => {
+    const whole = shown(given);
+    delete whole.components?.securitySchemes?.cookie;
+    for (const path of Object.values(whole.paths ?? {})) {
+      for (const operation of Object.values(path)) {
+        if (Array.isArray(operation?.security)) {
+          operation.security = operation.security.filter((one) => !("cookie" in one));
+        }
+      }
+    }
+    return whole;
+  };
+
+  const plugin = () => ({
+    statePlugins: {
+      spec: { wrapActions: { updateJsonSpec: (update) => (given) => update(forReaders(given)) } },
+      auth: {
+        wrapActions: {
+          // Swagger UI forgets the token when another document is chosen; here both take the same one.
+          restoreAuthorization: (restore) => (kept) => {
+            if (Object.keys(kept.authorized ?? {}).length > 0) {
+              restore(kept);
+            }
+          },
+          logout: (out) => (names) => {
+            token = null;
+            out(names);
+          },
+        },
+      },
+    },
+  });
+
+  // Before a document is there, there is nothing to authorize: the token waits for it.
+  const authorize = () => {
+    if (token !== null && window.ui.preauthorizeApiKey("bearer", token) !== null) {
+      token = null;
+    }
+  };
+
+  window.ui = SwaggerUIBundle({
+    urls: documents,
+    "urls.primaryName": documents[0].name,
+    dom_id: "#swagger-ui",
+    deepLinking: true,
+    filter: true,
+    docExpansion: "none",
+    defaultModelsExpandDepth: -1,
+    defaultModelExpandDepth: 2,
+    displayRequestDuration: true,
+    validatorUrl: null,
+    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+    plugins: [SwaggerUIBundle.plugins.DownloadUrl, plugin],
+    layout: "StandaloneLayout",
+    onComplete: authorize,
+  });
+
+  const element = (name, members, ...children) => {
+    const made = Object.assign(document.createElement(name), members);
+    made.append(...children);
+    return made;
+  };
+  const email = element("input", { type: "email", required: true, autocomplete: "username" });
+  const password = element("input", { type: "password", required: true, autocomplete: "current-password" });
+  const button = element("button", { type: "submit", textContent: "Sign in" });
+  const told = element("output", {
+    textContent: "Sign in first: nearly every operation needs it. Both documents then use the session; an API token "
+      + "goes into Authorize instead.",
+  });
+  const form = element(
+    "form",
+    { id: "heddle-sign-in" },
+    element("label", {}, "E-mail ", email),
+    element("label", {}, "Password ", password),
+    button,
+    told,
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      const answer = await fetch("/api/auth/sign-in", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: email.value, password: password.value }),
+      });
+      const body = await answer.json();
+      if (answer.ok) {
+        token = body.data.token;
+        authorize();
+        told.textContent = `Signed in as ${email.value}; both documents use it until this page is left.`;
+      } else {
+        const reasons = body.error.details.map((detail) => detail.message).filter(Boolean);
+        told.textContent = reasons.join(" ") || body.error.message;
+      }
+    } catch (error) {
+      told.textContent = `The service does not answer: ${error.message}`;
+    } finally {
+      password.value = "";
+      button.disabled = false;
+    }
+  });
+  document.body.prepend(form);
+};

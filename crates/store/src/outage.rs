@@ -1,0 +1,117 @@
+//! Outages of the database: each is told once with its cause, and once more when it is over.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio_postgres::config::Host;
+
+/// Watch over a server's outages. Telling is for the log alone; callers get their errors all the same.
+#[derive(Debug)]
+pub(crate) struct Outages {
+    /// Host, port and database, without user and password.
+    place: String,
+    since: Mutex<Option<Instant>>,
+}
+
+impl Outages {
+    /// A watch over the server of this address.
+    pub(crate) fn of(url: &str) -> Self {
+        Self { place: place(url), since: Mutex::new(None) }
+    }
+
+    /// Host, port and database, without user and password.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Notes a failure; the sentence with place and cause.
+    pub(crate) fn failed(&self, cause: &str) -> String {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        if since.is_none() {
+            *since = Some(Instant::now());
+            drop(since);
+            tracing::error!(
+                database = self.place,
+                cause,
+                "the database is away; what needs it waits or gets 503"
+            );
+        }
+        format!("{}: {cause}", self.place)
+    }
+
+    /// Notes that the server answers.
+    pub(crate) fn answers(&self) {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(begin) = since.take() {
+            drop(since);
+            let seconds = begin.elapsed().as_secs();
+            tracing::info!(database = self.place, seconds, "the database is back");
+        }
+    }
+}
+
+/// An error with all its causes: the driver's own sentence does not hold them.
+pub(crate) fn caused(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Host, port and database of an address: `PostgreSQL at db.example.com:5432, database heddle`.
+fn place(url: &str) -> String {
+    let Ok(config) = url.parse::<tokio_postgres::Config>() else { return "PostgreSQL".to_owned() };
+    let ports = config.get_ports();
+    let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
+        let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+        match host {
+            Host::Tcp(name) => format!("{name}:{port}"),
+            Host::Unix(path) => format!("{}/.s.PGSQL.{port}", path.display()),
+        }
+    });
+    let hosts: Vec<_> = hosts.collect();
+    let database = config.get_dbname().or(config.get_user()).unwrap_or("postgres");
+    format!("PostgreSQL at {}, database {database}", hosts.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_told_without_the_password() {
+        for (url, told) in [
+            (
+                "postgres://ada:s3cret@db.example.com:5433/heddle",
+                "PostgreSQL at db.example.com:5433, database heddle",
+            ),
+            ("postgresql://ada:s3cret@db/heddle", "PostgreSQL at db:5432, database heddle"),
+            (
+                "postgres:///heddle?host=/run/pg&port=6000",
+                "PostgreSQL at /run/pg/.s.PGSQL.6000, database heddle",
+            ),
+            ("postgres://ada:s3cret@a:1,b:2/heddle", "PostgreSQL at a:1 or b:2, database heddle"),
+            ("postgres://[", "PostgreSQL"),
+        ] {
+            assert_eq!(place(url), told);
+        }
+    }
+
+    #[test]
+    fn an_outage_begins_once_and_ends_once() {
+        let outages = Outages::of("postgres://ada:s3cret@db/heddle");
+        let told = outages.failed("refused");
+        assert_eq!(told, "PostgreSQL at db:5432, database heddle: refused");
+        let begin = *outages.since.lock().unwrap();
+        let _ = outages.failed("refused again");
+        assert_eq!(*outages.since.lock().unwrap(), begin);
+        outages.answers();
+        assert!(outages.since.lock().unwrap().is_none());
+    }
+}

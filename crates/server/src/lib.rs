@@ -1,5 +1,6 @@
 //! The HTTP server: authentication, the gate, handlers, errors, event streams; and the composition of all parts.
 
+mod accept;
 pub mod acting;
 pub mod app;
 mod audit;
@@ -24,6 +25,7 @@ mod incoming;
 mod modes;
 mod node;
 pub mod operator;
+mod refusals;
 mod reply;
 mod routes;
 mod selectors;
@@ -31,7 +33,6 @@ mod serve;
 mod stores;
 mod stream;
 mod swagger;
-mod tally;
 
 pub use composition::Composition;
 pub use config::{Budget, Config, Durability};

@@ -57,7 +57,8 @@ macro_rules! migrations {
 }
 
 /// The migrations of the tables that every area writes.
-const SHARED: &[Migration] = migrations!["20261121000000_shared", "20261122000300_audit"];
+const SHARED: &[Migration] =
+    migrations!["20261121000000_shared", "20261122000300_audit", "20261122000550_shared_locations"];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
 #[derive(Debug, Clone)]

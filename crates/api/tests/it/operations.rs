@@ -94,11 +94,17 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::RetryDeadLetter,
         OperationId::AssignHumanTask,
         OperationId::SendSignal,
+        OperationId::CreateApiToken,
+        OperationId::StartTrial,
     ];
     assert_eq!(ids(|id| id.spec().accepts_idempotency_key()), expected.into_iter().collect());
-    for secret in [OperationId::CreateApiToken, OperationId::SignIn, OperationId::SetUpInstallation] {
-        assert!(!secret.spec().accepts_idempotency_key(), "an answer with a secret is not kept: {secret:?}");
+    for anybody in [OperationId::SignIn, OperationId::SetUpInstallation] {
+        assert!(!anybody.spec().accepts_idempotency_key(), "a key belongs to its caller: {anybody:?}");
     }
+    assert_eq!(
+        ids(|id| id.spec().answers_with_secret()),
+        [OperationId::CreateApiToken].into_iter().collect()
+    );
 }
 
 #[test]

@@ -133,6 +133,10 @@ pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
 pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
+    if call.query.compensate == Some(true) {
+        let message = "This version compensates nothing; end the run without.";
+        return Err(Failure::at("compensate", "notAllowed", message));
+    }
     let id = call.authorized.id().to_string();
     if call.query.purge == Some(true) {
         let mut journal = call.audited(&id);

@@ -15,6 +15,7 @@ mod decisions;
 mod documents;
 mod earlier;
 mod edge;
+mod effects;
 mod files;
 mod gate;
 mod hostile;

@@ -9,6 +9,7 @@
 
 mod access;
 mod audit_trail;
+mod contract;
 mod dead_letters;
 mod deciding;
 mod decisions;

@@ -307,3 +307,38 @@ fn plain_hash(incoming: &Incoming) -> String {
     }
     hex(&digest.finalize())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entity_tag_is_one_revision_or_none() {
+        let cases = [
+            ("\"7\"", Some(Some(7))),
+            (" 7 ", Some(Some(7))),
+            ("*", Some(None)),
+            ("\"7\", *", Some(None)),
+            ("W/\"7\"", Some(Some(-1))),
+            ("W/\"7\", \"8\"", Some(Some(8))),
+            ("\"8\", W/\"7\", \"8\"", Some(Some(8))),
+            ("\"7\", \"8\"", None),
+            ("", None),
+            ("\"-7\"", None),
+            ("\"seven\"", None),
+            ("\"99999999999999999999\"", None),
+        ];
+        for (text, wanted) in cases {
+            let found = revision(text).ok().map(|one| one.map(|revision| revision.0));
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_event_is_named_by_its_number() {
+        assert_eq!(event_id("12").ok(), Some(12));
+        for wrong in ["", "-1", "+1", "1.0", "abc", "1234567890123456789"] {
+            assert!(event_id(wrong).is_err(), "{wrong}");
+        }
+    }
+}

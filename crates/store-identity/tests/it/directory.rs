@@ -78,6 +78,9 @@ async fn organisations_come_change_and_go() {
             [organization(OTHER, "other")]
         );
         assert!(all_of!(|page| store.organizations(BOB, None, &everything, page)).is_empty());
+        let found = all_of!(|page| store.organizations(ADA, Some("OTH"), &everything, page));
+        assert_eq!(found, [organization(OTHER, "other")]);
+        assert!(all_of!(|page| store.organizations(ADA, Some("o_her"), &everything, page)).is_empty());
         assert_eq!(store.organization(ADA, OTHER).await, Ok(organization(OTHER, "other")));
         assert_eq!(store.organization(BOB, OTHER).await, Err(StoreError::NotFound));
 
@@ -97,6 +100,8 @@ async fn organisations_come_change_and_go() {
         assert_eq!(store.delete_organization(OTHER, Revision(2), &journal(53)).await, Ok(Change::Done));
         assert_eq!(store.delete_organization(OTHER, Revision(2), &none).await, Err(StoreError::NotFound));
         assert_eq!(store.was_deleted(OTHER, Tombstone::Organization(OTHER)).await, Ok(true));
+        assert_eq!(store.has_deleted_organization(ADA, OTHER).await, Ok(true));
+        assert_eq!(store.has_deleted_organization(BOB, OTHER).await, Ok(false));
         assert_eq!(store.was_deleted(ACME, Tombstone::Organization(ACME)).await, Ok(false));
         assert_eq!(store.usage().await.unwrap().organizations, 1);
         for (n, written) in [(50, false), (51, false), (52, true), (53, true)] {

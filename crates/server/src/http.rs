@@ -178,19 +178,20 @@ async fn carry_out(
     incoming: Incoming,
     mut caller: Option<Authenticated>,
 ) -> HandlerResult {
-    let place = |caller: &Option<Authenticated>| Placed {
+    let body = incoming.body.len();
+    let place = |caller: Option<&Authenticated>| Placed {
         spec,
-        tenant: caller.as_ref().and_then(Authenticated::tenant),
-        body: incoming.body.len(),
+        tenant: caller.and_then(Authenticated::tenant),
+        body,
     };
     if spec.audit_event.is_none() {
-        return dispatch(app, place(&caller), handler(Arc::clone(app), incoming.clone(), caller)).await;
+        let placed = place(caller.as_ref());
+        return dispatch(app, placed, handler(Arc::clone(app), incoming, caller)).await;
     }
     let mut races = 0;
     loop {
         let work = handler(Arc::clone(app), incoming.clone(), caller.clone());
-        let outcome = dispatch(app, place(&caller), work).await;
-        match outcome {
+        match dispatch(app, place(caller.as_ref()), work).await {
             Err(failure) if races < RACES && failure.is_race() => races += 1,
             outcome => return outcome,
         }

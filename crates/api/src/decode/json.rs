@@ -125,7 +125,14 @@ impl Seed<'_> {
     }
 
     fn child<'b>(&'b self, place: Place<'b>) -> Seed<'b> {
-        Seed { place, depth: self.depth + 1, ..*self }
+        Seed {
+            place,
+            depth: self.depth + 1,
+            found: self.found,
+            containers: self.containers,
+            numbers: self.numbers,
+            too_long: self.too_long,
+        }
     }
 
     /// Counts a number; reports one that would come back as another.

@@ -25,7 +25,7 @@ impl Range {
         Some(Self { media, weight: weight.map_or(1000, thousandths) })
     }
 
-    /// How closely the range names a media type; none when it does not cover it.
+    /// Closeness with which the range names a media type; none when it does not cover it.
     fn covers(&self, media: &str) -> Option<u8> {
         let kind = media.split('/').next().unwrap_or_default();
         match self.media.as_str() {

@@ -26,7 +26,7 @@ use crate::incoming::{Headers, Incoming, parameter};
 pub(crate) enum Entered {
     /// The call goes on, with its caller, if the operation asks for one.
     Caller(Option<Authenticated>),
-    /// What the call asks for was done by the same caller before.
+    /// End of the call: the same caller has done it before.
     DoneBefore,
 }
 

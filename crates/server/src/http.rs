@@ -319,7 +319,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
     })
 }
 
-/// What the caller takes, from all lines of the header.
+/// Media types that the caller takes, from all lines of the header.
 fn accept(request: &HttpRequest) -> Option<String> {
     let lines: Vec<&str> =
         request.headers().get_all(header::ACCEPT).filter_map(|value| value.to_str().ok()).collect();

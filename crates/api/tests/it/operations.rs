@@ -117,11 +117,9 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
     for id in ids(|id| id.spec().method == Method::Patch) {
         assert!(id.spec().if_match, "{id:?}");
     }
-    // What has no revision: a star, a grant, a session, a token, a run (which is cancelled at any revision), work that
-    // was set aside.
+    // What has no revision: a star, a grant, a session, a token, work that was set aside.
     let without = [
         OperationId::UnstarWorkflow,
-        OperationId::CancelRun,
         OperationId::EndSession,
         OperationId::DeleteApiToken,
         OperationId::DeleteGrant,

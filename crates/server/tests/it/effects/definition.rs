@@ -145,7 +145,7 @@ fn without(definition: &Value, pointer: &str) -> Value {
     other
 }
 
-/// What the service says of a definition: the findings, the BPMN that it becomes, and its decision model.
+/// Outcome of a definition: the findings, the BPMN that it becomes, and its decision model.
 async fn outcome(client: &Client, workflow: &str, definition: &Value) -> Vec<String> {
     let source = json!({ "format": "json", "content": definition.to_string() });
     let preview = json!({ "source": source, "target": "bpmn" });

@@ -292,7 +292,7 @@ fn merge(into: &mut Value, members: &Value) {
     }
 }
 
-/// What of an answer is looked at.
+/// Part of an answer that is looked at.
 fn seen(answer: &Answer, place: &str) -> String {
     if place == "status" {
         return answer.status.to_string();

@@ -197,6 +197,9 @@ async fn of_definition(client: &Client, workflow: &str, definition: &Value) -> V
 /// Outcome of a decision model: what is wrong with it, and the DMN that it becomes.
 async fn of_model(client: &Client, workflow: &str, model: &Value) -> Vec<String> {
     let path = format!("/api/workflows/{workflow}");
+    // A model keeps name and namespace where they are not said: each begins from the same ones.
+    let first = json!({ "decisions": [], "name": "First", "namespace": "urn:first" });
+    let _ = client.put(&format!("{path}/dmn/logic"), first).await.expect(200);
     let saved = client.put(&format!("{path}/dmn/logic"), model.clone()).await;
     let json = saved.json();
     let exported = client.get(&format!("{path}/export/dmn")).await;
@@ -240,7 +243,8 @@ async fn each_member_of_a_definition_changes_what_becomes_of_it() {
     let db = TestDb::sqlite().await;
     let mut app = TestApp::start(&db).await;
     let (admin, workflow) = (app.admin.clone(), app.admin.create("members", json!({ "nodes": [] })).await);
-    let idle = idle(DEFINITION, DEFINITIONS, async |one| of_definition(&admin, &workflow, one).await).await;
+    let idle =
+        idle(DEFINITION, DEFINITIONS, async |one: &Value| of_definition(&admin, &workflow, one).await).await;
     app.stop().await;
     let kept = KEPT.iter().flat_map(|(owner, names)| names.iter().map(move |name| (*owner, *name)));
     let listed: BTreeSet<Member> =
@@ -256,7 +260,7 @@ async fn each_member_of_a_decision_model_changes_what_becomes_of_it() {
     let db = TestDb::sqlite().await;
     let mut app = TestApp::start(&db).await;
     let (admin, workflow) = (app.admin.clone(), app.admin.create("members", json!({ "nodes": [] })).await);
-    let idle = idle(MODEL, MODELS, async |one| of_model(&admin, &workflow, one).await).await;
+    let idle = idle(MODEL, MODELS, async |one: &Value| of_model(&admin, &workflow, one).await).await;
     app.stop().await;
     assert!(idle.is_empty(), "without effect in logic.jsonl: {idle:#?}");
 }

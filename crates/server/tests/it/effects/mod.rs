@@ -64,12 +64,12 @@ impl Block {
     }
 
     fn base(&self) -> Option<&'static str> {
-        self.lines.iter().find_map(|line| line.strip_prefix("base "))
+        self.lines.iter().copied().find_map(|line| line.strip_prefix("base "))
     }
 
     fn pairs(&self) -> impl Iterator<Item = Pair> {
         let base = self.base();
-        self.lines.iter().filter_map(move |line| Pair::read(line, base))
+        self.lines.iter().copied().filter_map(move |line| Pair::read(line, base))
     }
 }
 
@@ -181,8 +181,7 @@ impl World {
 
     async fn prepare(&mut self, block: &Block, own: &mut Own) {
         for line in block.preparation() {
-            let mut words = line.splitn(2, ' ');
-            let (word, rest) = (words.next().unwrap(), words.next().unwrap());
+            let (word, rest) = line.split_once(' ').unwrap();
             let (name, rest) = match word {
                 "do" => ("", rest),
                 _ => rest.split_once(' ').unwrap(),
@@ -256,7 +255,7 @@ impl World {
             }
             "query" if differs => path = format!("{path}?{text}"),
             "body" if differs => merge(body.as_mut().expect("a base"), &parsed(&text)),
-            "header" if differs => headers.push((pair.name, &text)),
+            "header" if differs => headers.push((pair.name, text.as_str())),
             _ => {}
         }
         let body = body.map(|body| body.to_string());

@@ -207,8 +207,9 @@ impl From<http::Answer> for Answer {
 }
 
 fn caller(address: &str) -> Result<Caller> {
-    // Documents come as JSON with their content, too.
-    Caller::anonymous(Arc::new(RwLock::new(address.to_owned())))?.with("accept", "application/json")
+    // Documents come as JSON with their content, too; streams as they are.
+    Caller::anonymous(Arc::new(RwLock::new(address.to_owned())))?
+        .with("accept", "application/json, */*;q=0.1")
 }
 
 /// Percent-encodes what is not unreserved, for one path segment or query value.

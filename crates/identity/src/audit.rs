@@ -57,7 +57,7 @@ impl Identity {
     }
 
     pub(crate) fn journal(&self, request: &RequestFacts, event: Event) -> Journal {
-        Journal { audit: Some(self.entry(request, event)), idempotency: None }
+        Journal { audit: Some(self.entry(request, event)), ..Journal::default() }
     }
 
     /// The facts of something that no request asks for.

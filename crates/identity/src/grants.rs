@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{GrantFilter, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow};
-use crate::rights::{covers, covers_owner, lifts, rule_of};
+use crate::rights::{covers, covers_owner, lifts, resting, rule_of, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 
@@ -89,7 +89,8 @@ impl Identity {
             Effect::Allow => covers(context, &rule_of(&row))?,
             Effect::Deny => self.may_deny(context, &row).await?,
         }
-        match self.ports.directory.insert_grant(&row, &record(&row)).await {
+        let journal = resting(record(&row), seen_here(context));
+        match self.ports.directory.insert_grant(&row, &journal).await {
             Err(StoreError::NotFound) => {
                 Err(UseCaseError::invalid("principal.id", "notFound", "There is no such member or role."))
             }
@@ -144,7 +145,8 @@ impl Identity {
             covers(context, &rule_of(&row))?;
             lifts(context, &rule_of(&row))?;
         }
-        Ok(self.ports.directory.delete_grant(context.tenant(), id, journal).await?)
+        let journal = resting(journal.clone(), seen_here(context));
+        Ok(self.ports.directory.delete_grant(context.tenant(), id, &journal).await?)
     }
 }
 

@@ -132,7 +132,7 @@ impl Identity {
         })
     }
 
-    /// Result of validating a licence, as if it were installed; nothing is changed.
+    /// Result of validating a licence, as if it were installed, with `force` or without; nothing is changed.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -141,11 +141,12 @@ impl Identity {
         _: &AuthorizedKind<LicenceInspect>,
         context: &RequestContext,
         text: &str,
+        force: bool,
     ) -> Result<Validation, UseCaseError> {
         let kept = self.fresh().await?;
         let read = licence::read(text, &self.tools.key);
         let known = read.ok().map(|(claims, signer)| (claims, signer == Signer::Vendor));
-        match self.candidate(&kept, text, context.now(), false) {
+        match self.candidate(&kept, text, context.now(), force) {
             Ok(candidate) => Ok(Validation {
                 valid: true,
                 reason: None,

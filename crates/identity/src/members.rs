@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::Tombstone;
 use crate::records::{Member, Membership, Role};
-use crate::rights::changed;
+use crate::rights::{changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::check_revision;
 use heddle_usecase::{Problem, Problems};
@@ -25,7 +25,7 @@ pub struct SetMember {
 }
 
 impl Identity {
-    /// The members of the organisation.
+    /// The members of the organisation; with `q` those whose e-mail address or name has it.
     ///
     /// # Errors
     /// `Invalid` for a foreign cursor, `Unavailable`.
@@ -33,9 +33,10 @@ impl Identity {
         &self,
         authorized: &AuthorizedList<MemberList>,
         context: &RequestContext,
+        q: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<Member>, UseCaseError> {
-        Ok(self.ports.directory.members(context.tenant(), authorized.filter(), page).await?)
+        Ok(self.ports.directory.members(context.tenant(), q, authorized.filter(), page).await?)
     }
 
     /// Roles by id or name, sorted by id, without repeats.
@@ -94,11 +95,17 @@ impl Identity {
             not_longer(present.as_ref().and_then(|member| member.membership.expires_at), &wanted.expires_at)?;
         }
         let expected = present.as_ref().map(|member| member.membership.revision);
-        if let (Some(expected), Some(_)) = (expected, wanted.revision) {
-            check_revision(wanted.revision, expected)?;
+        match expected {
+            Some(expected) => check_revision(wanted.revision, expected)?,
+            None if wanted.revision.is_some() => {
+                let message = "The user is no member yet: there is no revision.";
+                let problem = Problem::at("revision", "revisionMismatch", message);
+                return Err(UseCaseError::Conflict(vec![problem.with("currentRevision", 0)]));
+            }
+            None => {}
         }
         let member = self.member_to_be(context, user, present, &roles, wanted.expires_at).await?;
-        let journal = record(&member);
+        let journal = resting(record(&member), seen_here(context));
         changed(self.ports.directory.set_member(&member.membership, expected, &journal).await?)?;
         Ok(member)
     }
@@ -189,9 +196,8 @@ impl Identity {
         roles.retain(|role| member.membership.roles.contains(&role.id));
         self.lifts_roles(context, &roles).await?;
         self.lifts_own_denies(context, user).await?;
-        let change =
-            self.ports.directory.remove_member(context.tenant(), user, member.membership.revision, journal);
-        changed(change.await?)
+        let (seen, journal) = (member.membership.revision, resting(journal.clone(), seen_here(context)));
+        changed(self.ports.directory.remove_member(context.tenant(), user, seen, &journal).await?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Organisations.
 
-use heddle_kernel::{Page, PageRequest, Revision, TenantId};
+use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::capability::{
     OrganizationCreate, OrganizationDelete, OrganizationList, OrganizationRead, OrganizationUpdate,
 };
@@ -35,7 +35,7 @@ pub struct PatchOrganization {
 }
 
 impl Identity {
-    /// Organisations to which the caller belongs and that they may read.
+    /// Organisations to which the caller belongs and that they may read; with `q` those whose slug or name has it.
     ///
     /// # Errors
     /// `Invalid` for a foreign cursor, `Unavailable`.
@@ -43,9 +43,10 @@ impl Identity {
         &self,
         authorized: &AuthorizedList<OrganizationList>,
         context: &RequestContext,
+        q: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<Organization>, UseCaseError> {
-        Ok(self.ports.directory.organizations(context.user_id(), authorized.filter(), page).await?)
+        Ok(self.ports.directory.organizations(context.user_id(), q, authorized.filter(), page).await?)
     }
 
     /// The selected organisation. Rights hold in one organisation, so another one must be selected to be read.
@@ -126,14 +127,26 @@ impl Identity {
         }
         problems.finish()?;
         let mut organization = self.selected(context, id).await?;
-        let seen = organization.revision;
+        let (seen, before) = (organization.revision, organization.clone());
         check_revision(patch.revision, seen)?;
         organization.slug = patch.slug.unwrap_or(organization.slug);
         organization.display_name = patch.display_name.unwrap_or(organization.display_name);
+        if organization == before {
+            return Ok(organization);
+        }
         organization.revision = seen.next();
         organization.updated_at = context.now();
         self.ports.directory.update_organization(&organization, seen, &record(&organization)).await?;
         Ok(organization)
+    }
+
+    /// Whether a user has deleted such an organisation: to do it again is done already. They are no member of it any
+    /// more, so nothing can be authorized.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn has_deleted_organization(&self, by: UserId, id: TenantId) -> Result<bool, UseCaseError> {
+        Ok(self.ports.directory.has_deleted_organization(by, id).await?)
     }
 
     /// Deletes the selected organisation.

@@ -8,7 +8,7 @@ use heddle_policy::{
 use crate::ports::{TenantAccess, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow, Role, User};
 use crate::{Identity, UseCaseError, access};
-use heddle_usecase::Problem;
+use heddle_usecase::{Journal, Problem, RightsSeen};
 
 /// Refusal of somebody who wants more than they have.
 pub(crate) fn exceeds(excess: &PrivilegeEscalation) -> UseCaseError {
@@ -36,6 +36,20 @@ fn with_grants(role: &Role, grants: &[GrantRow], now: Timestamp) -> RoleRules {
     let to_role = |grant: &&GrantRow| grant.principal == GrantPrincipal::Role(role.id) && grant.lives(now);
     rules.resources.extend(grants.iter().filter(to_role).map(resource_rule));
     rules
+}
+
+/// The rights of the caller's organisation that a check of this request looks at: those that the gate saw.
+pub(crate) fn seen_here(context: &RequestContext) -> RightsSeen {
+    match context.own_reason() {
+        // What the installation does by itself rests on nobody's rights.
+        Some(_) => RightsSeen::default(),
+        None => RightsSeen { of: vec![(context.tenant(), context.snapshot().revision())], everywhere: false },
+    }
+}
+
+/// The journal of a change that is written only while these rights are the present ones.
+pub(crate) fn resting(journal: Journal, rights: RightsSeen) -> Journal {
+    Journal { rights, ..journal }
 }
 
 /// The caller has all that these rules give.
@@ -136,20 +150,24 @@ impl Identity {
     }
 
     /// Checks that the caller has all that a user has in every other organisation to which the account belongs:
-    /// whoever sets a password, or an address, can act as the account wherever it is somebody.
+    /// whoever sets a password, or an address, can act as the account wherever it is somebody. The rights that were looked
+    /// at for it are those that the change rests on.
     pub(crate) async fn outranks_elsewhere(
         &self,
         context: &RequestContext,
         user: UserId,
-    ) -> Result<(), UseCaseError> {
+    ) -> Result<RightsSeen, UseCaseError> {
+        let mut seen = seen_here(context);
         if user == context.user_id() || context.own_reason().is_some() {
-            return Ok(());
+            return Ok(seen);
         }
+        seen.everywhere = true;
         for tenant in self.ports.access.tenants_of(user).await? {
             if tenant == context.tenant() {
                 continue;
             }
             let Some((account, theirs)) = self.ports.access.standing(tenant, user).await? else { continue };
+            seen.of.push((tenant, theirs.revision));
             let own = self.own_rights_in(context, tenant).await?;
             let own = own.unwrap_or_else(|| access::rights_of(&account, tenant, &nothing(), context.now()));
             if outranked_by(&own, &theirs, context.now()).is_err() {
@@ -158,7 +176,7 @@ impl Identity {
                 return Err(UseCaseError::forbidden("outrankedElsewhere", message));
             }
         }
-        Ok(())
+        Ok(seen)
     }
 
     /// The caller's rights in another organisation; none for a credential that is nothing there.

@@ -10,7 +10,7 @@ use heddle_usecase::Journal;
 
 use crate::ports::Tombstone;
 use crate::records::Role;
-use crate::rights::{changed, covers, covers_owner, lifts};
+use crate::rights::{changed, covers, covers_owner, lifts, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -72,7 +72,7 @@ fn takes(rules: &RoleRules) -> bool {
 }
 
 impl Identity {
-    /// The roles of the organisation.
+    /// The roles of the organisation; with `q` those whose name or description has it.
     ///
     /// # Errors
     /// `Invalid` for a foreign cursor, `Unavailable`.
@@ -80,9 +80,10 @@ impl Identity {
         &self,
         authorized: &AuthorizedList<RoleList>,
         context: &RequestContext,
+        q: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<Role>, UseCaseError> {
-        Ok(self.ports.directory.roles(context.tenant(), authorized.filter(), page).await?)
+        Ok(self.ports.directory.roles(context.tenant(), q, authorized.filter(), page).await?)
     }
 
     /// A role.
@@ -144,7 +145,7 @@ impl Identity {
         if role.system {
             return Err(system_role());
         }
-        let (seen, before) = (role.revision, role.rules.clone());
+        let (seen, before, whole) = (role.revision, role.rules.clone(), role.clone());
         check_revision(patch.revision, seen)?;
         role.name = patch.name.unwrap_or(role.name);
         role.description = patch.description.apply_to(role.description);
@@ -163,9 +164,13 @@ impl Identity {
                 covers_owner(context)?;
             }
         }
+        if role == whole {
+            return Ok(role);
+        }
         role.revision = seen.next();
         role.updated_at = context.now();
-        self.ports.directory.update_role(&role, seen, &record(&role)).await?;
+        let journal = resting(record(&role), seen_here(context));
+        self.ports.directory.update_role(&role, seen, &journal).await?;
         Ok(role)
     }
 
@@ -193,6 +198,7 @@ impl Identity {
         }
         check_revision(revision, role.revision)?;
         self.lifts_roles(context, std::slice::from_ref(&role)).await?;
-        changed(self.ports.directory.delete_role(context.tenant(), id, role.revision, journal).await?)
+        let journal = resting(journal.clone(), seen_here(context));
+        changed(self.ports.directory.delete_role(context.tenant(), id, role.revision, &journal).await?)
     }
 }

@@ -82,7 +82,11 @@ impl Identity {
     ) -> Result<(), UseCaseError> {
         own_session(context)?;
         let Some((session, home)) = self.ports.sessions.session(id).await? else {
-            return Err(UseCaseError::NotFound);
+            // Done again it is done, for whoever did it.
+            return match self.ports.sessions.was_ended(context.user_id(), id).await? {
+                true => Ok(()),
+                false => Err(UseCaseError::NotFound),
+            };
         };
         if session.user_id != context.user_id() {
             if home != context.tenant() || !context.holds(Permission::MembersManage) {

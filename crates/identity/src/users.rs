@@ -3,11 +3,11 @@
 use heddle_kernel::{Page, PageRequest, Revision, UserId};
 use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, RightsSeen};
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
 use crate::records::{Membership, User, UserState};
-use crate::rights::{capped, changed};
+use crate::rights::{capped, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -134,7 +134,9 @@ impl Identity {
         };
         let account = NewUser { user: user.clone(), membership };
         let limit = self.limit("users");
-        capped(self.ports.directory.insert_user(&account, limit, &record(&user)).await?, "users", limit)?;
+        let rights = if roles.is_empty() { RightsSeen::default() } else { seen_here(context) };
+        let journal = resting(record(&user), rights);
+        capped(self.ports.directory.insert_user(&account, limit, &journal).await?, "users", limit)?;
         Ok(user)
     }
 
@@ -169,9 +171,11 @@ impl Identity {
         let seen = user.revision;
         check_revision(patch.revision, seen)?;
         let email = patch.email.as_deref().map(validate::email_form).filter(|email| *email != user.email);
-        if patch.password.is_some() || patch.state.is_some() || email.is_some() {
-            self.outranks_elsewhere(context, id).await?;
-        }
+        let rights = match patch.password.is_some() || patch.state.is_some() || email.is_some() {
+            true => self.outranks_elsewhere(context, id).await?,
+            false => seen_here(context),
+        };
+        let before = user.clone();
         let mut problems = Problems::default();
         // What stays as it was is not held against the rules of today: an account with such a name is switched off, too.
         if let Some(email) = email {
@@ -192,9 +196,14 @@ impl Identity {
             user.password_changed_at = Some(context.now());
         }
         user.state = patch.state.unwrap_or(user.state);
+        if user == before {
+            // Nothing to write; an audit event of a change that was none would mislead.
+            return Ok(user);
+        }
         user.revision = seen.next();
         user.updated_at = context.now();
-        changed(self.ports.directory.update_user(&user, seen, &record(&user)).await?)?;
+        let journal = resting(record(&user), rights);
+        changed(self.ports.directory.update_user(&user, seen, &journal).await?)?;
         Ok(user)
     }
 
@@ -220,9 +229,10 @@ impl Identity {
         if id == context.user_id() {
             return Err(UseCaseError::conflict("ownAccount", "Nobody deletes his own account."));
         }
-        self.outranks_elsewhere(context, id).await?;
+        let rights = self.outranks_elsewhere(context, id).await?;
         self.lifts_own_denies(context, id).await?;
-        changed(self.ports.directory.delete_user(user.home, id, user.revision, journal).await?)
+        let journal = resting(journal.clone(), rights);
+        changed(self.ports.directory.delete_user(user.home, id, user.revision, &journal).await?)
     }
 }
 

@@ -90,5 +90,5 @@ pub(crate) fn journal(app: &App, context: &RequestContext, action: &str, kind: &
         client_ip: None,
         details: json!({}),
     };
-    Journal { audit: Some(audit), idempotency: None }
+    Journal { audit: Some(audit), ..Journal::default() }
 }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use heddle_api::operations::{Operation, ops};
+use heddle_api::operations::{Operation, OperationId, ops};
 use heddle_api::operations::{decode_path, decode_query};
 use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
@@ -21,7 +21,7 @@ use heddle_usecase::UseCaseError;
 
 use crate::app::App;
 use crate::audit::Asked;
-use crate::call::{Call, PublicCall, SessionCall};
+use crate::call::{Call, FirstAnswer, PublicCall, SessionCall};
 use crate::failure::Failure;
 use crate::gate;
 use crate::incoming::{Incoming, parameter};
@@ -174,7 +174,11 @@ impl<O: Operation> Request<O> {
         let context = RequestContext::of_caller(&caller.snapshot, caller.principal.clone(), facts);
         let mut meta = gate::meta(spec, &self.incoming)?;
         if let Some(known) = gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await? {
-            return Ok(known);
+            // A start that waits waits again, for the same run.
+            if spec.id != OperationId::StartRun {
+                return Ok(known.again());
+            }
+            meta.first = Some(known);
         }
         let call = Call::<O> {
             path: self.path()?,
@@ -189,7 +193,8 @@ impl<O: Operation> Request<O> {
             // Two calls with one key met, and the slower one ran into what the faster one made: a slug that is
             // taken, a task that is done, the key itself. It finds the faster one's answer.
             Err(failure) if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict => {
-                gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await?.ok_or(failure)
+                let first = gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await?;
+                first.map(FirstAnswer::again).ok_or(failure)
             }
             other => other.inspect_err(|failure| self.asked().failed(&self.app, failure)),
         }
@@ -226,17 +231,30 @@ impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
             return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
         };
         let spec = O::ID.spec();
-        let (service, known, facts) = (Arc::clone(&app), caller.clone(), incoming.facts.clone());
+        let context = caller.context(incoming.facts.clone());
+        let mut meta = gate::meta(spec, &incoming)?;
+        if let Some(first) = gate::replay(&app, spec, &context, &incoming, &mut meta).await? {
+            return Ok(first.again());
+        }
+        let (service, known) = (Arc::clone(&app), caller.clone());
         let call = SessionCall::<O> {
             path,
             query: decode_query::<O>(&incoming.query)?,
             body: gate::body::<O>(spec, &incoming)?,
-            facts: incoming.facts,
+            facts: incoming.facts.clone(),
             app,
             caller,
+            meta: meta.clone(),
         };
-        let asked = Asked { spec, facts: &facts, caller: Some(&known), path: &incoming.path };
-        handler.handle(call).await.inspect_err(|failure| asked.failed(&service, failure))
+        let asked = Asked { spec, facts: &incoming.facts, caller: Some(&known), path: &incoming.path };
+        match handler.handle(call).await {
+            // As behind a permission: the slower one of two calls with one key finds the faster one's answer.
+            Err(failure) if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict => {
+                let first = gate::replay(&service, spec, &context, &incoming, &mut meta).await?;
+                first.map(FirstAnswer::again).ok_or(failure)
+            }
+            other => other.inspect_err(|failure| asked.failed(&service, failure)),
+        }
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use heddle_api::operations::{Operation, OperationSpec};
 use heddle_identity::Authenticated;
-use heddle_kernel::{PageRequest, Revision};
+use heddle_kernel::{PageRequest, Revision, UserId};
 use heddle_policy::{Access, RequestContext, RequestFacts};
 use heddle_usecase::{IdempotencyRecord, Journal};
 use serde_json::Value;
+use uuid::Uuid;
 
+use crate::accept::Accept;
 use crate::app::App;
 use crate::audit::{self, About};
 use crate::failure::Failure;
@@ -23,6 +26,61 @@ pub(crate) struct IdempotencyKey {
     pub call_code: String,
 }
 
+/// The first answer under an idempotency key, as it was kept.
+#[derive(Debug, Clone)]
+pub(crate) struct FirstAnswer {
+    /// The status.
+    pub status: u16,
+    /// The entity tag.
+    pub etag: Option<String>,
+    /// The path of what was made.
+    pub location: Option<String>,
+    /// The body, maybe empty.
+    pub body: Bytes,
+}
+
+impl FirstAnswer {
+    /// The same answer again.
+    #[must_use]
+    pub(crate) fn again(self) -> Response {
+        let content = match self.body.is_empty() {
+            true => Content::Empty,
+            false => Content::Bytes(self.body, "application/json".to_owned()),
+        };
+        let mut headers = vec![("idempotent-replayed", "true".to_owned())];
+        headers.extend(self.etag.map(|etag| ("etag", etag)));
+        headers.extend(self.location.map(|location| ("location", location)));
+        Response { status: self.status, headers, content }
+    }
+}
+
+impl From<IdempotencyRecord> for FirstAnswer {
+    fn from(record: IdempotencyRecord) -> Self {
+        let IdempotencyRecord { status, etag, location, body, .. } = record;
+        Self { status, etag, location, body: body.into() }
+    }
+}
+
+impl Meta {
+    /// Whether the caller takes JSON rather than the document itself.
+    #[must_use]
+    pub(crate) fn wants_json(&self) -> bool {
+        self.media == Some("application/json")
+    }
+
+    /// Whether the caller takes a page rather than JSON.
+    #[must_use]
+    pub(crate) fn wants_html(&self) -> bool {
+        self.media == Some("text/html")
+    }
+
+    /// Whether the caller takes JSON lines.
+    #[must_use]
+    pub(crate) fn wants_lines(&self) -> bool {
+        self.media == Some("application/x-ndjson")
+    }
+}
+
 /// The headers and other facts that a handler may need.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meta {
@@ -30,12 +88,12 @@ pub(crate) struct Meta {
     pub if_match: Option<Revision>,
     /// The idempotency key under which the answer is kept.
     pub idempotency: Option<IdempotencyKey>,
-    /// The caller takes JSON rather than the document itself.
-    pub wants_json: bool,
-    /// The caller takes a page rather than JSON.
-    pub wants_html: bool,
-    /// The caller takes JSON lines.
-    pub wants_lines: bool,
+    /// The first answer under the key, where the repeat of a call that waits has to wait again.
+    pub first: Option<FirstAnswer>,
+    /// Media types that the caller takes.
+    pub accept: Accept,
+    /// The media type of those that the operation gives that the caller likes best.
+    pub media: Option<&'static str>,
     /// `Last-Event-ID`.
     pub last_event_id: Option<u64>,
     /// `User-Agent`.
@@ -76,6 +134,7 @@ impl<O: Operation> Call<O> {
                 .idempotency
                 .as_ref()
                 .and_then(|key| remembered(spec, &self.context, key, answer().ok()?)),
+            ..Journal::default()
         }
     }
 
@@ -92,7 +151,36 @@ impl<O: Operation> Call<O> {
     /// Journal beside a deletion: no answer has to be kept.
     pub(crate) fn audited(&self, about: impl Into<About>) -> Journal {
         let audit = audit::done(&self.app, O::ID.spec(), &self.context, about.into());
-        Journal { audit, idempotency: None }
+        Journal { audit, ..Journal::default() }
+    }
+
+    /// Names the key under which an operation whose key is in its body keeps its answer, unless the header names one. It is
+    /// the organisation's: whoever sends the same event again gets the first answer.
+    ///
+    /// # Errors
+    /// A fault of ours without the installation's key.
+    pub(crate) fn keep_by(&mut self, key: &str) -> Result<(), Failure> {
+        if self.meta.idempotency.is_none() {
+            let nobody = UserId(Uuid::nil());
+            let code = |word: &[u8]| self.app.identity.call_code(nobody, &[word, key.as_bytes()]);
+            self.meta.idempotency = Some(IdempotencyKey {
+                key: code(b"key of the body")?,
+                call_code: code(b"call of the body")?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The first answer to a call that turned out to be a repeat, as long as it is kept.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) async fn first_answer(&self) -> Result<Option<Response>, Failure> {
+        let Some(key) = &self.meta.idempotency else { return Ok(None) };
+        let (tenant, keys) = (self.context.tenant(), [key.key.clone()]);
+        let operation = O::ID.spec().operation_id;
+        let kept = self.app.identity.idempotent(tenant, operation, &keys, self.context.now()).await?;
+        Ok(kept.map(|record| FirstAnswer::from(record).again()))
     }
 
     /// The revision that the caller saw: `If-Match`, else the body's.
@@ -109,7 +197,8 @@ impl<O: Operation> Call<O> {
     }
 }
 
-fn remembered(
+/// The record of an answer under a call's key; none of an answer that comes bit by bit.
+pub(crate) fn remembered(
     spec: &OperationSpec,
     context: &RequestContext,
     kept: &IdempotencyKey,
@@ -120,7 +209,10 @@ fn remembered(
         Content::Empty => Vec::new(),
         Content::Stream(..) => return None,
     };
-    let etag = answer.headers.into_iter().find(|(name, _)| *name == "etag").map(|(_, value)| value);
+    let header = |wanted: &str| {
+        answer.headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone())
+    };
+    let (etag, location) = (header("etag"), header("location"));
     Some(IdempotencyRecord {
         tenant: context.tenant(),
         operation: spec.operation_id.to_owned(),
@@ -129,6 +221,7 @@ fn remembered(
         status: answer.status,
         body,
         etag,
+        location,
         created_at: context.now(),
     })
 }
@@ -157,6 +250,8 @@ pub(crate) struct SessionCall<O: Operation> {
     pub query: O::Query,
     /// The body.
     pub body: O::Body,
+    /// The rest.
+    pub meta: Meta,
 }
 
 /// A call that needs nothing.

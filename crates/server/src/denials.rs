@@ -1,5 +1,5 @@
 //! Refusals go to the audit log, but never hold a caller up and never flood the log: what repeats within a minute is
-//! counted ([`crate::tally`]), and only what is to be written waits here.
+//! counted ([`crate::refusals`]), and only what is to be written waits here.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal, Outcome, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::tally::Tally;
+use crate::refusals::Refusals;
 
 /// Time in which the same refusals become one event with a count.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ enum Message {
 
 #[derive(Default)]
 struct Window {
-    tally: Tally,
+    refusals: Refusals,
     tellings: u32,
 }
 
@@ -56,7 +56,7 @@ impl Denials {
 
     /// Hands a refusal over.
     pub fn push(&self, entry: AuditEntry) {
-        let first = lock(&self.window).tally.take(entry);
+        let first = lock(&self.window).refusals.take(entry);
         self.write(first);
     }
 
@@ -66,7 +66,7 @@ impl Denials {
             let mut window = lock(&self.window);
             window.tellings += 1;
             // Whoever reads the trail all the time makes it no longer than a window would.
-            if window.tellings > TELLINGS { Vec::new() } else { window.tally.repeats() }
+            if window.tellings > TELLINGS { Vec::new() } else { window.refusals.repeats() }
         };
         self.write(told);
         self.written().await;
@@ -74,7 +74,7 @@ impl Denials {
 
     /// Writes all that was counted, at the end of the service.
     pub async fn close(&self) {
-        let told = lock(&self.window).tally.close();
+        let told = lock(&self.window).refusals.close();
         self.write(told);
         self.written().await;
     }
@@ -121,7 +121,7 @@ async fn write(
                 let told = {
                     let mut window = lock(&window);
                     window.tellings = 0;
-                    window.tally.close()
+                    window.refusals.close()
                 };
                 for entry in told {
                     put(&*store, &entry).await;

@@ -30,6 +30,16 @@ impl Failure {
         ApiError::because(ErrorCode::InvalidRequestBody, Detail::at(field, reason, message)).into()
     }
 
+    /// Whether something else was changed while the call was decided, and the caller named no revision that says which
+    /// one they mean: decided anew, the call may be carried out.
+    #[must_use]
+    pub(crate) fn is_race(&self) -> bool {
+        let unmet = |detail: &Detail| {
+            detail.reason == "revisionMismatch" && !detail.extra.contains_key("currentRevision")
+        };
+        self.error.code == ErrorCode::StateConflict && self.error.details.iter().any(unmet)
+    }
+
     /// There is no such thing.
     #[must_use]
     pub(crate) fn not_found() -> Self {

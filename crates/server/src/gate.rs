@@ -4,7 +4,9 @@
 //! whether the thing exists or not.
 
 use heddle_api::operations::decode_body;
-use heddle_api::operations::{BodyMedia, Operation, OperationSpec, Security, Selector};
+use heddle_api::operations::{
+    BodyMedia, Method, Operation, OperationId, OperationSpec, OutputKind, Security, Selector,
+};
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Revision, TenantId};
@@ -13,12 +15,20 @@ use heddle_usecase::hex;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use crate::accept::Accept;
 use crate::app::App;
 use crate::audit::Asked;
-use crate::call::{IdempotencyKey, Meta};
+use crate::call::{FirstAnswer, IdempotencyKey, Meta};
 use crate::failure::Failure;
 use crate::incoming::{Headers, Incoming, parameter};
-use crate::reply::{Content, Response};
+
+/// Outcome of the gate's part that needs no body.
+pub(crate) enum Entered {
+    /// The call goes on, with its caller, if the operation asks for one.
+    Caller(Option<Authenticated>),
+    /// End of the call: the same caller has done it before.
+    DoneBefore,
+}
 
 /// The part of the gate that needs no body: who calls, and whether the installation, the licence and this node let the
 /// operation through.
@@ -28,19 +38,31 @@ pub(crate) async fn enter(
     facts: &RequestFacts,
     headers: &Headers,
     path: &[(String, String)],
-) -> Result<Option<Authenticated>, Failure> {
+) -> Result<Entered, Failure> {
     if spec.security == Security::Public {
-        return Ok(None);
+        return Ok(Entered::Caller(None));
     }
     let asked = Asked { spec, facts, caller: None, path };
     let refused = |failure: &Failure| asked.refused(app, failure);
     let tenant = tenant(spec, headers, path).inspect_err(refused)?;
     let known = crate::credentials::authenticate(app, headers, spec, tenant, facts).await;
     let caller = known.inspect_err(refused)?;
+    if licensed(app, spec).is_ok() && done_before(app, spec, &caller).await? {
+        return Ok(Entered::DoneBefore);
+    }
     let checked = licensed(app, spec).and_then(|()| member(spec, &caller)).and_then(|()| entitled(app, spec));
     let checked = checked.and_then(|()| on_this_node(app, spec));
     checked.inspect_err(|failure| Asked { caller: Some(&caller), ..asked }.refused(app, failure))?;
-    Ok(Some(caller))
+    Ok(Entered::Caller(Some(caller)))
+}
+
+/// Whether the caller deletes an organisation that they have deleted already. They belong to it no more, so nothing
+/// else can tell.
+async fn done_before(app: &App, spec: &OperationSpec, caller: &Authenticated) -> Result<bool, Failure> {
+    if spec.id != OperationId::DeleteOrganization || caller.is_member() {
+        return Ok(false);
+    }
+    Ok(app.identity.has_deleted_organization(caller.user.id, caller.snapshot.tenant()).await?)
 }
 
 /// The organisation that a request names. An organisation's own operations work in that organisation.
@@ -130,6 +152,7 @@ pub(crate) fn denied(spec: &OperationSpec, denial: &DenialError) -> Failure {
 
 pub(crate) fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> Result<O::Body, Failure> {
     if spec.body == BodyMedia::None {
+        nothing_sent(&incoming.body)?;
         return Ok(decode_body::<O>(heddle_api::contract::MediaType::Json, b"{}")?);
     }
     let content_type = incoming.headers.content_type.as_deref();
@@ -141,36 +164,89 @@ pub(crate) fn body<O: Operation>(spec: &OperationSpec, incoming: &Incoming) -> R
     Ok(decode_body::<O>(media, &incoming.body)?)
 }
 
+/// Some clients send an empty object where there is nothing to say; anything else would be lost.
+fn nothing_sent(body: &[u8]) -> Result<(), Failure> {
+    let said: Vec<u8> = body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    if said.is_empty() || said == b"{}" {
+        return Ok(());
+    }
+    let detail = Detail::at("body", "notAllowed", "The operation takes no body.");
+    Err(ApiError::because(ErrorCode::UnsupportedMediaType, detail).into())
+}
+
 pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
     let headers = &incoming.headers;
     let if_match = match (&headers.if_match, spec.if_match) {
         (Some(text), true) => revision(text)?,
+        (Some(text), false) if spec.method != Method::Get && text.trim() != "*" => {
+            let message = "The operation is about nothing that has a revision.";
+            return Err(Failure::at("If-Match", "notAllowed", message));
+        }
         _ => None,
     };
-    let accept = headers.accept.as_deref().unwrap_or("*/*");
-    let first = accept.split([',', ';']).next().unwrap_or_default().trim();
+    let accept = Accept::read(headers.accept.as_deref());
+    let offers = crate::accept::offers(spec);
+    let media = accept.best(&offers);
+    if media.is_none() && !offers.is_empty() {
+        return Err(not_acceptable(&offers));
+    }
+    let streams = spec.output == OutputKind::EventStream;
+    let last_event_id = headers.last_event_id.as_deref().filter(|_| streams).map(event_id).transpose()?;
     Ok(Meta {
         if_match,
         idempotency: None,
-        wants_json: first == "application/json",
-        wants_html: first == "text/html",
-        wants_lines: first == "application/x-ndjson",
-        last_event_id: headers.last_event_id.as_deref().and_then(|text| text.trim().parse().ok()),
+        first: None,
+        accept,
+        media,
+        last_event_id,
         user_agent: headers.user_agent.clone(),
         token: headers.presented.token().map(str::to_owned),
         device: headers.device.clone(),
     })
 }
 
-/// `"7"`, `W/"7"` or `7`; `*` sets no condition.
+/// No representation that the caller takes.
+pub(crate) fn not_acceptable(offers: &[&str]) -> Failure {
+    let message = format!("The operation gives {}.", offers.join(" or "));
+    let detail = Detail::at("Accept", "notAcceptable", message).with("mediaTypes", json!(offers));
+    ApiError::because(ErrorCode::NotAcceptable, detail).into()
+}
+
+/// The sequence number of an event, as a stream gave it as its id.
+fn event_id(text: &str) -> Result<u64, Failure> {
+    let digits = !text.is_empty() && text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| digits);
+    number.ok_or_else(|| {
+        Failure::at("Last-Event-ID", "wrongType", "The id of an event of the stream is needed.")
+    })
+}
+
+/// Revision that no resource has: a weak tag never matches (RFC 9110, 13.1.1).
+const NEVER: Revision = Revision(-1);
+
+/// `"7"` or `7`; `*` sets no condition. Of several tags at most one can be that of a revision.
 fn revision(text: &str) -> Result<Option<Revision>, Failure> {
-    let bare = text.trim().trim_start_matches("W/").trim_matches('"');
-    if bare == "*" {
-        return Ok(None);
+    let wrong = |message: &str| Failure::at("If-Match", "wrongType", message);
+    let mut found: Option<Revision> = None;
+    for tag in text.split(',').map(str::trim) {
+        if tag == "*" {
+            return Ok(None);
+        }
+        let weak = tag.strip_prefix("W/");
+        let bare = weak.unwrap_or(tag);
+        let bare = bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(bare);
+        let digits = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(number) = bare.parse().ok().filter(|_| digits) else {
+            return Err(wrong("The entity tag of a revision is needed, such as \"3\"."));
+        };
+        let revision = if weak.is_some() { NEVER } else { Revision(number) };
+        found = match found {
+            None | Some(NEVER) => Some(revision),
+            Some(known) if revision == NEVER || revision == known => Some(known),
+            Some(_) => return Err(wrong("One entity tag is needed: a change is made to one revision.")),
+        };
     }
-    let wrong =
-        || Failure::at("If-Match", "wrongType", "The entity tag of a revision is needed, such as \"3\".");
-    bare.parse().map(|number| Some(Revision(number))).or(Err(wrong()))
+    Ok(found)
 }
 
 /// The first answer under the call's idempotency key, if there was one.
@@ -180,12 +256,17 @@ pub(crate) async fn replay(
     context: &RequestContext,
     incoming: &Incoming,
     meta: &mut Meta,
-) -> Result<Option<Response>, Failure> {
+) -> Result<Option<FirstAnswer>, Failure> {
     let (Some(key), true) = (&incoming.headers.idempotency_key, spec.accepts_idempotency_key()) else {
         return Ok(None);
     };
     if !(1..=200).contains(&key.chars().count()) || key.chars().any(char::is_control) {
-        return Err(Failure::at("Idempotency-Key", "outOfRange", "1 to 200 characters are needed."));
+        let code = match spec.errors.contains(&400) {
+            true => ErrorCode::InvalidRequestBody,
+            false => ErrorCode::StateConflict,
+        };
+        let detail = Detail::at("Idempotency-Key", "outOfRange", "1 to 200 characters are needed.");
+        return Err(ApiError::because(code, detail).into());
     }
     let user = context.user_id();
     // A key is its caller's: another user's call under the same key is another call.
@@ -198,15 +279,13 @@ pub(crate) async fn replay(
     let Some(record) = known else { return Ok(None) };
     let first = if record.key == own { hash } else { plain_hash(incoming) };
     match record.body_sha256 == first {
-        true => {
-            let content = match record.body.is_empty() {
-                true => Content::Empty,
-                false => Content::Bytes(record.body.into(), "application/json".to_owned()),
-            };
-            let mut headers = vec![("idempotent-replayed", "true".to_owned())];
-            headers.extend(record.etag.map(|etag| ("etag", etag)));
-            Ok(Some(Response { status: record.status, headers, content }))
+        true if spec.answers_with_secret() => {
+            let message = "It was made by the first call, whose answer held the secret; it is not kept.";
+            let detail = Detail::at("Idempotency-Key", "secretShownOnce", message)
+                .with("location", record.location.unwrap_or_default());
+            Err(ApiError::because(ErrorCode::StateConflict, detail).into())
         }
+        true => Ok(Some(record.into())),
         false => {
             let message = "The key was used for another call.";
             let detail = Detail::at("Idempotency-Key", "idempotencyKeyReused", message);
@@ -227,4 +306,39 @@ fn plain_hash(incoming: &Incoming) -> String {
         digest.update(part);
     }
     hex(&digest.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entity_tag_is_one_revision_or_none() {
+        let cases = [
+            ("\"7\"", Some(Some(7))),
+            (" 7 ", Some(Some(7))),
+            ("*", Some(None)),
+            ("\"7\", *", Some(None)),
+            ("W/\"7\"", Some(Some(-1))),
+            ("W/\"7\", \"8\"", Some(Some(8))),
+            ("\"8\", W/\"7\", \"8\"", Some(Some(8))),
+            ("\"7\", \"8\"", None),
+            ("", None),
+            ("\"-7\"", None),
+            ("\"seven\"", None),
+            ("\"99999999999999999999\"", None),
+        ];
+        for (text, wanted) in cases {
+            let found = revision(text).ok().map(|one| one.map(|revision| revision.0));
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_event_is_named_by_its_number() {
+        assert_eq!(event_id("12").ok(), Some(12));
+        for wrong in ["", "-1", "+1", "1.0", "abc", "1234567890123456789"] {
+            assert!(event_id(wrong).is_err(), "{wrong}");
+        }
+    }
 }

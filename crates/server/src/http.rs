@@ -17,6 +17,7 @@ use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 use tokio::time::Instant;
 
+use crate::accept::Accept;
 use crate::app::App;
 use crate::bind::Handler;
 use crate::credentials::{COOKIE, DEVICE_COOKIE};
@@ -25,7 +26,7 @@ use crate::edge::answer::Answer;
 use crate::edge::connection::Open;
 use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
-use crate::gate::enter;
+use crate::gate::{Entered, enter};
 use crate::incoming::{Headers, Incoming, RequestCredentials};
 use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
@@ -74,7 +75,11 @@ fn lead_to_docs(config: &mut ServiceConfig, app: &Arc<App>) {
 
 fn resource(path: &'static str, app: &Arc<App>) -> actix_web::Resource {
     let rows: Vec<_> = OperationId::ALL.iter().copied().filter(|id| id.spec().path == path).collect();
-    let allow = rows.iter().map(|id| id.spec().method.as_str()).collect::<Vec<_>>().join(", ");
+    let mut methods: Vec<&str> = rows.iter().map(|id| id.spec().method.as_str()).collect();
+    if methods.contains(&"GET") {
+        methods.push("HEAD");
+    }
+    let allow = methods.join(", ");
     let mut resource = web::resource(path);
     for id in rows {
         let (spec, handler, app) = (id.spec(), routes::handler(id), Arc::clone(app));
@@ -160,7 +165,10 @@ async fn run(
             anonymous(app, spec, client)?;
             return Err(failure);
         }
-        entered => entered?,
+        entered => match entered? {
+            Entered::Caller(caller) => caller,
+            Entered::DoneBefore => return Ok(Response::none()),
+        },
     };
     exchange.known = caller.is_some();
     let mut held = app.edge.body(caller.as_ref().and_then(Authenticated::tenant));
@@ -174,9 +182,43 @@ async fn run(
         body,
         headers,
     };
-    let tenant = caller.as_ref().and_then(Authenticated::tenant);
-    let placed = Placed { spec, tenant, body: incoming.body.len() };
-    dispatch(app, placed, handler(Arc::clone(app), incoming, caller)).await
+    carry_out(app, spec, &handler, incoming, caller).await
+}
+
+/// Most times that a call is decided anew because others changed what it rests on while it was decided.
+const RACES: usize = 40;
+
+/// Carries a call out. What was changed in the meantime, by calls of others, is looked at anew: the thing itself, or the
+/// rights by which the caller may change it. Only a revision that the caller named is a reason to refuse.
+async fn carry_out(
+    app: &Arc<App>,
+    spec: &'static OperationSpec,
+    handler: &Handler,
+    incoming: Incoming,
+    mut caller: Option<Authenticated>,
+) -> HandlerResult {
+    let body = incoming.body.len();
+    let place = |caller: Option<&Authenticated>| Placed {
+        spec,
+        tenant: caller.and_then(Authenticated::tenant),
+        body,
+    };
+    if spec.audit_event.is_none() {
+        let placed = place(caller.as_ref());
+        return dispatch(app, placed, handler(Arc::clone(app), incoming, caller)).await;
+    }
+    let mut races = 0;
+    loop {
+        let work = handler(Arc::clone(app), incoming.clone(), caller.clone());
+        match dispatch(app, place(caller.as_ref()), work).await {
+            Err(failure) if races < RACES && failure.is_race() => races += 1,
+            outcome => return outcome,
+        }
+        match enter(app, spec, &incoming.facts, &incoming.headers, &incoming.path).await? {
+            Entered::Caller(present) => caller = present,
+            Entered::DoneBefore => return Ok(Response::none()),
+        }
+    }
 }
 
 /// Counts a request of somebody who is not known. Whether the service lives is told to everybody at any time.
@@ -287,13 +329,20 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         },
         organization: text("x-organization-id"),
         content_type: text("content-type"),
-        accept: text("accept"),
+        accept: accept(request),
         if_match: text("if-match"),
         idempotency_key: text("idempotency-key"),
         last_event_id: text("last-event-id"),
         user_agent: text("user-agent").map(|agent| agent.chars().take(300).collect()),
         device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
     })
+}
+
+/// Media types that the caller takes, from all lines of the header.
+fn accept(request: &HttpRequest) -> Option<String> {
+    let lines: Vec<&str> =
+        request.headers().get_all(header::ACCEPT).filter_map(|value| value.to_str().ok()).collect();
+    (!lines.is_empty()).then(|| lines.join(", "))
 }
 
 fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {
@@ -345,8 +394,7 @@ fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId) {
 
 /// The error body, in the form that the caller accepts; the cause goes to the log with the request's line.
 fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
-    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let problem = accept.contains("application/problem+json");
+    let problem = Accept::read(accept(request).as_deref()).prefers_problem();
     let encoded = if problem {
         serde_json::to_vec(&failure.error.to_problem(id))
     } else {

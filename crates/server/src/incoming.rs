@@ -3,6 +3,7 @@
 use heddle_policy::RequestFacts;
 
 /// A request without its connection.
+#[derive(Clone)]
 pub(crate) struct Incoming {
     /// Facts about the request: id, time, address.
     pub facts: RequestFacts,

@@ -1,5 +1,6 @@
 //! The HTTP server: authentication, the gate, handlers, errors, event streams; and the composition of all parts.
 
+mod accept;
 pub mod acting;
 pub mod app;
 mod audit;
@@ -26,6 +27,7 @@ mod modes;
 mod node;
 pub mod operator;
 mod readiness;
+mod refusals;
 mod reply;
 mod request_log;
 mod routes;
@@ -34,7 +36,6 @@ mod serve;
 mod stores;
 mod stream;
 mod swagger;
-mod tally;
 
 pub use composition::Composition;
 pub use config::{Budget, Config, Durability, Quotas};

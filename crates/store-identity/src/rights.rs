@@ -5,8 +5,9 @@ use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::TenantId;
 use heddle_store::lock::serialise;
-use heddle_store::revision::found;
-use heddle_store::{AsConn, Error, Id, on_conn};
+use heddle_store::revision::{found, unmet};
+use heddle_store::{AsConn, Error, Id, StoreError, on_conn};
+use heddle_usecase::RightsSeen;
 
 /// Raises an organisation's authorization revision. On PostgreSQL this makes changes of rights in one
 /// organisation wait for each other, so what is read after it stays true until the commit.
@@ -18,6 +19,29 @@ pub(crate) async fn bump_authz_revision<C: AsConn>(conn: &mut C, tenant: TenantI
             .await?
     });
     found(rows)
+}
+
+/// The same for a change that rests on rights that were looked at before: `Stale` when they have changed since, and the
+/// change is decided anew.
+pub(crate) async fn bump_resting<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    rights: &RightsSeen,
+) -> Result<(), Error> {
+    if !rights.covers(tenant) {
+        return Err(StoreError::Stale.into());
+    }
+    let Some(seen) = rights.revision(tenant) else { return bump_authz_revision(conn, tenant).await };
+    let row = tenant_authz::table.find(Id::from(tenant));
+    let (rows, there) = on_conn!(conn, |conn| {
+        let rows = diesel::update(row.filter(tenant_authz::revision.eq(seen)))
+            .set(tenant_authz::revision.eq(tenant_authz::revision + 1))
+            .execute(conn)
+            .await?;
+        let there: i64 = row.count().get_result(conn).await?;
+        (rows, there)
+    });
+    if rows > 0 { Ok(()) } else { Err(unmet(there > 0).into()) }
 }
 
 /// Makes writers of what a licence counts (organisations, accounts) wait for each other.

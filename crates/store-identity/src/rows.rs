@@ -23,6 +23,7 @@ impl From<&Organization> for OrganizationRow {
             revision: record.revision.0,
             created_at: record.created_at.into(),
             updated_at: record.updated_at.into(),
+            search: format!("{} {}", record.slug, record.display_name).to_lowercase(),
         }
     }
 }
@@ -117,6 +118,8 @@ impl TryFrom<&Role> for RoleRow {
             revision: record.revision.0,
             created_at: record.created_at.into(),
             updated_at: record.updated_at.into(),
+            search: format!("{} {}", record.name, record.description.as_deref().unwrap_or_default())
+                .to_lowercase(),
         })
     }
 }

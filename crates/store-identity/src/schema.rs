@@ -6,7 +6,7 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
 
 /// The migrations of identity's tables.
-pub const MIGRATIONS: &[Migration] = migrations!["20261121000100_identity"];
+pub const MIGRATIONS: &[Migration] = migrations!["20261121000100_identity", "20261122000551_identity_search"];
 
 row! {
     /// An organisation: the tenant.
@@ -17,6 +17,7 @@ row! {
         each revision: [BigInt] i64,
         once created_at: [DbInstant] At,
         each updated_at: [DbInstant] At,
+        each search: [Text] String,
     }
 }
 
@@ -69,6 +70,7 @@ row! {
         each revision: [BigInt] i64,
         once created_at: [DbInstant] At,
         each updated_at: [DbInstant] At,
+        each search: [Text] String,
     }
 }
 

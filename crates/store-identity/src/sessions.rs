@@ -19,6 +19,7 @@ use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, 
 use heddle_store::audit::INSTALLATION;
 use heddle_store::lock::serialise;
 use heddle_store::revision::found;
+use heddle_store::schema::tombstones;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
     AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, write_tx,
@@ -27,12 +28,20 @@ use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::tombstones::deleted_at;
+use crate::tombstones::{actor, deleted_at};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
 fn token_kind(user: UserId) -> String {
     format!("api-token of {user}")
 }
+
+/// An ended session is remembered for who ended it: nobody else learns that it was there.
+fn ended_by(user: UserId) -> String {
+    format!("{ENDED}{user}")
+}
+
+/// Kind of the tombstones of sessions, before the id of who ended them.
+const ENDED: &str = "session ended by ";
 
 /// Tries between two looks at how many buckets there are.
 const TRIM_EVERY: u64 = 256;
@@ -256,8 +265,20 @@ impl SessionStore for IdentityStore {
     async fn end(&self, id: SessionId, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             let rows = diesel::delete(sessions::table.find(Id::from(id))).execute(conn).await?;
-            if rows == 0 { Ok(()) } else { journal::write(conn, journal).await }
+            if rows == 0 {
+                return Ok(());
+            }
+            if let Some(by) = actor(journal) {
+                let kind = ended_by(by);
+                tombstone::write(conn, Tombstone::of(INSTALLATION, &kind, id), deleted_at(journal)).await?;
+            }
+            journal::write(conn, journal).await
         })
+    }
+
+    async fn was_ended(&self, by: UserId, id: SessionId) -> Result<bool, StoreError> {
+        let kind = ended_by(by);
+        read!(&self.db, |conn| tombstone::exists(conn, Tombstone::of(INSTALLATION, &kind, id)).await)
     }
 
     async fn set_password(&self, change: &PasswordChange, journal: &Journal) -> Result<(), StoreError> {
@@ -332,6 +353,11 @@ impl SessionStore for IdentityStore {
             rows +=
                 diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
             rows += trim(conn, MOST_BUCKETS).await?;
+            let ended = tombstones::table
+                .filter(tombstones::organization_id.eq(Id::from(INSTALLATION)))
+                .filter(tombstones::kind.like(search::beginning(ENDED)).escape('\\'))
+                .filter(tombstones::deleted_at.lt(before));
+            diesel::delete(ended).execute(conn).await?;
             Ok(rows as u64)
         })
     }

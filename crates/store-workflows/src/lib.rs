@@ -26,7 +26,16 @@ use heddle_usecase::StoreError;
 
 /// Kinds of tombstones.
 mod tomb {
+    use heddle_store::Id;
+
+    /// Kind of the tombstones of runs that were purged before those named their workflow.
     pub(crate) const RUN: &str = "run";
+
+    /// Kind of the tombstones of a workflow's runs.
+    pub(crate) fn run_of(workflow: Id) -> String {
+        format!("run of {}", workflow.0)
+    }
+
     pub(crate) const WORKFLOW: &str = "workflow";
 }
 

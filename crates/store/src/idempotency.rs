@@ -16,8 +16,17 @@ pub const KEPT_SECONDS: i64 = 24 * 3600;
 
 impl From<IdempotencyRecord> for AnswerRow {
     fn from(record: IdempotencyRecord) -> Self {
-        let IdempotencyRecord { tenant, operation, key, body_sha256, status, body, etag, created_at } =
-            record;
+        let IdempotencyRecord {
+            tenant,
+            operation,
+            key,
+            body_sha256,
+            status,
+            body,
+            etag,
+            location,
+            created_at,
+        } = record;
         Self {
             organization_id: tenant.into(),
             operation,
@@ -26,6 +35,7 @@ impl From<IdempotencyRecord> for AnswerRow {
             status: i32::from(status),
             body,
             etag,
+            location,
             created_at: created_at.into(),
             expires_at: created_at.plus_seconds(KEPT_SECONDS).into(),
         }
@@ -42,6 +52,7 @@ impl From<AnswerRow> for IdempotencyRecord {
             status: u16::try_from(row.status).unwrap_or_default(),
             body: row.body,
             etag: row.etag,
+            location: row.location,
             created_at: row.created_at.into(),
         }
     }

@@ -20,7 +20,7 @@ pub struct JournalRows {
 
 impl From<Journal> for JournalRows {
     fn from(journal: Journal) -> Self {
-        let Journal { audit, idempotency } = journal;
+        let Journal { audit, idempotency, rights: _ } = journal;
         Self { audit: audit.map(AuditRow::from), answer: idempotency.map(AnswerRow::from) }
     }
 }

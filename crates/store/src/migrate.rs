@@ -57,8 +57,12 @@ macro_rules! migrations {
 }
 
 /// The migrations of the tables that every area writes.
-const SHARED: &[Migration] =
-    migrations!["20261121000000_shared", "20261122000300_audit", "20261122000420_audit_order"];
+const SHARED: &[Migration] = migrations![
+    "20261121000000_shared",
+    "20261122000300_audit",
+    "20261122000420_audit_order",
+    "20261122000550_shared_locations"
+];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
 #[derive(Debug, Clone)]

@@ -40,6 +40,7 @@ row! {
         each status: [Integer] i32,
         each body: [Binary] Vec<u8>,
         each etag: [Nullable<Text>] Option<String>,
+        each location: [Nullable<Text>] Option<String>,
         each created_at: [DbInstant] At,
         each expires_at: [DbInstant] At,
     }

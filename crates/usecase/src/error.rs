@@ -159,9 +159,13 @@ impl From<StoreError> for UseCaseError {
                 "Nobody could undo it: an organisation keeps an owner who may change its members, roles, grants \
                  and licence.",
             ),
-            StoreError::Duplicate(what) => Self::Conflict(vec![
-                Problem::new("notUnique", "The same exists already.").with("constraint", what),
-            ]),
+            StoreError::Duplicate(what) => {
+                let message = "The same exists already.";
+                Self::Conflict(vec![match member_of(&what) {
+                    Some(field) => Problem::at(field, "notUnique", message),
+                    None => Problem::new("notUnique", message),
+                }])
+            }
             StoreError::InvalidCursor => {
                 Self::invalid("cursor", "notAllowed", "The cursor is not one of this list.")
             }
@@ -177,6 +181,30 @@ impl From<StoreError> for UseCaseError {
             StoreError::Unavailable(_) => Self::Unavailable(error),
         }
     }
+}
+
+/// The member of a request that must be unique: the last of the columns that a store names, in the words of the API. The
+/// database's own names stay within.
+fn member_of(columns: &str) -> Option<String> {
+    let last = columns.rsplit(", ").next()?;
+    let column = last.rsplit('.').next().filter(|name| !name.is_empty())?;
+    if last == "idempotency_keys.key" {
+        return Some("Idempotency-Key".to_owned());
+    }
+    let plain = column.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // The name of a constraint or a table is the name of no member.
+    if !plain
+        || !(last.contains('.') || column.bytes().any(|byte| byte.is_ascii_uppercase()) || column == "slug")
+    {
+        return None;
+    }
+    let mut words = column.split('_');
+    let first = words.next()?.to_owned();
+    Some(words.fold(first, |name, word| {
+        let mut letters = word.chars();
+        let capital = letters.next().map(|letter| letter.to_ascii_uppercase());
+        name + &capital.into_iter().chain(letters).collect::<String>()
+    }))
 }
 
 /// Collected problems of one request, so that the caller is told of all at once.
@@ -215,5 +243,33 @@ impl IntoIterator for Problems {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_is_named_as_the_caller_knows_it() {
+        let cases = [
+            ("users.email", Some("email")),
+            ("api_tokens.user_id, api_tokens.name", Some("name")),
+            ("members.user_id", Some("userId")),
+            ("idempotency_keys.key", Some("Idempotency-Key")),
+            ("slug", Some("slug")),
+            ("idempotencyKey", Some("idempotencyKey")),
+            ("users", None),
+            ("users_by_search_key", None),
+            ("", None),
+        ];
+        for (columns, field) in cases {
+            let UseCaseError::Conflict(problems) = StoreError::Duplicate(columns.to_owned()).into() else {
+                panic!("{columns} is no conflict");
+            };
+            let [problem] = &problems[..] else { panic!("{problems:?}") };
+            assert_eq!(problem.field.as_deref(), field, "{columns}");
+            assert!(problem.extra.is_empty(), "{problem:?}");
+        }
     }
 }

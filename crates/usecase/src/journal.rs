@@ -131,8 +131,34 @@ pub struct IdempotencyRecord {
     pub body: Vec<u8>,
     /// Entity tag of the first answer.
     pub etag: Option<String>,
+    /// Path of what the first answer said was made.
+    pub location: Option<String>,
     /// Instant of the first answer.
     pub created_at: Timestamp,
+}
+
+/// Rights that a change rests on: the states of roles, grants and memberships that were looked at before it. A change is
+/// written only while they are the present ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RightsSeen {
+    /// Organisations with the revision of their rights.
+    pub of: Vec<(TenantId, i64)>,
+    /// Whether these are all organisations that the change may concern.
+    pub everywhere: bool,
+}
+
+impl RightsSeen {
+    /// Revision of an organisation's rights that was looked at, if it was.
+    #[must_use]
+    pub fn revision(&self, tenant: TenantId) -> Option<i64> {
+        self.of.iter().find(|(known, _)| *known == tenant).map(|(_, revision)| *revision)
+    }
+
+    /// Whether a change that concerns an organisation rests on rights that were looked at, as far as it rests on any.
+    #[must_use]
+    pub fn covers(&self, tenant: TenantId) -> bool {
+        !self.everywhere || self.revision(tenant).is_some()
+    }
 }
 
 /// The journal of a change: it is written in the transaction of the change, or not at all.
@@ -142,6 +168,8 @@ pub struct Journal {
     pub audit: Option<AuditEntry>,
     /// The answer for a repeat.
     pub idempotency: Option<IdempotencyRecord>,
+    /// The rights that the change rests on.
+    pub rights: RightsSeen,
 }
 
 /// A builder of the journal of a change; it is called, in the change's use case, with the changed resource.

@@ -14,7 +14,9 @@ mod text;
 pub use compute::{Admission, Compute, Done, InPlace, Work, computed};
 pub use digest::{canonical_sha256, hex, sha256_hex};
 pub use error::{Problem, Problems, UseCaseError};
-pub use journal::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome, Target};
+pub use journal::{
+    Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome, RightsSeen, Target,
+};
 pub use revision::check_revision;
 pub use store::StoreError;
 pub use text::{has_hidden, length, name, slug, slug_from, text};

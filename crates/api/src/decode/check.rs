@@ -21,6 +21,11 @@ pub(crate) fn check(compiled: &Compiled, value: &Value) -> Result<(), Problems> 
         return Ok(());
     }
     let mut details = Vec::new();
+    if let (true, Value::Object(members)) = (compiled.is_empty, value) {
+        // A type without members: what is sent is unknown, each by its name.
+        details.extend(members.keys().take(MAX_DETAILS).map(|name| unknown("", name)));
+        return Err(Problems(details));
+    }
     for error in compiled.validator.iter_errors(value) {
         explain(&error, &mut details);
         if details.len() >= MAX_DETAILS {
@@ -52,6 +57,11 @@ fn member(place: &str, name: &str) -> String {
     text
 }
 
+fn unknown(place: &str, name: &str) -> Detail {
+    let message = format!("There is no member `{}` here, or it can't be set.", shown(name));
+    Detail::at(member(place, name), "unknownField", message)
+}
+
 fn explain(error: &ValidationError<'_>, out: &mut Vec<Detail>) {
     let at = place(error);
     let (reason, message) = match error.kind() {
@@ -61,10 +71,7 @@ fn explain(error: &ValidationError<'_>, out: &mut Vec<Detail>) {
             return;
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            out.extend(unexpected.iter().take(MAX_DETAILS).map(|name| {
-                let message = format!("There is no member `{}` here, or it can't be set.", shown(name));
-                Detail::at(member(&at, name), "unknownField", message)
-            }));
+            out.extend(unexpected.iter().take(MAX_DETAILS).map(|name| unknown(&at, name)));
             return;
         }
         Kind::OneOfNotValid { context } | Kind::AnyOf { context } => return choice(error, context, at, out),

@@ -14,11 +14,20 @@ use crate::error::Detail;
 ///
 /// # Errors
 /// Every duplicate key (`duplicateKey`) and U+0000 (`notAllowed`), or what stopped the reading: `malformed`
-/// with line and column, `tooDeep`, `tooLarge`.
+/// with line and column, `tooDeep`, `tooLarge`; and every integer that 64 bits don't hold (`outOfRange`), which would come
+/// back as another number.
 pub fn read(bytes: &[u8]) -> Result<Value, Vec<Detail>> {
-    let (found, containers) = (RefCell::new(Vec::new()), Cell::new(0));
+    let (found, containers, numbers) = (RefCell::new(Vec::new()), Cell::new(0), Cell::new(0));
+    let too_long = too_long_integers(bytes);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let root = Seed { place: Place::ROOT, depth: 1, found: &found, containers: &containers };
+    let root = Seed {
+        place: Place::ROOT,
+        depth: 1,
+        found: &found,
+        containers: &containers,
+        numbers: &numbers,
+        too_long: &too_long,
+    };
     let outcome = root.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     let mut details = found.into_inner();
     match outcome {
@@ -44,12 +53,67 @@ fn malformed(error: &serde_json::Error) -> Detail {
     Detail::new("malformed", message).with("line", line).with("column", column)
 }
 
+/// Integers of more than 64 bits, by their place in the order of all numbers. The reader of JSON makes floating-point
+/// numbers of them and does not tell; a text has few digits in a row mostly, and then this is one look at each byte.
+fn too_long_integers(bytes: &[u8]) -> Vec<usize> {
+    let (mut found, mut numbers, mut at) = (Vec::new(), 0, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = behind_text(bytes, at + 1),
+            b'-' | b'0'..=b'9' => {
+                let end = behind_number(bytes, at);
+                if bytes.get(at..end).is_some_and(is_too_long) {
+                    found.push(numbers);
+                }
+                numbers += 1;
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+fn behind_text(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+fn behind_number(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether a number is an integer that neither a signed nor an unsigned one of 64 bits holds.
+fn is_too_long(number: &[u8]) -> bool {
+    // The longest that always fits has 18 digits.
+    if number.len() <= 18 {
+        return false;
+    }
+    let text = std::str::from_utf8(number).unwrap_or_default();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let integer = digits.bytes().all(|byte| byte.is_ascii_digit());
+    integer && text.parse::<i64>().is_err() && text.parse::<u64>().is_err()
+}
+
 struct Seed<'a> {
     place: Place<'a>,
     depth: usize,
     found: &'a RefCell<Vec<Detail>>,
     /// Objects and arrays so far.
     containers: &'a Cell<usize>,
+    /// Numbers so far.
+    numbers: &'a Cell<usize>,
+    /// The numbers that are integers of more than 64 bits.
+    too_long: &'a [usize],
 }
 
 impl Seed<'_> {
@@ -61,7 +125,24 @@ impl Seed<'_> {
     }
 
     fn child<'b>(&'b self, place: Place<'b>) -> Seed<'b> {
-        Seed { place, depth: self.depth + 1, found: self.found, containers: self.containers }
+        Seed {
+            place,
+            depth: self.depth + 1,
+            found: self.found,
+            containers: self.containers,
+            numbers: self.numbers,
+            too_long: self.too_long,
+        }
+    }
+
+    /// Counts a number; reports one that would come back as another.
+    fn number(&self) {
+        let at = self.numbers.get();
+        self.numbers.set(at + 1);
+        if self.too_long.binary_search(&at).is_ok() {
+            let message = "An integer may have 64 bits; send a longer one as a text.";
+            self.report(Detail::at(self.place.to_string(), "outOfRange", message));
+        }
     }
 
     fn enter<E: serde::de::Error>(&self) -> Result<(), E> {
@@ -109,14 +190,17 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        self.number();
         Ok(value.into())
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        self.number();
         Ok(value.into())
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        self.number();
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
     }
 
@@ -241,6 +325,17 @@ mod tests {
         }
         let detail = read(b"{\"a\":\n 1,\n oops}").unwrap_err().remove(0);
         assert_eq!(detail.extra["line"], 3);
+    }
+
+    #[test]
+    fn refuses_integers_that_would_come_back_as_others() {
+        let text = br#"{"a":12345678901234567890123,"b":["12345678901234567890123",1e30,{"c d":-9223372036854775809}],
+            "d":18446744073709551615,"e":1.2345678901234567890123}"#;
+        let places: Vec<_> = problems(text);
+        let named = |field: &str| (field.to_owned(), "outOfRange".to_owned());
+        assert_eq!(places, [named("a"), named("b[2][\"c d\"]")]);
+        assert!(read(br#"{"a\"123456789012345678901234":1}"#).is_ok());
+        assert_eq!(problems(b"18446744073709551616"), one("", "outOfRange"));
     }
 
     #[test]

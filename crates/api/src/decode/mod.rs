@@ -58,6 +58,10 @@ pub fn from_value<T: ToSchema + DeserializeOwned + 'static>(value: Value) -> Res
     let compiled = schema::compiled::<T>()
         .map_err(|fault| Problems::one(Detail::new("unreadable", fault.to_string())))?;
     check::check(&compiled, &value)?;
+    let mut value = value;
+    if schema::has_whole_float(&value) {
+        compiled.settle_integers(&mut value);
+    }
     fill(value)
 }
 

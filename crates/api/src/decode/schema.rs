@@ -23,6 +23,79 @@ pub struct Compiled {
     pub validator: Validator,
     /// The resolved schema of each member of an object type.
     pub members: BTreeMap<String, Value>,
+    /// Whether the type has no members and takes none.
+    pub is_empty: bool,
+    /// The schema of the type, by which numbers are read.
+    root: Value,
+    /// Named schemas that it refers to.
+    components: Components,
+}
+
+impl Compiled {
+    /// Writes whole numbers as integers where the schema asks for integers: `1.0` is one (JSON Schema 2020-12, 4.2.3).
+    pub fn settle_integers(&self, value: &mut Value) {
+        settle(&self.root, &self.components, value);
+    }
+}
+
+/// Whether a value has a whole number that is written with a point or an exponent.
+pub(crate) fn has_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0),
+        Value::Array(items) => items.iter().any(has_whole_float),
+        Value::Object(members) => members.values().any(has_whole_float),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+fn settle(schema: &Value, components: &Components, value: &mut Value) {
+    if !schema.is_object() {
+        return;
+    }
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(SCHEMAS)) {
+        if let Some(named) = components.get(name) {
+            settle(named, components, value);
+        }
+        return;
+    }
+    let asks = |word: &Value| word == "integer";
+    if asks(&schema["type"]) || schema["type"].as_array().is_some_and(|types| types.iter().any(asks)) {
+        settle_number(value);
+    }
+    for choices in ["allOf", "oneOf", "anyOf"] {
+        schema[choices].as_array().into_iter().flatten().for_each(|one| settle(one, components, value));
+    }
+    settle_then(schema, components, value);
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let own = &schema["properties"][name.as_str()];
+                let known = if own.is_null() { &schema["additionalProperties"] } else { own };
+                settle(known, components, member);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| settle(&schema["items"], components, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn settle_then(schema: &Value, components: &Components, value: &mut Value) {
+    if schema["then"].is_object() {
+        settle(&schema["then"], components, value);
+    }
+}
+
+/// A number without a part behind the point that is exact as an integer.
+fn settle_number(value: &mut Value) {
+    /// The highest number up to which every integer is exact.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let Some(number) = value.as_f64().filter(|_| value.is_f64()) else { return };
+    if number.fract() == 0.0
+        && number.abs() <= EXACT
+        && let Ok(integer) = format!("{number:.0}").parse::<i64>()
+    {
+        *value = integer.into();
+    }
 }
 
 impl std::fmt::Debug for Compiled {
@@ -63,7 +136,9 @@ fn compile<T: ToSchema>() -> Result<Compiled, SchemaFault> {
     let root = reference::<T>(&mut components);
     let members = resolve(&root, &components)["properties"].as_object().cloned().unwrap_or_default();
     let members = members.into_iter().map(|(name, schema)| (name, resolve(&schema, &components))).collect();
+    let is_empty = members.is_empty() && resolve(&root, &components)["additionalProperties"] == false;
     components.values_mut().for_each(by_kind);
+    let (own, named) = (root.clone(), components.clone());
     let mut schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "allOf": [root]});
     schema["components"] = json!({"schemas": components});
     let fault = |reason: String| SchemaFault { name: T::name().into_owned(), reason };
@@ -73,7 +148,7 @@ fn compile<T: ToSchema>() -> Result<Compiled, SchemaFault> {
         .should_ignore_unknown_formats(true)
         .build(&schema)
         .map_err(|error| fault(error.to_string()))?;
-    Ok(Compiled { validator, members })
+    Ok(Compiled { validator, members, is_empty, root: own, components: named })
 }
 
 /// Makes a choice whose objects each have their own word as `type` one that looks at the word first. A choice tries all its

@@ -263,3 +263,24 @@ fn boxed_expressions_are_judged_by_their_kind_and_in_little_time() {
         assert_eq!(save(&deep).is_ok(), kind == "for");
     }
 }
+
+#[test]
+fn a_whole_number_with_a_point_is_an_integer_where_one_is_asked_for() {
+    let read = |body: &str| decode_body::<ops::StartRun>(MediaType::Json, body.as_bytes());
+    let start = read(r#"{"version":2.0,"timeoutMs":1e3,"input":{"n":1.0,"m":[2.0]}}"#).unwrap();
+    assert_eq!((start.version, start.timeout_ms), (Some(2), Some(1000)));
+    let input = Value::Object(start.input.unwrap());
+    assert_eq!((input["n"].to_string(), input["m"][0].to_string()), ("1.0".to_owned(), "2.0".to_owned()));
+    assert_eq!(found(&read(r#"{"version":2.5}"#).unwrap_err()), [("version", "wrongType")]);
+    let definition = json!({"schemaVersion": 1.0, "nodes": [{"id": "n", "configuration": {"retries": 3.0}}]});
+    let created = create(&with_definition(&definition)).unwrap();
+    let Patch::Value(Definition { json, typed }) = created.definition else { unreachable!() };
+    assert_eq!(typed.schema_version, Some(1));
+    assert_eq!(json["nodes"][0]["configuration"]["retries"].to_string(), "3.0", "what is free stays as sent");
+}
+
+#[test]
+fn a_parameter_of_an_operation_without_any_is_named() {
+    let refused = decode_query::<ops::CreateWorkflow>("foo=1").unwrap_err();
+    assert_eq!(found(&refused), [("foo", "unknownField")]);
+}

@@ -27,9 +27,9 @@ fn parameters() -> Value {
         "OrganizationId": header("x-organization-id", text(1, 200),
             "The organisation to act in; the session's own when absent."),
         "IdempotencyKey": header("Idempotency-Key", text(1, 200),
-            "A repeat under the same key within 24 hours gets the first answer; another body under it a 409."),
+            "A repeat under the same key within 24 hours gets the first answer; another body under it a 409, and so does the repeat of a call whose answer showed a secret."),
         "IfMatch": header("If-Match", text(1, 100),
-            "The revision that the change is made to, as in `ETag`; another one is a 409."),
+            "The revision that the change is made to, as in `ETag`; another one is a 409, a weak tag too. `*` asks for none."),
         "LastEventId": header("Last-Event-ID", json!({"type": "string", "pattern": "^[0-9]{1,18}$"}),
             "The sequence number of the last event that was seen."),
     })

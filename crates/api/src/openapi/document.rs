@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::operation::LIFECYCLE;
 use super::{Shape, components, operation, operations_of};
-use crate::decode::schema::Components;
+use crate::decode::schema::{Components, SCHEMAS};
 use crate::operations::{Document, OperationId, source_digest};
 
 /// An operation, its status, and which path parameters stand where in its answer.
@@ -66,8 +66,38 @@ pub(crate) fn build(document: Document) -> Value {
         "x-source-digest": source_digest(),
     });
     add_links(document, &mut whole);
+    keep_used(&mut whole);
     label_fields(&mut whole["components"]["schemas"]);
     whole
+}
+
+/// Takes the schemas out that nothing refers to: those of types that are only a part of how another one is declared.
+fn keep_used(whole: &mut Value) {
+    let mut used = BTreeSet::new();
+    let mut open = Vec::new();
+    references(&whole["paths"], &mut open);
+    references(&whole["components"]["responses"], &mut open);
+    while let Some(name) = open.pop() {
+        if used.insert(name.clone()) {
+            references(&whole["components"]["schemas"][name.as_str()], &mut open);
+        }
+    }
+    if let Some(schemas) = whole["components"]["schemas"].as_object_mut() {
+        schemas.retain(|name, _| used.contains(name));
+    }
+}
+
+/// Adds the names of the schemas that a part of the document refers to.
+fn references(part: &Value, names: &mut Vec<String>) {
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| references(item, names)),
+        Value::Object(map) => {
+            let name = map.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix(SCHEMAS));
+            names.extend(name.map(str::to_owned));
+            map.values().for_each(|value| references(value, names));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// Links from what creates a thing to what takes its id.

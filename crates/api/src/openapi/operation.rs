@@ -8,7 +8,7 @@ use super::Shapes;
 use super::components::error_name;
 use crate::decode::schema::resolve;
 use crate::error::ErrorCode;
-use crate::operations::{BodyMedia, OperationSpec, OutputKind, Security, TRANSPORT_STATUSES};
+use crate::operations::{BodyMedia, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES};
 
 /// The label of the lifecycle that every operation and field carries.
 pub(crate) const LIFECYCLE: &str = "Next Product release";
@@ -64,7 +64,9 @@ fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
     });
     let query = shapes.query.iter().map(|(name, schema)| query_parameter(name, schema));
     let component = |name: &str| json!({"$ref": format!("#/components/parameters/{name}")});
-    let in_organization = spec.security != Security::Public && spec.errors.contains(&403);
+    // The operations of an organisation work in that of their path, and those of the own account in none.
+    let guarded = matches!(spec.security, Security::Permissions(_));
+    let in_organization = guarded && !matches!(spec.selector(), Selector::Tenant(_));
     let headers = [
         ("RequestId", true),
         ("OrganizationId", in_organization),

@@ -353,13 +353,20 @@ impl OperationSpec {
         }
     }
 
-    /// Whether `Idempotency-Key` is read: a POST within an organisation that changes something and can tell of a wrong or
-    /// used key. An answer with a secret in it, such as a new token, is never kept.
+    /// Whether `Idempotency-Key` is read: a POST of somebody who is signed in that changes something and can tell of a
+    /// used key.
     #[must_use]
     pub fn accepts_idempotency_key(&self) -> bool {
-        let tells_of_it = self.errors.contains(&400) && self.errors.contains(&409);
-        let keeps_answers = matches!(self.security, Security::Permissions(_));
-        self.method == Method::Post && self.audit_event.is_some() && keeps_answers && tells_of_it
+        let known_caller = self.security != Security::Public;
+        let tells_of_it = self.errors.contains(&409);
+        self.method == Method::Post && self.audit_event.is_some() && known_caller && tells_of_it
+    }
+
+    /// Whether a success shows a secret, which is never kept: a repeat under the same `Idempotency-Key` is told that it
+    /// was shown.
+    #[must_use]
+    pub const fn answers_with_secret(&self) -> bool {
+        matches!(self.id, OperationId::CreateApiToken)
     }
 
     /// Source of the id of the thing, if the row is about one.

@@ -28,7 +28,7 @@ macro_rules! workflow_rows {
                 output(Data workflows::Workflow)
                 success[201] errors[400 401 402 403 409 423 500 503];
             GetBpmnConformance Get "/api/workflows/bpmn/conformance"
-                Contract Workflows Preview "What is claimed of BPMN 2.0.2"
+                Contract Workflows Preview "Read what the service supports of BPMN 2.0.2"
                 security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
@@ -52,7 +52,7 @@ macro_rules! workflow_rows {
                 output(Data conformance::CommonExecutableProfile)
                 success[200] errors[400 401 402 403 423 500 503];
             GetDmnConformance Get "/api/workflows/dmn/conformance"
-                Contract Workflows Preview "What is claimed of DMN 1.5"
+                Contract Workflows Preview "Read what the service supports of DMN 1.5"
                 security(WorkflowList list) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
@@ -183,7 +183,7 @@ macro_rules! workflow_rows {
                 Contract Workflows Preview "Cancel a run, or purge an ended one"
                 security(RunCancel path "runId" within "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.run_cancelled")
-                idempotent(yes) remediation(no) ifmatch(no)
+                idempotent(yes) remediation(no) ifmatch(yes)
                 path(runs::RunPath) query(runs::CancelRunQuery) body(-)
                 output(-)
                 success[204] errors[400 401 402 403 404 409 423 500 503];

@@ -135,7 +135,7 @@ request! {
         #[schema(min_length = 1, max_length = 100)]
         name: String,
         /// Purpose of the role; empty when absent.
-        #[schema(nullable = false, max_length = 4000)]
+        #[schema(nullable = false, max_length = 1000)]
         description: Option<String>,
         /// Permissions that it allows.
         #[schema(nullable = false, max_items = 200)]
@@ -144,7 +144,7 @@ request! {
         #[schema(nullable = false, max_items = 200)]
         denied_permissions: Option<Vec<String>>,
         /// Resource actions that it allows or denies.
-        #[schema(nullable = false, max_items = 1000)]
+        #[schema(nullable = false, max_items = 500)]
         grants: Option<Vec<RoleGrant>>,
     }
 
@@ -155,7 +155,7 @@ request! {
         #[schema(nullable = false, min_length = 1, max_length = 100)]
         name: Option<String>,
         /// Purpose of the role.
-        #[schema(nullable = false, max_length = 4000)]
+        #[schema(nullable = false, max_length = 1000)]
         description: Option<String>,
         /// Permissions that it allows.
         #[schema(nullable = false, max_items = 200)]
@@ -164,7 +164,7 @@ request! {
         #[schema(nullable = false, max_items = 200)]
         denied_permissions: Option<Vec<String>>,
         /// Resource actions that it allows or denies.
-        #[schema(nullable = false, max_items = 1000)]
+        #[schema(nullable = false, max_items = 500)]
         grants: Option<Vec<RoleGrant>>,
         /// The revision that the change is made to.
         #[schema(nullable = false, minimum = 1)]
@@ -193,7 +193,7 @@ request! {
         #[schema(value_type = Option<Instant>, required = false)]
         expires_at: Patch<Timestamp>,
         /// Reason for it, in the caller's words; none when absent or null.
-        #[schema(max_length = 4000)]
+        #[schema(max_length = 1000)]
         reason: Option<String>,
     }
 

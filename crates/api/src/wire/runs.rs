@@ -9,6 +9,72 @@ use super::tasks::HumanTask;
 use crate::contract::{json_bodies, path_params};
 
 words! {
+    /// Type of an event of a run.
+    enum RunEventType {
+        /// Run: started.
+        RunStarted = "run.started",
+        /// Run: completed.
+        RunCompleted = "run.completed",
+        /// Run: failed.
+        RunFailed = "run.failed",
+        /// Run: cancelled.
+        RunCancelled = "run.cancelled",
+        /// Run: suspended.
+        RunSuspended = "run.suspended",
+        /// Run: resumed.
+        RunResumed = "run.resumed",
+        /// Node instance: activated.
+        NodeActivated = "node.activated",
+        /// Node instance: completed.
+        NodeCompleted = "node.completed",
+        /// Node instance: cancelled.
+        NodeCancelled = "node.cancelled",
+        /// Sequence flow: taken.
+        FlowTaken = "flow.taken",
+        /// Tokens: withdrawn.
+        TokensWithdrawn = "tokens.withdrawn",
+        /// Scope: opened.
+        ScopeOpened = "scope.opened",
+        /// Scope: closed.
+        ScopeClosed = "scope.closed",
+        /// Variables: set.
+        VariablesSet = "variables.set",
+        /// Timer: scheduled.
+        TimerScheduled = "timer.scheduled",
+        /// Timer: fired.
+        TimerFired = "timer.fired",
+        /// Timer: cancelled.
+        TimerCancelled = "timer.cancelled",
+        /// Subscription: opened.
+        SubscriptionOpened = "subscription.opened",
+        /// Subscription: closed.
+        SubscriptionClosed = "subscription.closed",
+        /// Message: received.
+        MessageReceived = "message.received",
+        /// Message: sent.
+        MessageSent = "message.sent",
+        /// Signal: received.
+        SignalReceived = "signal.received",
+        /// Signal: sent.
+        SignalSent = "signal.sent",
+        /// Human task: created.
+        TaskCreated = "task.created",
+        /// Human task: assigned.
+        TaskAssigned = "task.assigned",
+        /// Human task: completed.
+        TaskCompleted = "task.completed",
+        /// Human task: cancelled.
+        TaskCancelled = "task.cancelled",
+        /// Decision: evaluated.
+        DecisionEvaluated = "decision.evaluated",
+        /// Script: evaluated.
+        ScriptEvaluated = "script.evaluated",
+        /// Incident: raised.
+        IncidentRaised = "incident.raised",
+        /// Incident: resolved.
+        IncidentResolved = "incident.resolved",
+    }
+
     /// Lifecycle state of a run.
     enum RunState {
         /// Accepted, not begun.
@@ -438,7 +504,7 @@ request! {
         #[schema(minimum = 0)]
         after: Option<i64>,
         /// Only those of these types, comma-separated.
-        types: Option<Vec<String>>,
+        types: Option<Vec<RunEventType>>,
         /// Only those of this element.
         #[schema(min_length = 1, max_length = 500)]
         node_id: Option<String>,

@@ -15,8 +15,6 @@ words! {
         Bpmn = "bpmn",
         /// DMN XML.
         Dmn = "dmn",
-        /// CMMN XML.
-        Cmmn = "cmmn",
         /// The definition's JSON.
         Json = "json",
     }
@@ -87,7 +85,7 @@ response! {
 pub enum TransformBody {
     /// A request.
     Json(TransformRequest),
-    /// An XML file: BPMN, DMN or CMMN by its root element.
+    /// An XML file: BPMN or DMN by its root element.
     Xml(Vec<u8>),
 }
 

@@ -130,7 +130,7 @@ response! {
 
     /// A saved draft.
     struct SavedDraft {
-        /// The workflow with its new revision, without the definition.
+        /// The workflow with its new revision and its definition.
         workflow: Workflow,
         /// Findings of the checks; a draft may be incomplete.
         diagnostics: Vec<Diagnostic>,
@@ -144,9 +144,9 @@ response! {
         executable: bool,
         /// Every finding.
         diagnostics: Vec<Diagnostic>,
-        /// Soundness of the flow; absent when it was not analysed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schema(nullable = false)]
+        /// Soundness of the flow; null when it was not analysed: by the profiles `structural` and `bpel`, and without a
+        /// definition.
+        #[schema(required = true)]
         soundness: Option<Soundness>,
     }
 
@@ -245,7 +245,7 @@ request! {
         /// The definition; the draft when absent.
         #[schema(nullable = false)]
         definition: Option<Definition>,
-        /// Rules to apply; `full` when absent.
+        /// Rules to apply; those that publishing asks for when absent.
         #[schema(nullable = false)]
         profile: Option<Profile>,
     }

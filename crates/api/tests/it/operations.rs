@@ -94,11 +94,17 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::RetryDeadLetter,
         OperationId::AssignHumanTask,
         OperationId::SendSignal,
+        OperationId::CreateApiToken,
+        OperationId::StartTrial,
     ];
     assert_eq!(ids(|id| id.spec().accepts_idempotency_key()), expected.into_iter().collect());
-    for secret in [OperationId::CreateApiToken, OperationId::SignIn, OperationId::SetUpInstallation] {
-        assert!(!secret.spec().accepts_idempotency_key(), "an answer with a secret is not kept: {secret:?}");
+    for anybody in [OperationId::SignIn, OperationId::SetUpInstallation] {
+        assert!(!anybody.spec().accepts_idempotency_key(), "a key belongs to its caller: {anybody:?}");
     }
+    assert_eq!(
+        ids(|id| id.spec().answers_with_secret()),
+        [OperationId::CreateApiToken].into_iter().collect()
+    );
 }
 
 #[test]
@@ -111,11 +117,9 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
     for id in ids(|id| id.spec().method == Method::Patch) {
         assert!(id.spec().if_match, "{id:?}");
     }
-    // What has no revision: a star, a grant, a session, a token, a run (which is cancelled at any revision), work that
-    // was set aside.
+    // What has no revision: a star, a grant, a session, a token, work that was set aside.
     let without = [
         OperationId::UnstarWorkflow,
-        OperationId::CancelRun,
         OperationId::EndSession,
         OperationId::DeleteApiToken,
         OperationId::DeleteGrant,

@@ -221,7 +221,7 @@ fn the_words_are_those_of_the_design() {
         wire::runs::Decision: ["approve", "reject", "revise", "retry", "skip", "continue", "resume", "suspend", "move"];
         wire::runs::RunInclude: ["variables", "children"];
         wire::tasks::TaskState: ["open", "completed", "cancelled"];
-        wire::transform::SourceFormat: ["bpmn", "dmn", "cmmn", "json"];
+        wire::transform::SourceFormat: ["bpmn", "dmn", "json"];
         wire::transform::TransformTarget: ["definition", "bpmn", "dmn", "bpel"];
         wire::access::Effect: ["allow", "deny"];
         wire::access::PrincipalKind: ["user", "group", "role", "everyone"];

@@ -34,7 +34,8 @@ pub(crate) struct Person {
 impl Person {
     /// Somebody who is not signed in.
     pub(crate) fn stranger(base: &Base, address: IpAddr) -> Result<Self> {
-        let caller = Caller::from_address(base.clone(), address, true)?.with("accept", "application/json")?;
+        let caller = Caller::from_address(base.clone(), address, true)?
+            .with("accept", "application/json, */*;q=0.1")?;
         Ok(Self { id: String::new(), email: String::new(), caller })
     }
 

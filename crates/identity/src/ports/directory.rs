@@ -118,10 +118,15 @@ pub trait DirectoryStore: Send + Sync {
     /// Whether such a thing was in the organisation and was deleted.
     async fn was_deleted(&self, tenant: TenantId, what: Tombstone) -> Result<bool, StoreError>;
 
-    /// The organisations to which a user belongs, within reach, by creation.
-    async fn organizations(
+    /// Whether this user has deleted such an organisation.
+    async fn has_deleted_organization(&self, by: UserId, id: TenantId) -> Result<bool, StoreError>;
+
+    /// The organisations to which a user belongs, within reach, by creation; with `q` those whose slug or name has it, in
+    /// any case.
+    async fn organizations<'a>(
         &self,
         user: UserId,
+        q: Option<&'a str>,
         access: &AccessFilter<resource::Organization>,
         page: &PageRequest,
     ) -> Result<Page<Organization>, StoreError>;
@@ -196,10 +201,12 @@ pub trait DirectoryStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Change, StoreError>;
 
-    /// The members of an organisation within reach, by the start of the membership.
-    async fn members(
+    /// The members of an organisation within reach, by the start of the membership; with `q` those whose e-mail address
+    /// or name has it, in any case.
+    async fn members<'a>(
         &self,
         tenant: TenantId,
+        q: Option<&'a str>,
         access: &AccessFilter<resource::Member>,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError>;
@@ -225,10 +232,11 @@ pub trait DirectoryStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Change, StoreError>;
 
-    /// The roles of an organisation within reach, by name.
-    async fn roles(
+    /// The roles of an organisation within reach, by name; with `q` those whose name or description has it, in any case.
+    async fn roles<'a>(
         &self,
         tenant: TenantId,
+        q: Option<&'a str>,
         access: &AccessFilter<resource::Role>,
         page: &PageRequest,
     ) -> Result<Page<Role>, StoreError>;

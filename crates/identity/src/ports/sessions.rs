@@ -93,8 +93,12 @@ pub trait SessionStore: Send + Sync {
     /// The user's sessions that have not ended, newest first.
     async fn sessions(&self, user: UserId, now: Timestamp) -> Result<Vec<Session>, StoreError>;
 
-    /// Ends a session. One that has ended before is fine; nothing is written then.
+    /// Ends a session, and remembers for a day that the journal's actor did. One that has ended before is fine; nothing is
+    /// written then.
     async fn end(&self, id: SessionId, journal: &Journal) -> Result<(), StoreError>;
+
+    /// Whether a user has ended this session within a day.
+    async fn was_ended(&self, by: UserId, id: SessionId) -> Result<bool, StoreError>;
 
     /// Sets a password and ends all other sessions of the user; the account's revision grows. `Stale` when the
     /// account was changed in the meantime.

@@ -131,7 +131,7 @@ async fn what_is_not_a_licence_for_here_and_now_is_refused_and_audited() {
         let context = at(START);
         let dry = running
             .identity
-            .validate_licence(&kind::<LicenceInspect>(&context), &context, &text)
+            .validate_licence(&kind::<LicenceInspect>(&context), &context, &text, false)
             .await
             .unwrap();
         assert_eq!((dry.valid, dry.reason), (false, Some(expected)));
@@ -149,8 +149,11 @@ async fn a_dry_run_changes_nothing() {
     let running = running(sealed(row())).await;
     let context = at(START);
     let text = testing::issue(&testing::claims(START));
-    let dry =
-        running.identity.validate_licence(&kind::<LicenceInspect>(&context), &context, &text).await.unwrap();
+    let dry = running
+        .identity
+        .validate_licence(&kind::<LicenceInspect>(&context), &context, &text, false)
+        .await
+        .unwrap();
     assert!(dry.valid && dry.licence.is_some_and(|licence| licence.allows("vector.enabled")));
     assert_eq!(running.identity.licence_state().restriction(), Some("missing"));
 }

@@ -82,7 +82,8 @@ pub(crate) async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
 /// GET /api/members
 pub(crate) async fn members(call: Call<ops::ListMembers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.members(&call.authorized, &call.context, &page).await?;
+    let found =
+        call.app.identity.members(&call.authorized, &call.context, call.query.q.as_deref(), &page).await?;
     Response::list(found, page.limit, |found| member(&found))
 }
 

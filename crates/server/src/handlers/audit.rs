@@ -19,7 +19,7 @@ pub(crate) async fn events(call: Call<ops::ListAuditEvents>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor.clone());
     let filter = filter(call.query);
     let found = call.app.identity.audit_events(&call.authorized, &call.context, &filter, &page).await?;
-    shown(found, page.limit, call.meta.wants_lines)
+    shown(found, page.limit, call.meta.wants_lines())
 }
 
 /// GET /api/installation/audit-events
@@ -28,7 +28,7 @@ pub(crate) async fn installation_events(call: Call<ops::ListInstallationAuditEve
     let page = page(call.query.limit, call.query.cursor.clone());
     let filter = filter(call.query);
     let found = call.app.identity.installation_audit_events(&call.authorized, &filter, &page).await?;
-    shown(found, page.limit, call.meta.wants_lines)
+    shown(found, page.limit, call.meta.wants_lines())
 }
 
 fn filter(query: wire::audit::AuditListQuery) -> AuditFilter {

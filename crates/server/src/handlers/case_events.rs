@@ -1,6 +1,6 @@
 //! Events from outside, and signals.
 
-use heddle_api::operations::ops;
+use heddle_api::operations::{Operation, ops};
 use heddle_api::wire;
 use heddle_workflows::records::InboxEvent;
 use heddle_workflows::runs::{CaseEvent, SignalCall};
@@ -12,7 +12,9 @@ use crate::call::Call;
 use crate::reply::{HandlerResult, Response};
 
 /// POST /api/case-events
-pub(crate) async fn submit(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
+pub(crate) async fn submit(mut call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
+    let key = call.body.idempotency_key.clone();
+    call.keep_by(&key)?;
     let body = &call.body;
     let sent = CaseEvent {
         correlation_key: body.correlation_key.clone(),
@@ -26,16 +28,14 @@ pub(crate) async fn submit(call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
             workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
             event: event_record(event),
         };
-        Response::data(202, data)
+        Ok(Response::data(202, data)?.with("location", format!("/api/case-events/{}", event.id)))
     };
     let record = |event: &InboxEvent| {
         let details = json!({ "eventType": event.event_type });
         call.journal_with(About::none().and("case-event", event.id), details, || answer(event))
     };
     let received = call.app.runs.receive(&call.authorized, &call.context, sent, &record).await?;
-    let answered =
-        answer(&received.event)?.with("location", format!("/api/case-events/{}", received.event.id));
-    Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
+    replied(&call, received.replayed, answer(&received.event)?).await
 }
 
 /// GET /api/case-events/{eventId}
@@ -51,14 +51,16 @@ pub(crate) async fn get(call: Call<ops::GetCaseEvent>) -> HandlerResult {
 }
 
 /// POST /api/signals
-pub(crate) async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
+pub(crate) async fn signal(mut call: Call<ops::SendSignal>) -> HandlerResult {
+    let key = call.body.idempotency_key.clone();
+    call.keep_by(&key)?;
     let body = &call.body;
     let sent = SignalCall {
         name: body.name.clone(),
         idempotency_key: Some(body.idempotency_key.clone()),
         payload: body.payload.clone(),
     };
-    let (name, key) = (body.name.clone(), body.idempotency_key.clone());
+    let name = body.name.clone();
     let answer = |event: &InboxEvent| {
         let data = wire::case_events::SignalResult {
             case_ids: Vec::new(),
@@ -80,8 +82,15 @@ pub(crate) async fn signal(call: Call<ops::SendSignal>) -> HandlerResult {
         call.journal_with(About::none().and("signal", event.id), details, || answer(event))
     };
     let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;
-    let answered = answer(&received.event)?;
-    Ok(if received.replayed { answered.with("idempotent-replayed", "true") } else { answered })
+    replied(&call, received.replayed, answer(&received.event)?).await
+}
+
+/// The answer; to a repeat the first one, or, when that is kept no more, what became of the event until now.
+async fn replied<O: Operation>(call: &Call<O>, replayed: bool, answered: Response) -> HandlerResult {
+    if !replayed {
+        return Ok(answered);
+    }
+    Ok(call.first_answer().await?.unwrap_or_else(|| answered.with("idempotent-replayed", "true")))
 }
 
 fn event_record(event: &InboxEvent) -> wire::case_events::CaseEventRecord {

@@ -12,6 +12,7 @@ use heddle_conformance::recorded;
 use crate::call::{Call, Meta};
 use crate::evidence;
 use crate::failure::Failure;
+use crate::gate::not_acceptable;
 use crate::reply::{HandlerResult, Response};
 
 /// GET /api/workflows/bpmn/conformance
@@ -99,6 +100,10 @@ fn report(
     meta: &Meta,
 ) -> HandlerResult {
     let report = report.map_err(Failure::internal)?;
-    let for_people = format.map_or(meta.wants_html, |format| format == ReportFormat::Html);
+    let for_people = format.map_or_else(|| meta.wants_html(), |format| format == ReportFormat::Html);
+    let media = if for_people { "text/html" } else { "application/json" };
+    if !meta.accept.takes(media) {
+        return Err(not_acceptable(&[media]));
+    }
     if for_people { Ok(Response::page(evidence::page(report))) } else { Response::data(200, report) }
 }

@@ -12,7 +12,11 @@ use crate::reply::{HandlerResult, Response};
 /// GET /api/organizations
 pub(crate) async fn list(call: Call<ops::ListOrganizations>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.organizations(&call.authorized, &call.context, &page).await?;
+    let found = call
+        .app
+        .identity
+        .organizations(&call.authorized, &call.context, call.query.q.as_deref(), &page)
+        .await?;
     Response::list(found, page.limit, |found| organization(&found))
 }
 

@@ -33,8 +33,9 @@ pub(crate) async fn install(call: Call<ops::InstallLicence>) -> HandlerResult {
 
 /// POST /api/licence/validate
 pub(crate) async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult {
-    let found =
-        call.app.identity.validate_licence(&call.authorized, &call.context, &call.body.licence).await?;
+    let force = call.body.force.unwrap_or(false);
+    let identity = &call.app.identity;
+    let found = identity.validate_licence(&call.authorized, &call.context, &call.body.licence, force).await?;
     let present = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     Response::data(
         200,

@@ -17,7 +17,8 @@ use crate::reply::{HandlerResult, Response};
 /// GET /api/roles
 pub(crate) async fn list(call: Call<ops::ListRoles>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.roles(&call.authorized, &call.context, &page).await?;
+    let found =
+        call.app.identity.roles(&call.authorized, &call.context, call.query.q.as_deref(), &page).await?;
     Response::list(found, page.limit, |found| role(&found))
 }
 
@@ -181,6 +182,9 @@ fn principal_of(principal: &wire::access::Principal) -> Result<GrantPrincipal, F
     let wrong = || Failure::at("principal.id", "wrongType", "The id of a user or role is needed.");
     let id = principal.id.as_deref();
     match principal.kind {
+        wire::access::PrincipalKind::Everyone if id.is_some() => {
+            Err(Failure::at("principal.id", "notAllowed", "Everyone has no id."))
+        }
         wire::access::PrincipalKind::Everyone => Ok(GrantPrincipal::Everyone),
         wire::access::PrincipalKind::User => {
             id.and_then(|id| id.parse().ok()).map(GrantPrincipal::User).ok_or_else(wrong)

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_usecase::UseCaseError;
 use heddle_workflows::ports::RunFilter;
 use heddle_workflows::records::Run;
 use heddle_workflows::runs::{Decision, DecisionKind, EventFilter, StartRun};
@@ -13,7 +14,7 @@ use super::literals::run_state_of;
 use super::run_view::{self, Extent};
 use crate::app::App;
 use crate::audit::About;
-use crate::call::{Call, page};
+use crate::call::{Call, FirstAnswer, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
@@ -46,6 +47,9 @@ pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
         correlation_key: body.correlation_key.clone(),
         start_node_id: body.start_node_id.clone(),
     };
+    if let Some(first) = call.meta.first.clone() {
+        return started_before(&call, first).await;
+    }
     let workflow = call.authorized.id().to_string();
     let record = |run: &Run| {
         let about = About::from(&workflow).and("run", run.id).with(json!({ "version": run.version }));
@@ -56,8 +60,30 @@ pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
     if !waits {
         return started(&call.app, &run);
     }
-    let limit = Duration::from_millis(u64::from(call.body.timeout_ms.unwrap_or(10_000)));
-    started(&call.app, &ended(&call.app, run, limit).await?)
+    started(&call.app, &ended(&call.app, run, patience(&call.body)).await?)
+}
+
+/// The longest wait for the end of a run.
+fn patience(body: &wire::runs::StartRun) -> Duration {
+    Duration::from_millis(u64::from(body.timeout_ms.unwrap_or(10_000)))
+}
+
+/// The repeat of a start: the first answer, or, for a call that waits, the same run when it has ended.
+async fn started_before(call: &Call<ops::StartRun>, first: FirstAnswer) -> HandlerResult {
+    let id =
+        first.location.as_deref().and_then(|path| path.rsplit('/').next()).and_then(|id| id.parse().ok());
+    let (Some(wire::runs::WaitFor::Completion), Some(id)) = (&call.body.wait, id) else {
+        return Ok(first.again());
+    };
+    match call.app.runs.started(&call.authorized, id).await {
+        Ok(run) => {
+            let run = ended(&call.app, run, patience(&call.body)).await?;
+            Ok(started(&call.app, &run)?.with("idempotent-replayed", "true"))
+        }
+        // A run that was purged since is still the one that the first call started.
+        Err(UseCaseError::NotFound) => Ok(first.again()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The run when it has ended, or as it is when the time is over.
@@ -107,20 +133,31 @@ pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
 pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
+    if call.query.compensate == Some(true) {
+        let message = "This version compensates nothing; end the run without.";
+        return Err(Failure::at("compensate", "notAllowed", message));
+    }
     let id = call.authorized.id().to_string();
     if call.query.purge == Some(true) {
         let mut journal = call.audited(&id);
         if let Some(audit) = &mut journal.audit {
             audit.action = "workflow.run_deleted".to_owned();
         }
-        call.app.runs.purge(&call.authorized, &journal).await?;
+        call.app.runs.purge(&call.authorized, call.meta.if_match, &journal).await?;
         return Ok(Response::none());
     }
     let reason = call.query.reason.clone();
     let details = json!({ "reason": reason });
     let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Response::none()));
-    call.app.runs.cancel(&call.authorized, &call.context, reason, &record).await?;
-    Ok(Response::none())
+    let seen = call.meta.if_match;
+    match call.app.runs.cancel(&call.authorized, &call.context, seen, reason, &record).await {
+        Ok(_) => Ok(Response::none()),
+        // What was purged has ended before.
+        Err(UseCaseError::NotFound) if call.app.runs.was_purged(&call.authorized).await? => {
+            Ok(Response::none())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// POST /api/workflows/{workflowId}/runs/{runId}/decision
@@ -153,7 +190,7 @@ pub(crate) async fn events(call: Call<ops::ListRunEvents>) -> HandlerResult {
     let page = page(query.limit, query.cursor);
     let filter = EventFilter {
         after: query.after.and_then(|after| u64::try_from(after).ok()).unwrap_or(0),
-        types: query.types.unwrap_or_default(),
+        types: query.types.into_iter().flatten().map(|one| one.as_str().to_owned()).collect(),
         node_id: query.node_id,
     };
     let found = call.app.runs.events(&call.authorized, &filter, &page).await?;

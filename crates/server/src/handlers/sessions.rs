@@ -14,7 +14,7 @@ use serde_json::json;
 use super::accounts::user;
 use super::directory::organization;
 use crate::audit::{self, About, Asked};
-use crate::call::{PublicCall, SessionCall, page};
+use crate::call::{PublicCall, SessionCall, page, remembered};
 use crate::credentials::{COOKIE, DEVICE_COOKIE};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -154,16 +154,22 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
         organization: tenant(body.organization_id.as_deref())?,
         permissions: body.permissions.clone(),
     };
+    let place = |created: &CreatedToken| format!("/api/auth/tokens/{}", created.record.id);
     let record = |created: &CreatedToken| {
         let token = &created.record;
         let details = json!({
             "name": token.name, "expiresAt": token.expires_at, "permissions": call.body.permissions,
             "organizationId": call.body.organization_id,
         });
-        journal(&call, &context, About::from(&token.id.to_string()).with(details))
+        let journal = journal(&call, &context, About::from(&token.id.to_string()).with(details));
+        // Kept is where the token is, and never the secret that the answer holds.
+        let kept = Response::none().with("location", place(created));
+        let key = call.meta.idempotency.as_ref();
+        let idempotency = key.and_then(|key| remembered(ops::CreateApiToken::ID.spec(), &context, key, kept));
+        Journal { idempotency, ..journal }
     };
     let created = call.app.identity.create_token(&context, new, &record).await?;
-    let location = format!("/api/auth/tokens/{}", created.record.id);
+    let location = place(&created);
     let data = wire::sessions::CreatedApiToken {
         token: created.token.expose().to_owned(),
         record: api_token(&created.record),
@@ -184,7 +190,7 @@ fn journal<O: Operation>(
     context: &RequestContext,
     about: impl Into<About>,
 ) -> Journal {
-    Journal { audit: audit::done(&call.app, O::ID.spec(), context, about.into()), idempotency: None }
+    Journal { audit: audit::done(&call.app, O::ID.spec(), context, about.into()), ..Journal::default() }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {

@@ -10,8 +10,9 @@ use heddle_workflows::definitions::{
 };
 
 use super::workflows::version_choice;
-use crate::call::Call;
+use crate::call::{Call, Meta};
 use crate::failure::Failure;
+use crate::gate::not_acceptable;
 use crate::reply::{HandlerResult, Response};
 
 /// POST /api/workflows/transform/preview
@@ -34,10 +35,6 @@ fn from_json(request: wire::transform::TransformRequest) -> Result<(PreviewReque
         wire::transform::SourceFormat::Bpmn => (SourceFormat::Bpmn, "bpmn"),
         wire::transform::SourceFormat::Json => (SourceFormat::Json, "json"),
         wire::transform::SourceFormat::Dmn => (SourceFormat::Dmn, "dmn"),
-        wire::transform::SourceFormat::Cmmn => {
-            let message = "The formats of this version are `bpmn`, `dmn` and `json`.";
-            return Err(Failure::at("source.format", "notAllowed", message));
-        }
     };
     let target = match request.target {
         None | Some(wire::transform::TransformTarget::Definition) => TransformTarget::Definition,
@@ -113,7 +110,7 @@ pub(crate) async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
     let file_name = format!("{}.bpmn", exported.workflow.slug);
-    if call.meta.wants_json {
+    if call.meta.wants_json() {
         return Response::data(
             200,
             wire::definition::ExportedDocument {
@@ -141,7 +138,7 @@ pub(crate) async fn export_bpel(call: Call<ops::ExportBpel>) -> HandlerResult {
         if exported.archive { ("zip", "application/zip") } else { ("bpel", "application/xml") };
     let file_name = format!("{}.{extension}", exported.workflow.slug);
     let (bytes, sha256, diagnostics) = (exported.bytes, exported.sha256, exported.diagnostics);
-    file(call.meta.wants_json, ExportedFile { bytes, sha256, diagnostics, media, file_name })
+    file(&call.meta, ExportedFile { bytes, sha256, diagnostics, media, file_name })
 }
 
 /// GET /api/workflows/{workflowId}/export/dmn
@@ -161,7 +158,7 @@ pub(crate) async fn export_dmn(call: Call<ops::ExportDmn>) -> HandlerResult {
         media,
         file_name: exported.file_name,
     };
-    file(call.meta.wants_json, exported)
+    file(&call.meta, exported)
 }
 
 /// File that an export gives, with what was lost on the way into it.
@@ -174,9 +171,15 @@ struct ExportedFile {
 }
 
 /// A file as it is, or inside JSON.
-fn file(wants_json: bool, exported: ExportedFile) -> HandlerResult {
+fn file(meta: &Meta, exported: ExportedFile) -> HandlerResult {
     let ExportedFile { bytes, sha256, diagnostics, media, file_name } = exported;
+    // The document has one media type, of those that the operation has; who does not take it may take it in JSON.
+    let wants_json =
+        meta.wants_json() || (!meta.accept.takes(media) && meta.accept.takes("application/json"));
     if !wants_json {
+        if !meta.accept.takes(media) {
+            return Err(not_acceptable(&[media, "application/json"]));
+        }
         return Ok(Response::document(bytes, media, &file_name));
     }
     let (content, content_base64) = match String::from_utf8(bytes) {
@@ -200,7 +203,7 @@ fn file(wants_json: bool, exported: ExportedFile) -> HandlerResult {
 /// GET /api/workflows/{workflowId}/import-source
 pub(crate) async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
     let source = call.app.definitions.import_source(&call.authorized, &call.context).await?;
-    if call.meta.wants_json {
+    if call.meta.wants_json() {
         return Response::data(
             200,
             wire::definition::ExportedDocument {

@@ -80,7 +80,7 @@ pub async fn cancel_run(app: &App, acting: &Acting, run: &str) -> Result<&'stati
     let authorized = context.snapshot().authorize_key::<RunCancel>(key).map_err(denied)?;
     let record = |run: &Run| journal(app, &context, "workflow.run_cancelled", "run", run.id.to_string());
     let reason = Some("a command of the operator".to_owned());
-    Ok(app.runs.cancel(&authorized, &context, reason, &record).await?.state.as_str())
+    Ok(app.runs.cancel(&authorized, &context, None, reason, &record).await?.state.as_str())
 }
 
 /// The dead letters of an organisation, the newest first; at most `limit`.

@@ -9,12 +9,14 @@
 
 mod access;
 mod audit_trail;
+mod contract;
 mod dead_letters;
 mod deciding;
 mod decisions;
 mod documents;
 mod earlier;
 mod edge;
+mod effects;
 mod files;
 mod gate;
 mod hostile;

@@ -14,7 +14,7 @@ use heddle_usecase::Journal;
 use super::owners::Keys;
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::rights::bump_authz_revision;
+use crate::rights::bump_resting;
 use crate::tombstones::{deleted_at, of};
 use crate::words::PrincipalKindWord;
 
@@ -109,7 +109,7 @@ pub(super) async fn insert(
     journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        bump_authz_revision(conn, grant.tenant).await?;
+        bump_resting(conn, grant.tenant, &journal.rights).await?;
         check_principal(conn, grant).await?;
         let keys = match grant.effect {
             Effect::Allow => Keys::irrelevant(),
@@ -129,7 +129,7 @@ pub(super) async fn delete(
     journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        bump_authz_revision(conn, tenant).await?;
+        bump_resting(conn, tenant, &journal.rights).await?;
         found(diesel::delete(grants::table.find((Id::from(tenant), Id::from(id)))).execute(conn).await?)?;
         tombstone::write(conn, of(tenant, Tombstone::Grant(id)), deleted_at(journal)).await?;
         journal::write(conn, journal).await

@@ -6,7 +6,8 @@ use crate::schema::{
     MemberChange, MemberRow, RoleBindingRow, api_tokens, grants, members, role_bindings, roles, users,
 };
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension,
+    QueryDsl, SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Tombstone};
@@ -14,14 +15,14 @@ use heddle_identity::records::{Member, Membership, PrincipalKind};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
-    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
+    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
 };
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, RightsSeen};
 
 use super::owners::{self, Keys};
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::rights::bump_authz_revision;
+use crate::rights::bump_resting;
 use crate::tombstones::{deleted_at, of};
 use crate::words::{PrincipalKindWord, UserStateWord};
 
@@ -62,6 +63,7 @@ fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
+    q: Option<&str>,
     access: &AccessFilter<resource::Member>,
     page: &PageRequest,
 ) -> Result<Page<Member>, StoreError> {
@@ -70,7 +72,11 @@ pub(super) async fn list(
         return Ok(page::empty());
     }
     let items = read!(&store.db, |conn| {
-        let query = shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
+        let mut query =
+            shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
+        if let Some(q) = q {
+            query = query.filter(users::search.like(search::anywhere(q)).escape('\\'));
+        }
         let query = within!(query, access, members::user_id);
         let rows: Vec<Shown> = keyset!(query, (members::created_at, members::user_id), last, ascending)
             .limit(page::surplus(page))
@@ -133,8 +139,13 @@ pub(crate) async fn set_bindings<C: AsConn>(conn: &mut C, membership: &Membershi
 }
 
 /// The revision of a membership, if there is one, with the organisation's rights locked.
-async fn lock<C: AsConn>(conn: &mut C, tenant: TenantId, user: UserId) -> Result<Option<i64>, Error> {
-    bump_authz_revision(conn, tenant).await?;
+async fn lock<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    user: UserId,
+    rights: &RightsSeen,
+) -> Result<Option<i64>, Error> {
+    bump_resting(conn, tenant, rights).await?;
     let query = members::table.find((Id::from(tenant), Id::from(user))).select(members::revision);
     Ok(on_conn!(conn, |conn| query.first(conn).await.optional()?))
 }
@@ -148,7 +159,7 @@ pub(super) async fn set(
     let (tenant, user) = (membership.tenant, membership.user_id);
     let ids: Vec<Id> = membership.roles.iter().copied().map(Id::from).collect();
     write!(store, |conn| {
-        let stored = lock(conn, tenant, user).await?;
+        let stored = lock(conn, tenant, user, &journal.rights).await?;
         let known: i64 = roles::table
             .filter(roles::organization_id.eq(Id::from(tenant)).and(roles::id.eq_any(&ids)))
             .count()
@@ -194,7 +205,8 @@ pub(super) async fn remove(
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (organization, person) = (Id::from(tenant), Id::from(user));
-        revision::check(lock(conn, tenant, user).await?.ok_or(StoreError::NotFound)?, expected)?;
+        let stored = lock(conn, tenant, user, &journal.rights).await?;
+        revision::check(stored.ok_or(StoreError::NotFound)?, expected)?;
         if owners::is_last(conn, tenant, user).await? {
             return Ok(Change::LastOwner);
         }

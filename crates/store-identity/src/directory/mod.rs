@@ -15,6 +15,7 @@ use heddle_identity::ports::{
 use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::audit::INSTALLATION;
 use heddle_store::{StoreError, read, tombstone};
 use heddle_usecase::Journal;
 
@@ -30,13 +31,21 @@ impl DirectoryStore for IdentityStore {
         read!(&self.db, |conn| tombstone::exists(conn, crate::tombstones::of(tenant, what)).await)
     }
 
-    async fn organizations(
+    async fn has_deleted_organization(&self, by: UserId, id: TenantId) -> Result<bool, StoreError> {
+        let kind = crate::tombstones::organization_of(by);
+        read!(&self.db, |conn| {
+            tombstone::exists(conn, tombstone::Tombstone::of(INSTALLATION, &kind, id)).await
+        })
+    }
+
+    async fn organizations<'a>(
         &self,
         user: UserId,
+        q: Option<&'a str>,
         access: &AccessFilter<resource::Organization>,
         page: &PageRequest,
     ) -> Result<Page<Organization>, StoreError> {
-        organizations::list(self, user, access, page).await
+        organizations::list(self, user, q, access, page).await
     }
 
     async fn organization(&self, user: UserId, id: TenantId) -> Result<Organization, StoreError> {
@@ -112,13 +121,14 @@ impl DirectoryStore for IdentityStore {
         users::delete(self, home, id, expected, journal).await
     }
 
-    async fn members(
+    async fn members<'a>(
         &self,
         tenant: TenantId,
+        q: Option<&'a str>,
         access: &AccessFilter<resource::Member>,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError> {
-        members::list(self, tenant, access, page).await
+        members::list(self, tenant, q, access, page).await
     }
 
     async fn member(&self, tenant: TenantId, user: UserId) -> Result<Member, StoreError> {
@@ -144,13 +154,14 @@ impl DirectoryStore for IdentityStore {
         members::remove(self, tenant, user, expected, journal).await
     }
 
-    async fn roles(
+    async fn roles<'a>(
         &self,
         tenant: TenantId,
+        q: Option<&'a str>,
         access: &AccessFilter<resource::Role>,
         page: &PageRequest,
     ) -> Result<Page<Role>, StoreError> {
-        roles::list(self, tenant, access, page).await
+        roles::list(self, tenant, q, access, page).await
     }
 
     async fn all_roles(&self, tenant: TenantId) -> Result<Vec<Role>, StoreError> {

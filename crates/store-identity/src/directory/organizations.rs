@@ -5,16 +5,18 @@ use crate::schema::{
     tenant_authz, users,
 };
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension,
+    QueryDsl, SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Dependents, LimitOutcome, NewOrganization, Tombstone};
 use heddle_identity::records::Organization;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::audit::INSTALLATION;
 use heddle_store::tenant::{self, InUse};
 use heddle_store::{
-    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, tombstone, within,
+    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
 };
 use heddle_usecase::Journal;
 
@@ -22,11 +24,12 @@ use super::{members::set_bindings, roles};
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::lock_counted;
-use crate::tombstones::{deleted_at, of};
+use crate::tombstones::{actor, deleted_at, of, organization_of};
 
 pub(super) async fn list(
     store: &IdentityStore,
     user: UserId,
+    q: Option<&str>,
     access: &AccessFilter<resource::Organization>,
     page: &PageRequest,
 ) -> Result<Page<Organization>, StoreError> {
@@ -36,7 +39,10 @@ pub(super) async fn list(
     }
     let rows: Vec<OrganizationRow> = read!(&store.db, |conn| {
         let own = members::table.filter(members::user_id.eq(Id::from(user))).select(members::organization_id);
-        let query = organizations::table.filter(organizations::id.eq_any(own)).into_boxed();
+        let mut query = organizations::table.filter(organizations::id.eq_any(own)).into_boxed();
+        if let Some(q) = q {
+            query = query.filter(organizations::search.like(search::anywhere(q)).escape('\\'));
+        }
         let query = within!(query, access, organizations::id);
         Ok(keyset!(query, (organizations::created_at, organizations::id), last, ascending)
             .limit(page::surplus(page))
@@ -151,6 +157,11 @@ pub(super) async fn delete(
             .await?;
         diesel::delete(organizations::table.find(key)).execute(conn).await?;
         tombstone::write(conn, of(id, Tombstone::Organization(id)), deleted_at(journal)).await?;
+        if let Some(by) = actor(journal) {
+            let kind = organization_of(by);
+            let mine = tombstone::Tombstone::of(INSTALLATION, &kind, id);
+            tombstone::write(conn, mine, deleted_at(journal)).await?;
+        }
         journal::write(conn, journal).await?;
         Ok(Change::Done)
     })

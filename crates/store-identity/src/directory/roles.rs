@@ -1,27 +1,31 @@
 //! Roles.
 
 use crate::schema::{RoleChange, RoleRow, grants, role_bindings, roles};
-use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
+    SelectableHelper, TextExpressionMethods,
+};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Change, Dependents, Tombstone};
 use heddle_identity::records::{PrincipalKind, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
-    AsConn, Error, Id, StoreError, journal, on_conn, page, read, revision, tombstone, within,
+    AsConn, Error, Id, StoreError, journal, on_conn, page, read, revision, search, tombstone, within,
 };
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, RightsSeen};
 
 use super::owners::Keys;
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::rights::bump_authz_revision;
+use crate::rights::bump_resting;
 use crate::tombstones::{deleted_at, of};
 use crate::words::PrincipalKindWord;
 
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
+    q: Option<&str>,
     access: &AccessFilter<resource::Role>,
     page: &PageRequest,
 ) -> Result<Page<Role>, StoreError> {
@@ -31,6 +35,9 @@ pub(super) async fn list(
     }
     let items = read!(&store.db, |conn| {
         let mut query = roles::table.filter(roles::organization_id.eq(Id::from(tenant))).into_boxed();
+        if let Some(q) = q {
+            query = query.filter(roles::search.like(search::anywhere(q)).escape('\\'));
+        }
         if let Some(name) = &last {
             query = query.filter(roles::name.gt(name));
         }
@@ -78,7 +85,7 @@ pub(super) async fn insert_row<C: AsConn>(conn: &mut C, role: &Role) -> Result<(
 
 pub(super) async fn insert(store: &IdentityStore, role: &Role, journal: &Journal) -> Result<(), StoreError> {
     write!(store, |conn| {
-        bump_authz_revision(conn, role.tenant).await?;
+        bump_resting(conn, role.tenant, &journal.rights).await?;
         insert_row(conn, role).await?;
         tombstone::clear(conn, of(role.tenant, Tombstone::Role(role.id))).await?;
         journal::write(conn, journal).await
@@ -86,8 +93,13 @@ pub(super) async fn insert(store: &IdentityStore, role: &Role, journal: &Journal
 }
 
 /// The revision of a role, with the organisation's rights locked.
-async fn lock<C: AsConn>(conn: &mut C, tenant: TenantId, id: RoleId) -> Result<i64, Error> {
-    bump_authz_revision(conn, tenant).await?;
+async fn lock<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    id: RoleId,
+    rights: &RightsSeen,
+) -> Result<i64, Error> {
+    bump_resting(conn, tenant, rights).await?;
     let query = roles::table.find((Id::from(tenant), Id::from(id))).select(roles::revision);
     let stored: Option<i64> = on_conn!(conn, |conn| query.first(conn).await.optional()?);
     Ok(stored.ok_or(StoreError::NotFound)?)
@@ -100,7 +112,7 @@ pub(super) async fn update(
     journal: &Journal,
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
-        revision::check(lock(conn, role.tenant, role.id).await?, expected)?;
+        revision::check(lock(conn, role.tenant, role.id, &journal.rights).await?, expected)?;
         let keys = Keys::before(conn, &[role.tenant], deleted_at(journal)).await?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
@@ -121,7 +133,7 @@ pub(super) async fn delete(
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let (organization, role) = (Id::from(tenant), Id::from(id));
-        revision::check(lock(conn, tenant, id).await?, expected)?;
+        revision::check(lock(conn, tenant, id, &journal.rights).await?, expected)?;
         let holders: i64 = role_bindings::table
             .filter(role_bindings::organization_id.eq(organization).and(role_bindings::role_id.eq(role)))
             .count()

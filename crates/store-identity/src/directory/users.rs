@@ -13,13 +13,13 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
     AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
 };
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, RightsSeen};
 
 use super::members::set_bindings;
 use super::owners::{self, Keys};
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::rights::{bump_authz_revision, lock_counted};
+use crate::rights::{bump_resting, lock_counted};
 use crate::tombstones::{deleted_at, of};
 use crate::words::{PrincipalKindWord, UserStateWord};
 
@@ -96,7 +96,7 @@ pub(super) async fn insert(
             }
         }
         let home = new.user.home;
-        bump_authz_revision(conn, home).await?;
+        bump_resting(conn, home, &journal.rights).await?;
         insert_row(conn, &new.user).await?;
         diesel::insert_into(members::table).values(MemberRow::from(&new.membership)).execute(conn).await?;
         set_bindings(conn, &new.membership).await?;
@@ -127,10 +127,11 @@ async fn lock<C: AsConn>(
     home: TenantId,
     id: UserId,
     expected: Revision,
+    rights: &RightsSeen,
 ) -> Result<(UserRow, Vec<TenantId>), Error> {
     let tenants = organizations_of(conn, home, id).await?;
     for tenant in &tenants {
-        bump_authz_revision(conn, *tenant).await?;
+        bump_resting(conn, *tenant, rights).await?;
     }
     let query = users::table.find(Id::from(id)).filter(users::home_id.eq(Id::from(home)));
     let row: Option<UserRow> =
@@ -148,7 +149,7 @@ pub(super) async fn update(
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
         let key = Id::from(user.id);
-        let (old, tenants) = lock(conn, user.home, user.id, expected).await?;
+        let (old, tenants) = lock(conn, user.home, user.id, expected, &journal.rights).await?;
         let active = user.state == UserState::Active;
         let goes = !active && old.state.0 == UserState::Active;
         let keys = match goes {
@@ -186,7 +187,7 @@ pub(super) async fn delete(
     journal: &Journal,
 ) -> Result<Change, StoreError> {
     write!(store, |conn| {
-        let (_, tenants) = lock(conn, home, id, expected).await?;
+        let (_, tenants) = lock(conn, home, id, expected, &journal.rights).await?;
         for tenant in &tenants {
             if owners::is_last(conn, *tenant, id).await? {
                 return Ok(Change::LastOwner);

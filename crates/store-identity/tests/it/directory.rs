@@ -70,11 +70,17 @@ async fn organisations_come_change_and_go() {
         );
 
         let everything = AccessFilter::everything();
-        let listed = all_of!(|page| store.organizations(ADA, &everything, page));
+        let listed = all_of!(|page| store.organizations(ADA, None, &everything, page));
         assert_eq!(listed, [organization(ACME, "acme"), organization(OTHER, "other")]);
         let only = AccessFilter::only([OTHER]);
-        assert_eq!(all_of!(|page| store.organizations(ADA, &only, page)), [organization(OTHER, "other")]);
-        assert!(all_of!(|page| store.organizations(BOB, &everything, page)).is_empty());
+        assert_eq!(
+            all_of!(|page| store.organizations(ADA, None, &only, page)),
+            [organization(OTHER, "other")]
+        );
+        assert!(all_of!(|page| store.organizations(BOB, None, &everything, page)).is_empty());
+        let found = all_of!(|page| store.organizations(ADA, Some("OTH"), &everything, page));
+        assert_eq!(found, [organization(OTHER, "other")]);
+        assert!(all_of!(|page| store.organizations(ADA, Some("o_her"), &everything, page)).is_empty());
         assert_eq!(store.organization(ADA, OTHER).await, Ok(organization(OTHER, "other")));
         assert_eq!(store.organization(BOB, OTHER).await, Err(StoreError::NotFound));
 
@@ -94,6 +100,8 @@ async fn organisations_come_change_and_go() {
         assert_eq!(store.delete_organization(OTHER, Revision(2), &journal(53)).await, Ok(Change::Done));
         assert_eq!(store.delete_organization(OTHER, Revision(2), &none).await, Err(StoreError::NotFound));
         assert_eq!(store.was_deleted(OTHER, Tombstone::Organization(OTHER)).await, Ok(true));
+        assert_eq!(store.has_deleted_organization(ADA, OTHER).await, Ok(true));
+        assert_eq!(store.has_deleted_organization(BOB, OTHER).await, Ok(false));
         assert_eq!(store.was_deleted(ACME, Tombstone::Organization(ACME)).await, Ok(false));
         assert_eq!(store.usage().await.unwrap().organizations, 1);
         for (n, written) in [(50, false), (51, false), (52, true), (53, true)] {
@@ -261,15 +269,15 @@ async fn members_are_listed_set_and_removed() {
         let none = Journal::default();
         add_bob(&store, &[WORKER, OWNER]).await;
         let everything = AccessFilter::everything();
-        let listed = all_of!(|page| store.members(ACME, &everything, page));
+        let listed = all_of!(|page| store.members(ACME, None, &everything, page));
         assert_eq!(listed.len(), 2);
         assert_eq!(listed[1], store.member(ACME, BOB).await.unwrap());
         assert_eq!(listed[1].membership, membership(ACME, BOB, &[OWNER, WORKER]));
         assert_eq!(listed[1].roles, [(OWNER, "owner".to_owned()), (WORKER, "worker".to_owned())]);
         assert_eq!((listed[1].email.as_str(), listed[1].state), ("bob@example.org", UserState::Active));
         let only = AccessFilter::only([ADA]);
-        assert_eq!(all_of!(|page| store.members(ACME, &only, page)), listed[..1]);
-        assert!(all_of!(|page| store.members(OTHER, &everything, page)).is_empty());
+        assert_eq!(all_of!(|page| store.members(ACME, None, &only, page)), listed[..1]);
+        assert!(all_of!(|page| store.members(OTHER, None, &everything, page)).is_empty());
 
         let bob = membership(ACME, BOB, &[WORKER]);
         assert_eq!(duplicate(store.set_member(&bob, None, &none).await), "members.user_id");
@@ -313,13 +321,13 @@ async fn roles_are_listed_added_changed_and_deleted() {
         let everything = AccessFilter::everything();
         let names = |roles: Vec<Role>| roles.into_iter().map(|role| role.name).collect::<Vec<_>>();
         assert_eq!(
-            names(all_of!(|page| store.roles(ACME, &everything, page))),
+            names(all_of!(|page| store.roles(ACME, None, &everything, page))),
             ["designer", "owner", "worker"]
         );
         assert_eq!(names(store.all_roles(ACME).await.unwrap()), ["designer", "owner", "worker"]);
         let only = AccessFilter::only([id]);
-        assert_eq!(all_of!(|page| store.roles(ACME, &only, page)), std::slice::from_ref(&designer));
-        assert!(all_of!(|page| store.roles(ACME, &AccessFilter::default(), page)).is_empty());
+        assert_eq!(all_of!(|page| store.roles(ACME, None, &only, page)), std::slice::from_ref(&designer));
+        assert!(all_of!(|page| store.roles(ACME, None, &AccessFilter::default(), page)).is_empty());
         assert_eq!(store.role(ACME, id).await, Ok(designer.clone()));
         assert_eq!(store.role(OTHER, id).await, Err(StoreError::NotFound));
 

@@ -190,9 +190,10 @@ async fn a_kept_answer_is_found_until_it_expires() {
             status: 201,
             body: vec![0, 255],
             etag: None,
+            location: None,
             created_at: NOW,
         };
-        let journal = Journal { audit: None, idempotency: Some(record.clone()) };
+        let journal = Journal { idempotency: Some(record.clone()), ..Journal::default() };
         store.insert(&installation(), &journal).await.unwrap();
         assert_eq!(
             store.idempotent(ACME, "op", &["mine".to_owned(), "k".to_owned()], NOW).await,

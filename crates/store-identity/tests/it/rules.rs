@@ -4,12 +4,12 @@ use heddle_identity::ports::{
     AccessStore, Change, DirectoryStore, LimitOutcome, NewOrganization, SessionStore,
 };
 use heddle_identity::records::{GrantPrincipal, GrantRow, Membership, Role, User, UserState};
-use heddle_kernel::{GrantId, Revision, RoleId};
+use heddle_kernel::{GrantId, Revision, RoleId, TenantId};
 use heddle_policy::{Effect, RoleRules};
 use heddle_store::StoreError;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, RightsSeen};
 use uuid::Uuid;
 
 use crate::world::*;
@@ -157,5 +157,38 @@ async fn stored_selectors_are_found_and_spelled_anew() {
         store.insert_role(&taking(&[]), &Journal::default()).await.unwrap();
         let own = store.own_roles().await.unwrap();
         assert_eq!(own.iter().map(|role| role.id).collect::<Vec<_>>(), [TAKING]);
+    });
+}
+
+#[tokio::test]
+async fn a_change_is_written_while_the_rights_that_it_rests_on_are_the_present_ones() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        add_bob(&store, &[WORKER]).await;
+        let rights = |of: &[(TenantId, i64)], everywhere| Journal {
+            rights: RightsSeen { of: of.to_vec(), everywhere },
+            ..Journal::default()
+        };
+        let seen = async |tenant| store.standing(tenant, BOB).await.unwrap().unwrap().1.revision;
+        let before = seen(ACME).await;
+        let mut member = membership(ACME, BOB, &[OWNER]);
+        member.revision = Revision(2);
+        // Somebody makes Bob an owner after he was looked at.
+        store.set_member(&member, Some(Revision::FIRST), &rights(&[(ACME, before)], false)).await.unwrap();
+        let off = User { state: UserState::Disabled, revision: Revision(2), ..user(BOB, ACME, "Bob") };
+        let stale = rights(&[(ACME, before)], false);
+        assert_eq!(store.update_user(&off, Revision::FIRST, &stale).await, Err(StoreError::Stale));
+        assert_eq!(store.delete_user(ACME, BOB, Revision::FIRST, &stale).await, Err(StoreError::Stale));
+        assert_eq!(store.remove_member(ACME, BOB, Revision(2), &stale).await, Err(StoreError::Stale));
+        assert_eq!(store.set_member(&member, Some(Revision(2)), &stale).await, Err(StoreError::Stale));
+        let granted = store.insert_grant(&grant(70, GrantPrincipal::User(BOB)), &stale).await;
+        assert_eq!(granted, Err(StoreError::Stale));
+        let now = seen(ACME).await;
+        assert_eq!(now, before + 1, "what is not written raises nothing");
+        // He became a member of another organisation, which nobody looked at.
+        let nowhere = rights(&[], true);
+        assert_eq!(store.update_user(&off, Revision::FIRST, &nowhere).await, Err(StoreError::Stale));
+        let present = rights(&[(ACME, now)], true);
+        assert_eq!(store.update_user(&off, Revision::FIRST, &present).await, Ok(Change::Done));
     });
 }

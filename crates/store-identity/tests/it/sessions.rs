@@ -242,3 +242,21 @@ async fn the_organisations_of_a_user_are_those_whose_membership_lasts() {
         assert!(store.organizations_of(BOB, NOW.plus_seconds(10)).await.unwrap().is_empty());
     });
 }
+
+#[tokio::test]
+async fn an_ended_session_is_remembered_for_a_day_for_who_ended_it() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        sign_in(&store, 60, ADA).await;
+        let session = store.sessions(ADA, NOW).await.unwrap().remove(0).id;
+        assert!(!store.was_ended(ADA, session).await.unwrap());
+        store.end(session, &journal(61)).await.unwrap();
+        assert!(
+            store.was_ended(ADA, session).await.unwrap() && !store.was_ended(BOB, session).await.unwrap()
+        );
+        store.sweep(NOW).await.unwrap();
+        assert!(store.was_ended(ADA, session).await.unwrap());
+        store.sweep(NOW.plus_seconds(1)).await.unwrap();
+        assert!(!store.was_ended(ADA, session).await.unwrap());
+    });
+}

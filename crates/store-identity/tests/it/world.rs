@@ -53,7 +53,7 @@ pub(crate) fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEnt
 
 /// A journal whose audit event tells whether it was written.
 pub(crate) fn journal(n: u128) -> Journal {
-    Journal { audit: Some(audit(n, Some(ACME), "test.done")), idempotency: None }
+    Journal { audit: Some(audit(n, Some(ACME), "test.done")), ..Journal::default() }
 }
 
 pub(crate) fn organization(id: TenantId, slug: &str) -> Organization {

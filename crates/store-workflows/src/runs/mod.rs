@@ -118,8 +118,17 @@ impl RunStore for SqlRunStore {
         purge::purge(&self.db, tenant, run, unit).await
     }
 
-    async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError> {
-        read!(&self.db, |conn| tombstone::exists(conn, Tombstone::of(tenant, tomb::RUN, run)).await)
+    async fn was_purged(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        run: RunId,
+    ) -> Result<bool, StoreError> {
+        let kind = tomb::run_of(workflow.into());
+        read!(&self.db, |conn| {
+            Ok(tombstone::exists(conn, Tombstone::of(tenant, &kind, run)).await?
+                || tombstone::exists(conn, Tombstone::of(tenant, tomb::RUN, run)).await?)
+        })
     }
 
     async fn matching<'a>(

@@ -8,12 +8,12 @@ use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
-use crate::named;
+use crate::{named, tomb};
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
 /// that they threw are still delivered.
 macro_rules! remove_runs {
-    ($conn:ident, $tenant:expr, $at:expr, $($of:expr),+) => {{
+    ($conn:ident, $tenant:expr, $grave:expr, $at:expr, $($of:expr),+) => {{
         use diesel::{ExpressionMethods as _, IntoSql as _, QueryDsl as _};
         use heddle_store::schema::tombstones;
         use $crate::schema::{
@@ -27,7 +27,7 @@ macro_rules! remove_runs {
                     $(.filter($of))+
                     .select((
                         runs::organization_id,
-                        $crate::tomb::RUN.into_sql::<diesel::sql_types::Text>(),
+                        $grave.into_sql::<diesel::sql_types::Text>(),
                         runs::id,
                         $at.into_sql::<heddle_store::DbInstant>(),
                     )),
@@ -70,13 +70,17 @@ pub(crate) use remove_runs;
 pub(crate) async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
     let (tenant, run) = (Id::from(tenant), Id::from(run));
     write_tx!(db, |conn| {
-        let (ended_at, updated_at): (Option<At>, At) =
-            runs::table.find((tenant, run)).select((runs::ended_at, runs::updated_at)).first(conn).await?;
+        let (workflow, ended_at, updated_at): (Id, Option<At>, At) = runs::table
+            .find((tenant, run))
+            .select((runs::workflow_id, runs::ended_at, runs::updated_at))
+            .first(conn)
+            .await?;
         if ended_at.is_none() {
             return Err(StoreError::Stale.into());
         }
         let deleted_at = journal::time_of(unit).map_or(updated_at, At);
-        remove_runs!(conn, tenant, deleted_at, runs::id.eq(run));
+        let grave = tomb::run_of(workflow);
+        remove_runs!(conn, tenant, grave, deleted_at, runs::id.eq(run));
         journal::write(conn, unit).await
     })
     .map_err(named)

@@ -63,7 +63,8 @@ pub(crate) async fn delete(
         if active > 0 {
             return Err(StoreError::Stale.into());
         }
-        remove_runs!(conn, tenant, deleted_at, runs::workflow_id.eq(id));
+        let graves = tomb::run_of(id);
+        remove_runs!(conn, tenant, graves, deleted_at, runs::workflow_id.eq(id));
         let letters = dead_letters::table
             .filter(dead_letters::organization_id.eq(tenant))
             .filter(dead_letters::workflow_id.eq(id));

@@ -1,6 +1,6 @@
 //! Removal of runs, and what they wait for.
 
-use heddle_kernel::UserId;
+use heddle_kernel::{UserId, WorkflowId};
 use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
@@ -31,11 +31,12 @@ async fn a_purged_run_leaves_a_tombstone_alone() {
         let unit = unit(flow.tenant, at(7));
         assert_eq!(runs.purge(flow.tenant, active.id, &unit).await, Err(StoreError::Stale));
         assert_eq!(runs.purge(tenant(), over.id, &unit).await, Err(StoreError::NotFound));
-        assert!(!runs.was_purged(flow.tenant, over.id).await.unwrap());
+        assert!(!runs.was_purged(flow.tenant, flow.id, over.id).await.unwrap());
         runs.purge(flow.tenant, over.id, &unit).await.unwrap();
-        assert!(runs.was_purged(flow.tenant, over.id).await.unwrap());
-        assert!(!runs.was_purged(tenant(), over.id).await.unwrap());
-        assert!(!runs.was_purged(flow.tenant, active.id).await.unwrap());
+        assert!(runs.was_purged(flow.tenant, flow.id, over.id).await.unwrap());
+        assert!(!runs.was_purged(tenant(), flow.id, over.id).await.unwrap());
+        assert!(!runs.was_purged(flow.tenant, id(WorkflowId), over.id).await.unwrap());
+        assert!(!runs.was_purged(flow.tenant, flow.id, active.id).await.unwrap());
         assert_eq!(runs.purge(flow.tenant, over.id, &Journal::default()).await, Err(StoreError::NotFound));
         for (table, rows) in [
             ("runs", 1),

@@ -64,7 +64,7 @@ pub(crate) fn unit(tenant: TenantId, at: Timestamp) -> Journal {
         client_ip: None,
         details: json!({"a": [1, null]}),
     };
-    Journal { audit: Some(audit), idempotency: None }
+    Journal { audit: Some(audit), ..Journal::default() }
 }
 
 pub(crate) fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Journal {
@@ -76,6 +76,7 @@ pub(crate) fn with_key(tenant: TenantId, key: &str, created_at: Timestamp) -> Jo
         status: 201,
         body: b"{}".to_vec(),
         etag: Some("1".to_owned()),
+        location: None,
         created_at,
     };
     Journal { idempotency: Some(record), ..unit(tenant, created_at) }

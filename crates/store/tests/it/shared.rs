@@ -45,6 +45,7 @@ fn answer(body: &str, created_at: Timestamp) -> IdempotencyRecord {
         status: 201,
         body: body.as_bytes().to_vec(),
         etag: Some("1".to_owned()),
+        location: Some("/k".to_owned()),
         created_at,
     }
 }
@@ -60,8 +61,8 @@ async fn find(db: &Db, now: Timestamp) -> Option<IdempotencyRecord> {
 #[tokio::test]
 async fn an_audit_event_is_kept_whole() {
     on_both!(|db| {
-        write(&db, &Journal { audit: Some(entry(1, Some(TENANT))), idempotency: None }).await.unwrap();
-        write(&db, &Journal { audit: Some(entry(2, None)), idempotency: None }).await.unwrap();
+        write(&db, &Journal { audit: Some(entry(1, Some(TENANT))), ..Journal::default() }).await.unwrap();
+        write(&db, &Journal { audit: Some(entry(2, None)), ..Journal::default() }).await.unwrap();
         let rows: Vec<(Id, String, Option<String>, Json)> = read!(&db, |conn| Ok(audit_events::table
             .order(audit_events::id)
             .select((
@@ -82,7 +83,7 @@ async fn an_audit_event_is_kept_whole() {
 #[tokio::test]
 async fn the_first_answer_stays_until_it_expires() {
     on_both!(|db| {
-        let unit = |body, at| Journal { audit: None, idempotency: Some(answer(body, at)) };
+        let unit = |body, at| Journal { idempotency: Some(answer(body, at)), ..Journal::default() };
         write(&db, &unit("first", NOW)).await.unwrap();
         assert_eq!(find(&db, NOW).await, Some(answer("first", NOW)));
 
@@ -96,7 +97,7 @@ async fn the_first_answer_stays_until_it_expires() {
         let later = NOW.plus_seconds(idempotency::KEPT_SECONDS);
         assert_eq!(find(&db, later).await, None);
         let third = IdempotencyRecord { etag: None, ..answer("third", later) };
-        write(&db, &Journal { audit: None, idempotency: Some(third.clone()) }).await.unwrap();
+        write(&db, &Journal { idempotency: Some(third.clone()), ..Journal::default() }).await.unwrap();
         assert_eq!(find(&db, later).await, Some(third));
 
         assert_eq!(idempotency::sweep(&db, later).await, Ok(0));
@@ -107,7 +108,11 @@ async fn the_first_answer_stays_until_it_expires() {
 #[tokio::test]
 async fn the_blocking_forms_write_the_same() {
     let test_db = heddle_testkit::db::TestDb::sqlite().await;
-    let unit = Journal { audit: Some(entry(1, Some(TENANT))), idempotency: Some(answer("x", NOW)) };
+    let unit = Journal {
+        audit: Some(entry(1, Some(TENANT))),
+        idempotency: Some(answer("x", NOW)),
+        ..Journal::default()
+    };
     let again = unit.clone();
     test_db.db().sqlite_batch(move |conn| JournalRows::from(unit).write_blocking(conn)).await.unwrap();
     assert_eq!(find(test_db.db(), NOW).await, Some(answer("x", NOW)));

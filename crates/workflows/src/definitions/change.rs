@@ -150,7 +150,16 @@ impl Definitions {
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         let id = authorized.id();
-        match self.store.delete(context.tenant(), id, expected, journal).await? {
+        let deleted = match self.store.delete(context.tenant(), id, expected, journal).await {
+            Err(StoreError::Stale) => {
+                // The caller is told the present revision, where it is not the one that they saw.
+                let present = self.store.get(context.tenant(), id, context.user_id()).await?;
+                check_revision(expected, present.workflow.revision)?;
+                Err(StoreError::Stale)
+            }
+            other => other,
+        };
+        match deleted? {
             Deleted::Now | Deleted::Before => Ok(()),
             Deleted::InUse(runs) => Err(UseCaseError::Conflict(vec![
                 Problem::new("inUse", format!("{runs} runs of the workflow are active; cancel them first."))

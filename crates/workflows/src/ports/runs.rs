@@ -204,8 +204,13 @@ pub trait RunStore: Send + Sync {
     ) -> Result<Vec<EventSlice>, StoreError>;
     /// Removes an ended run with its history; leaves a tombstone.
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError>;
-    /// Whether there was such a run and it was removed.
-    async fn was_purged(&self, tenant: TenantId, run: RunId) -> Result<bool, StoreError>;
+    /// Whether there was such a run of the workflow and it was removed.
+    async fn was_purged(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        run: RunId,
+    ) -> Result<bool, StoreError>;
     /// Subscriptions that match an event: a message by name and key (none matches none), a signal by name.
     async fn matching<'a>(
         &self,

@@ -1,9 +1,10 @@
 //! Decisions on waiting runs, and their cancellation.
 
 use heddle_engine::{Command, LocalId, SkipTarget};
+use heddle_kernel::Revision;
 use heddle_policy::capability::{RunCancel, RunDecide};
 use heddle_policy::{Authorized, Permission, RequestContext};
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, check_revision};
 use serde_json::{Map, Value};
 
 use super::Runs;
@@ -98,42 +99,59 @@ impl Runs {
         self.advance(authorized.key(), by, choose, record).await
     }
 
-    /// Cancels an active run; an ended one stays as it is.
+    /// Cancels an active run; an ended one stays as it is. `seen` is the revision that the caller saw.
     ///
     /// # Errors
-    /// `NotFound`.
+    /// `NotFound`; `Conflict` (`revisionMismatch`).
     pub async fn cancel(
         &self,
         authorized: &Authorized<RunCancel>,
         context: &RequestContext,
+        seen: Option<Revision>,
         reason: Option<String>,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
         let by = Initiator::new(context.now(), Some(context.user_id()));
         let choose = |run: &Run| {
+            check_revision(seen, run.revision)?;
             let active = !run.state.is_terminal();
             Ok(active.then(|| Command::Cancel { reason: reason.clone() }))
         };
         self.advance(authorized.key(), by, choose, record).await
     }
 
-    /// Removes an ended run with its history; done again it is done.
+    /// Removes an ended run with its history; done again it is done. `seen` is the revision that the caller saw.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`active`).
+    /// `NotFound`; `Conflict` (`active`, `revisionMismatch`).
     pub async fn purge(
         &self,
         authorized: &Authorized<RunCancel>,
+        seen: Option<Revision>,
         unit: &Journal,
     ) -> Result<(), UseCaseError> {
         let (tenant, id) = (authorized.tenant(), authorized.id());
         let _held = self.locks.hold(id).await;
         match self.load(authorized.key()).await {
-            Ok(run) if run.state.is_terminal() => Ok(self.ports.runs.purge(tenant, id, unit).await?),
-            Ok(_) => Err(UseCaseError::conflict("active", "The run is active; cancel it first.")),
-            Err(UseCaseError::NotFound) if self.ports.runs.was_purged(tenant, id).await? => Ok(()),
+            Ok(run) => {
+                check_revision(seen, run.revision)?;
+                if !run.state.is_terminal() {
+                    return Err(UseCaseError::conflict("active", "The run is active; cancel it first."));
+                }
+                Ok(self.ports.runs.purge(tenant, id, unit).await?)
+            }
+            Err(UseCaseError::NotFound) if self.was_purged(authorized).await? => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether there was such a run of the workflow and it was removed: to end it once more is done, too.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn was_purged(&self, authorized: &Authorized<RunCancel>) -> Result<bool, UseCaseError> {
+        let key = authorized.key();
+        Ok(self.ports.runs.was_purged(key.tenant(), key.within(), key.id()).await?)
     }
 }
 

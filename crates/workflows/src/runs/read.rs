@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use heddle_bpmn_graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest, RunId, TenantId};
-use heddle_policy::capability::{RunList, RunRead};
+use heddle_policy::capability::{RunList, RunRead, WorkflowRun};
 use heddle_policy::{Authorized, AuthorizedListWithin, Key, RequestContext, resource};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -154,6 +154,19 @@ impl Runs {
     #[must_use]
     pub fn model_now(&self, run: &Run) -> Option<Arc<Graph>> {
         self.ports.models.known(run.tenant, run.workflow, run.version, &run.process_id)
+    }
+
+    /// A run of the workflow that the caller may start runs of: for the repeat of the call that started it.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn started(
+        &self,
+        authorized: &Authorized<WorkflowRun>,
+        run: RunId,
+    ) -> Result<Run, UseCaseError> {
+        let run = self.ports.runs.load(authorized.tenant(), run).await?;
+        if run.workflow == authorized.id() { Ok(run) } else { Err(UseCaseError::NotFound) }
     }
 
     /// The same run as it is now.

@@ -183,7 +183,7 @@ async fn a_workflow_is_deleted_once_and_a_repeat_is_done_already() {
     let id = world.published("w", &chain(&[])).await;
     let ended = world.start(id, StartRun::default()).await;
     assert!(ended.state.is_terminal(), "an ended run does not hold its workflow");
-    assert_eq!(reasons(delete(&world, id, Some(Revision(1))).await), [whole("revisionMismatch")]);
+    assert_eq!(reasons(delete(&world, id, Some(Revision(1))).await), [at("revision", "revisionMismatch")]);
     delete(&world, id, Some(Revision(2))).await.unwrap();
     delete(&world, id, None).await.unwrap();
     let of_deletion = world.memory.0.lock().journals.iter().filter(|one| **one == journal("deleted")).count();

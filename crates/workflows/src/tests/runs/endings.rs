@@ -16,12 +16,12 @@ async fn cancel(world: &World, run: &Run) -> Result<Run, UseCaseError> {
     let context = caller("oscar", "operator").context();
     let may = on_run::<RunCancel>(&context, run);
     let record = |run: &Run| journal(run.state.as_str());
-    world.runs.cancel(&may, &context, Some("ordered twice".to_owned()), &record).await
+    world.runs.cancel(&may, &context, None, Some("ordered twice".to_owned()), &record).await
 }
 
 async fn purge(world: &World, run: &Run) -> Result<(), UseCaseError> {
     let context = caller("oscar", "operator").context();
-    world.runs.purge(&on_run::<RunCancel>(&context, run), &journal("purged")).await
+    world.runs.purge(&on_run::<RunCancel>(&context, run), None, &journal("purged")).await
 }
 
 #[tokio::test]
@@ -64,6 +64,11 @@ async fn only_an_ended_run_is_purged_and_a_repeat_is_done_already() {
     purge(&world, &run).await.unwrap();
     assert!(!world.memory.0.lock().slices.contains_key(&run.id), "its history goes with it");
     purge(&world, &run).await.unwrap();
+    let foreign = Run { workflow: WorkflowId(uuid(99)), ..run.clone() };
+    assert!(
+        matches!(purge(&world, &foreign).await, Err(UseCaseError::NotFound)),
+        "never was of that workflow"
+    );
     let purges = world.memory.0.lock().journals.iter().filter(|one| **one == journal("purged")).count();
     assert_eq!(purges, 1);
 }
@@ -75,9 +80,9 @@ async fn a_run_that_never_was_or_is_another_workflows_is_not_found() {
     // The id is right, the workflow that it is claimed within is not.
     let elsewhere = Within::of(WorkflowId(uuid(99)));
     let may = context.snapshot().authorize_one::<RunCancel>(run.id, elsewhere).unwrap();
-    let gone = world.runs.cancel(&may, &context, None, &unrecorded).await;
+    let gone = world.runs.cancel(&may, &context, None, None, &unrecorded).await;
     assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
-    let gone = world.runs.purge(&may, &journal("purged")).await;
+    let gone = world.runs.purge(&may, None, &journal("purged")).await;
     assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
     assert_eq!(world.memory.run(run.id).state, RunState::Waiting);
     let unknown = Run { id: heddle_kernel::RunId(uuid(98)), input: json!({}), ..run };

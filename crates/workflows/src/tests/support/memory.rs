@@ -36,7 +36,7 @@ pub(crate) struct Tables {
     pub sources: Vec<(ImportSource, Timestamp)>,
     pub bindings: Vec<StartBinding>,
     pub runs: BTreeMap<RunId, Run>,
-    pub purged: Vec<RunId>,
+    pub purged: Vec<(WorkflowId, RunId)>,
     pub slices: BTreeMap<RunId, Vec<EventSlice>>,
     pub timers: Vec<(RunId, TimerRow)>,
     pub subscriptions: Vec<(RunId, SubscriptionRow)>,

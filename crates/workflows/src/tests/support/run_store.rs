@@ -89,16 +89,16 @@ impl RunStore for Memory {
 
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
         let mut tables = self.0.lock();
-        tables.run_of(tenant, run)?;
+        let workflow = tables.run_of(tenant, run)?.workflow;
         tables.runs.remove(&run);
         tables.slices.remove(&run);
-        tables.purged.push(run);
+        tables.purged.push((workflow, run));
         tables.journals.push(unit.clone());
         Ok(())
     }
 
-    async fn was_purged(&self, _: TenantId, run: RunId) -> Result<bool, StoreError> {
-        Ok(self.0.lock().purged.contains(&run))
+    async fn was_purged(&self, _: TenantId, workflow: WorkflowId, run: RunId) -> Result<bool, StoreError> {
+        Ok(self.0.lock().purged.contains(&(workflow, run)))
     }
 
     async fn matching<'a>(

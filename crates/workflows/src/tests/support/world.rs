@@ -167,9 +167,10 @@ pub(crate) fn journal(key: &str) -> Journal {
         status: 200,
         body: Vec::new(),
         etag: None,
+        location: None,
         created_at: NOW,
     };
-    Journal { audit: None, idempotency: Some(record) }
+    Journal { idempotency: Some(record), ..Journal::default() }
 }
 
 /// Member and reason of each problem that a refusal tells.

@@ -35,13 +35,13 @@ struct Repeats {
 
 /// Refusals of the present window.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Refusals {
     kinds: HashMap<Kind, Option<Repeats>>,
     kinds_of: HashMap<String, usize>,
     kinds_of_strangers: usize,
 }
 
-impl Tally {
+impl Refusals {
     /// Counts a refusal; the event to write now, if it is the first of its kind.
     pub(crate) fn take(&mut self, entry: AuditEntry) -> Option<AuditEntry> {
         let kind = self.kind(&entry);
@@ -188,21 +188,22 @@ mod tests {
 
     #[test]
     fn each_address_has_its_own_event_and_what_repeats_is_counted() {
-        let mut tally = Tally::default();
-        let written =
-            |tally: &mut Tally, n, address, reason| tally.take(stranger(n, address, reason)).is_some();
-        assert!(written(&mut tally, 1, "192.0.2.1", "invalidToken"));
-        assert!(written(&mut tally, 2, "192.0.2.2", "invalidToken"));
-        assert!(written(&mut tally, 3, "192.0.2.1", "throttled"));
-        assert!(written(&mut tally, 4, "2001:db8::1", "throttled"));
+        let mut refusals = Refusals::default();
+        let written = |refusals: &mut Refusals, n, address, reason| {
+            refusals.take(stranger(n, address, reason)).is_some()
+        };
+        assert!(written(&mut refusals, 1, "192.0.2.1", "invalidToken"));
+        assert!(written(&mut refusals, 2, "192.0.2.2", "invalidToken"));
+        assert!(written(&mut refusals, 3, "192.0.2.1", "throttled"));
+        assert!(written(&mut refusals, 4, "2001:db8::1", "throttled"));
         for n in 5..15 {
             assert!(
-                !written(&mut tally, n, "192.0.2.1", "invalidToken"),
+                !written(&mut refusals, n, "192.0.2.1", "invalidToken"),
                 "another operation is no other kind"
             );
         }
-        assert!(!written(&mut tally, 15, "2001:db8::ffff:2", "throttled"));
-        let told = tally.close();
+        assert!(!written(&mut refusals, 15, "2001:db8::ffff:2", "throttled"));
+        let told = refusals.close();
         let shown: Vec<_> = told
             .iter()
             .map(|entry| {
@@ -214,19 +215,19 @@ mod tests {
             shown,
             [("192.0.2.1", &json!(10), &since(5)), ("2001:db8::ffff:2", &json!(1), &since(15))]
         );
-        assert!(written(&mut tally, 16, "192.0.2.1", "invalidToken"), "a window later it is told again");
-        assert!(tally.close().is_empty());
+        assert!(written(&mut refusals, 16, "192.0.2.1", "invalidToken"), "a window later it is told again");
+        assert!(refusals.close().is_empty());
     }
 
     #[test]
     fn a_flood_from_many_addresses_makes_few_events_and_each_is_counted() {
-        let mut tally = Tally::default();
+        let mut refusals = Refusals::default();
         let flood: u64 = 20_000;
         let address = |n: u64| format!("10.{}.{}.{}", n >> 16, (n >> 8) & 255, n & 255);
         let written = (0..flood)
-            .filter_map(|n| tally.take(stranger(u128::from(n), &address(n), "invalidToken")))
+            .filter_map(|n| refusals.take(stranger(u128::from(n), &address(n), "invalidToken")))
             .count();
-        let told = tally.close();
+        let told = refusals.close();
         assert_eq!((written, told.len()), (KINDS_OF_STRANGERS + 1, 1));
         let counted = told[0].details["count"].as_u64().unwrap();
         assert_eq!(u64::try_from(written).unwrap() + counted, flood);
@@ -235,14 +236,14 @@ mod tests {
 
     #[test]
     fn a_caller_who_tries_many_things_has_a_few_events_of_their_own() {
-        let mut tally = Tally::default();
-        let written = (0..1_000).filter_map(|n| tally.take(user(n, &format!("thing-{n}")))).count();
-        let told = tally.repeats();
+        let mut refusals = Refusals::default();
+        let written = (0..1_000).filter_map(|n| refusals.take(user(n, &format!("thing-{n}")))).count();
+        let told = refusals.repeats();
         assert_eq!((written, told.len()), (KINDS_EACH + 1, 1));
         assert_eq!(told[0].details["count"], 1_000 - written);
         assert_eq!(told[0].details["operations"], "several");
-        assert!(tally.repeats().is_empty(), "what was told is not told again");
-        assert!(tally.take(user(1_001, "thing-3")).is_none());
-        assert_eq!(tally.close()[0].resource_id.as_deref(), Some("thing-3"));
+        assert!(refusals.repeats().is_empty(), "what was told is not told again");
+        assert!(refusals.take(user(1_001, "thing-3")).is_none());
+        assert_eq!(refusals.close()[0].resource_id.as_deref(), Some("thing-3"));
     }
 }

@@ -1,0 +1,2 @@
+ALTER TABLE organizations DROP COLUMN search;
+ALTER TABLE roles DROP COLUMN search;

@@ -24,6 +24,7 @@ mod incoming;
 mod modes;
 mod node;
 pub mod operator;
+mod people;
 mod reply;
 mod routes;
 mod selectors;

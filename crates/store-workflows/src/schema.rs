@@ -13,7 +13,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261121000200_workflows",
     "20261122000200_workflows_background",
     "20261122000210_workflows_hops",
-    "20261122000310_workflows_previews"
+    "20261122000310_workflows_previews",
+    "20261122000500_workflows_event_keys"
 ];
 
 row! {

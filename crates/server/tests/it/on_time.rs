@@ -144,8 +144,7 @@ async fn each_start_event_asks_for_its_own_input() {
         let flow = json!({ "id": "h-e", "source": "by-hand", "target": "e" });
         definition["edges"].as_array_mut().unwrap().push(flow);
         let workflow = admin.publish("both", definition).await;
-        let _ =
-            admin.post(&format!("/api/workflows/{workflow}/runs"), json!({})).await.refused(400, "schema");
+        let _ = admin.post(&format!("/api/workflows/{workflow}/runs"), json!({})).await.expect(400);
         let body = json!({ "name": "stock", "payload": {}, "idempotencyKey": "k" });
         let sent = admin.post("/api/signals", body).await.expect(202).data();
         assert_eq!(sent["workflowRunIds"].as_array().map(Vec::len), Some(1), "{sent}");

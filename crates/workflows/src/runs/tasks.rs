@@ -234,8 +234,10 @@ fn not_for(context: &RequestContext, task: &HumanTask) -> String {
         return format!("The task is assigned to somebody else.{way}");
     }
     let groups = match task.candidate_groups.as_slice() {
-        [] => String::new(),
-        names => format!(" It is for those with the role {}.", quoted(names)),
+        names if !names.is_empty() && context.holds(Permission::RunsView) => {
+            format!(" It is for those with the role {}.", quoted(names))
+        }
+        _ => String::new(),
     };
     format!("The task names other candidates.{groups}{way}")
 }

@@ -114,6 +114,9 @@ async fn a_signal_reaches_all_whose_start_or_wait_takes_it() {
         let honest = admin.publish("honest", started_by(signal.clone(), json!({}))).await;
         let mut hears = started_by(signal, json!({}));
         hears["nodes"][0]["type"] = json!("intermediateCatchEvent");
+        hears["nodes"].as_array_mut().unwrap().push(json!({ "id": "b", "type": "startEvent" }));
+        let first = json!({ "id": "b-s", "source": "b", "target": "s" });
+        hears["edges"].as_array_mut().unwrap().push(first);
         let hears = admin.publish("hears", hears).await;
         let run = admin.run(&hears, json!({})).await;
         assert_eq!(run["state"], "waiting", "{run}");

@@ -46,8 +46,9 @@ fn waits() -> Vec<Wait> {
     let (start, end) = (("s", "startEvent", json!({})), ("e", "endEvent", json!({})));
     let mut gate = model(
         &[start.clone(), ("x", "exclusiveGateway", json!({})), ("a", "task", json!({})), end.clone()],
-        "s > x; x > a; a > e",
+        "s > x; x > a; x > e; a > e",
     );
+    gate["nodes"][1]["bpmn"] = json!({ "defaultFlow": "x-e" });
     gate["edges"][1]["bpmn"] = json!({ "conditionExpression": "amount > 500" });
     let first = model(
         &[

@@ -17,13 +17,13 @@ pub(crate) struct People;
 #[async_trait]
 impl Directory for People {
     async fn person(&self, tenant: TenantId, name: &str) -> Result<Option<Person>, StoreError> {
-        let members = MEMBERS.iter().filter(|_| tenant == TenantId(uuid(1))).map(|member| Person {
+        let mut members = MEMBERS.iter().filter(|_| tenant == TenantId(uuid(1))).map(|member| Person {
             id: Caller::id(member),
             email: format!("{member}@example.test"),
             groups: vec!["buyers".to_owned()],
         });
         let wanted = name.to_lowercase();
-        Ok(members.into_iter().find(|person| person.names().contains(&wanted)))
+        Ok(members.find(|person| person.names().contains(&wanted)))
     }
 
     async fn groups(&self, _: TenantId) -> Result<Vec<String>, StoreError> {

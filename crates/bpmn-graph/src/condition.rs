@@ -60,6 +60,8 @@ pub struct Comparison {
     operator: Operator,
     negated: bool,
     value: String,
+    /// The three texts as they were written, for messages.
+    text: String,
 }
 
 #[derive(Debug, Clone)]
@@ -83,6 +85,7 @@ impl Comparison {
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn compile(left: &str, operator: &str, value: Option<&str>) -> Result<Self, String> {
+        let word = operator;
         let path = path(left)?;
         let (operator, negated, needs_value) = match operator {
             "eq" => (Operator::Equal, false, true),
@@ -110,37 +113,54 @@ impl Comparison {
         if needs_value && value.is_none() {
             return Err("the condition has no value to compare with".to_owned());
         }
-        Ok(Self { path, operator, negated, value: value.unwrap_or_default().to_owned() })
+        let text = [left.trim(), word, value.unwrap_or_default()].join(" ").trim_end().to_owned();
+        Ok(Self { path, operator, negated, value: value.unwrap_or_default().to_owned(), text })
     }
 
-    /// Whether the comparison holds for the left operand; an absent operand is null. An ordering of values of
-    /// two types does not hold, nor does a pattern that exceeds a limit of its own match.
+    /// The comparison as it was written: `left operator value`.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the comparison holds for the left operand; an absent operand is null. None where the question has no
+    /// answer, as FEEL gives null: an ordering of values of two types or of null, a part of what is no text or list. A
+    /// pattern that exceeds a limit of its own does not match.
     ///
     /// # Errors
     /// `Budget` when the budget is used up.
-    pub fn holds(&self, left: Option<&Value>, budget: &StepBudget) -> Result<bool, LimitError> {
+    pub fn holds(&self, left: Option<&Value>, budget: &StepBudget) -> Result<Option<bool>, LimitError> {
         let left = left.unwrap_or(&Value::Null);
         let value = self.value.as_str();
         budget.charge(1 + (value.len() + shallow(left)) as u64 / 8)?;
         let holds = match &self.operator {
             Operator::Equal => equal(left, value),
-            Operator::Order(test) => order(left, value).is_some_and(test),
-            Operator::Between(low, high) => {
-                order(left, low).is_some_and(Ordering::is_ge)
-                    && order(left, high).is_some_and(Ordering::is_le)
-            }
+            Operator::Order(test) => match order(left, value) {
+                Some(order) => test(order),
+                None => return Ok(None),
+            },
+            Operator::Between(low, high) => match (order(left, low), order(left, high)) {
+                (Some(low), Some(high)) => low.is_ge() && high.is_le(),
+                _ => return Ok(None),
+            },
             Operator::In(items) => items.iter().any(|item| equal(left, item)),
             Operator::Contains => match left {
                 Value::String(text) => text.contains(value),
                 Value::Array(items) => items.iter().any(|item| equal(item, value)),
                 Value::Object(members) => members.contains_key(value),
-                _ => false,
+                Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(None),
             },
-            Operator::StartsWith => left.as_str().is_some_and(|text| text.starts_with(value)),
-            Operator::EndsWith => left.as_str().is_some_and(|text| text.ends_with(value)),
-            Operator::Matches(expression) => match left {
-                Value::String(text) => matches(expression, text, value, budget)?,
-                _ => false,
+            Operator::StartsWith => match left.as_str() {
+                Some(text) => text.starts_with(value),
+                None => return Ok(None),
+            },
+            Operator::EndsWith => match left.as_str() {
+                Some(text) => text.ends_with(value),
+                None => return Ok(None),
+            },
+            Operator::Matches(expression) => match left.as_str() {
+                Some(text) => matches(expression, text, value, budget)?,
+                None => return Ok(None),
             },
             Operator::Exists => !left.is_null(),
             Operator::Empty => match left {
@@ -152,7 +172,7 @@ impl Comparison {
             },
             Operator::Is(expected) => left.as_bool() == Some(*expected),
         };
-        Ok(holds != self.negated)
+        Ok(Some(holds != self.negated))
     }
 }
 
@@ -335,7 +355,6 @@ mod tests {
             (json!(true), "eq", "true", true),
             (json!(true), "eq", "1", false),
             (json!(10), "gt", "9", true),
-            (json!("10"), "gt", "9", false),
             (at_noon.clone(), "lt", "2024-05-02", true),
             (at_noon, "gte", "2024-05-01T14:00:00+02:00", true),
             (json!(3), "between", "1,3", true),
@@ -360,9 +379,27 @@ mod tests {
             let comparison = Comparison::compile("x", operator, Some(value)).unwrap();
             assert_eq!(
                 comparison.holds(Some(&left), &StepBudget::default()),
-                Ok(expected),
+                Ok(Some(expected)),
                 "{left} {operator} {value}"
             );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_no_answer() {
+        for (left, operator, value) in [
+            (json!("10"), "gt", "9"),
+            (json!(null), "lte", "9"),
+            (json!("soon"), "between", "1,3"),
+            (json!(null), "contains", "a"),
+            (json!(7), "notContains", "7"),
+            (json!(null), "startsWith", "a"),
+            (json!([]), "endsWith", "a"),
+            (json!(12), "matches", "1.*"),
+        ] {
+            let comparison = Comparison::compile("x", operator, Some(value)).unwrap();
+            let told = comparison.holds(Some(&left), &StepBudget::default());
+            assert_eq!(told, Ok(None), "{left} {operator} {value}");
         }
     }
 
@@ -370,8 +407,8 @@ mod tests {
     fn a_pattern_is_feels() {
         let comparison = Comparison::compile("x", "matches", Some("^[a-c]+$")).unwrap();
         let budget = StepBudget::new(10_000);
-        assert_eq!(comparison.holds(Some(&json!("abc")), &budget), Ok(true));
-        assert_eq!(comparison.holds(Some(&json!("abd")), &budget), Ok(false));
+        assert_eq!(comparison.holds(Some(&json!("abc")), &budget), Ok(Some(true)));
+        assert_eq!(comparison.holds(Some(&json!("abd")), &budget), Ok(Some(false)));
         let long = json!("a".repeat(1_000_000));
         assert_eq!(comparison.holds(Some(&long), &budget), Err(LimitError::Budget(10_000)));
     }

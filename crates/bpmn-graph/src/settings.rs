@@ -3,6 +3,7 @@
 use super::timer::TimerDefinition;
 use heddle_feel::{Dialect, Expression};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A literal value, or the FEEL expression that gives it.
@@ -58,6 +59,8 @@ pub struct UserTask {
     pub form: Option<Arc<Value>>,
     /// The outcomes among which its completion chooses; empty when it has none.
     pub outcomes: Vec<Arc<str>>,
+    /// Variables that an outcome sets, by the outcome.
+    pub outcome_values: BTreeMap<Arc<str>, Arc<Map<String, Value>>>,
 }
 
 impl UserTask {
@@ -94,6 +97,8 @@ impl UserTask {
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
         match name {
+            // Editors write the empty text where nobody is named.
+            "assignee" | "candidateUsers" | "candidateGroups" if is_empty(value) => {}
             "assignee" => self.assignee = Some(text(value)?),
             "candidateUsers" => self.candidate_users = Some(texts(value)?),
             "candidateGroups" => self.candidate_groups = Some(texts(value)?),
@@ -101,8 +106,8 @@ impl UserTask {
             "priority" => self.priority = Some(priority(value)?),
             "form" if value.is_object() || value.is_boolean() => self.form = Some(Arc::new(value.clone())),
             "form" => return Err("must be a JSON Schema".to_owned()),
-            "outcomes" => self.outcomes = outcomes(value)?,
             "laneCandidates" if !value.is_boolean() => return Err("must be true or false".to_owned()),
+            "outcomes" => (self.outcomes, self.outcome_values) = outcomes(value)?,
             _ => {}
         }
         Ok(())
@@ -144,10 +149,51 @@ fn priority(value: &Value) -> Result<Setting, String> {
     }
 }
 
-fn outcomes(value: &Value) -> Result<Vec<Arc<str>>, String> {
-    let wrong = || "must be an array of texts".to_owned();
+/// Outcomes in order, and the variables that some of them set.
+type Outcomes = (Vec<Arc<str>>, BTreeMap<Arc<str>, Arc<Map<String, Value>>>);
+
+/// Outcomes: each a text, or `{"name": …, "values": {…}}` with the variables that it sets.
+fn outcomes(value: &Value) -> Result<Outcomes, String> {
+    let wrong = || "must be an array of texts, or of objects with `name` and `values`".to_owned();
     let Some(items) = value.as_array() else { return Err(wrong()) };
-    items.iter().map(|item| item.as_str().map(Arc::from).ok_or_else(wrong)).collect()
+    let (mut names, mut sets): Outcomes = (Vec::with_capacity(items.len()), BTreeMap::new());
+    for item in items {
+        let (name, values) = match item {
+            Value::String(name) => (name.as_str(), None),
+            Value::Object(members) => {
+                if let Some(other) =
+                    members.keys().find(|member| !matches!(member.as_str(), "name" | "values"))
+                {
+                    return Err(format!("an outcome has no member `{other}`; it has `name` and `values`"));
+                }
+                let values = match members.get("values") {
+                    None => None,
+                    Some(Value::Object(values)) => Some(values),
+                    Some(_) => return Err("the `values` of an outcome must be an object".to_owned()),
+                };
+                (members.get("name").and_then(Value::as_str).ok_or_else(wrong)?, values)
+            }
+            _ => return Err(wrong()),
+        };
+        let name: Arc<str> = name.into();
+        if names.contains(&name) {
+            return Err(format!("the outcome `{name}` is there twice"));
+        }
+        if let Some(values) = values.filter(|values| !values.is_empty()) {
+            sets.insert(Arc::clone(&name), Arc::new(values.clone()));
+        }
+        names.push(name);
+    }
+    Ok((names, sets))
+}
+
+/// Whether a setting names nobody: an empty text or list.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +214,19 @@ mod tests {
         );
         assert!(matches!(&task.priority, Some(Setting::Literal(n)) if *n == json!(70)));
         assert_eq!(task.outcomes.len(), 2);
+    }
+
+    #[test]
+    fn an_outcome_may_set_variables_and_an_empty_name_is_none() {
+        let configuration = json!({
+            "assignee": "", "candidateGroups": [],
+            "outcomes": ["later", {"name": "approved", "values": {"approved": true}}]
+        });
+        let task = UserTask::read(configuration.as_object(), None).unwrap();
+        assert!(task.assignee.is_none() && task.candidate_groups.is_none());
+        assert_eq!(task.outcomes.iter().map(|name| &**name).collect::<Vec<_>>(), ["later", "approved"]);
+        assert_eq!(Value::Object((*task.outcome_values["approved"]).clone()), json!({"approved": true}));
+        assert_eq!(task.outcome_values.len(), 1);
     }
 
     #[test]
@@ -196,6 +255,10 @@ mod tests {
             ("priority", json!(101)),
             ("form", json!("x")),
             ("outcomes", json!("approve")),
+            ("outcomes", json!(["approve", "approve"])),
+            ("outcomes", json!([{"values": {}}])),
+            ("outcomes", json!([{"name": "approve", "sets": {}}])),
+            ("outcomes", json!([{"name": "approve", "values": 1}])),
         ] {
             let configuration = json!({ name: value });
             let wrong = UserTask::read(configuration.as_object(), None).unwrap_err();

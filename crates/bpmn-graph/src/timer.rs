@@ -276,14 +276,17 @@ impl Literal {
 }
 
 impl Schedule {
-    /// The next slot after `now`: what was missed in between has coalesced into the firing at hand. So does what lies
+    /// The next slot. Of a cycle with a count each slot fires once, those that have passed meanwhile, too. Of one without
+    /// it is the next after `now`: what was missed in between has coalesced into the firing at hand. So does what lies
     /// closer than `least_millis` in a cycle of a shorter period; such cycles are refused, but for those that were set
     /// before there was a least period.
     #[must_use]
     pub fn next_after(&self, now: Timestamp, least_millis: i64) -> Option<Self> {
         let from = now.max(self.due_at);
+        let counted = self.cycle.as_ref().is_some_and(|cycle| cycle.last.is_some());
         match self.period_millis() {
             Some(period) if period < least_millis => self.slot_after(from.plus_millis(least_millis - 1)),
+            _ if counted => self.slot_after(self.due_at),
             _ => self.slot_after(from),
         }
     }
@@ -476,17 +479,27 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_keeps_to_its_slots_and_coalesces_missed_ones() {
+    fn a_cycle_keeps_to_its_slots_and_coalesces_missed_ones_unless_they_are_counted() {
         let now = at("2024-01-31T10:00:00Z");
-        let timer = TimerDefinition::parse(TimerKind::Cycle, "R4/PT10S").unwrap();
-        let first = timer.schedule(now, &serde_json::Map::new()).unwrap();
-        let second = first.next_after(at("2024-01-31T10:00:11Z"), 1_000).unwrap();
+        let first = |text: &str| {
+            let timer = TimerDefinition::parse(TimerKind::Cycle, text).unwrap();
+            timer.schedule(now, &serde_json::Map::new()).unwrap()
+        };
+        let endless = first("R/PT10S");
+        let second = endless.next_after(at("2024-01-31T10:00:11Z"), 1_000).unwrap();
         assert_eq!(second.due_at, at("2024-01-31T10:00:20Z"));
-        // Slots 2 and 3 are past: one firing, then slot 4, then the end.
+        // Slots 2 and 3 are past: one firing, then slot 4.
         let fourth = second.next_after(at("2024-01-31T10:00:30Z"), 1_000).unwrap();
         assert_eq!(fourth.due_at, at("2024-01-31T10:00:40Z"));
-        assert_eq!(fourth.next_after(at("2024-01-31T10:00:41Z"), 1_000), None);
-        assert_eq!(first.next_after(at("2024-02-01T00:00:00Z"), 1_000), None);
+        let ending = first("R/PT10S/2024-01-31T10:01:00Z");
+        assert_eq!(ending.next_after(at("2024-02-01T00:00:00Z"), 1_000), None);
+        let mut counted = Some(first("R3/PT10S"));
+        let mut seen = Vec::new();
+        while let Some(slot) = counted {
+            seen.push((slot.due_at.micros() - now.micros()) / 1_000_000);
+            counted = slot.next_after(at("2024-02-01T00:00:00Z"), 1_000);
+        }
+        assert_eq!(seen, [10, 20, 30]);
     }
 
     #[test]

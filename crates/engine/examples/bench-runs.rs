@@ -57,6 +57,7 @@ fn main() -> Result<(), String> {
             decisions: None,
             hops: 0,
             budget: Budget::DEFAULT,
+            remark: None,
         };
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {

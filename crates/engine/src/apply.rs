@@ -23,8 +23,9 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
         EventKind::RunSuspended { .. } => state.life = Life::Suspended,
         EventKind::RunResumed { .. } => state.life = Life::Active,
-        EventKind::FlowTaken { flow_id, .. } => {
-            state.tokens.push(Token { flow: flow_id.clone(), scope, since: event.at });
+        EventKind::FlowTaken { flow_id, target_id } => {
+            let target = Some(target_id.clone());
+            state.tokens.push(Token { flow: flow_id.clone(), scope, since: event.at, target });
         }
         EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
         EventKind::ScopeOpened {} => {
@@ -67,7 +68,7 @@ pub fn apply(state: &mut State, event: &Event) {
             output(state, event, value.clone(), None);
         }
         EventKind::ScriptEvaluated { result, .. } => output(state, event, result.clone(), None),
-        EventKind::MessageSent { .. } | EventKind::SignalSent { .. } => {}
+        EventKind::MessageSent { .. } | EventKind::SignalSent { .. } | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
         }
@@ -204,6 +205,8 @@ fn open(created: &TaskCreated) -> TaskState {
         priority,
         form,
         outcomes,
+        outcome_values,
+        reasons: _,
     } = created.clone();
     TaskState {
         id: task_id,
@@ -215,6 +218,7 @@ fn open(created: &TaskCreated) -> TaskState {
         priority,
         form,
         outcomes,
+        outcome_values,
     }
 }
 

@@ -22,6 +22,17 @@ pub struct RunContext {
     pub hops: u32,
     /// Budgets of the step and of the run.
     pub budget: Budget,
+    /// Remark of the caller on the decision that the command carries out.
+    pub remark: Option<Remark>,
+}
+
+/// Remark on a decision, kept in the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// The decision, such as `retry`.
+    pub decision: &'static str,
+    /// Reason of the decision, or what to do better.
+    pub feedback: String,
 }
 
 /// User behind a command.
@@ -47,7 +58,7 @@ pub enum Command {
         task_id: TaskId,
         /// One of the task's outcomes.
         outcome: Option<String>,
-        /// Merged into the variables, and the output of the node.
+        /// Merged into the variables, and the output of the node: with what the outcome sets.
         values: Map<String, Value>,
         /// Kept in the history.
         comment: Option<String>,

@@ -5,6 +5,7 @@ use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One event of a run: `RunEvent` of the API.
@@ -268,6 +269,17 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reasons: Vec<String>,
     },
+    /// A decision was taken about the run or a node of it, and somebody said why; what it did comes behind.
+    #[serde(rename = "decision.taken")]
+    DecisionTaken {
+        /// The decision, such as `retry`.
+        decision: Arc<str>,
+        /// Reason of the decision, or what to do better.
+        feedback: String,
+        /// User who took it; absent for the service itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<UserId>,
+    },
     /// Something went wrong; the run waits for a decision.
     #[serde(rename = "incident.raised")]
     IncidentRaised {
@@ -372,7 +384,16 @@ pub struct TaskCreated {
     /// Outcomes to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Arc<str>>,
+    /// Variables that an outcome sets, by the outcome.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outcome_values: OutcomeValues,
+    /// Settings that name nobody although they should, beside others that name somebody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
 }
+
+/// Variables that the outcomes of a human task set, by the outcome.
+pub type OutcomeValues = BTreeMap<Arc<str>, Arc<Map<String, Value>>>;
 
 /// Data of `decision.evaluated`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

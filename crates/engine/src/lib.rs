@@ -17,14 +17,14 @@ mod view;
 
 pub use apply::apply;
 pub use budget::{Budget, Inline};
-pub use command::{Actor, Command, Rejection, RejectionKind, RunContext, SkipTarget};
+pub use command::{Actor, Command, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
 pub use event::{
-    CancelReason, Event, EventKind, IncidentCode, Phase, Resolution, RunError, RunStarted, SubscriptionKind,
-    TaskCreated, Trigger,
+    CancelReason, Event, EventKind, IncidentCode, OutcomeValues, Phase, Resolution, RunError, RunStarted,
+    SubscriptionKind, TaskCreated, Trigger,
 };
 pub use id::{LocalId, LocalIdError};
 pub use state::{STATE_VERSION, State, Status};
 pub use step::{Attempt, Step, step, step_inline};
 pub use view::{
-    ActiveNode, Incident, NodeState, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor,
+    ActiveNode, Incident, NodeState, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor, outcome_of,
 };

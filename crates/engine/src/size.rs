@@ -59,6 +59,7 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::DecisionEvaluated(evaluated) => of_decision(evaluated),
             EventKind::ScriptEvaluated { result, reasons } => size_of_json(result) + of_texts(reasons),
             EventKind::IncidentRaised { message, .. } => message.len() as u64,
+            EventKind::DecisionTaken { feedback, .. } => feedback.len() as u64,
             EventKind::RunCancelled { reason, .. } => of_text(reason.as_ref()),
             EventKind::TokensWithdrawn { flows } => of_texts::<Arc<str>>(flows),
             EventKind::RunFailed { .. }
@@ -90,6 +91,8 @@ fn of_task(created: &TaskCreated) -> u64 {
     of_text(created.assignee.as_ref())
         + of_texts(&created.candidate_users)
         + of_texts(&created.candidate_groups)
+        + of_texts(&created.reasons)
+        + created.outcome_values.values().map(|values| of_members(values)).sum::<u64>()
         + created.form.as_ref().map_or(0, |form| size_of_json(form))
 }
 

@@ -1,11 +1,12 @@
 //! The state of a run: the fold of its events.
 
 use crate::LocalId;
-use crate::event::{IncidentCode, Phase, RunError, SubscriptionKind};
+use crate::event::{IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The version of the state's JSON that this engine writes.
@@ -146,6 +147,9 @@ pub(crate) struct Token {
     pub scope: LocalId,
     #[serde(rename = "a")]
     pub since: Timestamp,
+    /// Node before which it stands; absent in runs from before it was kept.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Arc<str>>,
 }
 
 /// A node instance.
@@ -197,6 +201,8 @@ pub(crate) struct TaskState {
     pub form: Option<Arc<Value>>,
     #[serde(rename = "o", default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Arc<str>>,
+    #[serde(rename = "v", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outcome_values: OutcomeValues,
 }
 
 /// A timer that is set.

@@ -1,9 +1,9 @@
 //! Views of a run's state for the outside.
 
 use crate::LocalId;
-use crate::event::{IncidentCode, RunError, SubscriptionKind};
+use crate::event::{IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
 use crate::state::{IncidentState, Life, NodeInstance, State, Status, Token};
-use heddle_bpmn_graph::{Element, Graph};
+use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -113,8 +113,44 @@ pub struct OpenTask {
     pub form: Option<Arc<Value>>,
     /// Outcomes to choose from.
     pub outcomes: Vec<Arc<str>>,
+    /// Variables that an outcome sets, by the outcome.
+    pub outcome_values: OutcomeValues,
     /// Instant of creation.
     pub created_at: Timestamp,
+}
+
+impl OpenTask {
+    /// The outcome of a completion: the one that is named, else the only one whose variables are all among the values.
+    #[must_use]
+    pub fn meant<'t>(&'t self, named: Option<&'t str>, values: &Map<String, Value>) -> Option<&'t str> {
+        let says =
+            |sets: &Map<String, Value>| sets.iter().all(|(name, value)| values.get(name) == Some(value));
+        let mut said = self.outcome_values.iter().filter(|(_, sets)| says(sets)).map(|(name, _)| &**name);
+        let only = said.next().filter(|_| said.next().is_none());
+        named.or(only)
+    }
+
+    /// Variables that an outcome sets.
+    #[must_use]
+    pub fn sets(&self, outcome: Option<&str>) -> Option<&Map<String, Value>> {
+        outcome.and_then(|outcome| self.outcome_values.get(outcome)).map(|sets| &**sets)
+    }
+}
+
+/// Decisions that complete a human task, each with the other word that an outcome may have for it.
+const TASK_DECISIONS: [(&str, &str); 3] =
+    [("approve", "approved"), ("reject", "rejected"), ("revise", "revised")];
+
+/// The outcome with which a decision (`approve`, `reject`, `revise`) ends a task that offers these outcomes; any where it
+/// offers none.
+#[must_use]
+pub fn outcome_of<'o>(decision: &str, outcomes: &'o [Arc<str>]) -> Option<&'o str> {
+    let (own, other) = TASK_DECISIONS.into_iter().find(|(own, _)| *own == decision)?;
+    if outcomes.is_empty() {
+        return Some(own);
+    }
+    let offered = |word: &str| outcomes.iter().find(|outcome| &***outcome == word).map(|outcome| &**outcome);
+    offered(own).or_else(|| offered(other))
 }
 
 /// A timer that is set.
@@ -163,6 +199,8 @@ pub struct Incident {
     pub attempt: u32,
     /// Instant at which it was raised.
     pub raised_at: Timestamp,
+    /// Decisions that can be taken on it.
+    pub options: Vec<String>,
 }
 
 impl State {
@@ -262,6 +300,7 @@ impl State {
                 priority: task.priority,
                 form: task.form,
                 outcomes: task.outcomes,
+                outcome_values: task.outcome_values,
                 created_at: active.since,
             })
         };
@@ -306,6 +345,7 @@ impl State {
             node_instance_id: own.instance,
             attempt: own.attempt,
             raised_at: own.at,
+            options: self.decisions_on(own).options,
         };
         self.incidents.iter().map(open).collect()
     }
@@ -318,7 +358,7 @@ impl State {
         for active in &self.active {
             let incident = self.incidents.iter().find(|own| own.instance == Some(active.id));
             if let Some(incident) = incident {
-                found.push(entry(active, NodeState::Failed, Some(of_incident(incident))));
+                found.push(entry(active, NodeState::Failed, Some(self.decisions_on(incident))));
             } else if active.element == Element::EventBasedGateway {
                 self.awaited(active, &mut found);
             } else {
@@ -332,6 +372,13 @@ impl State {
     #[must_use]
     pub fn view(&self, graph: &Graph) -> Vec<ActiveNode> {
         let mut found = self.active_nodes();
+        for node in &mut found {
+            // What starts by an event nobody can skip; the state does not tell it from other sub-processes.
+            let by_event = graph.find(&node.node_id).map(|ix| &graph.node(ix).work);
+            if let (Some(Work::EventSubProcess { .. }), Some(wait)) = (by_event, &mut node.waiting_for) {
+                wait.options.retain(|option| option != "skip");
+            }
+        }
         let mut joins: Vec<(Arc<str>, LocalId)> = Vec::new();
         for token in &self.tokens {
             let Some(flow) = graph.find_flow(&token.flow) else { continue };
@@ -350,15 +397,45 @@ impl State {
             own.instance.is_none() && own.scope == token.scope && own.node.as_ref() == Some(node)
         };
         let incident = self.incidents.iter().find(about);
-        let join = || WaitingFor { options: Vec::new(), ..waiting(WaitKind::Join, None, 1) };
+        let join = || self.allowed(WaitingFor { options: Vec::new(), ..waiting(WaitKind::Join, None, 1) });
         ActiveNode {
             node_id: node.clone(),
             node_instance_id: None,
             element,
             state: if incident.is_some() { NodeState::Failed } else { NodeState::Active },
             since: token.since,
-            waiting_for: Some(incident.map_or_else(join, of_incident)),
+            waiting_for: Some(incident.map_or_else(join, |own| self.decisions_on(own))),
         }
+    }
+
+    /// Whether a token stands at a node: in an instance of it, at an event that a gateway waits for, or before a join.
+    #[must_use]
+    pub fn stands_at(&self, node: &str) -> bool {
+        let before = |token: &Token| token.target.as_deref() == Some(node);
+        self.tokens.iter().any(before) || self.active_nodes().iter().any(|active| &*active.node_id == node)
+    }
+
+    /// A wait with the decisions that the run's life allows: of a suspended run only its resumption.
+    fn allowed(&self, mut wait: WaitingFor) -> WaitingFor {
+        if self.life == Life::Suspended {
+            wait.options = vec!["resume".to_owned()];
+        } else {
+            wait.options.push("suspend".to_owned());
+        }
+        wait
+    }
+
+    /// The wait behind an incident, with the decisions that can be taken on it.
+    fn decisions_on(&self, own: &IncidentState) -> WaitingFor {
+        let mut wait = of_incident(own);
+        let gateway = own.instance.and_then(|id| self.instance(id)).is_some_and(|active| {
+            // Which event would have come nobody can say.
+            active.element == Element::EventBasedGateway
+        });
+        if gateway {
+            wait.options.retain(|option| option != "skip");
+        }
+        self.allowed(wait)
     }
 
     /// One entry per event that a gateway waits for.
@@ -371,10 +448,11 @@ impl State {
         for timer in self.timers.iter().filter(|timer| timer.host == gateway.id) {
             let wait =
                 WaitingFor { due_at: Some(timer.due_at), ..waiting(WaitKind::Timer, None, gateway.attempt) };
-            found.push(entry_for(&timer.node, wait));
+            found.push(entry_for(&timer.node, self.allowed(moved_only(wait))));
         }
         for own in self.subscriptions.iter().filter(|own| own.host == gateway.id) {
-            found.push(entry_for(&own.node, of_subscription(own, gateway.attempt)));
+            let wait = of_subscription(own, gateway.attempt);
+            found.push(entry_for(&own.node, self.allowed(moved_only(wait))));
         }
         if found.len() == before {
             found.push(entry(gateway, NodeState::Active, None));
@@ -382,10 +460,15 @@ impl State {
     }
 
     fn wait_of(&self, active: &NodeInstance) -> Option<WaitingFor> {
+        self.own_wait(active).map(|wait| self.allowed(wait))
+    }
+
+    fn own_wait(&self, active: &NodeInstance) -> Option<WaitingFor> {
         if let Some(task) = &active.task {
             let mut wait = waiting(WaitKind::HumanTask, task.name.as_deref(), active.attempt);
-            let outcomes = task.outcomes.iter().map(|outcome| outcome.to_string());
-            wait.options = outcomes.chain(wait.options).collect();
+            let words = TASK_DECISIONS.into_iter().map(|(own, _)| own);
+            let taken = words.filter(|word| outcome_of(word, &task.outcomes).is_some());
+            wait.options = taken.map(str::to_owned).chain(wait.options).collect();
             return Some(WaitingFor { due_at: task.due_at, task_id: Some(task.id), ..wait });
         }
         // What boundary events wait for is not what the activity waits for.
@@ -419,6 +502,11 @@ fn waiting(kind: WaitKind, name: Option<&str>, attempt: u32) -> WaitingFor {
     }
 }
 
+/// A wait of which nobody can say how it would have ended: it is left by a move alone.
+fn moved_only(wait: WaitingFor) -> WaitingFor {
+    WaitingFor { options: vec!["move".to_owned()], ..wait }
+}
+
 fn of_subscription(own: &crate::state::SubscriptionState, attempt: u32) -> WaitingFor {
     let kind = match own.kind {
         SubscriptionKind::Message => WaitKind::Message,
@@ -428,14 +516,13 @@ fn of_subscription(own: &crate::state::SubscriptionState, attempt: u32) -> Waiti
 }
 
 fn of_incident(own: &IncidentState) -> WaitingFor {
-    let options: &[&str] = match own.code {
-        IncidentCode::ActivationLimit => &["retry"],
-        IncidentCode::Limit if own.instance.is_none() => &["retry"],
-        IncidentCode::Deadlock => &["retry", "skip"],
-        IncidentCode::ExpressionError
-        | IncidentCode::NoMatchingFlow
-        | IncidentCode::DecisionError
-        | IncidentCode::Limit => &["retry", "skip", "move"],
+    let of_budget = matches!(own.code, IncidentCode::ActivationLimit | IncidentCode::Limit);
+    let options: &[&str] = match (own.instance, own.phase) {
+        (None, _) if of_budget => &["retry"],
+        (None, _) => &["retry", "skip"],
+        // The node itself is done: only its way out is open.
+        (Some(_), Phase::Leave) => &["retry", "move"],
+        (Some(_), Phase::Enter | Phase::Tokens) => &["retry", "skip", "move"],
     };
     let name = match own.code {
         IncidentCode::ExpressionError => "EXPRESSION_ERROR",

@@ -101,6 +101,9 @@ impl Worker {
         }
         self.clock.move_to(target);
         self.settle().await?;
+        // What is over by now is over for every reader, and the loop sleeps until an instant of the clock as it was.
+        self.store.sweep(self.clock.now()).await?;
+        self.hub.timers.notify_one();
         Ok(self.clock.now())
     }
 

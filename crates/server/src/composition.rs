@@ -17,7 +17,7 @@ use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{Committer, RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{Committer, Directory, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -29,6 +29,7 @@ use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
+use crate::people::People;
 use crate::readiness::LastWrite;
 use crate::{licensed, stores};
 
@@ -173,6 +174,7 @@ fn compose(
     let hub = Arc::new(EventNotifier::default());
     let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
     let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
+    let directory: Arc<dyn Directory> = Arc::new(People(Arc::new(stores::identity(db.clone()))));
     let ports = RunPorts {
         runs: Arc::clone(&store),
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(quotas)),
@@ -184,6 +186,7 @@ fn compose(
         ids: Arc::clone(&ids),
         compute: threads,
         clock: clock.clone(),
+        directory: Arc::clone(&directory),
     };
     let runs = Arc::new(Runs::new(ports.clone()).with_budget(config.budget));
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
@@ -197,8 +200,9 @@ fn compose(
         files: config.preview_files as usize,
         bytes: u64::from(config.preview_megabytes) << 20,
     };
-    let definitions =
-        Definitions::new(workflows, ids, models).with_previews(previews).with_budget(config.budget);
+    let definitions = Definitions::new(workflows, ids, models, hub.clone(), directory)
+        .with_previews(previews)
+        .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
         config,

@@ -26,6 +26,7 @@ mod licensed;
 mod modes;
 mod node;
 pub mod operator;
+mod people;
 mod readiness;
 mod refusals;
 mod reply;

@@ -15,7 +15,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122000210_workflows_hops",
     "20261122000310_workflows_previews",
     "20261122000400_workflows_counts",
-    "20261122000410_workflows_lists"
+    "20261122000410_workflows_lists",
+    "20261122000500_workflows_event_keys"
 ];
 
 row! {

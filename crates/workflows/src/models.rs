@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Graph};
+use heddle_engine::Trigger;
 use heddle_kernel::{TenantId, WorkflowId};
 use heddle_usecase::{Admission, Compute, InPlace, computed};
 use serde_json::Value;
@@ -28,8 +29,8 @@ pub struct CompiledVersion {
     pub primary: Option<String>,
     /// The decisions that business rule tasks evaluate.
     pub decisions: Option<heddle_dmn::Model>,
-    /// Schemas of the processes' input by process id.
-    input_schemas: HashMap<String, Checker>,
+    /// Schemas of the input by process id: start event and schema.
+    input_schemas: HashMap<String, Vec<(String, Checker)>>,
     /// Whether a step of it was too large to be done where it was asked for.
     large: AtomicBool,
 }
@@ -62,10 +63,20 @@ impl CompiledVersion {
         self.processes.iter().find(|process| &*process.id == id)
     }
 
-    /// The schema of a process's input: `configuration.inputSchema` of its start event.
+    /// The schema of the input of a start: `configuration.inputSchema` of the start event at which it begins.
     #[must_use]
-    pub fn input_schema(&self, process: &str) -> Option<&Checker> {
-        self.input_schemas.get(process)
+    pub fn input_schema(&self, process: &Graph, trigger: &Trigger) -> Option<&Checker> {
+        let schemas = self.input_schemas.get(&*process.id)?;
+        let of = |id: &str| schemas.iter().find(|(node, _)| node == id).map(|(_, schema)| schema);
+        match trigger {
+            Trigger::Manual { start_node: None } => {
+                process.scope(graph::ROOT).starts.iter().find_map(|start| of(&process.node(*start).id))
+            }
+            Trigger::Manual { start_node: Some(id) }
+            | Trigger::Message { node_id: id, .. }
+            | Trigger::Timer { node_id: id }
+            | Trigger::Signal { node_id: id, .. } => of(id),
+        }
     }
 
     /// The process that a start means: the named one, else the primary one, else the only one.
@@ -90,11 +101,15 @@ impl CompiledVersion {
     }
 }
 
-fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Checker> {
+fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Vec<(String, Checker)>> {
     let of = |graph: heddle_bpmn::model::GraphRef<'_>| {
         let starts = graph.nodes.iter().filter(|node| node.is(heddle_bpmn::ElementKind::StartEvent));
-        let mut schemas = starts.filter_map(|node| node.configuration.as_ref()?.get("inputSchema"));
-        Some((graph.id?.to_owned(), Checker::new(schemas.next()?)))
+        let schema = |node: &heddle_bpmn::model::Node| {
+            let schema = node.configuration.as_ref()?.get("inputSchema")?;
+            Some((node.element_id()?.to_owned(), Checker::new(schema)))
+        };
+        let schemas: Vec<_> = starts.filter_map(schema).collect();
+        Some((graph.id?.to_owned(), schemas)).filter(|(_, schemas)| !schemas.is_empty())
     };
     heddle_bpmn::model::graphs(definition)
         .into_iter()

@@ -398,6 +398,48 @@ literals! {
     }
 }
 
+/// First character of the keys of signals and of what runs throw; no key of a caller's begins with it.
+pub const OWN_KEY: char = '\u{1f}';
+
+impl InboxEvent {
+    /// Key of a caller's signal: those of signals and of case events stand apart.
+    #[must_use]
+    pub fn signal_key(key: &str) -> String {
+        format!("{OWN_KEY}signal:{key}")
+    }
+
+    /// Key of the delivery of a thrown message or signal.
+    #[must_use]
+    pub fn thrown_key(kind: BindingKind, id: EventId) -> String {
+        match kind {
+            BindingKind::Signal => format!("{OWN_KEY}thrown-signal:{id}"),
+            BindingKind::Message | BindingKind::Timer => format!("{OWN_KEY}thrown:{id}"),
+        }
+    }
+
+    /// Whether it is a signal, which is no case event.
+    #[must_use]
+    pub fn is_signal(&self) -> bool {
+        let own = self.idempotency_key.strip_prefix(OWN_KEY);
+        own.is_some_and(|own| own.starts_with("signal:") || own.starts_with("thrown-signal:"))
+    }
+
+    /// The key as a reader sees it.
+    #[must_use]
+    pub fn shown_key(&self) -> &str {
+        self.idempotency_key.trim_start_matches(OWN_KEY)
+    }
+
+    /// State at an instant: a kept event whose time is over has expired, whether or not that is written yet.
+    #[must_use]
+    pub fn state_at(&self, now: Timestamp) -> InboxState {
+        match self.state {
+            InboxState::Buffered if self.expires_at.is_some_and(|end| end <= now) => InboxState::Expired,
+            state => state,
+        }
+    }
+}
+
 /// An event from outside (or thrown by a run) as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InboxEvent {

@@ -384,9 +384,9 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         scope_id: Option<String>,
-        /// Which attempt, from 1.
+        /// Which attempt of the instance, from 2; absent for the first.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schema(nullable = false, minimum = 0)]
+        #[schema(nullable = false, minimum = 2)]
         attempt: Option<i64>,
         /// More about it, by type.
         #[schema(value_type = AnyJson)]
@@ -427,7 +427,8 @@ request! {
     /// A decision.
     #[schema(examples(json!({"decision": "suspend"})))]
     struct DecideRun {
-        /// Decision; the choice stands in `activeNodes[].waitingFor.options`.
+        /// Decision; those that are taken stand in `activeNodes[].waitingFor.options`. One takes the further members that
+        /// it can use, and no others.
         decision: Decision,
         /// The element it is about.
         #[schema(nullable = false, min_length = 1, max_length = 500)]
@@ -438,7 +439,7 @@ request! {
         /// The incident it is about.
         #[schema(nullable = false, min_length = 1, max_length = 500)]
         incident_id: Option<String>,
-        /// Reason of the decision, or what to do better.
+        /// Reason of the decision, or what to do better; kept in the run's history and in the audit log.
         #[schema(nullable = false, max_length = 4000)]
         feedback: Option<String>,
         /// Variables to set with it.
@@ -486,7 +487,7 @@ request! {
         /// Reason of the cancellation.
         #[schema(max_length = 4000)]
         reason: Option<String>,
-        /// Whether what was done is compensated.
+        /// Whether what was done is compensated; not executed yet, so that only `false` is taken.
         compensate: Option<bool>,
         /// Whether an ended run is removed with its history.
         purge: Option<bool>,

@@ -44,7 +44,7 @@ response! {
         name: String,
         /// State of the task.
         state: TaskState,
-        /// Assignee: id or e-mail address of the user who works on it; null while unclaimed.
+        /// Assignee: id of the user who works on it, or the name that the model gives; null while unclaimed.
         #[schema(required = true)]
         assignee: Option<String>,
         /// Users who may take it, by id or e-mail address.
@@ -103,7 +103,7 @@ request! {
     /// An assignment.
     #[schema(examples(json!({"assignee": "me"})))]
     struct AssignTask {
-        /// A user's id, or `me` to claim it; null releases it.
+        /// A member's id or e-mail address, or `me` to claim it; null releases it.
         #[schema(required = true, value_type = Option<String>, min_length = 1, max_length = 254)]
         assignee: Patch<String>,
     }
@@ -116,10 +116,10 @@ request! {
         /// `page.nextCursor` of the page before.
         #[schema(min_length = 1, max_length = 1024)]
         cursor: Option<String>,
-        /// Only those of this user; `me` is the caller.
+        /// Only those of this user, by id or e-mail address; `me` is the caller.
         #[schema(min_length = 1, max_length = 254)]
         assignee: Option<String>,
-        /// Only those that this user may take; `me` is the caller.
+        /// Only those that this user may take, by id or e-mail address; `me` is the caller.
         #[schema(min_length = 1, max_length = 254)]
         candidate: Option<String>,
         /// Only those in this state; `open` when absent.

@@ -167,6 +167,10 @@ response! {
         change_note: Option<String>,
         /// Whether new runs use it.
         state: VersionState,
+        /// Warnings and hints about it; in the answer to its publication.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        diagnostics: Option<Vec<Diagnostic>>,
     }
 
     /// A star.

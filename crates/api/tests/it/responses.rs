@@ -113,6 +113,7 @@ fn answers_as_they_are_written() {
         published_by: "u".to_owned(),
         change_note: None,
         state: VersionState::Active,
+        diagnostics: None,
     };
     insta::assert_json_snapshot!(json!({ "workflow": workflow(), "run": run(), "version": version }));
 }

@@ -11,6 +11,8 @@ use heddle_feel::{self as feel, Context, Layers, Limits, Ref, size, size_of_json
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+/// Reasons that an event of a script, or of the mapping around a decision, tells.
+const MAX_REASONS: usize = 50;
 /// Decisions and tables that one event tells of.
 const MAX_TOLD: usize = 200;
 /// Bytes of JSON in which it does.
@@ -25,7 +27,8 @@ impl Machine<'_> {
     pub(super) fn decision(&mut self, task: &DecisionTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
-        let inputs = self.inputs(&task.data, scope)?;
+        let mut notes = Vec::new();
+        let inputs = self.inputs(&task.data, scope, &mut notes)?;
         let Some(model) = self.cx.decisions.clone() else {
             return Err(decision_error("the definition has no decision model"));
         };
@@ -52,8 +55,10 @@ impl Machine<'_> {
         let variable: Arc<str> =
             task.data.result_variable.clone().unwrap_or_else(|| Arc::from(model.name(element)));
         let result = (shaped != told.output).then(|| shaped.clone());
-        let values = self.outputs(&task.data, Some(variable), &shaped, inputs, scope)?;
-        let event = DecisionEvaluated { result, ..told };
+        let values = self.outputs(&task.data, Some((variable, &shaped)), inputs, scope, &mut notes)?;
+        let mut reasons = told.reasons;
+        reasons.extend(notes.into_iter().map(|message| serde_json::json!({ "message": message })));
+        let event = DecisionEvaluated { result, reasons, ..told };
         let output = Some((id, size_of_json(&shaped)));
         self.admit(scope, &Leaving { told: of_decision(&event), output, values: &values })?;
         self.emit(at, EventKind::DecisionEvaluated(Box::new(event)));
@@ -65,11 +70,13 @@ impl Machine<'_> {
     pub(super) fn script(&mut self, task: &ScriptTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
-        let inputs = self.inputs(&task.data, scope)?;
-        let (result, reasons) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;
+        let mut reasons = Vec::new();
+        let inputs = self.inputs(&task.data, scope, &mut reasons)?;
+        let (result, notes) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;
+        note(&mut reasons, "", notes);
         let result = to_json(&result);
-        let variable = task.data.result_variable.clone();
-        let values = self.outputs(&task.data, variable, &result, inputs, scope)?;
+        let variable = task.data.result_variable.clone().map(|name| (name, &result));
+        let values = self.outputs(&task.data, variable, inputs, scope, &mut reasons)?;
         let bytes = size_of_json(&result);
         self.admit(scope, &Leaving { told: bytes, output: Some((id, bytes)), values: &values })?;
         self.emit(at, EventKind::ScriptEvaluated { result, reasons });
@@ -85,7 +92,7 @@ impl Machine<'_> {
         inputs: &Context,
         scope: LocalId,
     ) -> Result<ElementRef, StepFault> {
-        let named = to_json(&self.setting_over(&task.decision, inputs, scope)?);
+        let named = to_json(&self.setting_over(&task.decision, inputs, scope)?.0);
         let Some(name) = named.as_str() else {
             return Err(expression(format!("decisionRef: {named} is not a text")));
         };
@@ -97,30 +104,34 @@ impl Machine<'_> {
             .ok_or_else(|| decision_error(format!("the definition has no decision `{name}`")))
     }
 
-    /// A setting evaluated over the task's own variables. A date or duration stays one, which JSON has no types for.
+    /// A setting evaluated over the task's own variables, with the reasons for nulls. A date or duration stays one,
+    /// which JSON has no types for.
     fn setting_over(
         &self,
         setting: &Setting,
         own: &Context,
         scope: LocalId,
-    ) -> Result<feel::Value, StepFault> {
+    ) -> Result<(feel::Value, Vec<String>), StepFault> {
         match setting {
             Setting::Literal(value) => {
                 self.charge_copy(value)?;
-                Ok(Ref::Json(value).into_value())
+                Ok((Ref::Json(value).into_value(), Vec::new()))
             }
-            Setting::Expression(source) => {
-                let (value, _) = self.evaluate(source, &Layers(&[own, &self.variables(scope)]))?;
-                Ok(value)
-            }
+            Setting::Expression(source) => self.evaluate(source, &Layers(&[own, &self.variables(scope)])),
         }
     }
 
-    /// The variables of the task alone.
-    fn inputs(&self, data: &DataMapping, scope: LocalId) -> Result<Context, StepFault> {
+    /// The variables of the task alone; the reasons for nulls are added to `reasons`.
+    fn inputs(
+        &self,
+        data: &DataMapping,
+        scope: LocalId,
+        reasons: &mut Vec<String>,
+    ) -> Result<Context, StepFault> {
         let mut own = Context::new();
         for (target, setting) in &data.inputs {
-            let value = self.setting_over(setting, &own, scope)?;
+            let (value, notes) = self.setting_over(setting, &own, scope)?;
+            note(reasons, &target.variable, notes);
             let value = if target.members.is_empty() {
                 value
             } else {
@@ -134,25 +145,28 @@ impl Machine<'_> {
         Ok(own)
     }
 
-    /// The variables that the task leaves behind.
+    /// The variables that the task leaves behind; `result` is its result under its name, and the reasons for nulls are
+    /// added to `reasons`.
     fn outputs(
         &self,
         data: &DataMapping,
-        variable: Option<Arc<str>>,
-        result: &Value,
+        result: Option<(Arc<str>, &Value)>,
         mut own: Context,
         scope: LocalId,
+        reasons: &mut Vec<String>,
     ) -> Result<Map<String, Value>, StepFault> {
         let mut values = Map::new();
         if data.outputs.is_empty() {
-            values.extend(variable.map(|name| (name.to_string(), result.clone())));
+            values.extend(result.map(|(name, result)| (name.to_string(), result.clone())));
             return Ok(values);
         }
-        if let Some(name) = variable {
+        if let Some((name, result)) = result {
             own.put(name, Ref::Json(result).into_value());
         }
         for (target, setting) in &data.outputs {
-            let value = to_json(&self.setting_over(setting, &own, scope)?);
+            let (value, notes) = self.setting_over(setting, &own, scope)?;
+            note(reasons, &target.variable, notes);
+            let value = to_json(&value);
             let before =
                 values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
             before
@@ -163,6 +177,13 @@ impl Machine<'_> {
         }
         Ok(values)
     }
+}
+
+/// Adds the reasons why a variable, or with an empty name the result, is null in parts; as many as an event tells.
+fn note(reasons: &mut Vec<String>, variable: &str, notes: Vec<String>) {
+    let room = MAX_REASONS.saturating_sub(reasons.len());
+    let named = |text: String| if variable.is_empty() { text } else { format!("`{variable}`: {text}") };
+    reasons.extend(notes.into_iter().take(room).map(named));
 }
 
 /// Event data of a decision's evaluation.

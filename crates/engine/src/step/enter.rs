@@ -189,6 +189,22 @@ impl Machine<'_> {
 
     fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, StepFault> {
         let scope = self.instance(id)?.scope;
+        let mut reasons = Vec::new();
+        let assignee = self.name(("assignee", task.assignee.as_ref()), scope, &mut reasons)?;
+        let candidate_users =
+            self.names(("candidateUsers", task.candidate_users.as_ref()), scope, &mut reasons)?;
+        let candidate_groups =
+            self.names(("candidateGroups", task.candidate_groups.as_ref()), scope, &mut reasons)?;
+        // A restriction that names nobody is none that everybody meets: only a model that names nobody is for all.
+        if !reasons.is_empty()
+            && assignee.is_none()
+            && candidate_users.is_empty()
+            && candidate_groups.is_empty()
+        {
+            let node = &self.graph.node(ix).id;
+            let message = format!("nobody may do the task `{node}`: {}", reasons.join("; "));
+            return Err(expression(message));
+        }
         let due_at = match &task.due {
             None => None,
             Some(due) => match due.schedule_on(self.now, &self.variables(scope), &self.steps) {
@@ -199,9 +215,9 @@ impl Machine<'_> {
         Ok(TaskCreated {
             task_id: id.task(self.cx.run_id),
             name: self.graph.node(ix).name.clone(),
-            assignee: self.text(task.assignee.as_ref(), scope)?,
-            candidate_users: self.texts(task.candidate_users.as_ref(), scope)?,
-            candidate_groups: self.texts(task.candidate_groups.as_ref(), scope)?,
+            assignee,
+            candidate_users,
+            candidate_groups,
             due_at,
             priority: match &task.priority {
                 None => None,
@@ -209,6 +225,8 @@ impl Machine<'_> {
             },
             form: task.form.clone(),
             outcomes: task.outcomes.clone(),
+            outcome_values: task.outcome_values.clone(),
+            reasons,
         })
     }
 

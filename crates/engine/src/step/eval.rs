@@ -79,13 +79,18 @@ impl Machine<'_> {
     }
 
     pub(super) fn setting(&self, setting: &Setting, scope: LocalId) -> Result<Value, StepFault> {
+        self.noted(setting, scope).map(|(value, _)| value)
+    }
+
+    /// The value of a setting, with the reasons for nulls.
+    fn noted(&self, setting: &Setting, scope: LocalId) -> Result<(Value, Vec<String>), StepFault> {
         match setting {
             Setting::Literal(value) => {
                 self.charge_copy(value)?;
-                Ok(value.clone())
+                Ok((value.clone(), Vec::new()))
             }
             Setting::Expression(source) => {
-                self.evaluate(source, &self.variables(scope)).map(|(value, _)| to_json(&value))
+                self.evaluate(source, &self.variables(scope)).map(|(value, notes)| (to_json(&value), notes))
             }
         }
     }
@@ -105,32 +110,51 @@ impl Machine<'_> {
         }
     }
 
-    /// A setting as texts: a list, or one text with commas.
-    pub(super) fn texts(&self, setting: Option<&Setting>, scope: LocalId) -> Result<Vec<String>, StepFault> {
-        let Some(setting) = setting else { return Ok(Vec::new()) };
-        let wrong = |value: &Value| expression(format!("{value} is not a list of texts"));
-        match self.setting(setting, scope)? {
-            Value::Null => Ok(Vec::new()),
-            Value::String(text) => Ok(text
-                .split(',')
-                .map(str::trim)
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect()),
-            Value::Array(items) => {
-                items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(item))).collect()
+    /// The one whom a setting of a task names; what names nobody, or is no name, adds its reason.
+    pub(super) fn name(
+        &self,
+        (member, setting): (&str, Option<&Setting>),
+        scope: LocalId,
+        reasons: &mut Vec<String>,
+    ) -> Result<Option<String>, StepFault> {
+        let Some(setting) = setting else { return Ok(None) };
+        let (value, notes) = self.noted(setting, scope)?;
+        match value {
+            Value::String(text) if !text.trim().is_empty() => Ok(Some(text)),
+            Value::Number(number) => Ok(Some(number.to_string())),
+            other => {
+                reasons.push(nobody(member, setting, &other, &notes));
+                Ok(None)
             }
-            other => Err(wrong(&other)),
         }
     }
 
-    /// Whether a flow out of a node is to be taken; what came out as null adds its reason.
-    pub(super) fn holds(
+    /// Those whom a setting of a task names, in a list or in a text with commas; what names nobody, or is no name, adds
+    /// its reason.
+    pub(super) fn names(
         &self,
-        flow: FlowIx,
+        (member, setting): (&str, Option<&Setting>),
         scope: LocalId,
         reasons: &mut Vec<String>,
-    ) -> Result<bool, StepFault> {
+    ) -> Result<Vec<String>, StepFault> {
+        let Some(setting) = setting else { return Ok(Vec::new()) };
+        let (value, notes) = self.noted(setting, scope)?;
+        let parts: Vec<&str> = match &value {
+            Value::String(text) => text.split(',').collect(),
+            // A list of which one is no name is none: who was meant is not known.
+            Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<_>>().unwrap_or_default(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
+        };
+        let named = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+        let named: Vec<String> = named.map(str::to_owned).collect();
+        if named.is_empty() {
+            reasons.push(nobody(member, setting, &value, &notes));
+        }
+        Ok(named)
+    }
+
+    /// Whether a flow out of a node is to be taken. Only true and false decide that.
+    pub(super) fn holds(&self, flow: FlowIx, scope: LocalId) -> Result<bool, StepFault> {
         let flow = self.graph.flow(flow);
         let Some(condition) = &flow.condition else { return Ok(true) };
         let side = match &condition.side {
@@ -147,20 +171,25 @@ impl Machine<'_> {
         }
         match &condition.test {
             None => Ok(true),
-            Some(Test::Compare(comparison)) => comparison
-                .holds(self.operand(comparison, scope), &self.steps)
-                .map_err(|limit| reached(limit, |own| expression(own.to_string()))),
+            Some(Test::Compare(comparison)) => {
+                let left = self.operand(comparison, scope);
+                match comparison.holds(left, &self.steps) {
+                    Ok(Some(truth)) => Ok(truth),
+                    Ok(None) => {
+                        let left = left.unwrap_or(&Value::Null);
+                        Err(undecided(
+                            comparison.text(),
+                            &flow.id,
+                            &format!("nothing, since its left side is {}", brief(left)),
+                            &[],
+                        ))
+                    }
+                    Err(limit) => Err(reached(limit, |own| expression(own.to_string()))),
+                }
+            }
             Some(Test::Feel(source)) => match self.evaluate(source, &self.variables(scope))? {
                 (heddle_feel::Value::Boolean(truth), _) => Ok(truth),
-                (heddle_feel::Value::Null, notes) => {
-                    reasons.push(format!("`{}` is null{}", source.source(), prefixed(&notes)));
-                    Ok(false)
-                }
-                (other, _) => Err(expression(format!(
-                    "the condition `{}` of the flow `{}` gives {other}, not true or false",
-                    source.source(),
-                    flow.id
-                ))),
+                (other, notes) => Err(undecided(source.source(), &flow.id, &brief(&to_json(&other)), &notes)),
             },
         }
     }
@@ -169,6 +198,28 @@ impl Machine<'_> {
         let (first, rest) = comparison.path.split_first()?;
         follow(self.variables(scope).find(first)?, rest)
     }
+}
+
+/// The fault of a condition that is neither true nor false: it decides nothing, and the default flow is not taken for it.
+fn undecided(text: &str, flow: &str, value: &str, notes: &[String]) -> StepFault {
+    let because = prefixed(notes);
+    expression(format!(
+        "the condition `{text}` of the flow `{flow}` gives {value}, not true or false{because}"
+    ))
+}
+
+/// Reason why a setting of a task names nobody.
+fn nobody(member: &str, setting: &Setting, value: &Value, notes: &[String]) -> String {
+    let text = match setting {
+        Setting::Expression(source) => format!(" `={}`", source.source()),
+        Setting::Literal(_) => String::new(),
+    };
+    format!("{member}{text} gives {}{}", brief(value), prefixed(notes))
+}
+
+/// A value as JSON, cut where it is long.
+fn brief(value: &Value) -> String {
+    heddle_kernel::shortened(&value.to_string()).into_owned()
 }
 
 fn prefixed(notes: &[String]) -> String {

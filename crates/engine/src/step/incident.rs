@@ -78,9 +78,10 @@ impl Machine<'_> {
         output: Map<String, Value>,
     ) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
-        // Which event would have come nobody can say.
+        // Which event would have come nobody can say, nor which flow would have been taken: the node itself is done.
         let node = self.graph.node(ix);
-        if node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
+        let on_its_way_out = incident.is_some_and(|own| own.phase == Phase::Leave);
+        if on_its_way_out || node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
             return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));
         }
         if let Some(own) = incident {

@@ -71,11 +71,10 @@ impl Machine<'_> {
             // After a gateway that waits for events the flow is that of the event; this one is not asked.
             SplitRule::Direct | SplitRule::Events => (false, false),
         };
-        let mut reasons = Vec::new();
         let mut taken = Vec::new();
         let mut held = false;
         for &flow in outgoing.iter().filter(|&&flow| node.default_flow != Some(flow)) {
-            if self.holds(flow, scope, &mut reasons)? {
+            if self.holds(flow, scope)? {
                 taken.push(flow);
                 held |= gateway || graph.flow(flow).condition.is_some();
                 if first {
@@ -87,11 +86,7 @@ impl Machine<'_> {
             taken.extend(node.default_flow);
         }
         if taken.is_empty() {
-            let mut message = format!("no outgoing flow of `{}` holds and there is no default flow", node.id);
-            for reason in reasons {
-                message.push_str("; ");
-                message.push_str(&reason);
-            }
+            let message = format!("no outgoing flow of `{}` holds and there is no default flow", node.id);
             return Err(StepFault::Incident(IncidentCode::NoMatchingFlow, message));
         }
         Ok(taken)

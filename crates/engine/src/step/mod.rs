@@ -16,7 +16,7 @@ mod wait;
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::size::Held;
 use crate::state::{Life, NodeInstance, State};
-use crate::{Command, Inline, LocalId, Rejection, RunContext, apply, size};
+use crate::{Command, Inline, LocalId, Rejection, RunContext, SkipTarget, apply, size};
 use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Start, Work};
 use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
@@ -175,8 +175,37 @@ impl<'g> Machine<'g> {
 
     fn run(&mut self, command: Command) -> Result<(), Rejection> {
         self.admit_command(&command)?;
+        self.remark(&command);
         self.execute(command)?;
         self.run_to_quiescence()
+    }
+
+    /// Keeps what the caller said about the decision, at the node that it is about.
+    fn remark(&mut self, command: &Command) {
+        let Some(remark) = &self.cx.remark else { return };
+        let instance = match command {
+            Command::Retry { incident_id, .. }
+            | Command::Skip { target: SkipTarget::Incident(incident_id), .. } => {
+                self.state.incidents.iter().find(|own| own.id == *incident_id).and_then(|own| own.instance)
+            }
+            Command::Skip { target: SkipTarget::Node(id), .. }
+            | Command::Continue { node_instance_id: id, .. }
+            | Command::Move { node_instance_id: id, .. } => Some(*id),
+            Command::Start { .. }
+            | Command::CompleteTask { .. }
+            | Command::AssignTask { .. }
+            | Command::FireTimer { .. }
+            | Command::DeliverMessage { .. }
+            | Command::DeliverSignal { .. }
+            | Command::Cancel { .. }
+            | Command::Suspend
+            | Command::Resume
+            | Command::SetVariables { .. } => None,
+        };
+        let at = instance.and_then(|id| self.at(id).ok()).map_or(At::RUN, |(_, at)| at);
+        let (decision, feedback) = (remark.decision.into(), remark.feedback.clone());
+        let by = self.actor();
+        self.emit(at, EventKind::DecisionTaken { decision, feedback, by });
     }
 
     fn actor(&self) -> Option<UserId> {

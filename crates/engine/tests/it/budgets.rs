@@ -218,6 +218,7 @@ fn a_small_step_is_done_inline_and_a_larger_one_is_left_undone() {
         decisions: None,
         hops: 0,
         budget: Budget::DEFAULT,
+        remark: None,
     };
     let start =
         |input: Value| Command::Start { trigger: Trigger::Manual { start_node: None }, input: map(input) };

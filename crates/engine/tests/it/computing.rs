@@ -122,6 +122,28 @@ fn inputs_are_the_tasks_own_and_outputs_are_all_that_it_leaves() {
 }
 
 #[test]
+fn what_a_mapping_could_not_compute_is_told() {
+    let own = json!({"kind": "feel", "source": "damage * 1.2", "resultVariable": "reserve",
+        "inputs": [{"name": "rate", "value": "=nothing.rate + 1"}], "outputs": [{"name": "reserve", "value": "=reserve + 1"}]});
+    let run = Model::default().node("a", "scriptTask", json!({ "configuration": own })).run(json!({}));
+    assert_eq!(run.variables(), json!({"reserve": null}));
+    let told = run.log.iter().find_map(|event| match &event.kind {
+        EventKind::ScriptEvaluated { reasons, .. } => Some(reasons.clone()),
+        _ => None,
+    });
+    let told = told.unwrap();
+    assert!(told.iter().any(|reason| reason.starts_with("`rate`: ")), "{told:?}");
+    assert!(told.iter().any(|reason| reason.starts_with("`reserve`: ")), "{told:?}");
+    assert!(told.len() >= 3, "{told:?}");
+    let decided = deciding(
+        json!({"decisionRef": "Rate", "resultVariable": "x", "outputs": [{"name": "y", "value": "=x + nothing"}]}),
+        json!({"Order Total": 50}),
+    );
+    let reasons = evaluated(&decided)["reasons"].clone();
+    assert!(reasons[0]["message"].as_str().unwrap().starts_with("`y`: "), "{reasons}");
+}
+
+#[test]
 fn a_date_in_an_input_stays_a_date() {
     let own = json!({"decisionRef": "age", "resultVariable": "x",
         "inputs": [{"name": "born", "value": "=date(\"2000-02-29\")"}]});

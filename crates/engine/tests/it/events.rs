@@ -116,6 +116,20 @@ fn a_non_interrupting_timer_repeats_until_its_task_is_done() {
 }
 
 #[test]
+fn each_slot_of_a_counted_cycle_fires_once() {
+    let model = simple()
+        .nodes("u:userTask r:task")
+        .node("b", "boundaryEvent", boundary("u", "cycle R3/PT10S", false))
+        .flows("s > u > e; b > r");
+    let mut run = model.run(json!({}));
+    run.now = run.now.plus_seconds(3600);
+    while let Some(timer) = run.state.timers().first() {
+        run.give(Command::FireTimer { timer_id: timer.id }).unwrap();
+    }
+    assert_eq!(run.done(), ["r", "r", "r"]);
+}
+
+#[test]
 fn slots_missed_together_fire_once() {
     let model = simple()
         .nodes("u:userTask r:task")

@@ -5,7 +5,7 @@
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{Compiled, Graph, compile};
 use heddle_engine::{
-    Budget, Command, Event, EventKind, IncidentCode, LocalId, Rejection, RunContext, State, Status,
+    Budget, Command, Event, EventKind, IncidentCode, LocalId, Rejection, Remark, RunContext, State, Status,
     SubscriptionKind, Trigger, apply, step,
 };
 use heddle_kernel::{RunId, TaskId, Timestamp};
@@ -141,6 +141,7 @@ pub(crate) struct Run {
     pub decisions: Option<heddle_dmn::Model>,
     pub hops: u32,
     pub budget: Budget,
+    pub remark: Option<Remark>,
 }
 
 impl Run {
@@ -155,6 +156,7 @@ impl Run {
             decisions: None,
             hops: 0,
             budget: Budget::DEFAULT,
+            remark: None,
         }
     }
 
@@ -173,6 +175,7 @@ impl Run {
             decisions: self.decisions.clone(),
             hops: self.hops,
             budget: self.budget,
+            remark: self.remark.clone(),
         };
         let before = self.state.last_sequence();
         let done = step(&self.graph, &self.state, command, &cx)?;

@@ -1,7 +1,7 @@
 //! Human tasks: settings, assignment, completion, outcomes, variables.
 
 use crate::support::{Model, Run, map};
-use heddle_engine::{Command, EventKind, Rejection, Status, WaitKind};
+use heddle_engine::{Command, EventKind, IncidentCode, Rejection, Remark, SkipTarget, Status, WaitKind};
 use serde_json::{Value, json};
 
 fn review(configuration: Value) -> Model {
@@ -29,7 +29,7 @@ fn a_task_shows_its_settings() {
     let wait = run.state.active_nodes()[0].waiting_for.clone().unwrap();
     assert_eq!(wait.kind, WaitKind::HumanTask);
     assert_eq!(wait.task_id, Some(task.task_id));
-    assert_eq!(wait.options, ["approve", "reject", "skip", "move"]);
+    assert_eq!(wait.options, ["approve", "reject", "skip", "move", "suspend"]);
 }
 
 #[test]
@@ -43,6 +43,85 @@ fn the_outcome_chooses_the_flow_and_the_values_are_kept() {
         assert_eq!(run.state.node_outputs()["review"], output);
         assert_eq!(run.state.output(), run.state.variables());
     }
+}
+
+#[test]
+fn what_a_decision_can_do_to_a_task_follows_from_its_outcomes() {
+    for (outcomes, options) in [
+        (json!([]), vec!["approve", "reject", "revise"]),
+        (json!(["approved", "rejected"]), vec!["approve", "reject"]),
+        (json!(["ship", "revise"]), vec!["revise"]),
+        (json!([{"name": "yes", "values": {"ok": true}}]), vec![]),
+    ] {
+        let mut run = Model::default()
+            .node("u", "userTask", json!({"configuration": {"outcomes": outcomes}}))
+            .run(json!({}));
+        let told = |run: &Run| run.state.active_nodes()[0].waiting_for.clone().unwrap().options;
+        assert_eq!(told(&run), [options, vec!["skip", "move", "suspend"]].concat(), "{outcomes}");
+        run.give(Command::Suspend).unwrap();
+        assert_eq!(told(&run), ["resume"]);
+    }
+}
+
+#[test]
+fn an_outcome_is_meant_by_the_variables_that_it_sets() {
+    let outcomes =
+        json!([{"name": "yes", "values": {"ok": true}}, {"name": "no", "values": {"ok": false}}, "later"]);
+    let run = Model::default()
+        .node("u", "userTask", json!({"configuration": {"outcomes": outcomes}}))
+        .run(json!({}));
+    let task = run.state.tasks().remove(0);
+    for (named, values, meant) in [
+        (None, json!({"ok": true, "note": "x"}), Some("yes")),
+        (None, json!({"ok": false}), Some("no")),
+        (None, json!({"OK": true}), None),
+        (Some("later"), json!({"ok": true}), Some("later")),
+    ] {
+        assert_eq!(task.meant(named, &map(values.clone())), meant, "{named:?} {values}");
+    }
+    assert_eq!(task.sets(Some("no")), Some(&map(json!({"ok": false}))));
+    assert_eq!(task.sets(Some("later")), None);
+}
+
+/// A restriction that names nobody must never let everybody in.
+#[test]
+fn a_restricted_task_that_names_nobody_is_an_incident() {
+    for (configuration, input, told) in [
+        (json!({"assignee": "=adjuster"}), json!({}), "assignee `=adjuster` gives null"),
+        (json!({"candidateGroups": "=groups"}), json!({"groups": []}), "candidateGroups `=groups` gives []"),
+        (json!({"candidateGroups": "=groups"}), json!({"groups": ["a", 1]}), "gives [\"a\",1]"),
+        (json!({"candidateUsers": "=users"}), json!({"users": " , "}), "candidateUsers `=users` gives"),
+        (
+            json!({"assignee": "=who", "candidateUsers": "=users"}),
+            json!({"who": true}),
+            "assignee `=who` gives true",
+        ),
+    ] {
+        let mut run =
+            Model::default().node("u", "userTask", json!({ "configuration": configuration })).run(input);
+        let incident = run.state.incidents().remove(0);
+        assert_eq!((incident.code, run.tasks()), (IncidentCode::ExpressionError, vec![]), "{configuration}");
+        assert!(incident.message.contains("`u`") && incident.message.contains(told), "{}", incident.message);
+        let variables = map(json!({"adjuster": "ada", "groups": ["a"], "users": "ada", "who": "ada"}));
+        run.give(Command::Retry { incident_id: incident.id, variables }).unwrap();
+        assert_eq!(run.tasks(), ["u"], "{configuration}");
+    }
+}
+
+#[test]
+fn a_task_for_some_tells_which_of_its_settings_names_nobody() {
+    let configuration = json!({"assignee": "=who", "candidateGroups": ["clerks"]});
+    let run =
+        Model::default().node("u", "userTask", json!({ "configuration": configuration })).run(json!({}));
+    let created = run.log.iter().find_map(|event| match &event.kind {
+        EventKind::TaskCreated(created) => Some(created.reasons.clone()),
+        _ => None,
+    });
+    let reasons = created.unwrap();
+    assert!(reasons.len() == 1 && reasons[0].starts_with("assignee `=who` gives null"), "{reasons:?}");
+    let open =
+        Model::default().node("u", "userTask", json!({"configuration": {"assignee": ""}})).run(json!({}));
+    assert_eq!(open.tasks(), ["u"], "a model that names nobody is for all");
 }
 
 #[test]
@@ -82,6 +161,24 @@ fn a_task_can_be_given_to_somebody_and_back() {
     assert_eq!(run.state.tasks()[0].assignee.as_deref(), Some("ada"));
     run.give(Command::AssignTask { task_id, assignee: None }).unwrap();
     assert_eq!(run.state.tasks()[0].assignee, None);
+}
+
+#[test]
+fn a_remark_on_a_decision_is_part_of_the_history() {
+    let mut run = Model::default().nodes("u:userTask v:task").flows("u > v").run(json!({}));
+    run.remark = Some(Remark { decision: "suspend", feedback: "holidays".to_owned() });
+    run.give(Command::Suspend).unwrap();
+    run.remark = None;
+    run.give(Command::Resume).unwrap();
+    run.remark = Some(Remark { decision: "skip", feedback: "done by phone".to_owned() });
+    let target = SkipTarget::Node(run.instance("u"));
+    run.give(Command::Skip { target, output: map(json!({})) }).unwrap();
+    let told: Vec<_> =
+        run.log.iter().filter(|event| matches!(event.kind, EventKind::DecisionTaken { .. })).collect();
+    let json = serde_json::to_value(&told).unwrap();
+    assert_eq!(json[0]["data"], json!({"decision": "suspend", "feedback": "holidays"}));
+    assert_eq!(json[1]["data"], json!({"decision": "skip", "feedback": "done by phone"}));
+    assert_eq!((told.len(), &json[1]["nodeId"]), (2, &json!("u")));
 }
 
 #[test]

@@ -145,6 +145,62 @@ fn no_matching_flow_waits_for_a_decision() {
     assert_eq!(run.done(), ["a"]);
 }
 
+/// Neither the default flow nor another one is taken for a condition that says nothing.
+#[test]
+fn a_condition_that_is_neither_true_nor_false_decides_nothing() {
+    let feel = json!({"bpmn": {"conditionExpression": "amount > 500"}});
+    for (condition, input, told) in [
+        (feel.clone(), json!({}), "`amount > 500` of the flow `g-a` gives null"),
+        (feel.clone(), json!({"amount": "much"}), "`amount > 500` of the flow `g-a` gives null"),
+        (
+            json!({"bpmn": {"conditionExpression": "amount"}}),
+            json!({"amount": 7}),
+            "`amount` of the flow `g-a` gives 7",
+        ),
+        (json!({"bpmn": {"conditionExpression": "amount"}}), json!({"amount": "yes"}), "gives \"yes\""),
+        (
+            json!({"condition": {"left": "amount", "operator": "gt", "value": "500"}}),
+            json!({}),
+            "`amount gt 500`",
+        ),
+    ] {
+        let model = simple()
+            .node("g", "exclusiveGateway", json!({"bpmn": {"defaultFlow": "g-b"}}))
+            .nodes("a:task b:task")
+            .flows("s > g > b > e; a > e")
+            .edge("g", "a", condition.clone());
+        let mut run = model.run(input);
+        assert_eq!(
+            (run.done(), run.incidents()),
+            (vec![], vec![(IncidentCode::ExpressionError, "g".to_owned())])
+        );
+        let incident = run.state.incidents().remove(0);
+        assert!(incident.message.contains(told), "{}", incident.message);
+        let node = run.state.view(&run.graph).remove(0);
+        assert_eq!(node.waiting_for.unwrap().options, ["retry", "move", "suspend"]);
+        let target = SkipTarget::Incident(incident.id);
+        let skipped = run.give(Command::Skip { target, output: map(json!({})) });
+        assert_eq!(skipped, Err(Rejection::CannotSkip(incident.id)), "the gateway itself is done");
+        let variables = map(json!({"amount": if condition == feel { json!(900) } else { json!(true) }}));
+        let retried = run.give(Command::Retry { incident_id: incident.id, variables });
+        assert_eq!(retried, Ok(()));
+        if condition["condition"].is_null() {
+            assert_eq!(run.done(), ["a"]);
+        }
+    }
+}
+
+#[test]
+fn a_join_that_holds_a_token_is_where_its_run_stands() {
+    let model = simple()
+        .nodes("f:parallelGateway a:userTask b:task j:parallelGateway")
+        .flows("s > f > a > j > e; f > b > j");
+    let mut run = model.run(json!({}));
+    assert!(["a", "j"].iter().all(|node| run.state.stands_at(node)) && !run.state.stands_at("b"));
+    run.complete("a");
+    assert!(!run.state.stands_at("j"));
+}
+
 #[test]
 fn a_join_that_cannot_be_reached_is_a_deadlock() {
     let model = diamond("exclusiveGateway", "parallelGateway");
@@ -152,7 +208,7 @@ fn a_join_that_cannot_be_reached_is_a_deadlock() {
     assert_eq!(run.incidents(), [(IncidentCode::Deadlock, "j".to_owned())]);
     let view = run.state.view(&run.graph);
     assert_eq!(view.len(), 1);
-    assert_eq!(view[0].waiting_for.as_ref().unwrap().options, ["retry", "skip"]);
+    assert_eq!(view[0].waiting_for.as_ref().unwrap().options, ["retry", "skip", "suspend"]);
     let incident_id = run.incident_id();
     run.give(Command::Retry { incident_id, variables: map(json!({})) }).unwrap();
     assert_eq!(run.incidents().len(), 1);

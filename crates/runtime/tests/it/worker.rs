@@ -89,6 +89,7 @@ impl Background {
             models: Arc::new(CompiledVersions::new(workflows)),
             ids: Arc::new(SequentialIds::default()),
             clock: clock.clone(),
+            directory: Arc::new(heddle_workflows::ports::MockDirectory::new()),
         };
         let runs = Arc::new(Runs::new(ports.clone()));
         let rounds = Arc::new(background::Background::new(runs, ports, uuid::Uuid::nil()));

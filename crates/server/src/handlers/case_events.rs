@@ -99,7 +99,7 @@ fn event_record(event: &InboxEvent) -> wire::case_events::CaseEventRecord {
         organization_id: event.tenant.to_string(),
         correlation_key: event.correlation_key.clone().unwrap_or_default(),
         event_type: event.event_type.clone(),
-        idempotency_key: event.idempotency_key.clone(),
+        idempotency_key: event.shown_key().to_owned(),
         payload: event.payload.clone(),
         received_at: event.received_at,
         received_by: event.received_by.map(|user| user.to_string()),

@@ -65,8 +65,8 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
             message: error.message.clone(),
             node_id: Some(error.node_id.to_string()),
         }),
+        incidents: incidents.into_iter().map(|own| incident(own, &nodes)).collect(),
         active_nodes: nodes.into_iter().map(active_node).collect(),
-        incidents: incidents.into_iter().map(incident).collect(),
         human_tasks: tasks.into_iter().map(|open| task(&human_task(run, open))).collect(),
         children: None,
         usage: wire::runs::RunUsage { events: i64::try_from(run.last_sequence).unwrap_or(i64::MAX) },
@@ -113,7 +113,10 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     }
 }
 
-fn incident(incident: Incident) -> wire::runs::Incident {
+/// An incident; what can be decided is what the node tells that it stopped, if it stopped one.
+fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
+    let mut waits = nodes.iter().filter_map(|node| node.waiting_for.as_ref());
+    let told = waits.find(|wait| wait.incident_id == Some(incident.id)).map(|wait| wait.options.clone());
     let code = serde_json::to_value(incident.code).ok().and_then(|code| code.as_str().map(str::to_owned));
     wire::runs::Incident {
         id: incident.id.to_string(),
@@ -123,7 +126,7 @@ fn incident(incident: Incident) -> wire::runs::Incident {
         message: incident.message,
         attempts: i64::from(incident.attempt),
         raised_at: incident.raised_at,
-        options: vec!["retry".to_owned(), "skip".to_owned()],
+        options: told.unwrap_or(incident.options),
     }
 }
 

@@ -8,7 +8,7 @@ use heddle_usecase::UseCaseError;
 use heddle_workflows::ports::RunFilter;
 use heddle_workflows::records::Run;
 use heddle_workflows::runs::{Decision, DecisionKind, EventFilter, StartRun};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::literals::run_state_of;
 use super::run_view::{self, Extent};
@@ -134,8 +134,8 @@ pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
 pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
     if call.query.compensate == Some(true) {
-        let message = "This version compensates nothing; end the run without.";
-        return Err(Failure::at("compensate", "notAllowed", message));
+        let message = "Compensation is not executed yet; cancel the run without it.";
+        return Err(Failure::at("compensate", "notSupported", message));
     }
     let id = call.authorized.id().to_string();
     if call.query.purge == Some(true) {
@@ -173,7 +173,17 @@ pub(crate) async fn decide(call: Call<ops::DecideRun>) -> HandlerResult {
         target: body.target.clone(),
     };
     let id = call.authorized.id().to_string();
-    let details = json!({ "decision": body.decision, "nodeId": body.node_id });
+    let given = [
+        ("nodeId", &body.node_id),
+        ("nodeInstanceId", &body.node_instance_id),
+        ("incidentId", &body.incident_id),
+        ("target", &body.target),
+        ("feedback", &body.feedback),
+    ];
+    let given =
+        given.into_iter().filter_map(|(member, text)| Some((member.to_owned(), json!(text.as_ref()?))));
+    let decision_word = ("decision".to_owned(), json!(body.decision));
+    let details = Value::Object(std::iter::once(decision_word).chain(given).collect());
     let record = |run: &Run| call.journal_with(&id, details.clone(), || decided(&call.app, run));
     let run = call.app.runs.decide(&call.authorized, &call.context, decision, &record).await?;
     decided(&call.app, &run)

@@ -4,7 +4,7 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_kernel::{Patch, TaskId};
 use heddle_workflows::ports::TaskFilter;
-use heddle_workflows::records::{HumanTask, Run};
+use heddle_workflows::records::{HumanTask, Run, TaskState};
 use heddle_workflows::runs::{Assignment, Completion, MyTasks};
 use serde_json::json;
 
@@ -64,17 +64,11 @@ pub(crate) async fn list(call: Call<ops::ListHumanTasks>) -> HandlerResult {
         (Some("me"), None) => MyTasks::Assigned,
         (Some(name), None) => MyTasks::Of(name.to_owned()),
         (None, Some("me")) => MyTasks::Candidate,
-        (None, Some(_)) => {
-            return Err(Failure::at(
-                "candidate",
-                "notAllowed",
-                "`me` is the candidate that can be asked for.",
-            ));
-        }
+        (None, Some(name)) => MyTasks::CandidateOf(name.to_owned()),
         (None, None) => MyTasks::All,
     };
     let filter = TaskFilter {
-        state: query.state.map(task_state_of),
+        state: Some(query.state.map_or(TaskState::Open, task_state_of)),
         due_before: query.due,
         workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
         run: id_of(query.run_id.as_deref(), "runId")?,

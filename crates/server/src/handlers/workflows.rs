@@ -139,7 +139,12 @@ pub(crate) async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
     let id = call.authorized.id();
     let answer = |published: &heddle_workflows::definitions::Published| {
         let revision = published.view.workflow.revision;
-        Ok(Response::data(200, version(&published.version))?.tagged(revision))
+        let diagnostics = published.diagnostics.iter().cloned().map(Into::into).collect();
+        let told = wire::workflows::WorkflowVersion {
+            diagnostics: Some(diagnostics),
+            ..version(&published.version)
+        };
+        Ok(Response::data(200, told)?.tagged(revision))
     };
     let record = |published: &heddle_workflows::definitions::Published| {
         let details = json!({ "version": published.version.number });
@@ -264,6 +269,7 @@ fn version(version: &Version) -> wire::workflows::WorkflowVersion {
         } else {
             wire::workflows::VersionState::Superseded
         },
+        diagnostics: None,
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) async fn list(
 }
 
 fn stands_at(run: &Run, node: Option<&str>) -> bool {
-    node.is_none_or(|node| run.snapshot.active_nodes().iter().any(|active| &*active.node_id == node))
+    node.is_none_or(|node| run.snapshot.stands_at(node))
 }
 
 async fn chunk_of(

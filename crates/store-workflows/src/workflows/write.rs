@@ -5,7 +5,10 @@ use crate::schema::{
     WorkflowChange, WorkflowDbRow, import_sources, start_bindings, workflow_sources, workflow_stars,
     workflow_versions, workflows,
 };
-use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl,
+    insert_into,
+};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::{At, Db, Id, journal, revision, tenant, write_tx};
@@ -21,8 +24,12 @@ macro_rules! claim {
     ($conn:ident, $workflow:expr, $claims:expr) => {{
         let (tenant, id) = (Id::from($workflow.tenant), Id::from($workflow.id));
         let mut last = None;
+        // A file whose time is over is gone, though it may be swept away only in a minute.
+        let now = At($workflow.updated_at);
         for sha256 in $claims {
-            let file = import_sources::table.find((tenant, sha256));
+            let there =
+                import_sources::expires_at.is_null().or(import_sources::expires_at.assume_not_null().gt(now));
+            let file = import_sources::table.find((tenant, sha256)).filter(there);
             let claimed =
                 diesel::update(file).set(import_sources::expires_at.eq(None::<At>)).execute($conn).await?;
             if claimed == 0 {

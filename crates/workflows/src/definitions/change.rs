@@ -135,6 +135,7 @@ impl Definitions {
             bindings: bindings.as_deref(),
         };
         self.store.update(write, &journal).await.map_err(|error| slug_taken(error, &view.workflow.slug))?;
+        self.tell_timers(bindings.as_deref().unwrap_or_default());
         Ok(view)
     }
 

@@ -6,6 +6,7 @@ mod decision;
 mod decision_export;
 mod decision_items;
 mod decision_logic;
+mod people;
 mod publish;
 mod transform;
 
@@ -27,8 +28,8 @@ use heddle_policy::{Authorized, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
-use crate::ports::{SourceQuota, WorkflowFilter, WorkflowStore};
-use crate::records::{Draft, Version, WorkflowView};
+use crate::ports::{Directory, Notifier, SourceQuota, WorkflowFilter, WorkflowStore};
+use crate::records::{Draft, StartBinding, Version, WorkflowView};
 use crate::{Problem, UseCaseError};
 
 /// Choice of a workflow's definition.
@@ -48,6 +49,8 @@ pub struct Definitions {
     store: Arc<dyn WorkflowStore>,
     ids: Arc<dyn IdSource>,
     models: Arc<CompiledVersions>,
+    hub: Arc<dyn Notifier>,
+    directory: Arc<dyn Directory>,
     previews: SourceQuota,
     budget: Budget,
 }
@@ -61,8 +64,14 @@ impl std::fmt::Debug for Definitions {
 impl Definitions {
     /// Builds the use cases on their ports.
     #[must_use]
-    pub fn new(store: Arc<dyn WorkflowStore>, ids: Arc<dyn IdSource>, models: Arc<CompiledVersions>) -> Self {
-        Self { store, ids, models, previews: SourceQuota::default(), budget: Budget::DEFAULT }
+    pub fn new(
+        store: Arc<dyn WorkflowStore>,
+        ids: Arc<dyn IdSource>,
+        models: Arc<CompiledVersions>,
+        hub: Arc<dyn Notifier>,
+        directory: Arc<dyn Directory>,
+    ) -> Self {
+        Self { store, ids, models, hub, directory, previews: SourceQuota::default(), budget: Budget::DEFAULT }
     }
 
     /// The same with a quota of its own for previewed files.
@@ -136,6 +145,13 @@ impl Definitions {
         let id = authorized.id();
         self.store.star(context.tenant(), id, context.user_id(), starred, journal).await?;
         Ok(self.store.get(context.tenant(), id, context.user_id()).await?)
+    }
+
+    /// Tells those who wait for timers of start bindings that were just written.
+    fn tell_timers(&self, bindings: &[StartBinding]) {
+        if let Some(due) = bindings.iter().filter_map(|binding| binding.next_due_at).min() {
+            self.hub.timer_set(due);
+        }
     }
 
     async fn chosen(

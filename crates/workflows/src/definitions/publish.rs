@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use heddle_bpmn::ElementKind;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Graph, TimerDefinition, TimerKind};
@@ -12,7 +13,7 @@ use heddle_kernel::{Revision, Timestamp};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Authorized, RequestContext};
 
-use super::{Definitions, is_error, problem};
+use super::{Definitions, is_error, people, problem};
 use crate::decisions;
 use crate::models::{CompiledVersion, typed};
 use crate::ports::PublishWrite;
@@ -79,7 +80,10 @@ impl Definitions {
             None => self.store.draft(context.tenant(), id).await?.value().map(typed).transpose()?,
         };
         let Some(definition) = definition else { return Ok(empty_report()) };
-        let (diagnostics, executable) = examine(&definition, &self.budget);
+        let (mut diagnostics, executable) = examine(&definition, &self.budget);
+        if !matches!(profile, ValidationProfile::Structural | ValidationProfile::Bpel) {
+            diagnostics.extend(people::findings(&*self.directory, context.tenant(), &definition).await?);
+        }
         let shown = match profile {
             ValidationProfile::Structural => {
                 merged(validate::structure(&definition), constraints(&definition, Profile::Structural))
@@ -130,11 +134,12 @@ impl Definitions {
             return Err(UseCaseError::invalid("definition", "required", "The draft has no definition."));
         };
         let definition = typed(document)?;
-        let (diagnostics, _) = examine(&definition, &self.budget);
+        let (mut diagnostics, _) = examine(&definition, &self.budget);
         let errors: Vec<Problem> = diagnostics.iter().filter(|found| is_error(found)).map(problem).collect();
         if !errors.is_empty() {
             return Err(UseCaseError::Invalid(errors));
         }
+        diagnostics.extend(people::findings(&*self.directory, context.tenant(), &definition).await?);
         let hash = canonical_sha256(document);
         if let (Some(number), true) =
             (view.workflow.published_version, view.workflow.published_hash.as_ref() == Some(&hash))
@@ -166,6 +171,7 @@ impl Definitions {
             bindings: &bindings,
         };
         self.store.publish(write, &journal).await?;
+        self.tell_timers(&bindings);
         Ok(published)
     }
 }
@@ -223,6 +229,7 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
     diagnostics.extend(graph::unknown_settings(definition));
     diagnostics.extend(schema_findings(definition));
     diagnostics.extend(timer_findings(definition, budget.least_period_millis));
+    diagnostics.extend(timer_start_findings(definition));
     diagnostics.extend(decisions);
     if compiled.processes.is_empty() && !diagnostics.iter().any(is_error) {
         let message = "The definition has no executable process.";
@@ -308,6 +315,36 @@ fn timer_findings(definition: &WorkflowDefinition, least: i64) -> Vec<Diagnostic
                         .with_clause("10.5.5.6"),
                 );
             }
+        }
+    }
+    found
+}
+
+/// Timer starts that can start nothing: a timer brings no input, and the schema asks for some.
+fn timer_start_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for at in
+        heddle_bpmn::model::nodes(definition).into_iter().filter(|at| at.node.is(ElementKind::StartEvent))
+    {
+        let events = at.node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref());
+        let timed = events.unwrap_or_default().iter().any(|event| event.r#type.as_deref() == Some("timer"));
+        let schema =
+            at.node.configuration.as_ref().and_then(|configuration| configuration.get("inputSchema"));
+        let Some(schema) = schema.filter(|schema| timed && schema::usable(schema).is_ok()) else { continue };
+        let nothing = serde_json::Value::Object(serde_json::Map::new());
+        if let Some(problem) = schema::Checker::new(schema).check(&nothing, "input").first() {
+            let message = format!(
+                "A timer starts its runs without input, which the schema refuses: {}",
+                problem.message
+            );
+            let remedy = "Require nothing at a start by time, or give the process a start event of its own for callers.";
+            found.push(
+                diagnostic::error("timerInput", message)
+                    .with_element(at.node.element_id().unwrap_or_default())
+                    .with_path(format!("{}.configuration.inputSchema", at.path))
+                    .with_clause("10.5.2")
+                    .with_remedy(remedy),
+            );
         }
     }
     found

@@ -1,9 +1,11 @@
 //! The ports of this area. Each method is one atomic unit; every query is held to the tenant that it is given.
 
 mod background;
+mod directory;
 mod runs;
 mod workflows;
 
 pub use background::*;
+pub use directory::*;
 pub use runs::*;
 pub use workflows::*;

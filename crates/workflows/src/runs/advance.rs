@@ -1,6 +1,6 @@
 //! One step of one run: load, decide, write, tell.
 
-use heddle_engine::{Actor, Budget, Command, Rejection, RunContext};
+use heddle_engine::{Actor, Budget, Command, Rejection, Remark, RunContext};
 use heddle_kernel::{RunId, TenantId, Timestamp};
 use heddle_policy::{Key, resource};
 use heddle_usecase::Journal;
@@ -30,6 +30,17 @@ impl Runs {
         command: Command,
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
+        self.step_with(run, command, by, None).await
+    }
+
+    /// The same with what the caller says about it.
+    async fn step_with(
+        &self,
+        run: Run,
+        command: Command,
+        by: Initiator,
+        remark: Option<&Remark>,
+    ) -> Result<RunWrite, UseCaseError> {
         let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
         let completed = if let Command::CompleteTask { task_id, .. } = &command {
             by.user.map(|user| (*task_id, user))
@@ -42,7 +53,7 @@ impl Runs {
             process: &run.process_id,
             state: &run.snapshot,
             command,
-            context: run_context(&run, &model, by, self.budget),
+            context: RunContext { remark: remark.cloned(), ..run_context(&run, &model, by, self.budget) },
             asked: by.user.is_some(),
         };
         let stepped = self.stepped(planned).await?.ok_or_else(|| lost(&run))?;
@@ -63,13 +74,28 @@ impl Runs {
     where
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
     {
+        self.advance_with(key, by, None, choose, record).await
+    }
+
+    /// The same with what the caller says about it, which the history keeps.
+    pub(super) async fn advance_with<C>(
+        &self,
+        key: &Key<resource::Run>,
+        by: Initiator,
+        remark: Option<&Remark>,
+        choose: C,
+        record: &JournalFor<'_, Run>,
+    ) -> Result<Run, UseCaseError>
+    where
+        C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
+    {
         let held = self.locks.hold(key.id()).await;
         let mut attempt = 0;
         let run = loop {
             attempt += 1;
             let run = self.load(key).await?;
             let Some(command) = choose(&run)? else { return Ok(run) };
-            let write = self.step_of(run, command, by).await?;
+            let write = self.step_with(run, command, by, remark).await?;
             let run = write.run.clone();
             let unit = record(&run);
             match self.commit_runs(key.tenant(), vec![write], unit).await {
@@ -149,6 +175,7 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, bud
         decisions: model.decisions.clone(),
         hops: by.hops,
         budget,
+        remark: None,
     }
 }
 

@@ -77,6 +77,7 @@ impl Runs {
         sent: CaseEvent,
         record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
+        check_key(&sent.idempotency_key)?;
         self.ports.limits.messages.take(context.tenant(), context.now())?;
         let body = json!({ "k": sent.correlation_key, "t": sent.event_type, "p": sent.payload });
         let event = InboxEvent {
@@ -101,10 +102,10 @@ impl Runs {
         sent: SignalCall,
         record: &JournalFor<'_, InboxEvent>,
     ) -> Result<Received, UseCaseError> {
+        sent.idempotency_key.as_deref().map_or(Ok(()), check_key)?;
         self.ports.limits.messages.take(context.tenant(), context.now())?;
         let fresh = || self.ports.ids.next(context.now()).to_string();
-        // Keys of signals are kept apart from those of case events by their prefix.
-        let key = format!("signal:{}", sent.idempotency_key.clone().unwrap_or_else(fresh));
+        let key = InboxEvent::signal_key(&sent.idempotency_key.clone().unwrap_or_else(fresh));
         let body = json!({ "t": sent.name, "p": sent.payload });
         let event = InboxEvent {
             event_type: format!("signal:{}", sent.name),
@@ -116,17 +117,21 @@ impl Runs {
         self.take(inbound, record).await
     }
 
-    /// A received event.
+    /// A received case event as it stands now.
     ///
     /// # Errors
-    /// `NotFound`.
+    /// `NotFound`, also for a signal.
     pub async fn event(
         &self,
         _: &AuthorizedKind<CaseEventRead>,
         context: &RequestContext,
         id: EventId,
     ) -> Result<InboxEvent, UseCaseError> {
-        Ok(self.ports.runs.inbox_event(context.tenant(), id).await?)
+        let event = self.ports.runs.inbox_event(context.tenant(), id).await?;
+        if event.is_signal() {
+            return Err(UseCaseError::NotFound);
+        }
+        Ok(InboxEvent { state: event.state_at(context.now()), ..event })
     }
 
     /// Delivers a message or signal that a run threw.
@@ -139,7 +144,7 @@ impl Runs {
         let event = InboxEvent {
             tenant: thrown.tenant,
             id: EventId(self.ports.ids.next(now)),
-            idempotency_key: format!("thrown:{}", thrown.id),
+            idempotency_key: InboxEvent::thrown_key(thrown.kind, thrown.id),
             body_sha256: canonical_sha256(&thrown.payload),
             correlation_key: thrown.correlation_key.clone(),
             event_type: format!("{prefix}{}", thrown.name),
@@ -453,6 +458,15 @@ fn is_of_the_receiver(error: &UseCaseError) -> bool {
         | UseCaseError::QueueFull { .. }
         | UseCaseError::Unavailable(_) => false,
     }
+}
+
+/// Checks a key of a caller's: what the service keys by itself begins with a control character.
+fn check_key(key: &str) -> Result<(), UseCaseError> {
+    if key.starts_with(char::is_control) {
+        let message = "A key begins with no control character.";
+        return Err(UseCaseError::invalid("idempotencyKey", "wrongFormat", message));
+    }
+    Ok(())
 }
 
 fn busy() -> UseCaseError {

@@ -1,14 +1,14 @@
 //! Decisions on waiting runs, and their cancellation.
 
-use heddle_engine::{Command, LocalId, SkipTarget};
+use heddle_engine::{Command, LocalId, Remark, SkipTarget, outcome_of};
 use heddle_kernel::Revision;
 use heddle_policy::capability::{RunCancel, RunDecide};
-use heddle_policy::{Authorized, Permission, RequestContext};
+use heddle_policy::{Authorized, Key, Permission, RequestContext, resource};
 use heddle_usecase::{Journal, check_revision};
 use serde_json::{Map, Value};
 
 use super::Runs;
-use super::tasks::{Sent, check_candidate, completion_problems};
+use super::tasks::{Sent, Settled, check_candidate, quoted, settled};
 use crate::models::CompiledVersions;
 use crate::plan::Initiator;
 use crate::records::{HumanTask, Run};
@@ -38,21 +38,44 @@ pub enum DecisionKind {
 }
 
 impl DecisionKind {
-    /// The outcome with which a human task ends.
-    const fn outcome(self) -> Option<&'static str> {
+    /// The word of the API.
+    const fn as_str(self) -> &'static str {
         match self {
-            Self::Approve => Some("approve"),
-            Self::Reject => Some("reject"),
-            Self::Revise => Some("revise"),
-            Self::Retry | Self::Skip | Self::Continue | Self::Resume | Self::Suspend | Self::Move => None,
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::Revise => "revise",
+            Self::Retry => "retry",
+            Self::Skip => "skip",
+            Self::Continue => "continue",
+            Self::Resume => "resume",
+            Self::Suspend => "suspend",
+            Self::Move => "move",
+        }
+    }
+
+    /// Whether it completes a human task.
+    const fn completes(self) -> bool {
+        matches!(self, Self::Approve | Self::Reject | Self::Revise)
+    }
+
+    /// Members that it takes, beside the feedback that each takes.
+    const fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::Approve | Self::Reject | Self::Revise | Self::Continue => {
+                &["nodeId", "nodeInstanceId", "variables"]
+            }
+            Self::Retry | Self::Skip => &["nodeId", "nodeInstanceId", "incidentId", "variables"],
+            Self::Move => &["nodeId", "nodeInstanceId", "incidentId", "target"],
+            Self::Resume | Self::Suspend => &[],
         }
     }
 
     /// The permissions of which the caller needs one.
     const fn permissions(self) -> &'static [Permission] {
-        match self.outcome() {
-            Some(_) => &[Permission::TasksWork],
-            None => &[Permission::RunsOperate, Permission::WorkflowsManage],
+        if self.completes() {
+            &[Permission::TasksWork]
+        } else {
+            &[Permission::RunsOperate, Permission::WorkflowsManage]
         }
     }
 }
@@ -94,9 +117,29 @@ impl Runs {
             let message = format!("This decision needs {}.", names.join(" or "));
             return Err(UseCaseError::Forbidden(Problem::at("decision", "permissionMissing", message)));
         }
+        check_members(&decision)?;
+        if let Some(node) = &decision.node_id {
+            self.check_node(authorized.key(), node).await?;
+        }
         let by = Initiator::new(context.now(), Some(context.user_id()));
+        // What is said at the completion of a task is its comment.
+        let said = decision.feedback.clone().filter(|_| !decision.kind.completes());
+        let remark = said.map(|feedback| Remark { decision: decision.kind.as_str(), feedback });
         let choose = |run: &Run| command(&self.ports.models, context, run, &decision).map(Some);
-        self.advance(authorized.key(), by, choose, record).await
+        self.advance_with(authorized.key(), by, remark.as_ref(), choose, record).await
+    }
+
+    /// Checks that the process of an active run has an element.
+    async fn check_node(&self, key: &Key<resource::Run>, node: &str) -> Result<(), UseCaseError> {
+        let run = self.load(key).await?;
+        if run.state.is_terminal() {
+            return Ok(());
+        }
+        let graph = self.ports.models.process(run.tenant, run.workflow, run.version, &run.process_id).await?;
+        if graph.find(node).is_some() {
+            return Ok(());
+        }
+        Err(UseCaseError::invalid("nodeId", "unknownNode", format!("The process has no element `{node}`.")))
     }
 
     /// Cancels an active run; an ended one stays as it is. `seen` is the revision that the caller saw.
@@ -155,6 +198,37 @@ impl Runs {
     }
 }
 
+/// Checks that a decision says nothing that it does not take, and that its ids are some.
+fn check_members(decision: &Decision) -> Result<(), UseCaseError> {
+    let (word, taken) = (decision.kind.as_str(), decision.kind.members());
+    let given = [
+        ("nodeId", decision.node_id.is_some()),
+        ("nodeInstanceId", decision.node_instance_id.is_some()),
+        ("incidentId", decision.incident_id.is_some()),
+        ("variables", !decision.variables.is_empty()),
+        ("target", decision.target.is_some()),
+    ];
+    let mut problems: Vec<Problem> = given
+        .into_iter()
+        .filter(|(member, given)| *given && !taken.contains(member))
+        .map(|(member, _)| {
+            Problem::at(member, "notAllowed", format!("The decision `{word}` takes no `{member}`."))
+        })
+        .collect();
+    for (member, id) in
+        [("nodeInstanceId", &decision.node_instance_id), ("incidentId", &decision.incident_id)]
+    {
+        if id.as_ref().is_some_and(|id| id.parse::<LocalId>().is_err()) {
+            problems.push(Problem::at(
+                member,
+                "wrongFormat",
+                "An id within the run is needed, such as `n7`.",
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(UseCaseError::Invalid(problems)) }
+}
+
 /// The engine's command for a decision on the run as it is.
 fn command(
     models: &CompiledVersions,
@@ -166,22 +240,17 @@ fn command(
         return Err(UseCaseError::conflict("ended", "The run has ended."));
     }
     let variables = decision.variables.clone();
-    let changes_nothing =
-        matches!(decision.kind, DecisionKind::Suspend | DecisionKind::Resume | DecisionKind::Move);
-    if changes_nothing && !variables.is_empty() {
-        let message = "This decision sets no variables.";
-        return Err(UseCaseError::invalid("variables", "notAllowed", message));
-    }
     match decision.kind {
         DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Revise => {
             complete(models, context, run, decision)
         }
         DecisionKind::Suspend => Ok(Command::Suspend),
         DecisionKind::Resume => Ok(Command::Resume),
-        DecisionKind::Retry => Ok(Command::Retry { incident_id: incident(run, decision)?, variables }),
+        DecisionKind::Retry => Ok(Command::Retry { incident_id: incident(run, decision)?.id, variables }),
         DecisionKind::Skip => {
             let target = match incident(run, decision) {
-                Ok(incident) => SkipTarget::Incident(incident),
+                Ok(incident) => SkipTarget::Incident(incident.id),
+                Err(error) if decision.incident_id.is_some() => return Err(error),
                 Err(_) => SkipTarget::Node(instance(run, decision)?),
             };
             Ok(Command::Skip { target, output: variables })
@@ -213,22 +282,20 @@ fn complete(
         decision.node_id.as_ref().is_none_or(|id| *id == task.node_id)
             && decision.node_instance_id.as_ref().is_none_or(|id| *id == task.node_instance_id)
     };
-    let open = run.snapshot.tasks().into_iter().map(|task| plan::human_task(run, task));
-    let task = only(open.filter(matches).collect(), "human task", "nodeInstanceId")?;
+    let open = run.snapshot.tasks().into_iter().map(|open| (plan::human_task(run, open.clone()), open));
+    let found = open.filter(|(task, _)| matches(task)).collect();
+    let (task, open) = only(found, "human task", "nodeInstanceId")?;
     check_candidate(context, &task)?;
-    let outcome = decision.kind.outcome().map(str::to_owned);
+    let word = decision.kind.as_str();
+    let Some(outcome) = outcome_of(word, &open.outcomes) else {
+        let message =
+            format!("The task's outcomes are {}; none of them is `{word}`.", quoted(&task.outcomes));
+        return Err(UseCaseError::invalid("decision", "notAllowed", message));
+    };
     let form = models.form(run, &task);
-    let sent = Sent { outcome: outcome.as_deref(), values: &decision.variables, base: "variables" };
-    let problems = completion_problems(&task, form.as_deref(), sent);
-    if !problems.is_empty() {
-        return Err(UseCaseError::Invalid(problems));
-    }
-    Ok(Command::CompleteTask {
-        task_id: task.id,
-        outcome,
-        values: decision.variables.clone(),
-        comment: decision.feedback.clone(),
-    })
+    let sent = Sent { outcome: Some(outcome), values: &decision.variables, base: "variables" };
+    let Settled { outcome, values } = settled(&open, form.as_deref(), sent)?;
+    Ok(Command::CompleteTask { task_id: task.id, outcome, values, comment: decision.feedback.clone() })
 }
 
 /// Whether an id of the engine is the wanted one, if one is wanted.
@@ -236,17 +303,26 @@ fn is_wanted<T: ToString>(wanted: Option<&String>, id: Option<T>) -> bool {
     wanted.is_none_or(|wanted| id.is_some_and(|id| id.to_string() == *wanted))
 }
 
-fn incident(run: &Run, decision: &Decision) -> Result<LocalId, UseCaseError> {
+fn incident(run: &Run, decision: &Decision) -> Result<heddle_engine::Incident, UseCaseError> {
     let matches = |incident: &heddle_engine::Incident| {
         is_wanted(decision.incident_id.as_ref(), Some(incident.id))
             && is_wanted(decision.node_id.as_ref(), incident.node_id.as_ref())
             && is_wanted(decision.node_instance_id.as_ref(), incident.node_instance_id)
     };
     let open = run.snapshot.incidents().into_iter().filter(matches).collect();
-    only(open, "incident", "incidentId").map(|incident| incident.id)
+    only(open, "incident", "incidentId")
 }
 
 fn instance(run: &Run, decision: &Decision) -> Result<LocalId, UseCaseError> {
+    if decision.incident_id.is_some() {
+        let stopped = incident(run, decision)?.node_instance_id;
+        return stopped.ok_or_else(|| {
+            UseCaseError::conflict(
+                "nothingWaits",
+                "The incident belongs to no node instance that could be moved.",
+            )
+        });
+    }
     let matches = |node: &heddle_engine::ActiveNode| {
         is_wanted(decision.node_id.as_ref(), Some(&node.node_id))
             && is_wanted(decision.node_instance_id.as_ref(), node.node_instance_id)

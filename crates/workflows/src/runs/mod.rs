@@ -26,7 +26,7 @@ use heddle_usecase::Compute;
 
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Committer, Notifier, RunStore, WorkStore, WorkflowStore};
+use crate::ports::{Committer, Directory, Notifier, RunStore, WorkStore, WorkflowStore};
 
 /// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
@@ -54,6 +54,8 @@ pub struct RunPorts {
     pub compute: Arc<dyn Compute>,
     /// The present time, for what no caller asked for.
     pub clock: Arc<dyn Clock>,
+    /// Directory of the members whom tasks mean.
+    pub directory: Arc<dyn Directory>,
 }
 
 impl std::fmt::Debug for RunPorts {

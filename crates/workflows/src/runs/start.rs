@@ -74,7 +74,7 @@ impl Runs {
         let NewInstance { tenant, workflow, version, .. } = beginning;
         let compiled = self.ports.models.version(tenant, workflow, version).await?;
         let graph = compiled.startable(beginning.request.process_id.as_deref())?;
-        if let Some(wanted) = compiled.input_schema(&graph.id) {
+        if let Some(wanted) = compiled.input_schema(graph, &beginning.trigger) {
             let problems = wanted.check(&Value::Object(beginning.request.input.clone()), "input");
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));

@@ -1,6 +1,6 @@
 //! Human tasks: the work list, completion and assignment.
 
-use heddle_engine::Command;
+use heddle_engine::{Command, OpenTask};
 use heddle_kernel::{Page, PageRequest, TaskId, TenantId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
 use heddle_policy::{Authorized, AuthorizedList, Key, Permission, RequestContext, resource};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Runs;
 use super::decide::only;
 use crate::plan::Initiator;
-use crate::ports::TaskFilter;
+use crate::ports::{Person, TaskFilter};
 use crate::records::{HumanTask, Run, TaskState};
 use crate::schema::Checker;
 use crate::{JournalFor, Problem, UseCaseError, plan};
@@ -48,8 +48,10 @@ pub enum MyTasks {
     Assigned,
     /// Tasks that the caller may work on.
     Candidate,
-    /// Assigned to this name.
+    /// Assigned to the user of this id or e-mail address, or to a name that is nobody's.
     Of(String),
+    /// Tasks that the user of this id or e-mail address may work on.
+    CandidateOf(String),
 }
 
 impl Runs {
@@ -69,13 +71,42 @@ impl Runs {
             MyTasks::All => {}
             MyTasks::Assigned => filter.assignee = Some(names(context)),
             MyTasks::Candidate => filter.candidate = Some((names(context), groups(context))),
-            MyTasks::Of(name) => filter.assignee = Some(vec![name]),
+            MyTasks::Of(name) => {
+                let person = self.ports.directory.person(context.tenant(), &name).await?;
+                filter.assignee = Some(person.map_or_else(|| vec![name], |person| person.names()));
+            }
+            MyTasks::CandidateOf(name) => {
+                let person = self.person(context, "candidate", &name).await?;
+                if person.id != context.user_id() && !context.holds(Permission::RunsView) {
+                    let message = "What others may work on is for those with `runs.view`.";
+                    return Err(UseCaseError::Forbidden(Problem::at(
+                        "candidate",
+                        "permissionMissing",
+                        message,
+                    )));
+                }
+                filter.candidate = Some((person.names(), person.groups));
+            }
         }
         // Who only works on tasks sees those that are his or could be.
         if !context.holds(Permission::RunsView) && filter.candidate.is_none() {
             filter.candidate = Some((names(context), groups(context)));
         }
         Ok(self.ports.runs.tasks(context.tenant(), &filter, authorized.filter(), page).await?)
+    }
+
+    /// The member whom a name means.
+    async fn person(
+        &self,
+        context: &RequestContext,
+        field: &str,
+        name: &str,
+    ) -> Result<Person, UseCaseError> {
+        let found = self.ports.directory.person(context.tenant(), name).await?;
+        found.ok_or_else(|| {
+            let message = format!("No member of the organisation has the id or e-mail address `{name}`.");
+            UseCaseError::invalid(field, "unknownUser", message)
+        })
     }
 
     /// Completes a human task; the run goes on to its next wait state.
@@ -94,23 +125,16 @@ impl Runs {
         let by = Initiator::new(context.now(), Some(context.user_id()));
         let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
-            let task = open_task(run, node, completion.task)?;
+            let (task, open) = open_task(run, node, completion.task)?;
             check_candidate(context, &task)?;
-            let outcome = completion.outcome.as_deref();
             let form = self.ports.models.form(run, &task);
+            let outcome = completion.outcome.as_deref();
             let sent = Sent { outcome, values: &completion.values, base: "values" };
-            let problems = completion_problems(&task, form.as_deref(), sent);
-            if !problems.is_empty() {
-                return Err(UseCaseError::Invalid(problems));
-            }
+            let Settled { outcome, values } = settled(&open, form.as_deref(), sent)?;
             let task_id = task.id;
             *chosen.lock() = Some(done(task, context));
-            Ok(Some(Command::CompleteTask {
-                task_id,
-                outcome: completion.outcome.clone(),
-                values: completion.values.clone(),
-                comment: completion.comment.clone(),
-            }))
+            let comment = completion.comment.clone();
+            Ok(Some(Command::CompleteTask { task_id, outcome, values, comment }))
         };
         let missing = || UseCaseError::Internal("a completion without a task".to_owned());
         let paired = |run: &Run| match chosen.lock().clone() {
@@ -130,10 +154,11 @@ impl Runs {
         Ok(self.ports.runs.task_run(tenant, task).await?)
     }
 
-    /// Claims, releases or delegates an open task.
+    /// Claims, releases or delegates an open task; the assignee is kept by id, whatever names them.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`notCandidate`).
+    /// `NotFound`; `Conflict` (`ended`, `assigned`); `Forbidden` (`notCandidate`); `Invalid` (`unknownUser`) for one who
+    /// is no member.
     pub async fn assign(
         &self,
         authorized: &Authorized<HumanTaskAssign>,
@@ -142,6 +167,13 @@ impl Runs {
         assignment: Assignment,
         record: &JournalFor<'_, HumanTask>,
     ) -> Result<HumanTask, UseCaseError> {
+        let assignment = match assignment {
+            Assignment::To(name) => {
+                Assignment::To(self.person(context, "assignee", &name).await?.id.to_string())
+            }
+            Assignment::Claim => Assignment::Claim,
+            Assignment::Release => Assignment::Release,
+        };
         let by = Initiator::new(context.now(), Some(context.user_id()));
         let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
@@ -185,11 +217,29 @@ pub(super) fn check_candidate(context: &RequestContext, task: &HumanTask) -> Res
     if candidate {
         return Ok(());
     }
-    let message = match &task.assignee {
-        Some(_) => "The task is assigned to somebody else.",
-        None => "The task names other candidates.",
+    Err(UseCaseError::Forbidden(Problem::new("notCandidate", not_for(context, task))))
+}
+
+/// Sentences that say for whom a task is, and what the caller can do about it.
+fn not_for(context: &RequestContext, task: &HumanTask) -> String {
+    let way = if context.holds(Permission::RunsOperate) {
+        format!(
+            " Assign it to yourself first: POST /api/human-tasks/{}/assign with `{{\"assignee\":\"me\"}}`.",
+            task.id
+        )
+    } else {
+        String::new()
     };
-    Err(UseCaseError::Forbidden(Problem::new("notCandidate", message)))
+    if task.assignee.is_some() {
+        return format!("The task is assigned to somebody else.{way}");
+    }
+    let groups = match task.candidate_groups.as_slice() {
+        names if !names.is_empty() && context.holds(Permission::RunsView) => {
+            format!(" It is for those with the role {}.", quoted(names))
+        }
+        _ => String::new(),
+    };
+    format!("The task names other candidates.{groups}{way}")
 }
 
 fn is_candidate(context: &RequestContext, task: &HumanTask) -> bool {
@@ -233,35 +283,63 @@ pub(super) struct Sent<'s> {
     pub base: &'s str,
 }
 
-/// Problems of a completion: an outcome that the task does not offer, values that its form does not allow.
-pub(super) fn completion_problems(task: &HumanTask, form: Option<&Checker>, sent: Sent<'_>) -> Vec<Problem> {
-    let Sent { outcome, values, base } = sent;
+/// Completion that the task allows: with what its outcome sets.
+pub(super) struct Settled {
+    pub outcome: Option<String>,
+    pub values: Map<String, Value>,
+}
+
+/// Settles a completion. An outcome that is not named is the one that the values say, where the model gives outcomes
+/// values.
+///
+/// # Errors
+/// `Invalid`: an outcome that the task does not offer, a value that contradicts it, values that the form does not allow.
+pub(super) fn settled(
+    task: &OpenTask,
+    form: Option<&Checker>,
+    sent: Sent<'_>,
+) -> Result<Settled, UseCaseError> {
+    let Sent { outcome: named, values: given, base } = sent;
+    let outcomes: Vec<String> = task.outcomes.iter().map(ToString::to_string).collect();
+    let outcome = task.meant(named, given);
     let mut problems = Vec::new();
     match outcome {
-        Some(outcome) if !task.outcomes.is_empty() && !task.outcomes.iter().any(|one| one == outcome) => {
-            let message = format!("The task's outcomes are {}.", quoted(&task.outcomes));
+        Some(outcome) if !outcomes.is_empty() && !outcomes.iter().any(|one| one == outcome) => {
+            let message = format!("The task's outcomes are {}.", quoted(&outcomes));
             problems.push(Problem::at("outcome", "notAllowed", message));
         }
-        None if !task.outcomes.is_empty() => {
-            let message = format!("Choose one of {}.", quoted(&task.outcomes));
+        None if !outcomes.is_empty() => {
+            let message = format!("Choose one of {}.", quoted(&outcomes));
             problems.push(Problem::at("outcome", "required", message));
         }
         _ => {}
     }
+    let mut values = given.clone();
+    for (name, value) in task.sets(outcome).into_iter().flatten() {
+        if values.get(name).is_some_and(|other| other != value) {
+            let message = format!("The outcome sets this to {value}.");
+            problems.push(Problem::at(format!("{base}.{name}"), "contradiction", message));
+        }
+        values.insert(name.clone(), value.clone());
+    }
     if let Some(form) = form {
         problems.extend(form.check(&Value::Object(values.clone()), base));
     }
-    problems
+    if !problems.is_empty() {
+        return Err(UseCaseError::Invalid(problems));
+    }
+    Ok(Settled { outcome: outcome.map(str::to_owned), values })
 }
 
-fn quoted(words: &[String]) -> String {
+pub(super) fn quoted(words: &[String]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn open_task(run: &Run, node: &str, wanted: Option<TaskId>) -> Result<HumanTask, UseCaseError> {
+fn open_task(run: &Run, node: &str, wanted: Option<TaskId>) -> Result<(HumanTask, OpenTask), UseCaseError> {
     let open = run.snapshot.tasks().into_iter().filter(|task| *task.node_id == *node);
     let matching = open.filter(|task| wanted.is_none_or(|id| id == task.task_id));
-    only(matching.map(|task| plan::human_task(run, task)).collect(), "human task", "taskId")
+    let found = matching.map(|open| (plan::human_task(run, open.clone()), open)).collect();
+    only(found, "human task", "taskId")
 }
 
 fn done(task: HumanTask, context: &RequestContext) -> HumanTask {

@@ -79,7 +79,7 @@ impl Opened {
         for then in told {
             let now = Told::ask(&self.admin, &then.within, &then.path).await;
             let path = then.path.clone();
-            let differences = then.changed(meant).without(super::LEFT_OUT).differences(&now);
+            let differences = then.changed(meant).without(super::LEFT_OUT).open_alone().differences(&now);
             if !differences.is_empty() {
                 wrong.push_str(&format!("{path}:\n  {}\n", differences.join("\n  ")));
             }

@@ -9,7 +9,7 @@ use crate::ports::TaskChange;
 use crate::records::{HumanTask, Run};
 use crate::runs::{Assignment, Completion};
 use crate::tests::support::{
-    Caller, World, caller, chain, journal, on_run, reasons, unrecorded, uuid, whole,
+    Caller, World, at, caller, chain, journal, on_run, reasons, unrecorded, uuid, whole,
 };
 
 async fn assign(
@@ -32,7 +32,7 @@ type Case<'a> = (Option<&'a str>, Caller, Assignment, Result<Option<String>, &'a
 async fn who_may_claim_release_and_delegate() {
     let will = Caller::id("will").to_string();
     let to_bob = || Assignment::To("bob@example.test".to_owned());
-    let bob = Ok(Some("bob@example.test".to_owned()));
+    let bob = Ok(Some(Caller::id("bob").to_string()));
     let mine = || Ok(Some(will.clone()));
     let worker = || caller("will", "worker");
     let outsider = || caller("will", "worker").groups(&["others"]);
@@ -75,6 +75,22 @@ async fn who_may_claim_release_and_delegate() {
                 assert_eq!(kept.as_deref(), assignee, "case {number}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_named_is_kept_by_id_and_nobody_else_is_taken() {
+    let (world, run) = World::running(&chain(&[("task", "userTask", json!({}))])).await;
+    let bob = Caller::id("bob").to_string();
+    for name in ["bob@example.test", "Bob@Example.Test", bob.as_str()] {
+        let to = Assignment::To(name.to_owned());
+        let told = assign(&world, caller("olga", "operator"), &run, to).await.unwrap();
+        assert_eq!(told.assignee.as_deref(), Some(bob.as_str()), "{name}");
+    }
+    for nobody in ["nobody@nowhere.example", "demo", "00000000-0000-7000-8000-000000000000"] {
+        let to = Assignment::To(nobody.to_owned());
+        let told = assign(&world, caller("olga", "operator"), &run, to).await;
+        assert_eq!(reasons(told), [at("assignee", "unknownUser")], "{nobody}");
     }
 }
 

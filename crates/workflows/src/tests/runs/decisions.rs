@@ -121,7 +121,7 @@ async fn a_task_is_decided_by_its_outcome_with_the_rules_of_its_completion() {
     let bare = decide(&world, &run, approve(json!({}))).await;
     assert_eq!(reasons(bare), [at("variables", "schema")], "the form holds here too");
     let revise = Decision { variables: input(json!({ "amount": 1 })), ..that(DecisionKind::Revise) };
-    assert_eq!(reasons(decide(&world, &run, revise).await), [at("outcome", "notAllowed")]);
+    assert_eq!(reasons(decide(&world, &run, revise).await), [at("decision", "notAllowed")]);
     let outsider = caller("eve", "operator").groups(&["others"]).context();
     let other = decide_as(&world, &outsider, &run, approve(json!({ "amount": 1 }))).await;
     assert_eq!(reasons(other), [whole("notCandidate")]);
@@ -232,6 +232,48 @@ async fn a_decision_that_sets_no_variables_refuses_them() {
         let with = Decision { variables: input(json!({ "x": 1 })), ..that(kind) };
         assert_eq!(reasons(decide(&world, &run, with).await), [at("variables", "notAllowed")], "{kind:?}");
         assert_eq!(world.memory.commit_count(), 1, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_decision_does_not_take_is_refused_by_name() {
+    let foreign = |kind| Decision {
+        node_id: Some("nope".to_owned()),
+        incident_id: Some("nope".to_owned()),
+        target: Some("nope".to_owned()),
+        ..that(kind)
+    };
+    let (world, run) = World::running(&receive()).await;
+    for (kind, refused) in [
+        (DecisionKind::Suspend, vec!["nodeId", "incidentId", "target"]),
+        (DecisionKind::Approve, vec!["incidentId", "target"]),
+        (DecisionKind::Continue, vec!["incidentId", "target"]),
+        (DecisionKind::Retry, vec!["target"]),
+        (DecisionKind::Move, vec![]),
+    ] {
+        let mut told = reasons(decide(&world, &run, foreign(kind)).await);
+        told.retain(|(_, reason)| *reason == "notAllowed");
+        let expected: Vec<_> = refused.into_iter().map(|member| at(member, "notAllowed")).collect();
+        assert_eq!(told, expected, "{kind:?}");
+    }
+    let unknown = decide(&world, &run, about(DecisionKind::Skip, "nope")).await;
+    assert_eq!(reasons(unknown), [at("nodeId", "unknownNode")]);
+    let no_id = Decision { incident_id: Some("nope".to_owned()), ..that(DecisionKind::Retry) };
+    assert_eq!(reasons(decide(&world, &run, no_id).await), [at("incidentId", "wrongFormat")]);
+    // A foreign incident is not taken for one that is there, nor for a node that waits.
+    let other = Decision { incident_id: Some("n999".to_owned()), ..that(DecisionKind::Skip) };
+    assert_eq!(reasons(decide(&world, &run, other).await), [whole("nothingWaits")]);
+    assert_eq!(world.memory.commit_count(), 1);
+}
+
+#[tokio::test]
+async fn what_was_said_to_a_decision_is_in_the_history() {
+    for kind in [DecisionKind::Suspend, DecisionKind::Skip] {
+        let (world, run) = World::running(&receive()).await;
+        let said = Decision { feedback: Some("agreed by phone".to_owned()), ..that(kind) };
+        decide(&world, &run, said).await.unwrap();
+        let text = String::from_utf8(world.memory.last_write().events.unwrap()).unwrap();
+        assert!(text.contains("decision.taken") && text.contains("agreed by phone"), "{kind:?}: {text}");
     }
 }
 

@@ -201,7 +201,9 @@ async fn a_start_that_refuses_an_event_refuses_it_for_itself_alone() {
 #[tokio::test]
 async fn a_timer_start_that_its_schema_refuses_is_set_aside_and_spares_the_others() {
     let world = World::new();
-    let refusing = world.published("strict", &strict("cycle R/PT1H")).await;
+    let refusing = world.published("strict", &started_by("cycle R/PT1H")).await;
+    // One that was published before such starts were refused.
+    world.memory.0.lock().workflows.get_mut(&refusing).unwrap().versions[0].1 = strict("cycle R/PT1H");
     let honest = world.published("honest", &started_by("cycle R/PT1H")).await;
     world.clock.advance_millis(3_600_000);
     world.background.round(Queue::Starts).await.unwrap();

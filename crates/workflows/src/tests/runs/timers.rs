@@ -132,6 +132,24 @@ async fn a_timer_start_starts_a_run_and_moves_to_its_next_slot_in_one_unit() {
 }
 
 #[tokio::test]
+async fn each_slot_of_a_counted_cycle_is_a_run_however_late() {
+    let world = World::new();
+    world.published("w", &hourly("R3/PT1H")).await;
+    let told = world.notices.take();
+    assert!(
+        told.contains(&Notice::Timer(NOW.plus_seconds(3600))),
+        "the loop is woken by publishing: {told:?}"
+    );
+    world.clock.advance_millis(50 * HOUR);
+    let mut rounds = 0;
+    while let Some(binding) = due_starts(&world).await.first() {
+        world.runs.fire_start(binding).await.unwrap();
+        rounds += 1;
+    }
+    assert_eq!((rounds, world.memory.0.lock().runs.len()), (3, 3));
+}
+
+#[tokio::test]
 async fn slots_that_were_missed_are_one_run() {
     let world = World::new();
     world.published("w", &hourly("R/PT1H")).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::ports::TaskFilter;
 use crate::records::TaskState;
 use crate::runs::MyTasks;
-use crate::tests::support::{Caller, NOW, World, caller, chain};
+use crate::tests::support::{Caller, NOW, World, at, caller, chain, reasons};
 
 /// Asks for a work list, and gives what the store was asked for with the tasks that it let through.
 async fn list(world: &World, who: Caller, whose: MyTasks, filter: TaskFilter) -> (TaskFilter, Vec<TaskId>) {
@@ -24,12 +24,16 @@ async fn whose_tasks_are_meant_is_put_into_names_and_groups() {
     let world = World::new();
     let names = vec![Caller::id("will").to_string(), "will@example.test".to_owned()];
     let mine = (names.clone(), vec!["buyers".to_owned()]);
-    let ada = vec!["ada@example.test".to_owned()];
+    let ada = vec![Caller::id("ada").to_string(), "ada@example.test".to_owned()];
+    let adas = (ada.clone(), vec!["buyers".to_owned()]);
     let cases = [
         (MyTasks::All, None, None),
         (MyTasks::Assigned, Some(names), None),
         (MyTasks::Candidate, None, Some(mine)),
-        (MyTasks::Of("ada@example.test".to_owned()), Some(ada), None),
+        (MyTasks::Of("ada@example.test".to_owned()), Some(ada.clone()), None),
+        (MyTasks::Of(Caller::id("ada").to_string()), Some(ada), None),
+        (MyTasks::Of("demo".to_owned()), Some(vec!["demo".to_owned()]), None),
+        (MyTasks::CandidateOf("Ada@example.test".to_owned()), None, Some(adas)),
     ];
     for (whose, assignee, candidate) in cases {
         // An operator views all runs: nothing is added to what they ask for.
@@ -50,6 +54,21 @@ async fn who_only_works_on_tasks_sees_those_that_could_be_theirs() {
     }
     let (asked, _) = list(&world, no_view(), MyTasks::Assigned, TaskFilter::default()).await;
     assert_eq!((asked.assignee, asked.candidate), (Some(names), theirs));
+}
+
+#[tokio::test]
+async fn what_others_may_take_is_for_those_who_view_runs() {
+    let world = World::new();
+    let asked = async |who: Caller, name: &str| {
+        let context = who.context();
+        let may = context.snapshot().authorize_list::<HumanTaskList>().unwrap();
+        let whose = MyTasks::CandidateOf(name.to_owned());
+        world.runs.tasks(&may, &context, whose, TaskFilter::default(), &PageRequest::default()).await
+    };
+    let no_view = || caller("will", "worker").narrowed_to(&["tasks.work"]);
+    assert!(asked(no_view(), "will@example.test").await.is_ok());
+    assert_eq!(reasons(asked(no_view(), "ada@example.test").await), [at("candidate", "permissionMissing")]);
+    assert_eq!(reasons(asked(caller("will", "operator"), "nobody").await), [at("candidate", "unknownUser")]);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod definitions;
 pub(crate) mod memory;
+mod people;
 mod run_store;
 mod work_store;
 mod workflow_store;

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::memory::Memory;
+use super::people::People;
 use super::{Told, uuid};
 use crate::UseCaseError;
 use crate::background::Background;
@@ -220,8 +221,9 @@ impl World {
             models: Arc::clone(&models),
             ids: ids.clone(),
             clock: clock.clone(),
+            directory: Arc::new(People),
         };
-        let definitions = Definitions::new(memory.clone(), ids, models);
+        let definitions = Definitions::new(memory.clone(), ids, models, notices.clone(), Arc::new(People));
         let runs = Arc::new(Runs::new(ports.clone()));
         let background = Background::new(Arc::clone(&runs), ports, uuid(77));
         Self { memory, notices, clock, definitions, runs, background }
@@ -241,6 +243,7 @@ impl World {
             // Ids go on where they stood.
             ids: Arc::new(heddle_kernel::SequentialIds::default()),
             clock: self.clock.clone(),
+            directory: Arc::new(People),
         };
         let background = Background::new(Arc::new(Runs::new(ports.clone())), ports, uuid(77));
         background.recover().await.unwrap();

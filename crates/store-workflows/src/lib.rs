@@ -5,6 +5,7 @@
 
 mod commit;
 mod contents;
+mod kept;
 mod names;
 mod rows;
 mod runs;

@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::Error;
+use crate::generations::Generations;
 use crate::options::{Durability, OpenError, Options};
 
 /// A connection to SQLite whose statements run on a thread of its own.
@@ -93,6 +94,7 @@ struct Inner {
     /// Whether the writer's connection may stand inside a transaction that nobody ended.
     open: Arc<AtomicBool>,
     read: Readers,
+    generations: Generations,
     path: PathBuf,
     _lock: Option<File>,
 }
@@ -257,6 +259,7 @@ impl SqliteDb {
             write: tokio::sync::Mutex::new(write),
             open: Arc::new(AtomicBool::new(false)),
             read: Readers { free: Semaphore::new(idle.len()), idle: Mutex::new(idle) },
+            generations: Generations::default(),
             path: path.to_owned(),
             _lock: Some(lock),
         })))
@@ -266,6 +269,25 @@ impl SqliteDb {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// The counters of writes.
+    pub(crate) fn generations(&self) -> &Generations {
+        &self.0.generations
+    }
+
+    /// Runs `work` on a reading connection in one call: one way to its thread and back, whatever number of statements
+    /// it has. Each statement sees what was committed before it.
+    ///
+    /// # Errors
+    /// The work's, or the database's.
+    pub async fn read<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
+    {
+        let mut reader = self.reader().await?;
+        reader.conn()?.spawn_blocking(move |conn| Ok(work(conn))).await?
     }
 
     /// Waits for a connection that reads.

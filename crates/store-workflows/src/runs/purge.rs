@@ -8,6 +8,7 @@ use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
+use crate::kept::{Written, writing_to};
 use crate::named;
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
@@ -68,16 +69,24 @@ pub(crate) use remove_runs;
 
 /// Removes an ended run with its history.
 pub(crate) async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
+    let (organization, mut guard) = (tenant, None);
     let (tenant, run) = (Id::from(tenant), Id::from(run));
-    write_tx!(db, |conn| {
-        let (ended_at, updated_at): (Option<At>, At) =
-            runs::table.find((tenant, run)).select((runs::ended_at, runs::updated_at)).first(conn).await?;
+    let purged = write_tx!(db, |conn| {
+        let (workflow, ended_at, updated_at): (Id, Option<At>, At) = runs::table
+            .find((tenant, run))
+            .select((runs::workflow_id, runs::ended_at, runs::updated_at))
+            .first(conn)
+            .await?;
+        guard = writing_to(db, [Written::RunsOf(organization, workflow.into())]);
         if ended_at.is_none() {
             return Err(StoreError::Stale.into());
         }
         let deleted_at = journal::time_of(unit).map_or(updated_at, At);
         remove_runs!(conn, tenant, deleted_at, runs::id.eq(run));
         journal::write(conn, unit).await
-    })
-    .map_err(named)
+    });
+    if let Some(guard) = guard {
+        guard.done();
+    }
+    purged.map_err(named)
 }

@@ -4,7 +4,10 @@ mod delete;
 mod list;
 mod read;
 mod rows;
+mod shown;
 mod write;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
@@ -15,15 +18,19 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
 };
-use heddle_workflows::records::{Draft, ImportSource, Version, WorkflowState, WorkflowView};
+use heddle_workflows::records::{
+    Draft, ImportSource, ShownWorkflow, Version, VersionChoice, WorkflowState, WorkflowView,
+};
 use serde_json::Value;
 
+use crate::kept::Kept;
 use crate::named;
 
 /// Workflows in the database.
 #[derive(Clone)]
 pub struct SqlWorkflowStore {
     db: Db,
+    kept: Arc<Kept>,
 }
 
 impl std::fmt::Debug for SqlWorkflowStore {
@@ -35,8 +42,8 @@ impl std::fmt::Debug for SqlWorkflowStore {
 impl SqlWorkflowStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub fn new(db: Db) -> Self {
+        Self { db, kept: Arc::default() }
     }
 }
 
@@ -59,7 +66,17 @@ impl WorkflowStore for SqlWorkflowStore {
         tenant: TenantId,
         id: WorkflowId,
     ) -> Result<(WorkflowState, Option<i32>), StoreError> {
-        read::standing(&self.db, tenant, id).await
+        shown::standing(&self.db, &self.kept, tenant, id).await
+    }
+
+    async fn shown(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        user: UserId,
+        choice: VersionChoice,
+    ) -> Result<ShownWorkflow, StoreError> {
+        shown::shown(&self.db, &self.kept, shown::Asked { tenant, workflow: id, user, choice }).await
     }
 
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {

@@ -10,12 +10,10 @@ use heddle_kernel::{Page, PageRequest, Patch, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
 use heddle_store::{Db, Id, page, read};
 use heddle_usecase::StoreError;
-use heddle_workflows::records::{
-    Draft, ImportSource, RunCounts, RunState, Version, Workflow, WorkflowState, WorkflowView,
-};
+use heddle_workflows::records::{Draft, ImportSource, RunCounts, RunState, Version, Workflow, WorkflowView};
 use serde_json::Value;
 
-use crate::words::{RunStateWord, WorkflowStateWord};
+use crate::words::RunStateWord;
 
 /// Runs of a workflow in a state, with or without an incident.
 type Counted = (Id, RunStateWord, bool, i64);
@@ -64,7 +62,7 @@ pub(crate) async fn views(
     Ok(views)
 }
 
-const fn add(counts: &mut RunCounts, state: RunState, has_incident: bool, count: i64) {
+pub(super) const fn add(counts: &mut RunCounts, state: RunState, has_incident: bool, count: i64) {
     match state {
         RunState::Completed => counts.completed += count,
         RunState::Failed => counts.failed += count,
@@ -178,21 +176,5 @@ pub(crate) async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<
             .first(conn)
             .await?;
         Ok(row.into())
-    })
-}
-
-/// State of a workflow, and the number of its active version.
-pub(crate) async fn standing(
-    db: &Db,
-    tenant: TenantId,
-    id: WorkflowId,
-) -> Result<(WorkflowState, Option<i32>), StoreError> {
-    read!(db, |conn| {
-        let (state, active): (WorkflowStateWord, Option<i32>) = workflows::table
-            .find((Id::from(tenant), Id::from(id)))
-            .select((workflows::state, workflows::published_version))
-            .first(conn)
-            .await?;
-        Ok((state.0, active))
     })
 }

@@ -9,6 +9,7 @@ mod decision_logic;
 mod publish;
 mod transform;
 
+pub use crate::records::VersionChoice;
 pub use bpel::{BpelExport, BpelRequest};
 pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
 pub use decision_export::{DmnExport, DmnRequest};
@@ -28,20 +29,8 @@ use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
 use crate::ports::{SourceQuota, WorkflowFilter, WorkflowStore};
-use crate::records::{Draft, Version, WorkflowView};
+use crate::records::{ShownWorkflow, Version, WorkflowView};
 use crate::{Problem, UseCaseError};
-
-/// Choice of a workflow's definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum VersionChoice {
-    /// The draft.
-    #[default]
-    Draft,
-    /// The active version.
-    Published,
-    /// Version of this number.
-    Number(i32),
-}
 
 /// The use cases of workflow definitions.
 pub struct Definitions {
@@ -100,11 +89,8 @@ impl Definitions {
         authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
         choice: VersionChoice,
-    ) -> Result<(WorkflowView, Draft), UseCaseError> {
-        let id = authorized.id();
-        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let definition = self.chosen(context, &view, choice).await?;
-        Ok((view, definition))
+    ) -> Result<ShownWorkflow, UseCaseError> {
+        Ok(self.store.shown(context.tenant(), authorized.id(), context.user_id(), choice).await?)
     }
 
     /// Versions, newest first.
@@ -136,22 +122,6 @@ impl Definitions {
         let id = authorized.id();
         self.store.star(context.tenant(), id, context.user_id(), starred, journal).await?;
         Ok(self.store.get(context.tenant(), id, context.user_id()).await?)
-    }
-
-    async fn chosen(
-        &self,
-        context: &RequestContext,
-        view: &WorkflowView,
-        choice: VersionChoice,
-    ) -> Result<Draft, UseCaseError> {
-        let id = view.workflow.id;
-        let number = match choice {
-            VersionChoice::Draft => return Ok(self.store.draft(context.tenant(), id).await?),
-            VersionChoice::Published => view.workflow.published_version.ok_or(UseCaseError::NotFound)?,
-            VersionChoice::Number(number) => number,
-        };
-        let (_, definition) = self.store.version(context.tenant(), id, number).await?;
-        Ok(Draft::Value(definition))
     }
 }
 

@@ -41,7 +41,10 @@ pub(crate) const fn tries(attempts: i32, crashes: i32) -> Tries {
 }
 
 impl RunDbRow {
-    pub(crate) fn of(run: Run) -> Result<Self, Error> {
+    /// The row of a new run, or of a step, which leaves what never changes as it is: nothing of that is packed for it.
+    pub(crate) fn of(run: Run, is_new: bool) -> Result<Self, Error> {
+        let (trigger, input) =
+            if is_new { (encode(&run.trigger)?, encode(&run.input)?) } else { (Vec::new(), Vec::new()) };
         Ok(Self {
             organization_id: run.tenant.into(),
             id: run.id.into(),
@@ -52,8 +55,8 @@ impl RunDbRow {
             has_incident: run.has_incident,
             business_key: run.business_key,
             correlation_key: run.correlation_key,
-            trigger: encode(&run.trigger)?,
-            input: encode(&run.input)?,
+            trigger,
+            input,
             snapshot: encode(&run.snapshot)?,
             last_sequence: sequence(run.last_sequence),
             revision: run.revision.0,

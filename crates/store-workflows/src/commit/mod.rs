@@ -2,6 +2,7 @@
 //!
 //! Documents are made before the connection is taken, so that the one writer of SQLite only writes.
 
+mod groups;
 mod postgres;
 mod sqlite;
 mod statements;
@@ -17,6 +18,7 @@ use heddle_store::{At, Db, Error, Id};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 
+use crate::kept::{Written, writing_to};
 use crate::named;
 use crate::rows::{run_ids, sequence};
 use crate::schema::{
@@ -117,30 +119,21 @@ impl UnitRows {
         })
     }
 
+    /// Things that it writes to.
+    fn written(&self) -> impl Iterator<Item = Written> {
+        let tenant = self.tenant;
+        self.steps.iter().map(move |step| Written::RunsOf(tenant.into(), step.run.workflow_id.into()))
+    }
+
     /// Workflows of which this unit begins runs.
     fn begun(&self) -> impl Iterator<Item = Id> {
         self.steps.iter().filter(|step| step.expected.is_none()).map(|step| step.run.workflow_id)
-    }
-
-    /// Whether it only adds rows.
-    fn only_adds(&self) -> bool {
-        self.inbox.is_none()
-            && self.delivered.is_none()
-            && self.advance.is_none()
-            && self.letters.is_empty()
-            && self.settled.is_none()
-            && self.steps.iter().all(|step| {
-                step.expected.is_none()
-                    && step.timers_removed.is_empty()
-                    && step.subscriptions_removed.is_empty()
-                    && step.tasks.iter().all(|task| matches!(task, TaskRows::Open(..)))
-            })
     }
 }
 
 impl StepRows {
     fn of(tenant: TenantId, write: RunWrite) -> Result<Self, Error> {
-        let id = write.run.id;
+        let (id, is_new) = (write.run.id, write.expected.is_none());
         let last_sequence = sequence(write.run.last_sequence);
         let first_sequence = sequence(write.first_sequence);
         let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, change));
@@ -164,7 +157,7 @@ impl StepRows {
             subscriptions_removed: write.subscriptions_removed,
             tasks: tasks.collect::<Result<_, _>>()?,
             outgoing: outgoing.collect::<Result<_, _>>()?,
-            run: RunDbRow::of(write.run)?,
+            run: RunDbRow::of(write.run, is_new)?,
         })
     }
 }
@@ -215,10 +208,14 @@ pub(crate) async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
     }
     let prepared: Vec<Prepared> =
         units.into_iter().map(|unit| UnitRows::of(unit).map_err(StoreError::from)).collect();
+    let guard = writing_to(db, prepared.iter().flatten().flat_map(|rows| rows.written()));
     let written = match db {
         Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, &prepared)).await,
         Db::Postgres(postgres) => postgres::write(postgres, &prepared).await,
     };
+    if let Some(guard) = guard {
+        guard.done();
+    }
     match written {
         Ok(answers) => answers.into_iter().map(|answer| answer.map_err(named)).collect(),
         Err(error) => match StoreError::from(error) {
@@ -228,6 +225,11 @@ pub(crate) async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
             other => vec![Err(StoreError::Unavailable(other.to_string())); count],
         },
     }
+}
+
+/// The units at these places that can be tried.
+fn units_of<'a>(prepared: &'a [Prepared], places: &[usize]) -> impl Iterator<Item = &'a UnitRows> {
+    places.iter().filter_map(|place| prepared.get(*place)?.as_ref().ok())
 }
 
 /// The workflows of which the units begin runs.

@@ -1,5 +1,6 @@
-//! PostgreSQL: one transaction for the batch. Units that only add rows are tried together with statements
-//! over many rows; when that fails, and for units that change rows, each stands in a savepoint.
+//! PostgreSQL: one transaction for the batch. Its units are written together, with one statement over many rows for
+//! each table, sent one behind the other without waiting; a group that fails is halved. One unit alone has statements
+//! of its own, which tell what is wrong with it.
 
 use std::collections::HashSet;
 
@@ -7,10 +8,10 @@ use crate::schema::workflows;
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use heddle_store::{Error, Id, PgConn, PgDb};
-use heddle_usecase::StoreError;
 
+use super::groups::Groups;
 use super::statements::waiting;
-use super::{Answers, Prepared, UnitRows, admitted, begun, unnest};
+use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 
 /// Writes the units in a transaction.
 pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answers, Error> {
@@ -27,33 +28,34 @@ async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, 
         return Ok(vec![Ok(())]);
     }
     let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
-    let adding: Vec<&UnitRows> = prepared
-        .iter()
-        .zip(&answers)
-        .filter_map(|(one, answer)| one.as_ref().ok().filter(|rows| answer.is_ok() && rows.only_adds()))
-        .collect();
-    let together = adding.len() > 1 && in_savepoint(conn, Work::Together(&adding)).await?.is_ok();
-    for (one, answer) in prepared.iter().zip(&mut answers) {
-        let Ok(rows) = one else { continue };
-        if answer.is_ok() && !(together && rows.only_adds()) {
-            *answer = in_savepoint(conn, Work::Alone(rows)).await?.map_err(StoreError::from);
+    let admitted = (0..answers.len()).filter(|place| answers.get(*place).is_some_and(Result::is_ok));
+    let mut groups = Groups::of(admitted.collect());
+    while let Some(group) = groups.next() {
+        let units: Vec<&UnitRows> = units_of(prepared, &group).collect();
+        // Two steps of one run have an order, which statements over many rows do not keep.
+        if units.len() > 1 && unnest::repeats_a_run(&units) {
+            groups.halve(group);
+            continue;
+        }
+        match (in_savepoint(conn, &units).await?, group.as_slice()) {
+            (Ok(()), _) => {}
+            (Err(error), [only]) => {
+                if let Some(answer) = answers.get_mut(*only) {
+                    *answer = Err(error.into());
+                }
+            }
+            (Err(_), _) => groups.halve(group),
         }
     }
     Ok(answers)
 }
 
-/// Work of one savepoint.
-enum Work<'a> {
-    Together(&'a [&'a UnitRows]),
-    Alone(&'a UnitRows),
-}
-
-/// The outer error says that the connection is lost, the inner one is the work's own.
-async fn in_savepoint(conn: &mut PgConn, work: Work<'_>) -> Result<Result<(), Error>, Error> {
+/// The outer error says that the connection is lost, the inner one is the units' own.
+async fn in_savepoint(conn: &mut PgConn, units: &[&UnitRows]) -> Result<Result<(), Error>, Error> {
     conn.batch_execute("SAVEPOINT heddle").await?;
-    let result = match work {
-        Work::Together(units) => unnest::insert(conn, units).await,
-        Work::Alone(rows) => unit(conn, rows).await,
+    let result = match units {
+        [only] => unit(conn, only).await,
+        units => unnest::write(conn, units).await,
     };
     let end = if result.is_ok() {
         "RELEASE SAVEPOINT heddle"

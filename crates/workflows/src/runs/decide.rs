@@ -128,6 +128,7 @@ impl Runs {
     ) -> Result<(), UseCaseError> {
         let (tenant, id) = (authorized.tenant(), authorized.id());
         let _held = self.locks.hold(id).await;
+        self.recent.forget(id);
         match self.load(authorized.key()).await {
             Ok(run) if run.state.is_terminal() => Ok(self.ports.runs.purge(tenant, id, unit).await?),
             Ok(_) => Err(UseCaseError::conflict("active", "The run is active; cancel it first.")),

@@ -32,6 +32,9 @@ use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::stores;
 
+/// Bytes of runs that were committed last, which are kept for their next step.
+const RECENT_BYTES: u64 = 32 << 20;
+
 /// A composed service with its background running.
 pub struct Composition {
     /// Application state that handlers reach.
@@ -163,9 +166,9 @@ fn compose(
 ) -> Arc<App> {
     let shared = db.postgres().is_some();
     let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
-    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()));
-    let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let threads: Arc<dyn Compute> = compute.clone();
+    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()).with_compute(Arc::clone(&threads)));
+    let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
     let models = Arc::new(models);
     let hub = Arc::new(EventNotifier::default());
@@ -183,7 +186,8 @@ fn compose(
         compute: threads,
         clock: clock.clone(),
     };
-    let runs = Arc::new(Runs::new(ports.clone()).with_budget(config.budget));
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = Arc::new(runs.with_patience(config.step_limit));
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
@@ -63,6 +64,8 @@ pub struct Config {
     pub preview_megabytes: u32,
     /// Budgets of steps and of runs.
     pub budget: Budget,
+    /// Time after which a step of a run that computes is given up, unrecorded.
+    pub step_limit: Duration,
 }
 
 impl Default for Config {
@@ -89,6 +92,7 @@ impl Default for Config {
             preview_files: 1_000,
             preview_megabytes: 256,
             budget: Budget::DEFAULT,
+            step_limit: heddle_workflows::runs::PATIENCE,
         }
     }
 }

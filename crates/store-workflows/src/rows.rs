@@ -42,7 +42,7 @@ pub(crate) const fn tries(attempts: i32, crashes: i32) -> Tries {
 
 impl RunDbRow {
     /// The row of a new run, or of a step, which leaves what never changes as it is: nothing of that is packed for it.
-    pub(crate) fn of(run: Run, is_new: bool) -> Result<Self, Error> {
+    pub(crate) fn of(run: Run, packed: Option<Vec<u8>>, is_new: bool) -> Result<Self, Error> {
         let (trigger, input) =
             if is_new { (encode(&run.trigger)?, encode(&run.input)?) } else { (Vec::new(), Vec::new()) };
         Ok(Self {
@@ -57,7 +57,10 @@ impl RunDbRow {
             correlation_key: run.correlation_key,
             trigger,
             input,
-            snapshot: encode(&run.snapshot)?,
+            snapshot: match packed {
+                Some(packed) => packed,
+                None => encode(&run.snapshot)?,
+            },
             last_sequence: sequence(run.last_sequence),
             revision: run.revision.0,
             created_at: run.created_at.into(),

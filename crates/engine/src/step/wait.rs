@@ -118,19 +118,24 @@ impl Machine<'_> {
         if self.state.timers.is_empty() && self.state.subscriptions.is_empty() {
             return;
         }
-        let hosted = match &mut self.waits {
-            Some(known) if only_listeners => known.get(&host).cloned(),
-            Some(known) => known.remove(&host),
-            None => Some(self.waits_of(host)),
-        };
-        let Hosted { timers, subscriptions } = hosted.unwrap_or_default();
         let graph = self.graph;
-        let concerned = |node: &NodeIx| !only_listeners || matches!(graph.node(*node).work, Work::Start(_));
-        for (node, timer_id) in timers.into_iter().filter(|(node, _)| concerned(node)) {
+        let goes = |(node, _): &(NodeIx, LocalId)| {
+            !only_listeners || matches!(graph.node(*node).work, Work::Start(_))
+        };
+        let Hosted { timers, subscriptions } = match &mut self.waits {
+            Some(known) => known.remove(&host).unwrap_or_default(),
+            None => self.waits_of(host),
+        };
+        let (timers, timers_left) = timers.into_iter().partition::<Vec<_>, _>(goes);
+        let (subscriptions, left) = subscriptions.into_iter().partition::<Vec<_>, _>(goes);
+        if let Some(known) = &mut self.waits {
+            known.insert(host, Hosted { timers: timers_left, subscriptions: left });
+        }
+        for (node, timer_id) in timers {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::TimerCancelled { timer_id });
         }
-        for (node, subscription_id) in subscriptions.into_iter().filter(|(node, _)| concerned(node)) {
+        for (node, subscription_id) in subscriptions {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::SubscriptionClosed { subscription_id });
         }

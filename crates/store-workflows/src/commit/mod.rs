@@ -157,7 +157,7 @@ impl StepRows {
             subscriptions_removed: write.subscriptions_removed,
             tasks: tasks.collect::<Result<_, _>>()?,
             outgoing: outgoing.collect::<Result<_, _>>()?,
-            run: RunDbRow::of(write.run, is_new)?,
+            run: RunDbRow::of(write.run, write.packed, is_new)?,
         })
     }
 }

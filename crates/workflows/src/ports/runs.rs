@@ -1,6 +1,7 @@
 //! Stores of runs, their events, timers, subscriptions, tasks and the inbox.
 
 use async_trait::async_trait;
+use heddle_engine::State;
 use heddle_kernel::{
     EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };

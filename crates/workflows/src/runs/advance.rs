@@ -66,7 +66,7 @@ impl Runs {
             };
             let write = match write {
                 Ok(write) => write,
-                Err(_) if is_kept => continue,
+                Err(error) if is_kept && is_of_the_state(&error) => continue,
                 Err(error) => return Err(error),
             };
             let run = write.run.clone();
@@ -111,6 +111,25 @@ impl Runs {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether an error may be due to the state that a step began in.
+const fn is_of_the_state(error: &UseCaseError) -> bool {
+    match error {
+        UseCaseError::NotFound
+        | UseCaseError::Invalid(_)
+        | UseCaseError::Conflict(_)
+        | UseCaseError::Forbidden(_)
+        | UseCaseError::Internal(_) => true,
+        UseCaseError::Unauthenticated
+        | UseCaseError::LimitReached { .. }
+        | UseCaseError::Throttled { .. }
+        | UseCaseError::RateLimited { .. }
+        | UseCaseError::Busy
+        | UseCaseError::QueueFull { .. }
+        | UseCaseError::Abandoned { .. }
+        | UseCaseError::Unavailable(_) => false,
     }
 }
 

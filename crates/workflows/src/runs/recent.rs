@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::records::Run;
 
-/// Estimated bytes of the largest state that is kept.
+/// Estimated bytes of state and input of the largest run that is kept.
 const LARGEST: u64 = 64 << 10;
 /// Bytes that a run counts beside its state and its input.
 const RUN: u64 = 1 << 10;
@@ -47,12 +47,11 @@ impl RecentRuns {
         if self.room == 0 || run.state.is_terminal() {
             return;
         }
-        let state = run.snapshot.bytes();
-        if state > LARGEST {
+        let values = run.snapshot.bytes() + heddle_feel::size_of_json(&run.input);
+        if values > LARGEST {
             return;
         }
-        // The input is among the variables, too.
-        let bytes = RUN + 2 * state;
+        let bytes = RUN + values;
         let run = run.clone();
         let mut kept = self.kept.lock();
         kept.count += 1;

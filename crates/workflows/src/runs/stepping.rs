@@ -48,9 +48,10 @@ impl Runs {
     pub(super) async fn stepped(&self, planned: PlannedStep) -> Result<RunWrite, UseCaseError> {
         let PlannedStep { mut run, is_new, version, command, context, by } = planned;
         let Some(graph) = version.process(&run.process_id) else { return Err(lost(&run)) };
-        let completed = match &command {
-            Command::CompleteTask { task_id, .. } => by.user.map(|user| (*task_id, user)),
-            _ => None,
+        let completed = if let Command::CompleteTask { task_id, .. } = &command {
+            by.user.map(|user| (*task_id, user))
+        } else {
+            None
         };
         if !version.is_large() {
             let attempt = step_inline(graph, &run.snapshot, &command, &context, Inline::DEFAULT);

@@ -7,6 +7,7 @@
     reason = "a test's helpers fail as the test does"
 )]
 
+mod abandoned;
 mod access;
 mod audit_trail;
 mod dead_letters;
@@ -16,6 +17,7 @@ mod documents;
 mod earlier;
 mod edge;
 mod files;
+mod fresh;
 mod gate;
 mod hostile;
 mod main_job;

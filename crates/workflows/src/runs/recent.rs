@@ -101,3 +101,68 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Initiator, NewInstance, StartRun, new_run};
+    use crate::records::{RunState, TriggerKind, TriggerRecord};
+    use heddle_engine::Trigger;
+    use heddle_kernel::{TenantId, Timestamp, WorkflowId};
+    use serde_json::json;
+    use uuid::Uuid;
+
+    fn run(number: u128, input: &str) -> Run {
+        let record = TriggerRecord { kind: TriggerKind::Manual, name: None, node_id: None, event_id: None };
+        let beginning = NewInstance {
+            tenant: TenantId(Uuid::from_u128(1)),
+            workflow: WorkflowId(Uuid::from_u128(2)),
+            version: 1,
+            trigger: Trigger::Manual { start_node: None },
+            record,
+            request: StartRun {
+                input: json!({ "text": input }).as_object().unwrap().clone(),
+                ..StartRun::default()
+            },
+        };
+        let by = Initiator::new(Timestamp::default(), None);
+        Run { state: RunState::Waiting, ..new_run(&beginning, "p", RunId(Uuid::from_u128(number)), by) }
+    }
+
+    #[test]
+    fn a_run_is_taken_once_by_its_own_key() {
+        let recent = RecentRuns::new(1 << 20);
+        let one = run(1, "");
+        recent.keep(&one);
+        let elsewhere = Run { workflow: WorkflowId(Uuid::from_u128(9)), ..one.clone() };
+        assert!(recent.take(&elsewhere.key()).is_none(), "a path only claims the workflow");
+        recent.keep(&one);
+        assert_eq!(recent.take(&one.key()).map(|run| run.id), Some(one.id));
+        assert!(recent.take(&one.key()).is_none());
+        recent.keep(&one);
+        recent.forget(one.id);
+        assert!(recent.take(&one.key()).is_none());
+        for gone in [Run { state: RunState::Completed, ..one.clone() }, run(2, &"x".repeat(100_000))] {
+            recent.keep(&gone);
+            assert!(recent.take(&gone.key()).is_none(), "it ended, or is large");
+        }
+        let without = RecentRuns::new(0);
+        without.keep(&one);
+        assert!(without.take(&one.key()).is_none());
+    }
+
+    #[test]
+    fn those_that_came_first_go_first_and_nothing_grows() {
+        let recent = RecentRuns::new(10 * (RUN + 200));
+        for round in 0..50 {
+            for number in 0..100 {
+                recent.keep(&run(number, ""));
+            }
+            let kept = recent.kept.lock();
+            assert!(kept.bytes <= recent.room && kept.runs.len() >= 5, "round {round}");
+            assert!(kept.order.len() <= 2 * kept.runs.len() + 65, "round {round}");
+        }
+        assert!(recent.take(&run(0, "").key()).is_none());
+        assert!(recent.take(&run(99, "").key()).is_some());
+    }
+}

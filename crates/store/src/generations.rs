@@ -5,10 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sqlite::SqliteDb;
+use futures::future::BoxFuture;
 
 /// Number of counters. Things share them by their hash: what shares one is read anew once more than it has to be.
 const COUNTERS: usize = 4096;
+
+/// Turn of another writer, which comes after all that is under way.
+type Turn = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
 /// Counters of writes, shared by all clones of a database.
 #[derive(Debug, Clone)]
@@ -34,61 +37,52 @@ impl Generations {
             }
         }
     }
-}
 
-impl SqliteDb {
-    /// The generation of a thing. Looked at before a read, it says later whether what was read still holds.
-    #[must_use]
-    pub fn generation(&self, thing: &impl Hash) -> u64 {
-        let counter = self.generations().0.get(Generations::place(thing));
+    /// The generation of a thing.
+    pub(crate) fn of(&self, thing: &impl Hash) -> u64 {
+        let counter = self.0.get(Self::place(thing));
         counter.map_or(0, |counter| counter.load(Ordering::SeqCst))
     }
 
-    /// Raises the generations of things now and when the guard goes: to be held around whatever changes them.
-    #[must_use]
-    pub fn writing<T: Hash>(&self, things: impl IntoIterator<Item = T>) -> Writing {
-        let mut places: Vec<usize> = things.into_iter().map(|thing| Generations::place(&thing)).collect();
+    /// Raises the generations of things now and when the guard goes.
+    pub(crate) fn writing<T: Hash>(&self, things: impl IntoIterator<Item = T>, after: Turn) -> Writing {
+        let mut places: Vec<usize> = things.into_iter().map(|thing| Self::place(&thing)).collect();
         places.sort_unstable();
         places.dedup();
-        self.generations().raise(&places);
-        Writing { db: self.clone(), places, is_done: false }
+        self.raise(&places);
+        Writing { generations: self.clone(), places, after: Some(after) }
     }
 }
 
 /// A write under way.
 pub struct Writing {
-    db: SqliteDb,
+    generations: Generations,
     places: Vec<usize>,
-    is_done: bool,
+    after: Option<Turn>,
 }
 
 impl std::fmt::Debug for Writing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writing").field("is_done", &self.is_done).finish_non_exhaustive()
+        f.debug_struct("Writing").finish_non_exhaustive()
     }
 }
 
 impl Writing {
     /// Ends the write, which succeeded or not.
     pub fn done(mut self) {
-        self.is_done = true;
+        self.after = None;
     }
 }
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        self.db.generations().raise(&self.places);
-        if self.is_done {
-            return;
-        }
-        // The caller went away in the middle: the commit may still be on its way to the database. Another writer's
-        // turn comes after it.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let (db, places) = (self.db.clone(), std::mem::take(&mut self.places));
+        self.generations.raise(&self.places);
+        // The caller went away in the middle: the commit may still be on its way to the database.
+        if let (Some(turn), Ok(runtime)) = (self.after.take(), tokio::runtime::Handle::try_current()) {
+            let (generations, places) = (self.generations.clone(), std::mem::take(&mut self.places));
             runtime.spawn(async move {
-                // Whatever becomes of the turn: the write before it has ended.
-                let _ = db.batch(|_| Ok(())).await;
-                db.generations().raise(&places);
+                turn().await;
+                generations.raise(&places);
             });
         }
     }

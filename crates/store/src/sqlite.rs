@@ -1,6 +1,7 @@
 //! SQLite: one connection that writes, a few that read, each with a thread of its own.
 
 use std::fs::File;
+use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,12 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::Error;
-use crate::generations::Generations;
+use crate::generations::{Generations, Writing};
 use crate::options::{Durability, OpenError, Options};
 
 /// A connection to SQLite whose statements run on a thread of its own.
@@ -271,9 +273,24 @@ impl SqliteDb {
         &self.0.path
     }
 
-    /// The counters of writes.
-    pub(crate) fn generations(&self) -> &Generations {
-        &self.0.generations
+    /// The generation of a thing. Looked at before a read, it says later whether what was read still holds.
+    #[must_use]
+    pub fn generation(&self, thing: &impl Hash) -> u64 {
+        self.0.generations.of(thing)
+    }
+
+    /// Raises the generations of things now and when the guard goes: to be held around whatever changes them.
+    #[must_use]
+    pub fn writing<T: Hash>(&self, things: impl IntoIterator<Item = T>) -> Writing {
+        let db = self.clone();
+        let turn = move || {
+            let another = async move {
+                // Whatever becomes of the turn: the write before it has ended.
+                let _ = db.batch(|_| Ok(())).await;
+            };
+            another.boxed()
+        };
+        self.0.generations.writing(things, Box::new(turn))
     }
 
     /// Runs `work` on a reading connection in one call: one way to its thread and back, whatever number of statements

@@ -22,6 +22,11 @@ impl Groups {
     }
 }
 
+/// The only unit of a group.
+pub(super) fn only(group: &[usize]) -> Option<usize> {
+    if let [place] = group { Some(*place) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -229,7 +229,7 @@ pub(crate) async fn commit(db: &Db, units: Vec<Transaction>) -> Answers {
 
 /// The units at these places that can be tried.
 fn units_of<'a>(prepared: &'a [Prepared], places: &[usize]) -> impl Iterator<Item = &'a UnitRows> {
-    places.iter().filter_map(|place| prepared.get(*place)?.as_ref().ok())
+    places.iter().filter_map(move |place| prepared.get(*place)?.as_ref().ok())
 }
 
 /// The workflows of which the units begin runs.

@@ -9,7 +9,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use heddle_store::{Error, Id, PgConn, PgDb};
 
-use super::groups::Groups;
+use super::groups::{Groups, only};
 use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 
@@ -23,8 +23,8 @@ pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answ
 
 async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, Error> {
     let there = present(conn, prepared).await?;
-    if let [only] = prepared {
-        unit(conn, admitted(only, &there)?).await?;
+    if let [single] = prepared {
+        unit(conn, admitted(single, &there)?).await?;
         return Ok(vec![Ok(())]);
     }
     let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
@@ -37,14 +37,11 @@ async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, 
             groups.halve(group);
             continue;
         }
-        match (in_savepoint(conn, &units).await?, group.as_slice()) {
-            (Ok(()), _) => {}
-            (Err(error), [only]) => {
-                if let Some(answer) = answers.get_mut(*only) {
-                    *answer = Err(error.into());
-                }
+        if let Err(error) = in_savepoint(conn, &units).await? {
+            match only(&group).and_then(|place| answers.get_mut(place)) {
+                Some(answer) => *answer = Err(error.into()),
+                None => groups.halve(group),
             }
-            (Err(_), _) => groups.halve(group),
         }
     }
     Ok(answers)
@@ -54,7 +51,7 @@ async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, 
 async fn in_savepoint(conn: &mut PgConn, units: &[&UnitRows]) -> Result<Result<(), Error>, Error> {
     conn.batch_execute("SAVEPOINT heddle").await?;
     let result = match units {
-        [only] => unit(conn, only).await,
+        [single] => unit(conn, single).await,
         units => unnest::write(conn, units).await,
     };
     let end = if result.is_ok() {

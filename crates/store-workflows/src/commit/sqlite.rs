@@ -9,16 +9,16 @@ use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
 use heddle_store::{Error, Id, savepoint};
 use heddle_usecase::StoreError;
 
-use super::groups::Groups;
+use super::groups::{Groups, only};
 use super::statements::blocking;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of};
 
 /// Writes the units inside the batch's transaction.
 pub(crate) fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answers, Error> {
     let there = present(conn, prepared)?;
-    if let [only] = prepared {
+    if let [single] = prepared {
         // Its failure undoes the transaction: a savepoint would tell nothing more.
-        unit(conn, admitted(only, &there)?)?;
+        unit(conn, admitted(single, &there)?)?;
         return Ok(vec![Ok(())]);
     }
     let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
@@ -28,14 +28,11 @@ pub(crate) fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Resul
         let all = |conn: &mut SqliteConnection| {
             units_of(prepared, &group).try_for_each(|rows: &UnitRows| unit(conn, rows))
         };
-        match (savepoint(conn, all)?, group.as_slice()) {
-            (Ok(()), _) => {}
-            (Err(error), [only]) => {
-                if let Some(answer) = answers.get_mut(*only) {
-                    *answer = Err(error.into());
-                }
+        if let Err(error) = savepoint(conn, all)? {
+            match only(&group).and_then(|place| answers.get_mut(place)) {
+                Some(answer) => *answer = Err(error.into()),
+                None => groups.halve(group),
             }
-            (Err(_), _) => groups.halve(group),
         }
     }
     Ok(answers)

@@ -390,7 +390,8 @@ async fn connect(path: &Path, durability: Durability, read_only: bool) -> Result
     Ok(SyncConnectionWrapper::with_runtime(conn, worker))
 }
 
-/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log.
+/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. The log is copied
+/// back after 32 MiB: a page that many commits change is copied once for all of them.
 fn pragmas(durability: Durability, read_only: bool) -> String {
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -399,7 +400,8 @@ fn pragmas(durability: Durability, read_only: bool) -> String {
     let mut text = format!(
         "PRAGMA busy_timeout = 5000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; \
          PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
-         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384;"
+         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; \
+         PRAGMA wal_autocheckpoint = 4096;"
     );
     if read_only {
         text.push_str(" PRAGMA query_only = ON;");

@@ -95,12 +95,24 @@ fn met(changed: usize, all: usize) -> Result<(), Error> {
     if changed == all { Ok(()) } else { Err(StoreError::Stale.into()) }
 }
 
-/// Writes several units. Any failure is one of all of them.
-pub(super) async fn write(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
-    // What is rare has statements of its own.
+/// Writes what is rare, by statements of its own.
+pub(super) async fn rare(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
     for rows in units {
         waiting::rare(conn, rows).await?;
     }
+    Ok(())
+}
+
+/// Writes who works on tasks from now on, which few units change: behind the tasks themselves.
+pub(super) async fn assignments(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
+    for rows in units {
+        waiting::assignments(conn, rows).await?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of units. Any failure is one of all of them.
+pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Error> {
     let Tables {
         runs,
         steps,
@@ -116,7 +128,6 @@ pub(super) async fn write(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), 
         delivered,
         inbox,
     } = Tables::of(units);
-    let shared: &PgConn = conn;
     macro_rules! add {
         ($rows:ident) => {
             async {
@@ -178,8 +189,5 @@ pub(super) async fn write(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), 
         add!(outgoing),
         JournalRows::write_many(shared, units.iter().map(|rows| &rows.journal)),
     )?;
-    for rows in units {
-        waiting::assignments(conn, rows).await?;
-    }
     Ok(())
 }

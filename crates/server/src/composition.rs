@@ -165,8 +165,9 @@ fn compose(
     stop: watch::Receiver<bool>,
 ) -> Arc<App> {
     let shared = db.postgres().is_some();
-    let workflows: Arc<dyn WorkflowStore> = Arc::new(SqlWorkflowStore::new(db.clone()));
     let threads: Arc<dyn Compute> = compute.clone();
+    let workflows = SqlWorkflowStore::new(db.clone()).with_compute(Arc::clone(&threads));
+    let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
     let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()).with_compute(Arc::clone(&threads)));
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));

@@ -13,8 +13,7 @@ use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
-use heddle_usecase::Journal;
-use heddle_usecase::StoreError;
+use heddle_usecase::{Compute, InPlace, Journal, StoreError};
 use heddle_workflows::ports::{
     Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
 };
@@ -31,6 +30,7 @@ use crate::named;
 pub struct SqlWorkflowStore {
     db: Db,
     kept: Arc<Kept>,
+    compute: Arc<dyn Compute>,
 }
 
 impl std::fmt::Debug for SqlWorkflowStore {
@@ -43,7 +43,13 @@ impl SqlWorkflowStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
     pub fn new(db: Db) -> Self {
-        Self { db, kept: Arc::default() }
+        Self { db, kept: Arc::default(), compute: Arc::new(InPlace) }
+    }
+
+    /// The same with threads on which large definitions are unpacked.
+    #[must_use]
+    pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
+        Self { compute, ..self }
     }
 }
 
@@ -76,7 +82,8 @@ impl WorkflowStore for SqlWorkflowStore {
         user: UserId,
         choice: VersionChoice,
     ) -> Result<ShownWorkflow, StoreError> {
-        shown::shown(&self.db, &self.kept, shown::Asked { tenant, workflow: id, user, choice }).await
+        let asked = shown::Asked { tenant, workflow: id, user, choice };
+        shown::shown(&self.db, &self.kept, &*self.compute, asked).await
     }
 
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {

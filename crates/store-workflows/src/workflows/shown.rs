@@ -6,7 +6,7 @@ use diesel::dsl::count_star;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use heddle_kernel::{TenantId, UserId, WorkflowId};
 use heddle_store::{Db, Error, Id, PgConn, document};
-use heddle_usecase::StoreError;
+use heddle_usecase::{Admission, Compute, StoreError, computed};
 use heddle_workflows::records::{
     RunCounts, ShownWorkflow, VersionChoice, Workflow, WorkflowState, WorkflowView,
 };
@@ -16,6 +16,9 @@ use super::read::add;
 use crate::kept::{Kept, TextKey, TextOf, Written};
 use crate::schema::{WorkflowHead, runs, workflow_stars, workflow_versions, workflows};
 use crate::words::{RunStateWord, WorkflowStateWord};
+
+/// Bytes of a stored definition from which on it is unpacked on the threads that compute.
+const LARGE: usize = 16 << 10;
 
 /// A workflow, its reader, and the definition that they want.
 #[derive(Debug, Clone, Copy)]
@@ -111,6 +114,13 @@ fn view(row: WorkflowHead, star: Option<Id>, counted: Vec<Counted>) -> WorkflowV
     WorkflowView { workflow: Workflow::from(row), starred: star.is_some(), run_counts }
 }
 
+/// The wanted text: kept, or as it is stored.
+enum Found {
+    Kept(Option<Arc<RawValue>>),
+    Stored(TextKey, Option<Vec<u8>>),
+}
+
+/// Text of a stored definition.
 fn text(stored: Option<Vec<u8>>) -> Result<Option<Arc<RawValue>>, Error> {
     let damaged = |error: serde_json::Error| Error::Document(error.to_string());
     let raw = |bytes: Vec<u8>| RawValue::from_string(document::text(&bytes)?).map_err(damaged);
@@ -118,8 +128,13 @@ fn text(stored: Option<Vec<u8>>) -> Result<Option<Arc<RawValue>>, Error> {
 }
 
 /// One workflow.
-pub(crate) async fn shown(db: &Db, kept: &Arc<Kept>, asked: Asked) -> Result<ShownWorkflow, StoreError> {
-    match db {
+pub(crate) async fn shown(
+    db: &Db,
+    kept: &Arc<Kept>,
+    compute: &dyn Compute,
+    asked: Asked,
+) -> Result<ShownWorkflow, StoreError> {
+    let (view, found) = match db {
         Db::Sqlite(sqlite) => {
             let stamp = Kept::stamp(sqlite, asked.tenant, asked.workflow);
             let known = kept.view(&asked.view_key(), stamp);
@@ -129,15 +144,28 @@ pub(crate) async fn shown(db: &Db, kept: &Arc<Kept>, asked: Asked) -> Result<Sho
                 return Ok(ShownWorkflow { view: Arc::clone(view), definition });
             }
             let cache = Arc::clone(kept);
-            let shown = sqlite.read(move |conn| on_sqlite::shown(conn, &cache, asked, known)).await?;
-            kept.keep_view(asked.view_key(), stamp, &shown.view);
-            Ok(shown)
+            let read = sqlite.read(move |conn| on_sqlite::shown(conn, &cache, asked, known)).await?;
+            kept.keep_view(asked.view_key(), stamp, &read.0);
+            read
         }
         Db::Postgres(postgres) => {
             let mut conn = postgres.conn().await?;
-            Ok(on_postgres::shown(&mut conn, kept, asked).await?)
+            on_postgres::shown(&mut conn, kept, asked).await?
         }
-    }
+    };
+    let (key, stored) = match found {
+        Found::Kept(definition) => return Ok(ShownWorkflow { view, definition }),
+        Found::Stored(key, stored) => (key, stored),
+    };
+    let definition = if stored.as_ref().is_some_and(|bytes| bytes.len() > LARGE) {
+        let made = computed(compute, asked.tenant, Admission::Take, move || text(stored)).await;
+        // Only a panic or the end of the program gives no result.
+        made.map_err(|error| StoreError::Unavailable(error.to_string()))??
+    } else {
+        text(stored)?
+    };
+    kept.keep_text(key, &definition);
+    Ok(ShownWorkflow { view, definition })
 }
 
 /// State of a workflow, and the number of its active version.
@@ -172,7 +200,7 @@ mod on_sqlite {
         kept: &Kept,
         asked: Asked,
         known: Option<Arc<WorkflowView>>,
-    ) -> Result<ShownWorkflow, Error> {
+    ) -> Result<(Arc<WorkflowView>, Found), Error> {
         let view = match known {
             Some(view) => view,
             None => {
@@ -184,18 +212,16 @@ mod on_sqlite {
         };
         let key = asked.text_key(&view)?;
         if let Some(definition) = kept.text(&key) {
-            return Ok(ShownWorkflow { view, definition });
+            return Ok((view, Found::Kept(definition)));
         }
-        let (key, stored) = match key.which {
+        let found = match key.which {
             TextOf::Draft(_) => {
                 let (revision, stored): (i64, Option<Vec<u8>>) = draft!(key).first(conn)?;
-                (TextKey { which: TextOf::Draft(revision), ..key }, stored)
+                Found::Stored(TextKey { which: TextOf::Draft(revision), ..key }, stored)
             }
-            TextOf::Version(number) => (key, Some(version!(key, number).first::<Vec<u8>>(conn)?)),
+            TextOf::Version(number) => Found::Stored(key, Some(version!(key, number).first(conn)?)),
         };
-        let definition = text(stored)?;
-        kept.keep_text(key, &definition);
-        Ok(ShownWorkflow { view, definition })
+        Ok((view, found))
     }
 }
 
@@ -205,7 +231,11 @@ mod on_postgres {
 
     use super::*;
 
-    pub(super) async fn shown(conn: &mut PgConn, kept: &Kept, asked: Asked) -> Result<ShownWorkflow, Error> {
+    pub(super) async fn shown(
+        conn: &mut PgConn,
+        kept: &Kept,
+        asked: Asked,
+    ) -> Result<(Arc<WorkflowView>, Found), Error> {
         let (row, star, counted) = {
             let shared: &PgConn = conn;
             let (mut first, mut second, mut third) = (shared, shared, shared);
@@ -219,17 +249,15 @@ mod on_postgres {
         let view = Arc::new(view(row, star, counted));
         let key = asked.text_key(&view)?;
         if let Some(definition) = kept.text(&key) {
-            return Ok(ShownWorkflow { view, definition });
+            return Ok((view, Found::Kept(definition)));
         }
-        let (key, stored) = match key.which {
+        let found = match key.which {
             TextOf::Draft(_) => {
                 let (revision, stored): (i64, Option<Vec<u8>>) = draft!(key).first(conn).await?;
-                (TextKey { which: TextOf::Draft(revision), ..key }, stored)
+                Found::Stored(TextKey { which: TextOf::Draft(revision), ..key }, stored)
             }
-            TextOf::Version(number) => (key, Some(version!(key, number).first::<Vec<u8>>(conn).await?)),
+            TextOf::Version(number) => Found::Stored(key, Some(version!(key, number).first(conn).await?)),
         };
-        let definition = text(stored)?;
-        kept.keep_text(key, &definition);
-        Ok(ShownWorkflow { view, definition })
+        Ok((view, found))
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of workflows between requests: views and standings as long as nobody wrote them (on SQLite, where this
+//! Memory of workflows between requests: views and standings as long as nobody wrote them (on SQLite, where this
 //! process alone writes), and texts of definitions, which never change under their key, on both databases.
 
 use std::sync::Arc;
@@ -59,12 +59,13 @@ pub(crate) struct Stamp {
 }
 
 type ViewKey = (TenantId, WorkflowId, UserId);
+type StandingKey = (TenantId, WorkflowId);
 type Standing = (WorkflowState, Option<i32>);
 
-/// What is kept, shared by all clones of a store.
+/// Views, standings and texts, shared by all clones of a store.
 pub(crate) struct Kept {
     views: moka::sync::Cache<ViewKey, (Stamp, Arc<WorkflowView>)>,
-    standings: moka::sync::Cache<(TenantId, WorkflowId), (u64, Standing)>,
+    standings: moka::sync::Cache<StandingKey, (u64, Standing)>,
     texts: moka::sync::Cache<TextKey, Option<Arc<RawValue>>>,
 }
 
@@ -101,12 +102,12 @@ impl Kept {
     }
 
     /// The standing that was read at this generation of the workflow.
-    pub(crate) fn standing(&self, key: &(TenantId, WorkflowId), generation: u64) -> Option<Standing> {
+    pub(crate) fn standing(&self, key: &StandingKey, generation: u64) -> Option<Standing> {
         self.standings.get(key).filter(|(at, _)| *at == generation).map(|(_, standing)| standing)
     }
 
     /// Keeps a standing that was read after the generation was looked at.
-    pub(crate) fn keep_standing(&self, key: (TenantId, WorkflowId), generation: u64, standing: Standing) {
+    pub(crate) fn keep_standing(&self, key: StandingKey, generation: u64, standing: Standing) {
         self.standings.insert(key, (generation, standing));
     }
 

@@ -119,7 +119,7 @@ pub(crate) fn new_run(beginning: &NewInstance, process_id: &str, id: RunId, by: 
     }
 }
 
-/// What a state waits for: taken of it before the step that uses it up.
+/// Waits and open tasks of a state, taken of it before the step that uses it up.
 #[derive(Debug, Default)]
 pub struct Waits {
     timers: Vec<TimerRow>,

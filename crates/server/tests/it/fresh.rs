@@ -1,4 +1,4 @@
-//! What is kept between requests: never shown once it has changed, and never a way past a deny.
+//! Answers from what is kept between requests: never shown once it has changed, and never a way past a deny.
 
 use heddle_testkit::{Client, TestApp, with_both};
 use serde_json::{Value, json};

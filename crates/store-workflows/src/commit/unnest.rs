@@ -111,6 +111,48 @@ pub(super) async fn assignments(conn: &mut PgConn, units: &[&UnitRows]) -> Resul
     Ok(())
 }
 
+/// Adds the rows of a table, if there are any.
+macro_rules! add {
+    ($shared:ident, $rows:ident) => {
+        async {
+            let mut conn = $shared;
+            if !$rows.is_empty() {
+                $rows.execute(&mut conn).await?;
+            }
+            Ok::<(), Error>(())
+        }
+    };
+}
+
+/// Changes or removes rows of a table, each of which must be as it is expected.
+macro_rules! change {
+    ($shared:ident, $rows:ident) => {
+        async {
+            let (mut conn, all) = ($shared, $rows.len());
+            if all > 0 {
+                met($rows.execute(&mut conn).await?, all)?;
+            }
+            Ok::<(), Error>(())
+        }
+    };
+}
+
+/// Removes rows of a table and then adds others: a timer or subscription may be set anew under its own id.
+macro_rules! exchange {
+    ($shared:ident, $gone:ident, $new:ident) => {
+        async {
+            let mut conn = $shared;
+            if $gone.len() > 0 {
+                $gone.execute(&mut conn).await?;
+            }
+            if !$new.is_empty() {
+                $new.execute(&mut conn).await?;
+            }
+            Ok::<(), Error>(())
+        }
+    };
+}
+
 /// Writes the rows of units. Any failure is one of all of them.
 pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Error> {
     let Tables {
@@ -128,43 +170,6 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         delivered,
         inbox,
     } = Tables::of(units);
-    macro_rules! add {
-        ($rows:ident) => {
-            async {
-                let mut conn = shared;
-                if !$rows.is_empty() {
-                    $rows.execute(&mut conn).await?;
-                }
-                Ok::<(), Error>(())
-            }
-        };
-    }
-    macro_rules! change {
-        ($rows:ident) => {
-            async {
-                let (mut conn, all) = (shared, $rows.len());
-                if all > 0 {
-                    met($rows.execute(&mut conn).await?, all)?;
-                }
-                Ok::<(), Error>(())
-            }
-        };
-    }
-    // A timer or subscription may be set anew under its own id: what goes goes first.
-    macro_rules! exchange {
-        ($gone:ident, $new:ident) => {
-            async {
-                let mut conn = shared;
-                if $gone.len() > 0 {
-                    $gone.execute(&mut conn).await?;
-                }
-                if !$new.is_empty() {
-                    $new.execute(&mut conn).await?;
-                }
-                Ok::<(), Error>(())
-            }
-        };
-    }
     // A task may be opened and ended by one step.
     let tasks = async {
         let (mut conn, all) = (shared, ends.len());
@@ -177,16 +182,16 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         Ok::<(), Error>(())
     };
     futures::try_join!(
-        change!(delivered),
-        add!(inbox),
-        add!(runs),
-        change!(steps),
-        add!(events),
-        exchange!(timers_gone, timers),
-        exchange!(subscriptions_gone, subscriptions),
+        change!(shared, delivered),
+        add!(shared, inbox),
+        add!(shared, runs),
+        change!(shared, steps),
+        add!(shared, events),
+        exchange!(shared, timers_gone, timers),
+        exchange!(shared, subscriptions_gone, subscriptions),
         tasks,
-        add!(candidates),
-        add!(outgoing),
+        add!(shared, candidates),
+        add!(shared, outgoing),
         JournalRows::write_many(shared, units.iter().map(|rows| &rows.journal)),
     )?;
     Ok(())

@@ -43,7 +43,7 @@ fn insert_blocking(conn: &mut SqliteConnection, n: u128) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is kept of a thing is good as long as its generation stands still, also when a writer goes away in the middle.
+/// Memory of a thing is good as long as its generation stands still, also when a writer goes away in the middle.
 #[tokio::test]
 async fn a_write_raises_the_generation_of_its_thing_before_and_after() {
     on_both!(|db| {

@@ -69,7 +69,7 @@ pub enum TaskChange {
 pub struct RunWrite {
     /// The run as it shall be.
     pub run: Run,
-    /// Its state as the store keeps it ([`RunStore::pack`]), where that was made beforehand.
+    /// State of the run as the store keeps it ([`RunStore::pack`]), where that was made beforehand.
     pub packed: Option<Vec<u8>>,
     /// The revision it must have now; none for a new run. Otherwise the unit is `Stale`.
     pub expected: Option<Revision>,

@@ -25,6 +25,9 @@ use crate::prepare;
 /// Connections are opened and caches filled before anything counts.
 const WARM_UP: Duration = Duration::from_millis(500);
 
+/// Names of what is measured.
+const MEASURES: [&str; 4] = ["health_live", "get_workflow", "durable_start", "start_and_complete"];
+
 /// Options of `bench http`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -83,6 +86,9 @@ impl Program {
 
 /// Measures and prints.
 pub(crate) async fn run(options: Options) -> Result<bool> {
+    if let Some(unknown) = options.only.iter().find(|name| !MEASURES.contains(&name.as_str())) {
+        bail!("there is no measure `{unknown}`: {}", MEASURES.join(", "));
+    }
     let programs = Program::all(&options)?;
     let backends = if options.backend.is_empty() {
         vec![Backend::Sqlite, Backend::Postgres]
@@ -212,11 +218,12 @@ impl Bench {
             base,
             token: self.token.as_str().into(),
         };
+        let [live_name, get, starts, trips] = MEASURES;
         let plan: [(&'static str, &'static str, Work, bool); 4] = [
-            ("health_live", "requests/s", Work::Same(live), false),
-            ("get_workflow", "requests/s", Work::Same(workflow), false),
-            ("durable_start", "starts/s", Work::Same(start), true),
-            ("start_and_complete", "round-trips/s", round, true),
+            (live_name, "requests/s", Work::Same(live), false),
+            (get, "requests/s", Work::Same(workflow), false),
+            (starts, "starts/s", Work::Same(start), true),
+            (trips, "round-trips/s", round, true),
         ];
         let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
         for (name, unit, work, runs) in plan.into_iter().filter(|(name, ..)| wanted(name)) {

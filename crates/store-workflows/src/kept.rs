@@ -12,8 +12,10 @@ use serde_json::value::RawValue;
 const TEXT_BYTES: u64 = 64 << 20;
 /// A longer text is not kept, in bytes: one definition must not push out those of everybody else.
 const LONGEST_TEXT: usize = 2 << 20;
-/// Most views and standings that are kept, each of some hundred bytes.
-const ENTRIES: u64 = 20_000;
+/// Most bytes of views that are kept.
+const VIEW_BYTES: u64 = 16 << 20;
+/// Most standings that are kept, each of some bytes.
+const STANDINGS: u64 = 20_000;
 
 /// A thing with a generation: whatever is written to it raises that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,13 +73,18 @@ pub(crate) struct Kept {
 
 impl Default for Kept {
     fn default() -> Self {
-        let weight = |_: &TextKey, text: &Option<Arc<RawValue>>| {
+        let text_weight = |_: &TextKey, text: &Option<Arc<RawValue>>| {
             u32::try_from(128 + text.as_ref().map_or(0, |text| text.get().len())).unwrap_or(u32::MAX)
         };
+        let view_weight = |_: &ViewKey, (_, view): &(Stamp, Arc<WorkflowView>)| {
+            let workflow = &view.workflow;
+            let texts = workflow.slug.len() + workflow.display_name.len() + workflow.description.len();
+            u32::try_from(1024 + texts).unwrap_or(u32::MAX)
+        };
         Self {
-            views: moka::sync::Cache::new(ENTRIES),
-            standings: moka::sync::Cache::new(ENTRIES),
-            texts: moka::sync::Cache::builder().weigher(weight).max_capacity(TEXT_BYTES).build(),
+            views: moka::sync::Cache::builder().weigher(view_weight).max_capacity(VIEW_BYTES).build(),
+            standings: moka::sync::Cache::new(STANDINGS),
+            texts: moka::sync::Cache::builder().weigher(text_weight).max_capacity(TEXT_BYTES).build(),
         }
     }
 }

@@ -157,7 +157,11 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
             });
         }
         EventKind::TimerFired { timer_id, .. } | EventKind::TimerCancelled { timer_id } => {
-            state.timers.retain(|timer| timer.id != *timer_id);
+            // Timers are appended with rising ids.
+            match state.timers.binary_search_by_key(timer_id, |timer| timer.id) {
+                Ok(place) => drop(state.timers.remove(place)),
+                Err(_) => state.timers.retain(|timer| timer.id != *timer_id),
+            }
         }
         EventKind::SubscriptionOpened { subscription_id, kind, name, correlation_key } => {
             count(state, *subscription_id);
@@ -171,7 +175,10 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
             });
         }
         EventKind::SubscriptionClosed { subscription_id } => {
-            state.subscriptions.retain(|own| own.id != *subscription_id);
+            match state.subscriptions.binary_search_by_key(subscription_id, |own| own.id) {
+                Ok(place) => drop(state.subscriptions.remove(place)),
+                Err(_) => state.subscriptions.retain(|own| own.id != *subscription_id),
+            }
         }
         _ => {}
     }

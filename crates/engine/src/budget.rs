@@ -105,8 +105,9 @@ pub struct Inline {
 }
 
 impl Inline {
-    /// The default: a step of about a millisecond at most.
-    pub const DEFAULT: Self = Self { steps: 20_000, activations: 500, bytes: 256 << 10 };
+    /// The default: a step of about a millisecond at most. State and command are copied for the attempt, so that few bytes
+    /// of them are.
+    pub const DEFAULT: Self = Self { steps: 20_000, activations: 500, bytes: 64 << 10 };
 }
 
 impl Default for Inline {

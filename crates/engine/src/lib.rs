@@ -24,7 +24,7 @@ pub use event::{
 };
 pub use id::{LocalId, LocalIdError};
 pub use state::{STATE_VERSION, State, Status};
-pub use step::{Attempt, Step, step, step_inline};
+pub use step::{Attempt, Step, step, step_inline, step_until};
 pub use view::{
     ActiveNode, Incident, NodeState, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor, outcome_of,
 };

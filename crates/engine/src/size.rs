@@ -168,6 +168,14 @@ pub(crate) fn of_state(state: &State) -> u64 {
     held.variables + held.outputs + of_places(state)
 }
 
+impl State {
+    /// Estimated bytes of it, as far as its values, waits and tokens tell.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        of_state(self)
+    }
+}
+
 /// Bytes of the data that a command brings.
 pub(crate) fn of_command(command: &Command) -> u64 {
     match command {

@@ -1,6 +1,8 @@
 //! Budget of steps that several evaluations take together.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::LimitError;
 use crate::limits::Limits;
@@ -11,13 +13,26 @@ use crate::limits::Limits;
 pub struct StepBudget {
     total: u64,
     left: Cell<u64>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl StepBudget {
     /// A budget of so many steps.
     #[must_use]
     pub const fn new(steps: u64) -> Self {
-        Self { total: steps, left: Cell::new(steps) }
+        Self { total: steps, left: Cell::new(steps), stop: None }
+    }
+
+    /// The same, which ends when another thread sets the flag: whoever sets it throws away what was done.
+    #[must_use]
+    pub fn until(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// Whether another thread has ended it.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Steps that are left.
@@ -49,6 +64,20 @@ impl StepBudget {
     /// # Errors
     /// The evaluation's own; `Budget` when it ended because nothing was left.
     pub fn within<T>(
+        &self,
+        limits: &Limits,
+        work: impl FnOnce(&Limits, &mut u64) -> Result<T, LimitError>,
+    ) -> Result<T, LimitError> {
+        if let Some(stop) = &self.stop
+            && limits.cancel.is_none()
+        {
+            let watched = Limits { cancel: Some(Arc::clone(stop)), ..limits.clone() };
+            return self.within_limits(&watched, work);
+        }
+        self.within_limits(limits, work)
+    }
+
+    fn within_limits<T>(
         &self,
         limits: &Limits,
         work: impl FnOnce(&Limits, &mut u64) -> Result<T, LimitError>,

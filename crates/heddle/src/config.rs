@@ -5,6 +5,7 @@ mod edge;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heddle_server::{Budget, Config, Durability, Quotas};
@@ -216,6 +217,16 @@ const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| config.messages_per_second.to_string(),
+    },
+    Key {
+        name: "step_seconds",
+        help: "Seconds after which a step of a run that still computes is given up, 1 to 3600.",
+        secret: false,
+        set: |config, text| {
+            config.step_limit = Duration::from_secs(number(text, 1, 3_600)?.into());
+            Ok(())
+        },
+        show: |config| config.step_limit.as_secs().to_string(),
     },
     Key {
         name: "budgets",

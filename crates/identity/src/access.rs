@@ -1,11 +1,14 @@
 //! Authentication: from a token to a caller with rights.
 
+use std::sync::Arc;
+
 use heddle_kernel::{SessionId, TenantId, Timestamp};
 use heddle_policy::{
     Facts, GrantFacts, Principal, RequestContext, RequestFacts, RoleFacts, SessionKind, Snapshot, Source,
     system_roles,
 };
 
+use crate::compiled::{CompiledRight, TokenKey, limits_of};
 use crate::ports::{Access, Credential, TenantAccess, TokenKind};
 use crate::records::{GrantPrincipal, GrantRow, Role, User, UserState};
 use crate::{Identity, UseCaseError, token};
@@ -70,7 +73,8 @@ impl Identity {
         let Some((kind, sha256)) = token::read(text) else { return Ok(None) };
         let Some(access) = self.living(kind, &sha256, tenant, now).await? else { return Ok(None) };
         self.touch(kind, &sha256, &access.credential, now).await;
-        Ok(Some(authenticated(access, now)))
+        let right = self.compiled((kind, sha256, tenant), &access, now);
+        Ok(Some(authenticated(access, &right)))
     }
 
     /// Caller for whom a token stands, as [`Self::authenticate`] says, but without a use of the token: for looking
@@ -86,7 +90,20 @@ impl Identity {
     ) -> Result<Option<Authenticated>, UseCaseError> {
         let Some((kind, sha256)) = token::read(text) else { return Ok(None) };
         let access = self.living(kind, &sha256, tenant, now).await?;
-        Ok(access.map(|access| authenticated(access, now)))
+        Ok(access.map(|access| {
+            let right = self.compiled((kind, sha256, tenant), &access, now);
+            authenticated(access, &right)
+        }))
+    }
+
+    /// Rights of an access: compiled before, or now.
+    fn compiled(&self, key: TokenKey, access: &Access, now: Timestamp) -> Arc<CompiledRight> {
+        if let Some(right) = self.rights.get(&key, access, now) {
+            return right;
+        }
+        let right = Arc::new(compile(access, now));
+        self.rights.keep(key, &right);
+        right
     }
 
     async fn living(
@@ -130,28 +147,40 @@ impl Identity {
     }
 }
 
-fn authenticated(access: Access, now: Timestamp) -> Authenticated {
-    let Access { credential, user, tenant, standing } = access;
-    let (session, bound, narrow) = match &credential {
-        Credential::Session(session) => (SessionKind::Session(session.id), None, None),
-        Credential::ApiToken(token) => {
-            (SessionKind::ApiToken(token.id), token.tenant, token.permissions.clone())
-        }
-    };
-    let mut facts = facts_of(&user, tenant, &standing);
+fn compile(access: &Access, now: Timestamp) -> CompiledRight {
+    let (bound, narrow) = limits_of(&access.credential);
+    let mut facts = facts_of(&access.user, access.tenant, &access.standing);
     facts.limited = narrow.is_some() || bound.is_some();
-    facts.narrow_to = narrow;
+    facts.narrow_to = narrow.cloned();
     // A token that is bound to an organisation is nobody in all others.
-    facts.member &= bound.is_none_or(|bound| bound == tenant);
-    let groups = standing.roles.iter().flat_map(|role| [role.name.clone(), role.id.to_string()]).collect();
+    facts.member &= bound.is_none_or(|bound| bound == access.tenant);
+    let roles = access.standing.roles.iter();
+    CompiledRight {
+        tenant: access.tenant,
+        state: access.user.state,
+        standing: Arc::clone(&access.standing),
+        bound,
+        narrow: narrow.cloned(),
+        made_at: now,
+        snapshot: Snapshot::new(&facts, now),
+        groups: roles.flat_map(|role| [role.name.clone(), role.id.to_string()]).collect(),
+    }
+}
+
+fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
+    let Access { credential, user, .. } = access;
+    let session = match &credential {
+        Credential::Session(session) => SessionKind::Session(session.id),
+        Credential::ApiToken(token) => SessionKind::ApiToken(token.id),
+    };
     let principal = Principal {
         user_id: user.id,
         session,
         email: user.email.clone(),
         display: user.display_name.clone(),
-        groups,
+        groups: right.groups.clone(),
     };
-    Authenticated { snapshot: Snapshot::new(&facts, now), user, credential, principal }
+    Authenticated { snapshot: right.snapshot.clone(), user, credential, principal }
 }
 
 /// Rights of a user in an organisation, from what was read there: those of a whole account, of no narrowed token.

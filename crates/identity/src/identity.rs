@@ -7,6 +7,7 @@ use heddle_policy::licence::Licence;
 use uuid::Uuid;
 
 use crate::UseCaseError;
+use crate::compiled::CompiledRights;
 use crate::key::InstallationKey;
 use crate::licence::Licences;
 use crate::password::{Cost, Passwords};
@@ -83,6 +84,7 @@ pub struct Identity {
     pub(crate) settings: Settings,
     pub(crate) passwords: Passwords,
     pub(crate) licences: Licences,
+    pub(crate) rights: CompiledRights,
 }
 
 impl std::fmt::Debug for Identity {
@@ -99,7 +101,7 @@ impl Identity {
     pub fn new(ports: Ports, tools: Tools, settings: Settings) -> Result<Self, UseCaseError> {
         let passwords = Passwords::new(settings.cost, settings.hashes_at_once, settings.hash_queue)?;
         let licences = Licences::new(tools.key.clone());
-        Ok(Self { ports, tools, settings, passwords, licences })
+        Ok(Self { ports, tools, settings, passwords, licences, rights: CompiledRights::default() })
     }
 
     /// Id of the installation, which follows from its key.

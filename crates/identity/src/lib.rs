@@ -8,6 +8,7 @@ mod access;
 mod api_tokens;
 mod audit;
 pub mod blocklist;
+mod compiled;
 mod device;
 mod grants;
 mod identity;

@@ -215,6 +215,7 @@ impl Identity {
             | UseCaseError::Busy
             | UseCaseError::Unavailable(_)
             | UseCaseError::QueueFull { .. }
+            | UseCaseError::Abandoned { .. }
             | UseCaseError::Internal(_) => None,
         };
         let event = Event {

@@ -33,6 +33,9 @@ use crate::people::People;
 use crate::readiness::LastWrite;
 use crate::{licensed, stores};
 
+/// Bytes of runs that were committed last, which are kept for their next step.
+const RECENT_BYTES: u64 = 32 << 20;
+
 /// A composed service with its background running.
 pub struct Composition {
     /// Application state that handlers reach.
@@ -164,11 +167,14 @@ fn compose(
 ) -> Arc<App> {
     let shared = db.postgres().is_some();
     let quotas = licensed::quotas(&config, &identity);
-    let workflows = SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas));
-    let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
-    let store: Arc<dyn RunStore> = Arc::new(SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)));
-    let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let threads: Arc<dyn Compute> = compute.clone();
+    let workflows =
+        SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas)).with_compute(Arc::clone(&threads));
+    let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
+    let store: Arc<dyn RunStore> = Arc::new(
+        SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)).with_compute(Arc::clone(&threads)),
+    );
+    let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
     let models = Arc::new(models);
     let hub = Arc::new(EventNotifier::default());
@@ -188,7 +194,8 @@ fn compose(
         clock: clock.clone(),
         directory: Arc::clone(&directory),
     };
-    let runs = Arc::new(Runs::new(ports.clone()).with_budget(config.budget));
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = Arc::new(runs.with_patience(config.step_limit));
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });

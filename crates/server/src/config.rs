@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
@@ -66,6 +67,8 @@ pub struct Config {
     pub budget: Budget,
     /// Quotas of what one organisation has stored.
     pub quotas: Quotas,
+    /// Time after which a step of a run that computes is given up, unrecorded.
+    pub step_limit: Duration,
 }
 
 impl Default for Config {
@@ -93,6 +96,7 @@ impl Default for Config {
             preview_megabytes: 256,
             budget: Budget::DEFAULT,
             quotas: Quotas::DEFAULT,
+            step_limit: heddle_workflows::runs::PATIENCE,
         }
     }
 }

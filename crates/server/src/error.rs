@@ -124,6 +124,7 @@ impl From<UseCaseError> for StartError {
             | UseCaseError::LimitReached { .. }
             | UseCaseError::Throttled { .. }
             | UseCaseError::QueueFull { .. }
+            | UseCaseError::Abandoned { .. }
             | UseCaseError::RateLimited { .. }
             | UseCaseError::Busy => Self::Refused(error.to_string()),
             UseCaseError::Internal(cause) => Self::Internal(cause),

@@ -61,6 +61,16 @@ impl Failure {
         Self { retry_after: Some(1), ..error.into() }
     }
 
+    /// A computation was given up for the time that it took.
+    #[must_use]
+    pub(crate) fn abandoned(seconds: u64) -> Self {
+        let message =
+            format!("It took longer than {seconds} s here and was given up; nothing of it was kept.");
+        let detail = Detail::new("abandoned", message).with("limit", "step_seconds").with("seconds", seconds);
+        let error = ApiError::because(ErrorCode::DependencyUnavailable, detail);
+        Self { retry_after: Some(5), ..error.into() }
+    }
+
     /// A part that is needed is not there.
     #[must_use]
     pub(crate) fn unavailable(cause: impl Into<String>) -> Self {
@@ -125,6 +135,7 @@ impl From<UseCaseError> for Failure {
             }
             UseCaseError::Busy => limited("busy", 1),
             UseCaseError::QueueFull { limit } => Self::queue_full(limit),
+            UseCaseError::Abandoned { seconds } => Self::abandoned(seconds),
             UseCaseError::Unavailable(cause) => Self::unavailable(cause.to_string()),
             UseCaseError::Internal(cause) => Self::internal(cause),
         }

@@ -206,7 +206,7 @@ impl AccessStore for IdentityStore {
             Credential::ApiToken(token) => token.tenant.unwrap_or(user.home),
         };
         let in_tenant = tenant.unwrap_or(own);
-        let standing = TenantAccess::clone(&*self.standing_at(in_tenant, user.id, revision).await?);
+        let standing = self.standing_at(in_tenant, user.id, revision).await?;
         let access = Access { credential, user, tenant: in_tenant, standing };
         self.cache.keep_access((kind, token_sha256.to_owned(), tenant), generation, &access);
         Ok(Some(access))

@@ -6,6 +6,7 @@
 mod commit;
 mod contents;
 mod counts;
+mod kept;
 mod names;
 mod quotas;
 mod rows;

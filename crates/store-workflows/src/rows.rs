@@ -44,8 +44,14 @@ pub(crate) const fn tries(attempts: i32, crashes: i32) -> Tries {
 }
 
 impl RunDbRow {
-    pub(crate) fn of(run: Run) -> Result<Self, Error> {
-        let snapshot = encode(&run.snapshot)?;
+    /// The row of a new run, or of a step, which leaves what never changes as it is: nothing of that is packed for it.
+    pub(crate) fn of(run: Run, packed: Option<Vec<u8>>, is_new: bool) -> Result<Self, Error> {
+        let (trigger, input) =
+            if is_new { (encode(&run.trigger)?, encode(&run.input)?) } else { (Vec::new(), Vec::new()) };
+        let snapshot = match packed {
+            Some(packed) => packed,
+            None => encode(&run.snapshot)?,
+        };
         let stored = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
         Ok(Self {
             bytes: sequence(stored.saturating_add(run.snapshot.event_bytes())),
@@ -58,8 +64,8 @@ impl RunDbRow {
             has_incident: run.has_incident,
             business_key: run.business_key,
             correlation_key: run.correlation_key,
-            trigger: encode(&run.trigger)?,
-            input: encode(&run.input)?,
+            trigger,
+            input,
             snapshot,
             last_sequence: sequence(run.last_sequence),
             revision: run.revision.0,

@@ -1,7 +1,7 @@
 //! The tables of workflows and runs: one list of columns for each, from which table, row, changes and insertions come
 //! (`docs/STORAGE.md`). Conversions to and from records are in `rows`.
 
-use heddle_store::{At, Id, Migration, migrations, row};
+use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
     CandidateWord, InboxStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, StandingWord,
@@ -163,7 +163,7 @@ row! {
 
 row! {
     /// A timer that a run waits for.
-    pub(crate) run_timers (organization_id, run_id, timer_id) => TimerDbRow {
+    pub(crate) run_timers (organization_id, run_id, timer_id) => TimerDbRow many (NewTimers) {
         key  organization_id: [DbUuid] Id,
         key  run_id: [DbUuid] Id,
         key  timer_id: [Text] String,
@@ -176,7 +176,7 @@ row! {
 
 row! {
     /// A message or signal that a run waits for.
-    pub(crate) run_subscriptions (organization_id, run_id, subscription_id) => SubscriptionDbRow {
+    pub(crate) run_subscriptions (organization_id, run_id, subscription_id) => SubscriptionDbRow many (NewSubscriptions) {
         key  organization_id: [DbUuid] Id,
         key  run_id: [DbUuid] Id,
         key  subscription_id: [Text] String,
@@ -189,7 +189,7 @@ row! {
 
 row! {
     /// A task for people.
-    pub(crate) human_tasks (organization_id, id) => TaskDbRow changes (TaskAssigned, TaskEnded) {
+    pub(crate) human_tasks (organization_id, id) => TaskDbRow changes (TaskAssigned, TaskEnded) many (NewTasks) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once run_id: [DbUuid] Id,
@@ -215,7 +215,7 @@ row! {
 row! {
     /// Candidate for a task: a row for each user and group, or one for everyone, in the order of the work list. Triggers
     /// keep the standing, which is the task's state, or `assigned` while the task is somebody's.
-    pub(crate) human_task_candidates (organization_id, task_id, kind, name) => CandidateRow {
+    pub(crate) human_task_candidates (organization_id, task_id, kind, name) => CandidateRow many (NewCandidates) {
         key  organization_id: [DbUuid] Id,
         key  task_id: [DbUuid] Id,
         key  kind: [Text] CandidateWord,
@@ -229,7 +229,7 @@ row! {
 
 row! {
     /// An event from outside and what became of it.
-    pub(crate) case_events (organization_id, id) => InboxDbRow changes (EventConsumed) {
+    pub(crate) case_events (organization_id, id) => InboxDbRow changes (EventConsumed) many (NewInboxEvents) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once idempotency_key: [Text] String,
@@ -252,7 +252,7 @@ row! {
 
 row! {
     /// A message or signal that a run has thrown and that is not yet delivered.
-    pub(crate) outbox (organization_id, id) => OutgoingDbRow {
+    pub(crate) outbox (organization_id, id) => OutgoingDbRow many (NewOutgoing) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once run_id: [DbUuid] Id,
@@ -294,6 +294,49 @@ row! {
         each marked_at: [DbInstant] At,
         each pieces: [Binary] Vec<u8>,
     }
+}
+
+change_many! {
+    /// Steps of runs: each changes the run at the revision that it was decided on.
+    pub(crate) RunSteps of RunChange on runs
+    where (organization: Id as organization_id, run: Id as id, expected: i64 as revision)
+    set (
+        state: RunStateWord,
+        has_incident: bool,
+        business_key: Option<String>,
+        correlation_key: Option<String>,
+        snapshot: Vec<u8>,
+        last_sequence: i64,
+        revision: i64,
+        updated_at: At,
+        ended_at: Option<At>,
+        waiting_since: Option<At>,
+        bytes: i64,
+    )
+}
+
+change_many! {
+    /// Ends of tasks.
+    pub(crate) TaskEnds of TaskEnded on human_tasks
+    where (organization: Id as organization_id, task: Id as id, run: Id as run_id)
+    set (state: TaskStateWord, ended_at: Option<At>, completed_by: Option<Id>)
+}
+
+remove_many! {
+    /// Timers that run no more.
+    pub(crate) TimersGone from run_timers
+    where (organization: Id as organization_id, run: Id as run_id, timer: String as timer_id)
+}
+
+remove_many! {
+    /// Messages and signals that are waited for no more.
+    pub(crate) SubscriptionsGone from run_subscriptions
+    where (organization: Id as organization_id, run: Id as run_id, subscription: String as subscription_id)
+}
+
+remove_many! {
+    /// Thrown messages and signals that were delivered.
+    pub(crate) Delivered from outbox where (organization: Id as organization_id, thrown: Id as id)
 }
 
 diesel::allow_tables_to_appear_in_same_query!(

@@ -1,5 +1,8 @@
 //! Documents: JSON as bytes behind one prefix byte, compressed when it is long.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,6 +12,8 @@ const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 /// Longer documents are compressed, in bytes.
 const THRESHOLD: usize = 1024;
+/// Level of compression.
+const LEVEL: i32 = 3;
 /// No document is longer than this when unpacked: damaged bytes must not take all memory.
 const LARGEST: usize = 256 << 20;
 
@@ -17,15 +22,32 @@ const LARGEST: usize = 256 << 20;
 /// # Errors
 /// When the value has no JSON form.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    let damaged = |error: &dyn std::fmt::Display| Error::Document(error.to_string());
     let mut out = vec![RAW];
     serde_json::to_writer(&mut out, value).map_err(|e| damaged(&e))?;
     if out.len() <= THRESHOLD {
         return Ok(out);
     }
-    let mut packed = vec![ZSTD];
-    zstd::stream::copy_encode(out.get(1..).unwrap_or_default(), &mut packed, 3).map_err(|e| damaged(&e))?;
+    let packed = PACKER.with_borrow_mut(|packer| pack(packer, out.get(1..).unwrap_or_default()));
+    let packed = packed.map_err(|e| damaged(&e))?;
     Ok(if packed.len() < out.len() { packed } else { out })
+}
+
+thread_local! {
+    /// Packer of this thread: its tables cost more to make than a usual document to pack.
+    static PACKER: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// The frame of a text behind its prefix byte.
+fn pack(packer: &mut Option<zstd::bulk::Compressor<'static>>, json: &[u8]) -> std::io::Result<Vec<u8>> {
+    let packer = match packer {
+        Some(packer) => packer,
+        None => packer.insert(zstd::bulk::Compressor::new(LEVEL)?),
+    };
+    let frame = packer.compress(json)?;
+    let mut packed = Vec::with_capacity(frame.len() + 1);
+    packed.push(ZSTD);
+    packed.extend_from_slice(&frame);
+    Ok(packed)
 }
 
 /// A document from its bytes.
@@ -41,9 +63,25 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 /// # Errors
 /// As [`decode`].
 pub fn decode_sized<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, usize), Error> {
-    let damaged = |error: &dyn std::fmt::Display| Error::Document(error.to_string());
+    let json = unpacked(bytes)?;
+    Ok((serde_json::from_slice(&json).map_err(|e| damaged(&e))?, json.len()))
+}
+
+/// The JSON of a document, as it was made.
+///
+/// # Errors
+/// When the bytes are damaged.
+pub fn text(bytes: &[u8]) -> Result<String, Error> {
+    String::from_utf8(unpacked(bytes)?.into_owned()).map_err(|e| damaged(&e))
+}
+
+fn damaged(error: &dyn std::fmt::Display) -> Error {
+    Error::Document(error.to_string())
+}
+
+fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     match bytes.split_first() {
-        Some((&RAW, json)) => Ok((serde_json::from_slice(json).map_err(|e| damaged(&e))?, json.len())),
+        Some((&RAW, json)) => Ok(Cow::Borrowed(json)),
         Some((&ZSTD, packed)) => {
             use std::io::Read;
             let unpacker = zstd::stream::Decoder::new(packed).map_err(|e| damaged(&e))?;
@@ -52,7 +90,7 @@ pub fn decode_sized<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, usize), Err
             if json.len() > LARGEST {
                 return Err(Error::Document("longer than a document may be".to_owned()));
             }
-            Ok((serde_json::from_slice(&json).map_err(|e| damaged(&e))?, json.len()))
+            Ok(Cow::Owned(json))
         }
         _ => Err(Error::Document("unknown kind of document".to_owned())),
     }
@@ -73,6 +111,7 @@ mod tests {
             let bytes = encode(&value).unwrap();
             assert_eq!(bytes[0], prefix);
             assert_eq!(decode::<Value>(&bytes).unwrap(), value);
+            assert_eq!(text(&bytes).unwrap(), value.to_string());
         }
         assert!(encode(&"x".repeat(5000)).unwrap().len() < 100);
     }

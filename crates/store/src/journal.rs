@@ -59,7 +59,7 @@ impl JournalRows {
     /// # Errors
     /// As [`Self::write`], for all of them.
     pub async fn write_many<'a>(
-        conn: &mut PgConn,
+        conn: &PgConn,
         all: impl Iterator<Item = &'a Self> + Send,
     ) -> Result<(), Error> {
         let (mut events, mut answers, mut wanted) = (NewAuditEvents::default(), NewAnswers::default(), 0);
@@ -68,13 +68,21 @@ impl JournalRows {
             rows.answer.iter().for_each(|row| answers.push(row));
             wanted += usize::from(rows.answer.is_some());
         }
-        if !events.is_empty() {
-            events.execute(conn).await?;
-        }
-        if !answers.is_empty() {
-            idempotency::taken(answers.execute(conn).await?, wanted)?;
-        }
-        Ok(())
+        // Both are sent before either is answered.
+        let (mut first, mut second) = (conn, conn);
+        let told = async {
+            if !events.is_empty() {
+                events.execute(&mut first).await?;
+            }
+            Ok::<(), Error>(())
+        };
+        let answered = async {
+            if !answers.is_empty() {
+                idempotency::taken(answers.execute(&mut second).await?, wanted)?;
+            }
+            Ok::<(), Error>(())
+        };
+        futures::try_join!(told, answered).map(|((), ())| ())
     }
 }
 

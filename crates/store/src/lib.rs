@@ -9,6 +9,7 @@ extern crate self as heddle_store;
 mod conn;
 mod db;
 mod error;
+mod generations;
 mod macros;
 mod migrate;
 mod options;
@@ -44,6 +45,7 @@ pub mod columns {
 pub use conn::{AsConn, Conn};
 pub use db::Db;
 pub use error::Error;
+pub use generations::Writing;
 pub use heddle_usecase::StoreError;
 pub use migrate::{MigrateError, Migration, MigrationState, Migrations, Script};
 pub use options::{Durability, OpenError, Options};

@@ -222,6 +222,159 @@ macro_rules! row_many {
     };
 }
 
+/// PostgreSQL's change of many rows by one statement, with one array for each column as in `many`:
+/// `change_many!(RunSteps of RunChange on runs where (run: Id as id, expected: i64 as revision) set (state: StateWord))`
+/// makes `RunSteps` with `push(run, expected, RunChange)`. A row is changed where the columns behind `as` are as given.
+/// The columns in `set` are those of the change that [`row!`] made: one that is forgotten does not compile. `execute`
+/// gives the number of rows that were met.
+#[macro_export]
+macro_rules! change_many {
+    (
+        $(#[$doc:meta])*
+        $vis:vis $name:ident of $change:ident on $table:ident
+        where ($($given:ident: $given_type:ty as $key:ident),+) set ($($column:ident: $type:ty),+ $(,)?)
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        $vis struct $name<'a> {
+            $($given: Vec<&'a $given_type>,)+
+            $($column: Vec<&'a $type>,)+
+        }
+
+        impl<'a> $name<'a> {
+            /// Adds a change of a row.
+            $vis fn push(&mut self, $($given: &'a $given_type,)+ change: $change<'a>) {
+                let $change { $($column),+ } = change;
+                $(self.$given.push($given);)+
+                $(self.$column.push($column);)+
+            }
+
+            /// Number of changes.
+            $vis fn len(&self) -> usize {
+                let lengths = [$(self.$given.len()),+];
+                lengths.into_iter().min().unwrap_or(0)
+            }
+        }
+
+        impl ::diesel::query_builder::QueryFragment<::diesel::pg::Pg> for $name<'_> {
+            fn walk_ast<'b>(
+                &'b self,
+                mut out: ::diesel::query_builder::AstPass<'_, 'b, ::diesel::pg::Pg>,
+            ) -> ::diesel::QueryResult<()> {
+                use ::diesel::Expression;
+                use ::diesel::sql_types::Array;
+                out.push_sql(concat!("UPDATE ", stringify!($table), " SET "));
+                let mut between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_identifier(stringify!($column))?;
+                    out.push_sql(concat!(" = new_", stringify!($column)));
+                    between = ", ";
+                )+
+                out.push_sql(" FROM unnest(");
+                between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_bind_param::<Array<<$table::$key as Expression>::SqlType>, _>(&self.$given)?;
+                    between = ", ";
+                )+
+                $(
+                    out.push_sql(between);
+                    out.push_bind_param::<Array<<$table::$column as Expression>::SqlType>, _>(&self.$column)?;
+                )+
+                out.push_sql(concat!(") AS new(", $crate::many_names!("of_", $($key)+), ", "));
+                out.push_sql(concat!($crate::many_names!("new_", $($column)+), ") WHERE "));
+                between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_sql(concat!(stringify!($table), "."));
+                    out.push_identifier(stringify!($key))?;
+                    out.push_sql(concat!(" = of_", stringify!($key)));
+                    between = " AND ";
+                )+
+                let _ = between;
+                Ok(())
+            }
+        }
+
+        impl ::diesel::query_builder::QueryId for $name<'_> {
+            type QueryId = $name<'static>;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+    };
+}
+
+/// PostgreSQL's removal of many rows by one statement: `remove_many!(TimersGone from run_timers where (run: Id as run_id))`
+/// makes `TimersGone` with `push(run)`. `execute` gives the number of rows that were met.
+#[macro_export]
+macro_rules! remove_many {
+    (
+        $(#[$doc:meta])*
+        $vis:vis $name:ident from $table:ident where ($($given:ident: $given_type:ty as $key:ident),+)
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        $vis struct $name<'a> {
+            $($given: Vec<&'a $given_type>,)+
+        }
+
+        impl<'a> $name<'a> {
+            /// Adds the key of a row.
+            $vis fn push(&mut self, $($given: &'a $given_type),+) {
+                $(self.$given.push($given);)+
+            }
+
+            /// Number of keys.
+            $vis fn len(&self) -> usize {
+                let lengths = [$(self.$given.len()),+];
+                lengths.into_iter().min().unwrap_or(0)
+            }
+        }
+
+        impl ::diesel::query_builder::QueryFragment<::diesel::pg::Pg> for $name<'_> {
+            fn walk_ast<'b>(
+                &'b self,
+                mut out: ::diesel::query_builder::AstPass<'_, 'b, ::diesel::pg::Pg>,
+            ) -> ::diesel::QueryResult<()> {
+                use ::diesel::Expression;
+                use ::diesel::sql_types::Array;
+                out.push_sql(concat!("DELETE FROM ", stringify!($table), " USING unnest("));
+                let mut between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_bind_param::<Array<<$table::$key as Expression>::SqlType>, _>(&self.$given)?;
+                    between = ", ";
+                )+
+                out.push_sql(concat!(") AS gone(", $crate::many_names!("of_", $($key)+), ") WHERE "));
+                between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_sql(concat!(stringify!($table), "."));
+                    out.push_identifier(stringify!($key))?;
+                    out.push_sql(concat!(" = of_", stringify!($key)));
+                    between = " AND ";
+                )+
+                let _ = between;
+                Ok(())
+            }
+        }
+
+        impl ::diesel::query_builder::QueryId for $name<'_> {
+            type QueryId = $name<'static>;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+    };
+}
+
+/// Names with a prefix, separated by commas.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! many_names {
+    ($prefix:literal, $first:ident $($rest:ident)*) => {
+        concat!($prefix, stringify!($first) $(, ", ", $prefix, stringify!($rest))*)
+    };
+}
+
 /// A word of the database for a value of the domain: `word!(RunStateWord of RunState, "the run's state")`. A word that
 /// is not known is an error of the query that reads it. The value is an enum of `heddle_kernel::literals!`.
 #[macro_export]

@@ -1,6 +1,7 @@
 //! SQLite: one connection that writes, a few that read, each with a thread of its own.
 
 use std::fs::File;
+use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,12 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::Error;
+use crate::generations::{Generations, Writing};
 use crate::options::{Durability, OpenError, Options};
 
 /// A connection to SQLite whose statements run on a thread of its own.
@@ -93,6 +96,7 @@ struct Inner {
     /// Whether the writer's connection may stand inside a transaction that nobody ended.
     open: Arc<AtomicBool>,
     read: Readers,
+    generations: Generations,
     path: PathBuf,
     _lock: Option<File>,
 }
@@ -257,6 +261,7 @@ impl SqliteDb {
             write: tokio::sync::Mutex::new(write),
             open: Arc::new(AtomicBool::new(false)),
             read: Readers { free: Semaphore::new(idle.len()), idle: Mutex::new(idle) },
+            generations: Generations::default(),
             path: path.to_owned(),
             _lock: Some(lock),
         })))
@@ -266,6 +271,40 @@ impl SqliteDb {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// The generation of a thing. Looked at before a read, it says later whether what was read still holds.
+    #[must_use]
+    pub fn generation(&self, thing: &impl Hash) -> u64 {
+        self.0.generations.of(thing)
+    }
+
+    /// Raises the generations of things now and when the guard goes: to be held around whatever changes them.
+    #[must_use]
+    pub fn writing<T: Hash>(&self, things: impl IntoIterator<Item = T>) -> Writing {
+        let db = self.clone();
+        let turn = move || {
+            let another = async move {
+                // Whatever becomes of the turn: the write before it has ended.
+                let _ = db.batch(|_| Ok(())).await;
+            };
+            another.boxed()
+        };
+        self.0.generations.writing(things, Box::new(turn))
+    }
+
+    /// Runs `work` on a reading connection in one call: one way to its thread and back, whatever number of statements
+    /// it has. Each statement sees what was committed before it.
+    ///
+    /// # Errors
+    /// The work's, or the database's.
+    pub async fn read<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
+    {
+        let mut reader = self.reader().await?;
+        reader.conn()?.spawn_blocking(move |conn| Ok(work(conn))).await?
     }
 
     /// Waits for a connection that reads.
@@ -351,7 +390,8 @@ async fn connect(path: &Path, durability: Durability, read_only: bool) -> Result
     Ok(SyncConnectionWrapper::with_runtime(conn, worker))
 }
 
-/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log.
+/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. The log is copied
+/// back after 32 MiB: a page that many commits change is copied once for all of them.
 fn pragmas(durability: Durability, read_only: bool) -> String {
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -360,7 +400,8 @@ fn pragmas(durability: Durability, read_only: bool) -> String {
     let mut text = format!(
         "PRAGMA busy_timeout = 5000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; \
          PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
-         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384;"
+         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; \
+         PRAGMA wal_autocheckpoint = 4096;"
     );
     if read_only {
         text.push_str(" PRAGMA query_only = ON;");

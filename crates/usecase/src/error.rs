@@ -93,6 +93,12 @@ pub enum UseCaseError {
         /// Name of the queue.
         limit: &'static str,
     },
+    /// A computation took longer than it may on this machine; it was given up, and nothing of it was kept.
+    #[error("a step took longer than {seconds} s and was given up")]
+    Abandoned {
+        /// Seconds that it may take.
+        seconds: u64,
+    },
     /// A part that is needed is not there for the moment.
     #[error("a dependency is not available")]
     Unavailable(#[source] StoreError),
@@ -115,6 +121,7 @@ impl UseCaseError {
             | Self::RateLimited { .. }
             | Self::Busy
             | Self::QueueFull { .. }
+            | Self::Abandoned { .. }
             | Self::Unavailable(_)
             | Self::Internal(_) => &[],
         };

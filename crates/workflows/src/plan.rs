@@ -2,7 +2,7 @@
 //! Timers, subscriptions and open tasks are projections of the state, so that they are found by comparing the state
 //! before with the state after: they can't drift from it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind, Trigger};
@@ -119,30 +119,52 @@ pub(crate) fn new_run(beginning: &NewInstance, process_id: &str, id: RunId, by: 
     }
 }
 
-/// The rows of a step. `before` is the state it began in; none for a new run.
+/// Waits and open tasks of a state, taken of it before the step that uses it up.
+#[derive(Debug, Default)]
+pub struct Waits {
+    timers: Vec<TimerRow>,
+    subscriptions: Vec<SubscriptionRow>,
+    /// Open tasks with their assignees.
+    tasks: HashMap<TaskId, Option<String>>,
+}
+
+impl Waits {
+    /// The waits of a state.
+    #[must_use]
+    pub fn of(state: &State) -> Self {
+        Self {
+            timers: timers(state),
+            subscriptions: subscriptions(state),
+            tasks: state.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect(),
+        }
+    }
+}
+
+/// The rows of a step. `before` is what the state that it began in waited for; none for a new run.
 ///
 /// # Errors
 /// `Internal` when the events have no JSON form.
 pub fn write_of(
     mut run: Run,
-    before: Option<&State>,
+    before: Option<Waits>,
     step: Step,
     happening: &StepContext<'_>,
 ) -> Result<RunWrite, UseCaseError> {
     let first_sequence = run.last_sequence + 1;
-    let empty = State::default();
-    let old = before.unwrap_or(&empty);
+    let existed = before.is_some();
+    let old = before.unwrap_or_default();
     let events = encode(&step.events)?;
     let outgoing = outgoing(&run, &step.events, happening);
     let (timers_added, timers_removed) =
-        difference(timers(old), timers(&step.state), |timer| timer.timer_id.clone());
+        difference(old.timers, timers(&step.state), |timer| timer.timer_id.clone());
     let (subscriptions_added, subscriptions_removed) =
-        difference(subscriptions(old), subscriptions(&step.state), |row| row.subscription_id.clone());
-    let tasks = task_changes(&run, old, &step.state, happening);
-    let expected = before.map(|_| run.revision);
-    advance(&mut run, step, before.is_some(), happening.now);
+        difference(old.subscriptions, subscriptions(&step.state), |row| row.subscription_id.clone());
+    let tasks = task_changes(&run, old.tasks, &step.state, happening);
+    let expected = existed.then_some(run.revision);
+    advance(&mut run, step, existed, happening.now);
     Ok(RunWrite {
         run,
+        packed: None,
         expected,
         events,
         first_sequence,
@@ -246,9 +268,12 @@ fn difference<T: PartialEq, K: Hash + Eq>(
     (added, before.into_keys().collect())
 }
 
-fn task_changes(run: &Run, old: &State, new: &State, happening: &StepContext<'_>) -> Vec<TaskChange> {
-    let mut before: HashMap<TaskId, Option<String>> =
-        old.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect();
+fn task_changes(
+    run: &Run,
+    mut before: HashMap<TaskId, Option<String>>,
+    new: &State,
+    happening: &StepContext<'_>,
+) -> Vec<TaskChange> {
     let mut changes = Vec::new();
     for task in new.tasks() {
         match before.remove(&task.task_id) {
@@ -326,14 +351,14 @@ impl RunWrite {
     /// `Internal` when the events don't read.
     pub fn followed_by(mut self, mut second: Self) -> Result<Self, UseCaseError> {
         self.events = join(self.events, second.events)?;
-        let gone = |id: &String, removed: &[String]| removed.contains(id);
-        let timers = second.timers_removed.clone();
-        let known: Vec<_> = self.timers_added.iter().map(|timer| timer.timer_id.clone()).collect();
-        self.timers_added.retain(|timer| !gone(&timer.timer_id, &timers));
+        let timers: HashSet<String> = second.timers_removed.iter().cloned().collect();
+        let known: HashSet<String> = self.timers_added.iter().map(|timer| timer.timer_id.clone()).collect();
+        self.timers_added.retain(|timer| !timers.contains(&timer.timer_id));
         second.timers_removed.retain(|id| !known.contains(id));
-        let closed = second.subscriptions_removed.clone();
-        let opened: Vec<_> = self.subscriptions_added.iter().map(|row| row.subscription_id.clone()).collect();
-        self.subscriptions_added.retain(|row| !gone(&row.subscription_id, &closed));
+        let closed: HashSet<String> = second.subscriptions_removed.iter().cloned().collect();
+        let opened = self.subscriptions_added.iter().map(|row| row.subscription_id.clone());
+        let opened: HashSet<String> = opened.collect();
+        self.subscriptions_added.retain(|row| !closed.contains(&row.subscription_id));
         second.subscriptions_removed.retain(|id| !opened.contains(id));
         self.timers_added.append(&mut second.timers_added);
         self.timers_removed.append(&mut second.timers_removed);
@@ -342,6 +367,7 @@ impl RunWrite {
         self.tasks.append(&mut second.tasks);
         self.outgoing.append(&mut second.outgoing);
         self.run = second.run;
+        self.packed = second.packed;
         Ok(self)
     }
 }

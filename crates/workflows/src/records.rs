@@ -11,6 +11,8 @@ use heddle_kernel::{
 use heddle_policy::{Key, Within, resource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
+use std::sync::Arc;
 
 literals! {
     /// Lifecycle state of a workflow.
@@ -81,6 +83,27 @@ pub struct WorkflowView {
     pub starred: bool,
     /// Numbers of its runs by state.
     pub run_counts: RunCounts,
+}
+
+/// Choice of a workflow's definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum VersionChoice {
+    /// The draft.
+    #[default]
+    Draft,
+    /// The active version.
+    Published,
+    /// Version of this number.
+    Number(i32),
+}
+
+/// A workflow as a reader sees it, with the text of the chosen definition.
+#[derive(Debug, Clone)]
+pub struct ShownWorkflow {
+    /// The workflow.
+    pub view: Arc<WorkflowView>,
+    /// JSON of the definition as it was sent; none while there is no draft.
+    pub definition: Option<Arc<RawValue>>,
 }
 
 /// Numbers of a workflow's runs by state.

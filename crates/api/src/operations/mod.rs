@@ -39,7 +39,6 @@ pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
 const COMPUTING: &[OperationId] = &[
     OperationId::CreateWorkflow,
     OperationId::UpdateWorkflow,
-    OperationId::GetWorkflow,
     OperationId::SaveDraft,
     OperationId::ValidateWorkflow,
     OperationId::PublishWorkflow,

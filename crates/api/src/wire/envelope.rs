@@ -1,6 +1,9 @@
 //! Envelopes, pages, and the schemas of plain values.
 
+use std::sync::Arc;
+
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -93,6 +96,40 @@ impl PartialSchema for Instant {
 }
 
 impl ToSchema for Instant {}
+
+/// A JSON value of an answer: a value, or the text of one, which is not read for it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Document {
+    /// A value.
+    Value(Value),
+    /// Text of a value.
+    Text(Arc<RawValue>),
+}
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Value(own), Self::Value(other)) => own == other,
+            (Self::Text(own), Self::Text(other)) => own.get() == other.get(),
+            (Self::Value(value), Self::Text(text)) | (Self::Text(text), Self::Value(value)) => {
+                serde_json::from_str::<Value>(text.get()).is_ok_and(|read| read == *value)
+            }
+        }
+    }
+}
+
+impl From<Value> for Document {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl From<Arc<RawValue>> for Document {
+    fn from(text: Arc<RawValue>) -> Self {
+        Self::Text(text)
+    }
+}
 
 /// The schema of any JSON value.
 #[derive(Debug)]

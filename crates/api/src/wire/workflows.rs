@@ -1,12 +1,10 @@
 //! Workflows, drafts, validation and versions.
 
+use super::definition::{Definition, Diagnostic};
+use super::envelope::{AnyJson, Document, Instant};
+use crate::contract::{json_bodies, path_params};
 use heddle_bpmn_validate::Soundness;
 use heddle_kernel::{Patch, Timestamp, WorkflowId};
-use serde_json::Value;
-
-use super::definition::{Definition, Diagnostic};
-use super::envelope::{AnyJson, Instant};
-use crate::contract::{json_bodies, path_params};
 
 words! {
     /// State of a workflow.
@@ -113,7 +111,7 @@ response! {
         /// The definition as it was sent; left out of lists, and while none was sent.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = AnyJson)]
-        definition: Option<Value>,
+        definition: Option<Document>,
         /// Number of its runs by state.
         run_counts: RunCounts,
         /// Instant of creation.

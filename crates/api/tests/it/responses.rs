@@ -123,13 +123,13 @@ fn the_documents_allow_what_is_answered() {
     let contract = contract_json();
     let foldered = Workflow {
         folder_id: Some(Some("f".to_owned())),
-        definition: Some(json!({ "nodes": [] })),
+        definition: Some(json!({ "nodes": [] }).into()),
         published_version: Some(2),
         ..workflow()
     };
     for answer in [
         workflow(),
-        Workflow { folder_id: Some(None), definition: Some(Value::Null), ..workflow() },
+        Workflow { folder_id: Some(None), definition: Some(Value::Null.into()), ..workflow() },
         foldered,
     ] {
         hold(contract, "Workflow", &written(&answer));
@@ -157,7 +157,7 @@ fn absent_and_null_stay_apart_in_answers() {
         (value.get("folderId").cloned(), value.get("definition").cloned())
     };
     assert_eq!(told(workflow()), (None, None), "what was not sent is not there");
-    let null = Workflow { folder_id: Some(None), definition: Some(Value::Null), ..workflow() };
+    let null = Workflow { folder_id: Some(None), definition: Some(Value::Null.into()), ..workflow() };
     assert_eq!(told(null), (Some(Value::Null), Some(Value::Null)));
     let value = written(&run());
     for always in

@@ -20,7 +20,8 @@ impl Machine<'_> {
 
     /// Withdraws the content of a sub-process that is open, and closes its scope.
     pub(super) fn empty_scope(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
-        if self.state.scope(id).is_none() {
+        // Only sub-processes have scopes; they are looked for one by one.
+        if self.content(id).is_err() || self.state.scope(id).is_none() {
             return Ok(());
         }
         self.cancel_contents(id, reason, None)?;
@@ -39,9 +40,16 @@ impl Machine<'_> {
     ) -> Result<(), Rejection> {
         let inside = self.state.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
         let inside: Vec<LocalId> = inside.map(|own| own.id).collect();
-        for id in inside.into_iter().rev() {
-            self.cancel(id, reason)?;
+        // All waits are found at once, or each instance would look through them all. None is opened meanwhile.
+        let is_outermost = self.waits.is_none() && inside.len() > 1;
+        if is_outermost {
+            self.waits = Some(self.waits_by_host());
         }
+        let cancelled = inside.into_iter().rev().try_for_each(|id| self.cancel(id, reason));
+        if is_outermost {
+            self.waits = None;
+        }
+        cancelled?;
         let tokens = self.state.tokens.iter().filter(|token| token.scope == scope);
         let flows: Vec<Arc<str>> = tokens.map(|token| token.flow.clone()).collect();
         if !flows.is_empty() {

@@ -21,8 +21,9 @@ use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Sta
 use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +44,27 @@ pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> 
     let mut machine = Machine::new(graph, state, cx);
     machine.run(command)?;
     Ok(Step { events: machine.events, state: machine.state })
+}
+
+/// Runs a command as [`step`] does on a state that nobody needs any more, until another thread sets the flag: then it is
+/// given up, and nothing happened.
+///
+/// # Errors
+/// A rejection: nothing happened.
+pub fn step_until(
+    graph: &Graph,
+    state: State,
+    command: Command,
+    cx: &RunContext,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Step>, Rejection> {
+    admit(&state, &command)?;
+    let state = if state.life == Life::New { State::new() } else { state };
+    let mut machine = Machine::new(graph, state, cx);
+    machine.steps = StepBudget::new(cx.budget.steps).until(Arc::clone(stop));
+    machine.run(command)?;
+    // What was met on the way may be of the flag's making.
+    Ok((!machine.steps.is_stopped()).then_some(Step { events: machine.events, state: machine.state }))
 }
 
 /// Result of a step that was expected to be small.
@@ -149,6 +171,8 @@ struct Machine<'g> {
     halted: bool,
     /// Whether tokens stood still behind such an incident when the step began.
     was_stopped: bool,
+    /// Waits by their hosts, while many hosts are withdrawn at once.
+    waits: Option<HashMap<LocalId, wait::Hosted>>,
 }
 
 impl<'g> Machine<'g> {
@@ -168,6 +192,7 @@ impl<'g> Machine<'g> {
             held: None,
             halted: false,
             was_stopped: false,
+            waits: None,
         };
         machine.was_stopped = machine.is_stopped();
         machine
@@ -399,7 +424,7 @@ impl<'g> Machine<'g> {
             let tokens = tokens.filter_map(|token| Some((self.graph.find_flow(&token.flow)?, token.scope)));
             self.ready = tokens.collect();
         }
-        while self.state.life == Life::Active {
+        while self.state.life == Life::Active && !self.steps.is_stopped() {
             if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;
             } else if !self.close_scopes()? && !self.fire_inclusive()? {

@@ -5,6 +5,7 @@ use super::{At, Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{EventKind, SubscriptionKind};
 use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScheduleFault, ScopeIx, Start, Trigger, Work};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A wait that is ready to be opened.
@@ -12,6 +13,13 @@ pub(super) struct Wait {
     /// The event that waits.
     node: NodeIx,
     what: What,
+}
+
+/// Waits of one host: the events that wait, and the ids of what they wait for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hosted {
+    timers: Vec<(NodeIx, LocalId)>,
+    subscriptions: Vec<(NodeIx, LocalId)>,
 }
 
 enum What {
@@ -111,17 +119,18 @@ impl Machine<'_> {
             return;
         }
         let graph = self.graph;
-        let concerned = |node: &str, own: LocalId| {
-            let ix = graph.find(node).filter(|_| own == host)?;
-            let listener = matches!(graph.node(ix).work, Work::Start(_));
-            (listener || !only_listeners).then_some(ix)
+        let goes = |(node, _): &(NodeIx, LocalId)| {
+            !only_listeners || matches!(graph.node(*node).work, Work::Start(_))
         };
-        let timers =
-            self.state.timers.iter().filter_map(|own| Some((concerned(&own.node, own.host)?, own.id)));
-        let timers: Vec<_> = timers.collect();
-        let own = self.state.subscriptions.iter();
-        let subscriptions: Vec<_> =
-            own.filter_map(|own| Some((concerned(&own.node, own.host)?, own.id))).collect();
+        let Hosted { timers, subscriptions } = match &mut self.waits {
+            Some(known) => known.remove(&host).unwrap_or_default(),
+            None => self.waits_of(host),
+        };
+        let (timers, timers_left) = timers.into_iter().partition::<Vec<_>, _>(goes);
+        let (subscriptions, left) = subscriptions.into_iter().partition::<Vec<_>, _>(goes);
+        if let Some(known) = &mut self.waits {
+            known.insert(host, Hosted { timers: timers_left, subscriptions: left });
+        }
         for (node, timer_id) in timers {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::TimerCancelled { timer_id });
@@ -130,5 +139,32 @@ impl Machine<'_> {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::SubscriptionClosed { subscription_id });
         }
+    }
+
+    fn waits_of(&self, host: LocalId) -> Hosted {
+        let timers = self.state.timers.iter().filter(|own| own.host == host);
+        let subscriptions = self.state.subscriptions.iter().filter(|own| own.host == host);
+        Hosted {
+            timers: timers.filter_map(|own| Some((self.graph.find(&own.node)?, own.id))).collect(),
+            subscriptions: subscriptions
+                .filter_map(|own| Some((self.graph.find(&own.node)?, own.id)))
+                .collect(),
+        }
+    }
+
+    /// All waits, by their hosts.
+    pub(super) fn waits_by_host(&self) -> HashMap<LocalId, Hosted> {
+        let mut all: HashMap<LocalId, Hosted> = HashMap::new();
+        for own in &self.state.timers {
+            if let Some(node) = self.graph.find(&own.node) {
+                all.entry(own.host).or_default().timers.push((node, own.id));
+            }
+        }
+        for own in &self.state.subscriptions {
+            if let Some(node) = self.graph.find(&own.node) {
+                all.entry(own.host).or_default().subscriptions.push((node, own.id));
+            }
+        }
+        all
     }
 }

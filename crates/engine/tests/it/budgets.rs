@@ -3,9 +3,11 @@
 use crate::support::{Model, Run, event, map};
 use heddle_engine::{
     Attempt, Budget, Command, EventKind, IncidentCode, Inline, Rejection, RunContext, SkipTarget, State,
-    Status, Trigger, step, step_inline,
+    Status, Trigger, step, step_inline, step_until,
 };
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A script in a circle without a wait.
 fn circle(script: &str) -> Model {
@@ -253,4 +255,55 @@ fn incidents_quote_no_more_than_they_need() {
     );
     let run = model.run(json!({}));
     assert!(!message(&run).is_empty() && message(&run).len() < 2_500, "{}", message(&run).len());
+}
+
+#[test]
+fn a_step_that_another_thread_gives_up_leaves_nothing_behind() {
+    let graph = circle("count(for i in 1..1000, j in 1..900 return i*j)").graph();
+    let mut cx = Run::new(graph.clone()).context();
+    cx.budget = Budget { steps: 4_000_000, ..Budget::DEFAULT };
+    let start = || Command::Start { trigger: Trigger::Manual { start_node: None }, input: map(json!({})) };
+    let stop = Arc::new(AtomicBool::new(false));
+    let whole = step(&graph, &State::new(), start(), &cx).unwrap();
+    let same = step_until(&graph, State::new(), start(), &cx, &stop).unwrap();
+    assert_eq!(same, Some(whole), "nobody gives it up: it is the same step");
+    stop.store(true, Ordering::Relaxed);
+    let begun = std::time::Instant::now();
+    cx.budget = Budget::DEFAULT;
+    assert_eq!(step_until(&graph, State::new(), start(), &cx, &stop).unwrap(), None);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+/// Each withdrawn instance must not look through the waits of all others.
+#[test]
+fn a_run_with_very_many_timers_is_cancelled_in_time() {
+    const TIMERS: u64 = 40_000;
+    let model = Model::default()
+        .nodes("s:startEvent e:endEvent")
+        .node("w", "intermediateCatchEvent", event("timer PT1H"))
+        .flows("s > w > e");
+    let run = model.run(json!({}));
+    let mut state = serde_json::to_value(&run.state).unwrap();
+    let (instance, timer) = (state["a"][0].clone(), state["tm"][0].clone());
+    let with = |of: &Value, members: [(&str, u64); 2]| {
+        let mut one = of.clone();
+        for (member, id) in members.into_iter().filter(|(member, _)| !member.is_empty()) {
+            one[member] = json!(format!("n{id}"));
+        }
+        one
+    };
+    let instances = (0..TIMERS).map(|n| with(&instance, [("i", 10 + 2 * n), ("", 0)]));
+    state["a"] = instances.collect();
+    state["tm"] = (0..TIMERS).map(|n| with(&timer, [("i", 11 + 2 * n), ("h", 10 + 2 * n)])).collect();
+    state["n"] = json!(11 + 2 * TIMERS);
+    let state: State = serde_json::from_value(state).unwrap();
+    assert_eq!(state.timers().len() as u64, TIMERS);
+    let begun = std::time::Instant::now();
+    let done = step(&run.graph, &state, Command::Cancel { reason: None }, &run.context()).unwrap();
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+    let told =
+        |wanted: fn(&EventKind) -> bool| done.events.iter().filter(|one| wanted(&one.kind)).count() as u64;
+    assert_eq!(told(|kind| matches!(kind, EventKind::TimerCancelled { .. })), TIMERS);
+    assert_eq!(told(|kind| matches!(kind, EventKind::NodeCancelled { .. })), TIMERS);
+    assert_eq!(done.state.status(), Status::Cancelled);
 }

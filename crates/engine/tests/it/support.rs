@@ -165,9 +165,9 @@ impl Run {
         self.give(Command::Start { trigger: Trigger::Manual { start_node: None }, input })
     }
 
-    /// Gives a command, and checks that replay and JSON lead to the same state.
-    pub(crate) fn give(&mut self, command: Command) -> Result<(), Rejection> {
-        let cx = RunContext {
+    /// The context of a command that is given now.
+    pub(crate) fn context(&self) -> RunContext {
+        RunContext {
             run_id: RUN,
             now: self.now,
             correlation_key: self.key.clone(),
@@ -176,7 +176,12 @@ impl Run {
             hops: self.hops,
             budget: self.budget,
             remark: self.remark.clone(),
-        };
+        }
+    }
+
+    /// Gives a command, and checks that replay and JSON lead to the same state.
+    pub(crate) fn give(&mut self, command: Command) -> Result<(), Rejection> {
+        let cx = self.context();
         let before = self.state.last_sequence();
         let done = step(&self.graph, &self.state, command, &cx)?;
         assert!(done.events.iter().map(|event| event.sequence).eq(before + 1..=done.state.last_sequence()));

@@ -5,13 +5,14 @@
     reason = "members of JSON: an absent one reads as null, and a runner says what it found"
 )]
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use super::figures::{Figure, Latencies};
+use super::figures::{Figure, Latencies, medians};
 use super::http1::{self, Connection};
 use super::process;
 use heddle_harness::client::Client;
@@ -23,6 +24,9 @@ use crate::prepare;
 
 /// Connections are opened and caches filled before anything counts.
 const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Names of what is measured.
+const MEASURES: [&str; 4] = ["health_live", "get_workflow", "durable_start", "start_and_complete"];
 
 /// Options of `bench http`.
 #[derive(clap::Args)]
@@ -39,32 +43,94 @@ pub(crate) struct Options {
     /// Measures a debug build; its figures say little.
     #[arg(long)]
     debug: bool,
+    /// Program to measure instead of the one that is built here; several, each given as NAME=PATH or PATH, are measured
+    /// in turns and compared with the first.
+    #[arg(long)]
+    binary: Vec<String>,
+    /// Rounds; of several the medians are told at the end.
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
+    /// Measures these alone: health_live, get_workflow, durable_start, start_and_complete.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// A program to measure.
+struct Program {
+    name: Option<String>,
+    path: PathBuf,
+}
+
+impl Program {
+    fn all(options: &Options) -> Result<Vec<Self>> {
+        if options.binary.is_empty() {
+            let build = if options.debug { Build::Debug } else { Build::Release };
+            return Ok(vec![Self { name: None, path: server::binary(build)? }]);
+        }
+        let several = options.binary.len() > 1;
+        options.binary.iter().map(|given| Self::of(given, several)).collect()
+    }
+
+    fn of(given: &str, several: bool) -> Result<Self> {
+        let (name, path) = match given.split_once('=') {
+            Some((name, path)) => (Some(name.to_owned()), path),
+            None => (several.then(|| given.to_owned()), given),
+        };
+        let path = std::path::absolute(path).with_context(|| format!("{path} is no path"))?;
+        if !path.is_file() {
+            bail!("{} is no file", path.display());
+        }
+        Ok(Self { name, path })
+    }
 }
 
 /// Measures and prints.
 pub(crate) async fn run(options: Options) -> Result<bool> {
-    let build = if options.debug { Build::Debug } else { Build::Release };
-    let binary = server::binary(build)?;
+    if let Some(unknown) = options.only.iter().find(|name| !MEASURES.contains(&name.as_str())) {
+        bail!("there is no measure `{unknown}`: {}", MEASURES.join(", "));
+    }
+    let programs = Program::all(&options)?;
     let backends = if options.backend.is_empty() {
         vec![Backend::Sqlite, Backend::Postgres]
     } else {
         options.backend.clone()
     };
+    let mut all = Vec::new();
     for backend in backends {
-        let postgres = server::postgres_for(backend)?;
-        let mut server =
-            Server::start(&binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
-        let bench = Bench::prepare(&server, backend, postgres.as_ref(), &options).await?;
-        bench.start_figures(&server);
-        bench.measure(&options.callers).await?;
-        server.stop().await?;
+        for round in 0..options.rounds.max(1) {
+            for program in &programs {
+                if options.rounds > 1 {
+                    out::note(format_args!("round {} of {}", round + 1, options.rounds));
+                }
+                all.extend(one_round(program, backend, &options).await?);
+            }
+        }
+    }
+    if options.rounds > 1 || programs.len() > 1 {
+        medians(&all).into_iter().for_each(out::line);
     }
     Ok(true)
+}
+
+/// Figures of a fresh server on a fresh database.
+async fn one_round(program: &Program, backend: Backend, options: &Options) -> Result<Vec<Figure>> {
+    let postgres = server::postgres_for(backend)?;
+    let path: &Path = &program.path;
+    let mut server = Server::start(path, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
+    let mut bench = Bench::prepare(&server, backend, postgres.as_ref(), options).await?;
+    bench.build.clone_from(&program.name);
+    bench.start_figures(&server);
+    bench.measure(options).await?;
+    server.stop().await?;
+    Ok(bench.told.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A server ready to be measured.
 struct Bench {
     backend: Backend,
+    build: Option<String>,
+    /// Figures so far.
+    told: Mutex<Vec<Figure>>,
     host: String,
     token: String,
     pid: u32,
@@ -120,6 +186,8 @@ impl Bench {
         }
         Ok(Self {
             backend,
+            build: None,
+            told: Mutex::default(),
             host: facts.address.trim_start_matches("http://").to_owned(),
             token: client.token(),
             pid: facts.pid,
@@ -137,7 +205,7 @@ impl Bench {
         }
     }
 
-    async fn measure(&self, callers: &[usize]) -> Result<()> {
+    async fn measure(&self, options: &Options) -> Result<()> {
         let request = |method, path: &str, body| -> Arc<[u8]> {
             http1::request(method, path, Some(&self.token), body).into()
         };
@@ -150,14 +218,16 @@ impl Bench {
             base,
             token: self.token.as_str().into(),
         };
+        let [live_name, get, starts, trips] = MEASURES;
         let plan: [(&'static str, &'static str, Work, bool); 4] = [
-            ("health_live", "requests/s", Work::Same(live), false),
-            ("get_workflow", "requests/s", Work::Same(workflow), false),
-            ("durable_start", "starts/s", Work::Same(start), true),
-            ("start_and_complete", "round-trips/s", round, true),
+            (live_name, "requests/s", Work::Same(live), false),
+            (get, "requests/s", Work::Same(workflow), false),
+            (starts, "starts/s", Work::Same(start), true),
+            (trips, "round-trips/s", round, true),
         ];
-        for (name, unit, work, runs) in plan {
-            for &callers in callers {
+        let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
+        for (name, unit, work, runs) in plan.into_iter().filter(|(name, ..)| wanted(name)) {
+            for &callers in &options.callers {
                 self.one(Measure { name, unit, work: work.clone(), callers, runs }).await?;
             }
         }
@@ -216,7 +286,10 @@ impl Bench {
     }
 
     fn print(&self, name: &str, callers: Option<usize>, value: f64, unit: &'static str) {
-        out::line(Figure { backend: self.backend.name(), name: name.to_owned(), callers, value, unit });
+        let (backend, build) = (self.backend.name(), self.build.clone());
+        let figure = Figure { backend, build, name: name.to_owned(), callers, value, unit };
+        out::line(&figure);
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).push(figure);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Users behind tokens, and their permissions.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_usecase::StoreError;
@@ -47,8 +49,8 @@ pub struct Access {
     pub user: User,
     /// The organisation asked for, or the credential's own, or the user's home.
     pub tenant: TenantId,
-    /// Standing of the user there.
-    pub standing: TenantAccess,
+    /// Standing of the user there. As long as it is the same one, rights that were compiled from it hold.
+    pub standing: Arc<TenantAccess>,
 }
 
 /// Reads who a token stands for. On the path of every request: as few statements as can be.

@@ -1,10 +1,13 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use heddle_kernel::TokenId;
 use heddle_policy::{Permission, PermissionSet, Reason};
 use heddle_usecase::StoreError;
 
 use super::*;
 use crate::api_tokens::NewApiToken;
-use crate::ports::{Access, Credential, TokenKind};
+use crate::ports::{Access, Credential, TenantAccess, TokenKind};
 use crate::records::ApiToken;
 use crate::token::{API_TOKEN_PREFIX, SESSION_PREFIX, Token};
 
@@ -24,7 +27,7 @@ fn api_token() -> ApiToken {
 }
 
 fn access(credential: Credential) -> Access {
-    Access { credential, user: user(1), tenant: tenant(), standing: standing(1, &["designer"]) }
+    Access { credential, user: user(1), tenant: tenant(), standing: Arc::new(standing(1, &["designer"])) }
 }
 
 /// An identity whose store knows one token.
@@ -138,11 +141,12 @@ async fn an_api_token_is_narrowed_bound_and_ends() {
 async fn the_code_s_table_counts_for_system_roles_and_the_row_for_others() {
     let everything = RoleRules { permissions: PermissionSet::of(&["*"]), ..RoleRules::default() };
     let mut found = access(Credential::Session(session(1)));
-    found.standing.roles = vec![Role { rules: everything.clone(), ..system_role("worker") }];
+    let with = |role: Role| Arc::new(TenantAccess { roles: vec![role], ..standing(1, &[]) });
+    found.standing = with(Role { rules: everything.clone(), ..system_role("worker") });
     let caller = self::caller(&knowing(found, 0), START).await.unwrap();
     assert!(!caller.snapshot.holds(Permission::MembersManage), "a row can't make a system role stronger");
     let mut found = access(Credential::Session(session(1)));
-    found.standing.roles = vec![role(1, "owner", everything)];
+    found.standing = with(role(1, "owner", everything));
     let caller = self::caller(&knowing(found, 0), START).await.unwrap();
     let workflow = heddle_kernel::WorkflowId(Uuid::from_u128(7));
     let read = caller.snapshot.authorize_one::<heddle_policy::capability::WorkflowRead>(workflow, ());
@@ -152,6 +156,51 @@ async fn the_code_s_table_counts_for_system_roles_and_the_row_for_others() {
         Reason::ResourceActionNotGranted,
         "an own role is not the system role of its name"
     );
+}
+
+/// Rights are compiled once for what was read, and never outlive it.
+#[tokio::test]
+async fn kept_rights_end_with_whatever_they_were_made_of() {
+    let first = access(Credential::Session(session(1)));
+    let with = |roles: &[&str]| Arc::new(standing(1, roles));
+    let brief = |seconds: i64| {
+        let mut own = standing(1, &["designer"]);
+        own.membership = own
+            .membership
+            .map(|one| crate::records::Membership { expires_at: Some(START.plus_seconds(seconds)), ..one });
+        Arc::new(own)
+    };
+    let ending = Access { standing: brief(20), ..first.clone() };
+    let narrowed = ApiToken { permissions: Some(vec!["workflows.view".to_owned()]), ..api_token() };
+    // What the store answers, seconds after the start, and whether the caller may change workflows then.
+    let cases = [
+        (first.clone(), 0, Some(true)),
+        (first.clone(), 1, Some(true)),
+        (Access { standing: with(&["viewer"]), ..first.clone() }, 2, Some(false)),
+        (first.clone(), 3, Some(true)),
+        (Access { user: User { state: UserState::Disabled, ..user(1) }, ..first.clone() }, 4, None),
+        (
+            Access { tenant: TenantId(Uuid::from_u128(9)), standing: with(&[]), ..first.clone() },
+            5,
+            Some(false),
+        ),
+        (Access { credential: Credential::ApiToken(narrowed), ..first.clone() }, 6, Some(false)),
+        (ending.clone(), 19, Some(true)),
+        (ending, 20, Some(false)),
+        (first, 21, Some(true)),
+    ];
+    let mut answers: VecDeque<Access> = cases.iter().map(|(answer, ..)| answer.clone()).collect();
+    let mut world = World::new();
+    world.access.expect_access().returning(move |_, _, _| Ok(answers.pop_front()));
+    world.access.expect_touch().returning(|_, _, _| Ok(()));
+    let identity = world.identity();
+    let token = Token::random(SESSION_PREFIX).unwrap();
+    for (_, seconds, expected) in cases {
+        let now = START.plus_seconds(seconds);
+        let caller = identity.authenticate(token.expose(), None, now).await.unwrap();
+        let may = caller.map(|caller| caller.snapshot.holds(Permission::WorkflowsManage));
+        assert_eq!(may, expected, "after {seconds} s");
+    }
 }
 
 #[tokio::test]

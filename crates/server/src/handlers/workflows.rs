@@ -57,8 +57,10 @@ fn created(view: &WorkflowView, draft: &Draft) -> HandlerResult {
 /// GET /api/workflows/{workflowId}
 pub(crate) async fn get(call: Call<ops::GetWorkflow>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
-    let (view, draft) = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
-    Ok(Response::data(200, workflow(&view, &draft))?.tagged(view.workflow.revision))
+    let shown = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
+    let definition = shown.definition.map(wire::envelope::Document::from);
+    let told = wire::workflows::Workflow { definition, ..workflow(&shown.view, &Draft::Absent) };
+    Ok(Response::data(200, told)?.tagged(shown.view.workflow.revision))
 }
 
 /// PATCH /api/workflows/{workflowId}
@@ -240,8 +242,8 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
         has_unpublished_changes: workflow.has_unpublished_changes(),
         definition: match draft {
             Draft::Absent => None,
-            Draft::Null => Some(Value::Null),
-            Draft::Value(definition) => Some(definition.clone()),
+            Draft::Null => Some(Value::Null.into()),
+            Draft::Value(definition) => Some(definition.clone().into()),
         },
         run_counts: wire::workflows::RunCounts {
             active: counts.active,

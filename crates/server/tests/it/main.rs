@@ -7,6 +7,7 @@
     reason = "a test's helpers fail as the test does"
 )]
 
+mod abandoned;
 mod access;
 mod audit_trail;
 mod contract;
@@ -19,6 +20,7 @@ mod edge;
 mod effects;
 mod fail_closed;
 mod files;
+mod fresh;
 mod gate;
 mod hostile;
 mod main_job;

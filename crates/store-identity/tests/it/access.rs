@@ -41,7 +41,7 @@ async fn a_session_leads_to_its_user_and_his_rights() {
         let elsewhere =
             store.access(TokenKind::Session, &session.token_sha256, Some(OTHER)).await.unwrap().unwrap();
         assert_eq!(elsewhere.tenant, OTHER);
-        assert_eq!((elsewhere.standing.membership, elsewhere.standing.revision), (None, 0));
+        assert_eq!((elsewhere.standing.membership.clone(), elsewhere.standing.revision), (None, 0));
         assert_eq!(store.access(TokenKind::ApiToken, &session.token_sha256, None).await, Ok(None));
         assert_eq!(store.access(TokenKind::Session, "unknown", None).await, Ok(None));
     });

@@ -2,6 +2,7 @@
 //!
 //! Documents are made before the connection is taken, so that the one writer of SQLite only writes.
 
+mod groups;
 mod postgres;
 mod sqlite;
 mod statements;
@@ -19,6 +20,7 @@ use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
 use heddle_workflows::quotas::Used;
 use heddle_workflows::records::HumanTask;
 
+use crate::kept::{Written, writing_to};
 use crate::named;
 use crate::quotas::Guard;
 use crate::rows::{run_ids, sequence};
@@ -140,30 +142,21 @@ impl UnitRows {
         sum
     }
 
+    /// Things that it writes to.
+    fn written(&self) -> impl Iterator<Item = Written> {
+        let tenant = self.tenant;
+        self.steps.iter().map(move |step| Written::RunsOf(tenant.into(), step.run.workflow_id.into()))
+    }
+
     /// Workflows of which this unit begins runs.
     fn begun(&self) -> impl Iterator<Item = Id> {
         self.steps.iter().filter(|step| step.expected.is_none()).map(|step| step.run.workflow_id)
-    }
-
-    /// Whether it only adds rows.
-    fn only_adds(&self) -> bool {
-        self.inbox.is_none()
-            && self.delivered.is_none()
-            && self.advance.is_none()
-            && self.letters.is_empty()
-            && self.settled.is_none()
-            && self.steps.iter().all(|step| {
-                step.expected.is_none()
-                    && step.timers_removed.is_empty()
-                    && step.subscriptions_removed.is_empty()
-                    && step.tasks.iter().all(|task| matches!(task, TaskRows::Open(..)))
-            })
     }
 }
 
 impl StepRows {
     fn of(tenant: TenantId, write: RunWrite) -> Result<Self, Error> {
-        let id = write.run.id;
+        let (id, is_new) = (write.run.id, write.expected.is_none());
         let last_sequence = sequence(write.run.last_sequence);
         let first_sequence = sequence(write.first_sequence);
         let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, change));
@@ -187,7 +180,7 @@ impl StepRows {
             subscriptions_removed: write.subscriptions_removed,
             tasks: tasks.collect::<Result<_, _>>()?,
             outgoing: outgoing.collect::<Result<_, _>>()?,
-            run: RunDbRow::of(write.run)?,
+            run: RunDbRow::of(write.run, write.packed, is_new)?,
         })
     }
 }
@@ -243,18 +236,22 @@ type Prepared = Result<UnitRows, StoreError>;
 type Answers = Vec<Result<(), StoreError>>;
 
 /// Writes units, each for itself. The answers stand in the order of the units.
-pub(crate) async fn commit(db: &Db, guard: &Guard, units: Vec<Transaction>) -> Answers {
+pub(crate) async fn commit(db: &Db, quotas: &Guard, units: Vec<Transaction>) -> Answers {
     let count = units.len();
     if count == 0 {
         return Vec::new();
     }
     let mut prepared: Vec<Prepared> =
         units.into_iter().map(|unit| UnitRows::of(unit).map_err(StoreError::from)).collect();
-    within_quotas(db, guard, &mut prepared).await;
+    within_quotas(db, quotas, &mut prepared).await;
+    let guard = writing_to(db, prepared.iter().flatten().flat_map(|rows| rows.written()));
     let written = match db {
         Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, &prepared)).await,
         Db::Postgres(postgres) => postgres::write(postgres, &prepared).await,
     };
+    if let Some(guard) = guard {
+        guard.done();
+    }
     match written {
         Ok(answers) => answers.into_iter().map(|answer| answer.map_err(named)).collect(),
         Err(error) => match StoreError::from(error) {
@@ -287,6 +284,11 @@ async fn within_quotas(db: &Db, guard: &Guard, prepared: &mut [Prepared]) {
             }
         }
     }
+}
+
+/// The units at these places that can be tried.
+fn units_of<'a>(prepared: &'a [Prepared], places: &[usize]) -> impl Iterator<Item = &'a UnitRows> {
+    places.iter().filter_map(move |place| prepared.get(*place)?.as_ref().ok())
 }
 
 /// The workflows of which the units begin runs.

@@ -1,7 +1,9 @@
-//! PostgreSQL: one transaction for the batch. Units that only add rows are tried together with statements
-//! over many rows; when that fails, and for units that change rows, each stands in a savepoint.
+//! PostgreSQL: one transaction for the batch. Its units are written together, with one statement over many rows for
+//! each table, sent one behind the other without waiting. When that fails, a second transaction finds out which of them
+//! can't be written: a group that fails is halved, and one unit alone has statements of its own, which tell what is
+//! wrong with it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::schema::workflows;
 use diesel::{ExpressionMethods, QueryDsl};
@@ -9,51 +11,73 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use heddle_store::{Error, Id, PgConn, PgDb};
 use heddle_usecase::StoreError;
 
+use super::groups::{Groups, only};
 use super::statements::waiting;
-use super::{Answers, Prepared, UnitRows, admitted, begun, unnest};
+use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 
 /// Writes the units in a transaction.
 pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answers, Error> {
     let mut conn = postgres.conn().await?;
+    let units: Vec<&UnitRows> = prepared.iter().flatten().collect();
+    if units.len() == prepared.len() && !unnest::repeats_a_run(&units) {
+        PgDb::begin(&mut conn).await?;
+        let written = at_once(&mut conn, prepared, &units).await;
+        let is_written = written.is_ok();
+        match PgDb::finish(&mut conn, written).await {
+            Ok(()) => return Ok(prepared.iter().map(|_| Ok(())).collect()),
+            // Nobody knows whether a commit that failed took place.
+            Err(error) if is_written => return Err(error),
+            Err(error) => tracing::debug!(%error, "units are not written together"),
+        }
+    }
     PgDb::begin(&mut conn).await?;
     let answers = write_all(&mut conn, prepared).await;
     PgDb::finish(&mut conn, answers).await
 }
 
+/// Writes all units, or none of them.
+async fn at_once(conn: &mut PgConn, prepared: &[Prepared], units: &[&UnitRows]) -> Result<(), Error> {
+    unnest::rare(conn, units).await?;
+    let (shared, keys): (&PgConn, _) = (conn, begun(prepared));
+    let (there, ()) = futures::try_join!(present(shared, &keys), unnest::write(shared, units))?;
+    if !keys.iter().all(|key| there.contains(key)) {
+        return Err(StoreError::NotFound.into());
+    }
+    unnest::assignments(conn, units).await
+}
+
 async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, Error> {
-    let there = present(conn, prepared).await?;
-    if let [only] = prepared {
-        unit(conn, admitted(only, &there)?).await?;
+    let there = present(conn, &begun(prepared)).await?;
+    if let [single] = prepared {
+        unit(conn, admitted(single, &there)?).await?;
         return Ok(vec![Ok(())]);
     }
     let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
-    let adding: Vec<&UnitRows> = prepared
-        .iter()
-        .zip(&answers)
-        .filter_map(|(one, answer)| one.as_ref().ok().filter(|rows| answer.is_ok() && rows.only_adds()))
-        .collect();
-    let together = adding.len() > 1 && in_savepoint(conn, Work::Together(&adding)).await?.is_ok();
-    for (one, answer) in prepared.iter().zip(&mut answers) {
-        let Ok(rows) = one else { continue };
-        if answer.is_ok() && !(together && rows.only_adds()) {
-            *answer = in_savepoint(conn, Work::Alone(rows)).await?.map_err(StoreError::from);
+    let admitted = (0..answers.len()).filter(|place| answers.get(*place).is_some_and(Result::is_ok));
+    let mut groups = Groups::of(admitted.collect());
+    while let Some(group) = groups.next() {
+        let units: Vec<&UnitRows> = units_of(prepared, &group).collect();
+        // Two steps of one run have an order, which statements over many rows do not keep.
+        if units.len() > 1 && unnest::repeats_a_run(&units) {
+            groups.halve(group);
+            continue;
+        }
+        if let Err(error) = in_savepoint(conn, &units).await? {
+            match only(&group).and_then(|place| answers.get_mut(place)) {
+                Some(answer) => *answer = Err(error.into()),
+                None => groups.halve(group),
+            }
         }
     }
     Ok(answers)
 }
 
-/// Work of one savepoint.
-enum Work<'a> {
-    Together(&'a [&'a UnitRows]),
-    Alone(&'a UnitRows),
-}
-
-/// The outer error says that the connection is lost, the inner one is the work's own.
-async fn in_savepoint(conn: &mut PgConn, work: Work<'_>) -> Result<Result<(), Error>, Error> {
+/// The outer error says that the connection is lost, the inner one is the units' own.
+async fn in_savepoint(conn: &mut PgConn, units: &[&UnitRows]) -> Result<Result<(), Error>, Error> {
     conn.batch_execute("SAVEPOINT heddle").await?;
-    let result = match work {
-        Work::Together(units) => unnest::insert(conn, units).await,
-        Work::Alone(rows) => unit(conn, rows).await,
+    let result = match units {
+        [single] => unit(conn, single).await,
+        units => together(conn, units).await,
     };
     let end = if result.is_ok() {
         "RELEASE SAVEPOINT heddle"
@@ -69,20 +93,25 @@ async fn unit(conn: &mut PgConn, rows: &UnitRows) -> Result<(), Error> {
     rows.journal.write(conn).await
 }
 
+async fn together(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
+    unnest::rare(conn, units).await?;
+    unnest::write(conn, units).await?;
+    unnest::assignments(conn, units).await
+}
+
 /// Which of the workflows are there; they are locked against deletion until the transaction ends.
-async fn present(conn: &mut PgConn, prepared: &[Prepared]) -> Result<HashSet<(Id, Id)>, Error> {
-    let keys = begun(prepared);
+async fn present(mut conn: &PgConn, keys: &BTreeSet<(Id, Id)>) -> Result<HashSet<(Id, Id)>, Error> {
     if keys.is_empty() {
         return Ok(HashSet::new());
     }
-    let (tenants, ids): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+    let (tenants, ids): (Vec<_>, Vec<_>) = keys.iter().copied().unzip();
     let found: Vec<(Id, Id)> = workflows::table
         .filter(workflows::organization_id.eq_any(tenants))
         .filter(workflows::id.eq_any(ids))
         .order(workflows::id)
         .select((workflows::organization_id, workflows::id))
         .for_key_share()
-        .load(conn)
+        .load(&mut conn)
         .await?;
     Ok(found.into_iter().collect())
 }

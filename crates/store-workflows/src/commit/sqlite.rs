@@ -1,4 +1,6 @@
-//! SQLite: the whole batch in one blocking call on the writer's connection, in one immediate transaction.
+//! SQLite: the whole batch in one blocking call on the writer's connection, in one immediate transaction. A statement
+//! costs no way to a server here, so that each row has one of its own, whose plan is kept; what is shared is the
+//! savepoint.
 
 use std::collections::HashSet;
 
@@ -7,23 +9,31 @@ use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
 use heddle_store::{Error, Id, savepoint};
 use heddle_usecase::StoreError;
 
+use super::groups::{Groups, only};
 use super::statements::blocking;
-use super::{Answers, Prepared, UnitRows, admitted, begun};
+use super::{Answers, Prepared, UnitRows, admitted, begun, units_of};
 
 /// Writes the units inside the batch's transaction.
 pub(crate) fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answers, Error> {
     let there = present(conn, prepared)?;
-    if let [only] = prepared {
+    if let [single] = prepared {
         // Its failure undoes the transaction: a savepoint would tell nothing more.
-        unit(conn, admitted(only, &there)?)?;
+        unit(conn, admitted(single, &there)?)?;
         return Ok(vec![Ok(())]);
     }
-    let mut answers = Vec::with_capacity(prepared.len());
-    for one in prepared {
-        answers.push(match admitted(one, &there) {
-            Ok(rows) => savepoint(conn, |conn| unit(conn, rows))?.map_err(StoreError::from),
-            Err(refused) => Err(refused),
-        });
+    let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
+    let admitted = (0..answers.len()).filter(|place| answers.get(*place).is_some_and(Result::is_ok));
+    let mut groups = Groups::of(admitted.collect());
+    while let Some(group) = groups.next() {
+        let all = |conn: &mut SqliteConnection| {
+            units_of(prepared, &group).try_for_each(|rows: &UnitRows| unit(conn, rows))
+        };
+        if let Err(error) = savepoint(conn, all)? {
+            match only(&group).and_then(|place| answers.get_mut(place)) {
+                Some(answer) => *answer = Err(error.into()),
+                None => groups.halve(group),
+            }
+        }
     }
     Ok(answers)
 }

@@ -28,18 +28,9 @@ macro_rules! statements {
                 let row = outbox::table.find((rows.tenant, id));
                 one(diesel::delete(row).execute(conn)$($wait)*?)?;
             }
-            if let Some(id) = rows.settled {
-                let row = dead_letters::table.find((rows.tenant, id));
-                one(diesel::delete(row).execute(conn)$($wait)*?)?;
-            }
-            for letter in &rows.letters {
-                insert_into(dead_letters::table).values(letter).execute(conn)$($wait)*?;
-            }
-            if let Some(write) = &rows.inbox {
-                inbox(conn, rows.tenant, write)$($wait)*?;
-            }
-            if let Some(write) = &rows.advance {
-                advance(conn, write)$($wait)*?;
+            rare(conn, rows)$($wait)*?;
+            if let Some(InboxRows::Insert(row)) = &rows.inbox {
+                insert_into(case_events::table).values(&**row).execute(conn)$($wait)*?;
             }
             for write in &rows.steps {
                 run(conn, write)$($wait)*?;
@@ -51,21 +42,27 @@ macro_rules! statements {
             Ok(())
         }
 
-        $($async)? fn inbox(conn: &mut $conn, tenant: Id, write: &InboxRows) -> Result<(), Error> {
-            match write {
-                InboxRows::Insert(row) => {
-                    insert_into(case_events::table).values(&**row).execute(conn)$($wait)*?;
-                    Ok(())
-                }
-                InboxRows::Consume { id, run_ids } => {
-                    let kept = case_events::table
-                        .find((tenant, *id))
-                        .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
-                    let state = InboxStateWord(InboxState::Consumed);
-                    let change = EventConsumed { state: &state, run_ids }.set();
-                    one(diesel::update(kept).set(change).execute(conn)$($wait)*?)
-                }
+        /// Writes the part of a unit that few units have.
+        pub(crate) $($async)? fn rare(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
+            if let Some(id) = rows.settled {
+                let row = dead_letters::table.find((rows.tenant, id));
+                one(diesel::delete(row).execute(conn)$($wait)*?)?;
             }
+            for letter in &rows.letters {
+                insert_into(dead_letters::table).values(letter).execute(conn)$($wait)*?;
+            }
+            if let Some(InboxRows::Consume { id, run_ids }) = &rows.inbox {
+                let kept = case_events::table
+                    .find((rows.tenant, *id))
+                    .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
+                let state = InboxStateWord(InboxState::Consumed);
+                let change = EventConsumed { state: &state, run_ids }.set();
+                one(diesel::update(kept).set(change).execute(conn)$($wait)*?)?;
+            }
+            if let Some(write) = &rows.advance {
+                advance(conn, write)$($wait)*?;
+            }
+            Ok(())
         }
 
         $($async)? fn advance(conn: &mut $conn, write: &AdvanceRow) -> Result<(), Error> {
@@ -125,6 +122,18 @@ macro_rules! statements {
             Ok(())
         }
 
+        $($async)? fn assign(
+            conn: &mut $conn,
+            tenant: Id,
+            task: Id,
+            of: Id,
+            assignee: &Option<String>,
+        ) -> Result<(), Error> {
+            let row = human_tasks::table.find((tenant, task)).filter(human_tasks::run_id.eq(of));
+            let change = TaskAssigned { assignee }.set();
+            one(diesel::update(row).set(change).execute(conn)$($wait)*?)
+        }
+
         $($async)? fn task(
             conn: &mut $conn,
             tenant: Id,
@@ -141,11 +150,7 @@ macro_rules! statements {
                     }
                     Ok(())
                 }
-                TaskRows::Assign(id, assignee) => {
-                    let row = human_tasks::table.find((tenant, *id)).filter(human_tasks::run_id.eq(of));
-                    let change = TaskAssigned { assignee }.set();
-                    one(diesel::update(row).set(change).execute(conn)$($wait)*?)
-                }
+                TaskRows::Assign(id, assignee) => assign(conn, tenant, *id, of, assignee)$($wait)*,
                 TaskRows::End { task, state, ended_at, completed_by } => {
                     let row = human_tasks::table.find((tenant, *task)).filter(human_tasks::run_id.eq(of));
                     let change = TaskEnded { state, ended_at, completed_by }.set();
@@ -164,4 +169,16 @@ pub(crate) mod blocking {
 /// Statements on PostgreSQL's connection.
 pub(crate) mod waiting {
     statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, (async), (.await));
+
+    /// Writes who works on the tasks of a unit from now on: few units change that.
+    pub(crate) async fn assignments(conn: &mut heddle_store::PgConn, rows: &UnitRows) -> Result<(), Error> {
+        for write in &rows.steps {
+            for change in &write.tasks {
+                if let TaskRows::Assign(id, assignee) = change {
+                    assign(conn, rows.tenant, *id, write.run.id, assignee).await?;
+                }
+            }
+        }
+        Ok(())
+    }
 }

@@ -9,7 +9,9 @@ use heddle_store::{At, Id};
 use heddle_workflows::records::{RunState, TaskState};
 use uuid::Uuid;
 
-use crate::schema::{NewEvents, NewRuns, RunChange, RunDbRow, TaskAssigned, TaskEnded, human_tasks, runs};
+use crate::schema::{
+    NewEvents, NewRuns, RunChange, RunDbRow, RunSteps, TaskAssigned, TaskEnded, TimersGone, human_tasks, runs,
+};
 use crate::words::{RunStateWord, TaskStateWord};
 
 const ID: Id = Id(Uuid::nil());
@@ -64,6 +66,34 @@ fn a_step_writes_every_column_that_may_change_also_nulls() {
     let sqlite = on_sqlite(&diesel::update(runs::table).set(change.set()));
     let columns = |text: &str| text.matches("\" = ").count();
     assert_eq!(columns(&sqlite), columns(&text), "{sqlite}");
+}
+
+#[test]
+fn steps_of_many_runs_are_one_text_and_write_what_one_step_writes() {
+    let row = run();
+    let mut steps = RunSteps::default();
+    steps.push(&row.organization_id, &row.id, &row.revision, RunChange::from(&row));
+    let one = on_postgres(&steps);
+    steps.push(&row.organization_id, &row.id, &row.revision, RunChange::from(&row));
+    assert_eq!((on_postgres(&steps), steps.len()), (one.clone(), 2), "two rows have the text of one");
+    assert_eq!(
+        one,
+        "UPDATE runs SET \"state\" = new_state, \"has_incident\" = new_has_incident, \
+         \"business_key\" = new_business_key, \"correlation_key\" = new_correlation_key, \
+         \"snapshot\" = new_snapshot, \"last_sequence\" = new_last_sequence, \"revision\" = new_revision, \
+         \"updated_at\" = new_updated_at, \"ended_at\" = new_ended_at, \"waiting_since\" = new_waiting_since \
+         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS new(of_organization_id, of_id, \
+         of_revision, new_state, new_has_incident, new_business_key, new_correlation_key, new_snapshot, \
+         new_last_sequence, new_revision, new_updated_at, new_ended_at, new_waiting_since) \
+         WHERE runs.\"organization_id\" = of_organization_id AND runs.\"id\" = of_id \
+         AND runs.\"revision\" = of_revision"
+    );
+    assert_eq!(
+        on_postgres(&TimersGone::default()),
+        "DELETE FROM run_timers USING unnest($1, $2, $3) AS gone(of_organization_id, of_run_id, of_timer_id) \
+         WHERE run_timers.\"organization_id\" = of_organization_id AND run_timers.\"run_id\" = of_run_id \
+         AND run_timers.\"timer_id\" = of_timer_id"
+    );
 }
 
 #[test]

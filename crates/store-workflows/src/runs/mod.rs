@@ -16,12 +16,13 @@ use crate::schema::runs;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
+use heddle_engine::State;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, Key, resource};
+use heddle_store::document::encode;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
-use heddle_usecase::Journal;
-use heddle_usecase::StoreError;
+use heddle_usecase::{Admission, Compute, InPlace, Journal, StoreError, computed};
 use heddle_workflows::ports::{
     EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
@@ -42,7 +43,11 @@ diesel::define_sql_function! {
 pub struct SqlRunStore {
     db: Db,
     guard: Guard,
+    compute: Arc<dyn Compute>,
 }
+
+/// Bytes of a stored state from which on it is read on the threads that compute.
+const LARGE: usize = 16 << 10;
 
 impl std::fmt::Debug for SqlRunStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -54,13 +59,29 @@ impl SqlRunStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
     pub fn new(db: Db) -> Self {
-        Self { db, guard: Guard::default() }
+        Self { db, guard: Guard::default(), compute: Arc::new(InPlace) }
     }
 
     /// The same with quotas of their own, which may change from one commit to the next.
     #[must_use]
     pub fn with_quotas(self, quotas: Arc<dyn QuotaSource>) -> Self {
         Self { guard: Guard::new(quotas), ..self }
+    }
+
+    /// The same with threads on which large states are read.
+    #[must_use]
+    pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
+        Self { compute, ..self }
+    }
+
+    /// The run of a row: a large one is made in its organisation's turn.
+    async fn record(&self, tenant: TenantId, row: RunDbRow) -> Result<Run, StoreError> {
+        if row.snapshot.len() + row.input.len() < LARGE {
+            return Ok(row.record()?);
+        }
+        let read = computed(&*self.compute, tenant, Admission::Take, move || row.record());
+        // Only a panic or the end of the program gives no result.
+        Ok(read.await.map_err(|error| StoreError::Unavailable(error.to_string()))??)
     }
 }
 
@@ -70,27 +91,33 @@ impl RunStore for SqlRunStore {
         commit::commit(&self.db, &self.guard, units).await
     }
 
+    fn pack(&self, state: &State) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(Some(encode(state)?))
+    }
+
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
-        read!(&self.db, |conn| {
+        let row = read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
                 .find((Id::from(key.tenant()), Id::from(key.id())))
                 .filter(runs::workflow_id.eq(Id::from(key.within())))
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;
-            row.record()
-        })
+            Ok(row)
+        })?;
+        self.record(key.tenant(), row).await
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
-        read!(&self.db, |conn| {
+        let row = read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
                 .find((Id::from(tenant), Id::from(run)))
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;
-            row.record()
-        })
+            Ok(row)
+        })?;
+        self.record(tenant, row).await
     }
 
     async fn list(

@@ -8,6 +8,7 @@ use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
+use crate::kept::{Written, writing_to};
 use crate::{named, tomb};
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
@@ -68,13 +69,15 @@ pub(crate) use remove_runs;
 
 /// Removes an ended run with its history.
 pub(crate) async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
+    let (organization, mut guard) = (tenant, None);
     let (tenant, run) = (Id::from(tenant), Id::from(run));
-    write_tx!(db, |conn| {
+    let purged = write_tx!(db, |conn| {
         let (workflow, ended_at, updated_at): (Id, Option<At>, At) = runs::table
             .find((tenant, run))
             .select((runs::workflow_id, runs::ended_at, runs::updated_at))
             .first(conn)
             .await?;
+        guard = writing_to(db, [Written::RunsOf(organization, workflow.into())]);
         if ended_at.is_none() {
             return Err(StoreError::Stale.into());
         }
@@ -82,6 +85,9 @@ pub(crate) async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal)
         let grave = tomb::run_of(workflow);
         remove_runs!(conn, tenant, grave, deleted_at, runs::id.eq(run));
         journal::write(conn, unit).await
-    })
-    .map_err(named)
+    });
+    if let Some(guard) = guard {
+        guard.done();
+    }
+    purged.map_err(named)
 }

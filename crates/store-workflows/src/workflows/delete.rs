@@ -11,6 +11,7 @@ use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::Deleted;
 
+use crate::kept::writing;
 use crate::runs::remove_runs;
 use crate::{named, tomb};
 
@@ -23,6 +24,7 @@ pub(crate) async fn delete(
     unit: &Journal,
 ) -> Result<Deleted, StoreError> {
     let grave = Tombstone::of(tenant, tomb::WORKFLOW, id);
+    let guard = writing(db, tenant, id);
     let (tenant, id) = (Id::from(tenant), Id::from(id));
     let mut active = 0;
     let deleted = write_tx!(db, |conn| {
@@ -81,5 +83,8 @@ pub(crate) async fn delete(
         journal::write(conn, unit).await?;
         Ok(Deleted::Now)
     });
+    if let Some(guard) = guard {
+        guard.done();
+    }
     if active > 0 { Ok(Deleted::InUse(active)) } else { deleted.map_err(named) }
 }

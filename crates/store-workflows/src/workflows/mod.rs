@@ -4,6 +4,7 @@ mod delete;
 mod list;
 mod read;
 mod rows;
+mod shown;
 mod write;
 
 use std::sync::Arc;
@@ -12,15 +13,17 @@ use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
-use heddle_usecase::Journal;
-use heddle_usecase::StoreError;
+use heddle_usecase::{Compute, InPlace, Journal, StoreError};
 use heddle_workflows::ports::{
     Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
 };
 use heddle_workflows::quotas::{QuotaSource, Used};
-use heddle_workflows::records::{Draft, ImportSource, Version, WorkflowState, WorkflowView};
+use heddle_workflows::records::{
+    Draft, ImportSource, ShownWorkflow, Version, VersionChoice, WorkflowState, WorkflowView,
+};
 use serde_json::Value;
 
+use crate::kept::Kept;
 use crate::named;
 use crate::quotas::Guard;
 
@@ -29,6 +32,8 @@ use crate::quotas::Guard;
 pub struct SqlWorkflowStore {
     db: Db,
     guard: Guard,
+    kept: Arc<Kept>,
+    compute: Arc<dyn Compute>,
 }
 
 impl std::fmt::Debug for SqlWorkflowStore {
@@ -41,13 +46,19 @@ impl SqlWorkflowStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
     pub fn new(db: Db) -> Self {
-        Self { db, guard: Guard::default() }
+        Self { db, guard: Guard::default(), kept: Arc::default(), compute: Arc::new(InPlace) }
     }
 
     /// The same with quotas of their own, which may change from one call to the next.
     #[must_use]
     pub fn with_quotas(self, quotas: Arc<dyn QuotaSource>) -> Self {
         Self { guard: Guard::new(quotas), ..self }
+    }
+
+    /// The same with threads on which large definitions are unpacked.
+    #[must_use]
+    pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
+        Self { compute, ..self }
     }
 
     /// Looks whether the organisation may store more at all: how large one definition is has a bound of its own.
@@ -77,7 +88,18 @@ impl WorkflowStore for SqlWorkflowStore {
         tenant: TenantId,
         id: WorkflowId,
     ) -> Result<(WorkflowState, Option<i32>), StoreError> {
-        read::standing(&self.db, tenant, id).await
+        shown::standing(&self.db, &self.kept, tenant, id).await
+    }
+
+    async fn shown(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        user: UserId,
+        choice: VersionChoice,
+    ) -> Result<ShownWorkflow, StoreError> {
+        let asked = shown::Asked { tenant, workflow: id, user, choice };
+        shown::shown(&self.db, &self.kept, &*self.compute, asked).await
     }
 
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {

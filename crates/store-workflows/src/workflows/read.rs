@@ -11,10 +11,8 @@ use heddle_kernel::{Page, PageRequest, Patch, TenantId, UserId, WorkflowId};
 use heddle_store::document::decode;
 use heddle_store::{Db, Id, page, read};
 use heddle_usecase::StoreError;
-use heddle_workflows::records::{Draft, ImportSource, Version, Workflow, WorkflowState, WorkflowView};
+use heddle_workflows::records::{Draft, ImportSource, Version, Workflow, WorkflowView};
 use serde_json::Value;
-
-use crate::words::WorkflowStateWord;
 
 /// Views of workflows for a reader: which are starred, and numbers of runs by state, each by one query.
 pub(crate) async fn views(
@@ -147,21 +145,5 @@ pub(crate) async fn source(db: &Db, tenant: TenantId, id: WorkflowId) -> Result<
             .first(conn)
             .await?;
         Ok(row.into())
-    })
-}
-
-/// State of a workflow, and the number of its active version.
-pub(crate) async fn standing(
-    db: &Db,
-    tenant: TenantId,
-    id: WorkflowId,
-) -> Result<(WorkflowState, Option<i32>), StoreError> {
-    read!(db, |conn| {
-        let (state, active): (WorkflowStateWord, Option<i32>) = workflows::table
-            .find((Id::from(tenant), Id::from(id)))
-            .select((workflows::state, workflows::published_version))
-            .first(conn)
-            .await?;
-        Ok((state.0, active))
     })
 }

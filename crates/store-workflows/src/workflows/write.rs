@@ -18,6 +18,19 @@ use heddle_workflows::ports::{PublishWrite, SourceQuota, WorkflowWrite};
 use heddle_workflows::records::{ImportSource, WorkflowState};
 
 use super::rows::stored;
+use crate::kept::writing;
+
+/// Writes in one transaction, telling before and after that the workflow changes.
+macro_rules! write_workflow {
+    ($db:expr, $tenant:expr, $id:expr, |$conn:ident| $body:expr) => {{
+        let guard = writing($db, $tenant, $id);
+        let result = write_tx!($db, |$conn| $body);
+        if let Some(guard) = guard {
+            guard.done();
+        }
+        result
+    }};
+}
 
 /// Claims the previewed files that are there. The last one becomes the workflow's own.
 macro_rules! claim {
@@ -87,7 +100,7 @@ macro_rules! bind {
 pub(crate) async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
     let workflow = write.workflow;
     let row = WorkflowDbRow::of(workflow, write.draft.map(stored).transpose()?.flatten());
-    write_tx!(db, |conn| {
+    write_workflow!(db, workflow.tenant, workflow.id, |conn| {
         tenant::keep_open(conn, workflow.tenant).await?;
         insert_into(workflows::table).values(&row).execute(conn).await?;
         if let Some(bindings) = write.bindings {
@@ -106,7 +119,7 @@ pub(crate) async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) ->
     // The revision before is one less when the caller does not name it.
     let expected = write.expected.map_or(workflow.revision.0 - 1, |revision| revision.0);
     let row = WorkflowDbRow::of(workflow, write.draft.map(stored).transpose()?.flatten());
-    write_tx!(db, |conn| {
+    write_workflow!(db, workflow.tenant, workflow.id, |conn| {
         let present =
             workflows::table.find((row.organization_id, row.id)).filter(workflows::revision.eq(expected));
         if diesel::update(present).set(WorkflowChange::from(&row).set()).execute(conn).await? == 0 {
@@ -129,7 +142,7 @@ pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) ->
     let (workflow, version) = (write.workflow, write.version);
     let row = WorkflowDbRow::of(workflow, None);
     let published = VersionDbRow::of(workflow.tenant, workflow.id, version, write.definition)?;
-    write_tx!(db, |conn| {
+    write_workflow!(db, workflow.tenant, workflow.id, |conn| {
         let present = workflows::table
             .find((row.organization_id, row.id))
             .filter(workflows::revision.eq(write.expected.0));
@@ -151,8 +164,9 @@ pub(crate) async fn star(
     starred: bool,
     unit: &Journal,
 ) -> Result<bool, StoreError> {
+    let (in_tenant, starring) = (tenant, id);
     let (tenant, id, user) = (Id::from(tenant), Id::from(id), Id::from(user));
-    write_tx!(db, |conn| {
+    write_workflow!(db, in_tenant, starring, |conn| {
         workflows::table.find((tenant, id)).select(workflows::id).first::<Id>(conn).await?;
         let changed = if starred {
             insert_into(workflow_stars::table)

@@ -240,6 +240,58 @@ async fn a_thousand_starts_are_one_batch() {
     });
 }
 
+/// Steps of runs that are there go in the statements of new ones, and one that is too late spares the others.
+#[tokio::test]
+async fn many_steps_are_one_batch_with_what_they_end_and_begin() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let first: Vec<RunWrite> = (0..100).map(|_| everything(run(&flow))).collect();
+        let answers = runs.commit(first.iter().cloned().map(unit_of).collect()).await;
+        assert!(answers.iter().all(Result::is_ok));
+        let by = Some(id(UserId));
+        let next = |before: &RunWrite| {
+            let TaskChange::Open(task) = &before.tasks[0] else { panic!() };
+            RunWrite {
+                timers_removed: vec!["t".to_owned()],
+                timers_added: vec![timer("t", at(9))],
+                subscriptions_removed: vec!["s-paid".to_owned()],
+                tasks: vec![TaskChange::End { task: task.id, state: TaskState::Completed, at: at(3), by }],
+                ..step(&before.run)
+            }
+        };
+        let late = RunWrite { expected: Some(Revision(7)), ..next(&first[40]) };
+        let mut units: Vec<Transaction> = first
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n != 40)
+            .map(|(_, before)| unit_of(next(before)))
+            .collect();
+        units.push(unit_of(late));
+        units.extend((0..100).map(|_| unit_of(begin(ended(&flow)))));
+        let answers = runs.commit(units).await;
+        let refused: Vec<usize> = (0..answers.len()).filter(|n| answers[*n].is_err()).collect();
+        assert_eq!((refused, &answers[99]), (vec![99], &Err(StoreError::Stale)));
+        for (table, rows) in [
+            ("runs", 200),
+            ("runs WHERE revision = 2", 99),
+            ("run_events", 299),
+            ("audit_events", 299),
+            ("human_tasks WHERE state = 'completed'", 99),
+            ("human_tasks WHERE state = 'open'", 1),
+            ("run_timers", 100),
+            ("run_subscriptions", 1),
+        ] {
+            assert_eq!(count(&db, table).await, rows, "{table}");
+        }
+        if db.postgres().is_some() {
+            // Each savepoint has a transaction id of its own: halves of 200 were written together, not one by one.
+            let writers = count(&db, "(SELECT DISTINCT xmin::text FROM runs) AS writers").await;
+            assert!(writers < 20, "{writers} savepoints");
+        }
+    });
+}
+
 #[tokio::test]
 async fn a_used_key_fails_its_unit_alone_until_it_is_over() {
     on_both!(|db| {

@@ -168,6 +168,7 @@ pub(crate) fn ended(of: &Workflow) -> Run {
 pub(crate) fn begin(run: Run) -> RunWrite {
     RunWrite {
         run,
+        packed: None,
         expected: None,
         events: Some(b"[{\"sequence\":1},{\"sequence\":2}]".to_vec()),
         first_sequence: 1,

@@ -43,6 +43,43 @@ fn insert_blocking(conn: &mut SqliteConnection, n: u128) -> Result<(), Error> {
     Ok(())
 }
 
+/// Memory of a thing is good as long as its generation stands still, also when a writer goes away in the middle.
+#[tokio::test]
+async fn a_write_raises_the_generation_of_its_thing_before_and_after() {
+    on_both!(|db| {
+        let Some(sqlite) = db.sqlite() else { return };
+        let (own, other) = (("workflow", 1), ("workflow", 2));
+        let before = (sqlite.generation(&own), sqlite.generation(&other));
+        let guard = sqlite.writing([own]);
+        let during = sqlite.generation(&own);
+        assert!(during > before.0);
+        guard.done();
+        let after = sqlite.generation(&own);
+        assert!(after > during);
+        assert_eq!(sqlite.generation(&other), before.1);
+        // One that went away: its commit may still be under way, and another writer's turn comes after it.
+        drop(sqlite.writing([own]));
+        let dropped = sqlite.generation(&own);
+        while sqlite.generation(&own) == dropped {
+            tokio::task::yield_now().await;
+        }
+    });
+}
+
+#[tokio::test]
+async fn one_call_of_several_statements_reads_what_was_committed() {
+    on_both!(|db| {
+        let Some(sqlite) = db.sqlite() else { return };
+        insert(&db, 1).await.unwrap();
+        let found = sqlite.read(|conn| {
+            let rows: i64 = diesel::RunQueryDsl::get_result(tombstones::table.count(), conn)?;
+            let refused = insert_blocking(conn, 2).is_err();
+            Ok((rows, refused))
+        });
+        assert_eq!(found.await.unwrap(), (1, true), "a reading connection writes nothing");
+    });
+}
+
 #[tokio::test]
 async fn a_body_that_fails_leaves_nothing() {
     on_both!(|db| {

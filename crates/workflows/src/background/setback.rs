@@ -30,7 +30,10 @@ const fn verdict(error: &UseCaseError) -> Verdict {
         | UseCaseError::RateLimited { .. }
         | UseCaseError::LimitReached { .. }
         | UseCaseError::Unavailable(_) => Verdict::Wait,
-        UseCaseError::Conflict(_) | UseCaseError::NotFound | UseCaseError::Internal(_) => Verdict::Failed,
+        UseCaseError::Conflict(_)
+        | UseCaseError::NotFound
+        | UseCaseError::Abandoned { .. }
+        | UseCaseError::Internal(_) => Verdict::Failed,
         UseCaseError::Invalid(_) | UseCaseError::Forbidden(_) | UseCaseError::Unauthenticated => {
             Verdict::Refused
         }

@@ -10,6 +10,7 @@ mod people;
 mod publish;
 mod transform;
 
+pub use crate::records::VersionChoice;
 pub use bpel::{BpelExport, BpelRequest};
 pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
 pub use decision_export::{DmnExport, DmnRequest};
@@ -29,20 +30,8 @@ use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
 use crate::ports::{Directory, Notifier, SourceQuota, WorkflowFilter, WorkflowStore};
-use crate::records::{Draft, StartBinding, Version, WorkflowView};
+use crate::records::{Draft, ShownWorkflow, StartBinding, Version, WorkflowView};
 use crate::{Problem, UseCaseError};
-
-/// Choice of a workflow's definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum VersionChoice {
-    /// The draft.
-    #[default]
-    Draft,
-    /// The active version.
-    Published,
-    /// Version of this number.
-    Number(i32),
-}
 
 /// The use cases of workflow definitions.
 pub struct Definitions {
@@ -109,11 +98,8 @@ impl Definitions {
         authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
         choice: VersionChoice,
-    ) -> Result<(WorkflowView, Draft), UseCaseError> {
-        let id = authorized.id();
-        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let definition = self.chosen(context, &view, choice).await?;
-        Ok((view, definition))
+    ) -> Result<ShownWorkflow, UseCaseError> {
+        Ok(self.store.shown(context.tenant(), authorized.id(), context.user_id(), choice).await?)
     }
 
     /// Versions, newest first.

@@ -1,6 +1,7 @@
 //! Stores of runs, their events, timers, subscriptions, tasks and the inbox.
 
 use async_trait::async_trait;
+use heddle_engine::State;
 use heddle_kernel::{
     EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
@@ -68,6 +69,8 @@ pub enum TaskChange {
 pub struct RunWrite {
     /// The run as it shall be.
     pub run: Run,
+    /// State of the run as the store keeps it ([`RunStore::pack`]), where that was made beforehand.
+    pub packed: Option<Vec<u8>>,
     /// The revision it must have now; none for a new run. Otherwise the unit is `Stale`.
     pub expected: Option<Revision>,
     /// The step's events as the JSON text of an array; `None` when there are none.
@@ -179,6 +182,14 @@ pub trait RunStore: Send + Sync {
     /// Writes units in one transaction, each in a savepoint of its own: one that fails spares the others. The answers
     /// stand in the order of the units. When the transaction itself fails, every answer is `Unavailable`.
     async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>>;
+    /// The form in which a state is kept; none where it is kept as it is. It computes for long for a large state, and is
+    /// called before the writer's turn.
+    ///
+    /// # Errors
+    /// `Unavailable` when the state has no such form.
+    fn pack(&self, _state: &State) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(None)
+    }
     /// A run with its state; `NotFound` also when it is not of the workflow that the key claims.
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError>;
     /// A run with its state, for work that nobody asked for.

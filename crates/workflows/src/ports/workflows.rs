@@ -7,7 +7,10 @@ use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
-use crate::records::{Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
+use crate::records::{
+    Draft, ImportSource, ShownWorkflow, StartBinding, Version, VersionChoice, Workflow, WorkflowState,
+    WorkflowView,
+};
 
 /// The order of a list of workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,6 +113,15 @@ pub trait WorkflowStore: Send + Sync {
     async fn update<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// A workflow as the user sees it.
     async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError>;
+    /// A workflow as the user sees it, with the text of a definition. `NotFound` also when there is no such version. On
+    /// the path of every reader: what has not changed is not built anew, and what has is read at once.
+    async fn shown(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        user: UserId,
+        choice: VersionChoice,
+    ) -> Result<ShownWorkflow, StoreError>;
     /// Lifecycle state of a workflow and its active version's number: the short way for a start of a run.
     async fn standing(
         &self,

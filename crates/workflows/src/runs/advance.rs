@@ -9,13 +9,13 @@ use heddle_usecase::StoreError;
 use super::Runs;
 use super::stepping::PlannedStep;
 use crate::models::CompiledVersion;
-use crate::plan::{Initiator, StepContext, write_of};
+use crate::plan::Initiator;
 use crate::ports::{RunWrite, Transaction};
 use crate::records::{BindingKind, Run};
 use crate::{JournalFor, Problem, UseCaseError};
 
 /// Most tries of a step when another node is faster.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: u32 = 5;
 
 impl Runs {
     /// Loads a run of the workflow that its key claims; another workflow's run is not there.
@@ -42,24 +42,8 @@ impl Runs {
         remark: Option<&Remark>,
     ) -> Result<RunWrite, UseCaseError> {
         let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
-        let completed = if let Command::CompleteTask { task_id, .. } = &command {
-            by.user.map(|user| (*task_id, user))
-        } else {
-            None
-        };
-        let planned = PlannedStep {
-            tenant: run.tenant,
-            version: &model,
-            process: &run.process_id,
-            state: &run.snapshot,
-            command,
-            context: RunContext { remark: remark.cloned(), ..run_context(&run, &model, by, self.budget) },
-            asked: by.user.is_some(),
-        };
-        let stepped = self.stepped(planned).await?.ok_or_else(|| lost(&run))?;
-        let before = run.snapshot.clone();
-        let happening = StepContext { now: by.now, completed, hops: by.hops, ids: &*self.ports.ids };
-        write_of(run, Some(&before), stepped, &happening)
+        let context = RunContext { remark: remark.cloned(), ..run_context(&run, &model, by, self.budget) };
+        self.stepped(PlannedStep { run, is_new: false, version: model, command, context, by }).await
     }
 
     /// Carries a command out on one run: `choose` sees the run under its lock and says what to do; `None` means that
@@ -90,22 +74,38 @@ impl Runs {
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
     {
         let held = self.locks.hold(key.id()).await;
+        let mut kept = self.recent.take(key);
         let mut attempt = 0;
         let run = loop {
-            attempt += 1;
-            let run = self.load(key).await?;
-            let Some(command) = choose(&run)? else { return Ok(run) };
-            let write = self.step_with(run, command, by, remark).await?;
+            // What was kept may be older than what is stored: nothing is refused because of it.
+            let is_kept = kept.is_some();
+            attempt += u32::from(!is_kept);
+            let run = match kept.take() {
+                Some(run) => run,
+                None => self.load(key).await?,
+            };
+            let write = match choose(&run) {
+                Ok(Some(command)) => self.step_with(run, command, by, remark).await,
+                Ok(None) if is_kept => continue,
+                Ok(None) => return Ok(run),
+                Err(error) => Err(error),
+            };
+            let write = match write {
+                Ok(write) => write,
+                Err(error) if is_kept && is_of_the_state(&error) => continue,
+                Err(error) => return Err(error),
+            };
             let run = write.run.clone();
             let unit = record(&run);
             match self.commit_runs(key.tenant(), vec![write], unit).await {
-                Err(StoreError::Stale) if attempt < ATTEMPTS => {}
+                Err(StoreError::Stale) if is_kept || attempt < ATTEMPTS => {}
                 other => {
                     other?;
                     break run;
                 }
             }
         };
+        self.recent.keep(&run);
         drop(held);
         Ok(run)
     }
@@ -122,6 +122,7 @@ impl Runs {
     /// Commits and tells everybody who waits for what is in it.
     pub(super) async fn commit(&self, unit: Transaction) -> Result<(), StoreError> {
         let told: Vec<CommitNotice> = unit.runs.iter().map(CommitNotice::of).collect();
+        told.iter().for_each(|one| self.recent.forget(one.run));
         self.ports.committer.commit(unit).await?;
         for one in told {
             self.ports.hub.run_changed(one.tenant, one.run, one.last_sequence);
@@ -136,6 +137,25 @@ impl Runs {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether an error may be due to the state that a step began in.
+const fn is_of_the_state(error: &UseCaseError) -> bool {
+    match error {
+        UseCaseError::NotFound
+        | UseCaseError::Invalid(_)
+        | UseCaseError::Conflict(_)
+        | UseCaseError::Forbidden(_)
+        | UseCaseError::Internal(_) => true,
+        UseCaseError::Unauthenticated
+        | UseCaseError::LimitReached { .. }
+        | UseCaseError::Throttled { .. }
+        | UseCaseError::RateLimited { .. }
+        | UseCaseError::Busy
+        | UseCaseError::QueueFull { .. }
+        | UseCaseError::Abandoned { .. }
+        | UseCaseError::Unavailable(_) => false,
     }
 }
 
@@ -162,7 +182,7 @@ impl CommitNotice {
     }
 }
 
-fn lost(run: &Run) -> UseCaseError {
+pub(super) fn lost(run: &Run) -> UseCaseError {
     UseCaseError::Internal(format!("version {} of {} lost `{}`", run.version, run.workflow, run.process_id))
 }
 

@@ -450,6 +450,7 @@ fn is_of_the_receiver(error: &UseCaseError) -> bool {
         | UseCaseError::Conflict(_)
         | UseCaseError::Forbidden(_)
         | UseCaseError::Unauthenticated
+        | UseCaseError::Abandoned { .. }
         | UseCaseError::Internal(_) => true,
         UseCaseError::LimitReached { .. }
         | UseCaseError::Throttled { .. }

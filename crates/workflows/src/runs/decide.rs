@@ -175,6 +175,7 @@ impl Runs {
     ) -> Result<(), UseCaseError> {
         let (tenant, id) = (authorized.tenant(), authorized.id());
         let _held = self.locks.hold(id).await;
+        self.recent.forget(id);
         match self.load(authorized.key()).await {
             Ok(run) => {
                 check_revision(seen, run.revision)?;

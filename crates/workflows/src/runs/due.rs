@@ -27,6 +27,7 @@ impl Runs {
         };
         let gone = AtomicBool::new(false);
         let choose = |run: &Run| {
+            gone.store(false, Ordering::Relaxed);
             let set = run.snapshot.timers().into_iter().any(|timer| timer.id.to_string() == due.timer_id);
             match due.timer_id.parse() {
                 Ok(timer_id) if set => Ok(Some(Command::FireTimer { timer_id })),

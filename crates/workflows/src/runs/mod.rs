@@ -7,6 +7,7 @@ mod decide;
 mod due;
 mod locks;
 mod read;
+mod recent;
 mod start;
 mod stepping;
 mod tasks;
@@ -19,17 +20,22 @@ pub use read::{EventFilter, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 use heddle_usecase::Compute;
 
+use self::recent::RecentRuns;
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
 use crate::ports::{Committer, Directory, Notifier, RunStore, WorkStore, WorkflowStore};
 
 /// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
+
+/// Time after which a step that is not done is given up: far more than the budgets allow on any machine that works.
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The ports that runs need.
 #[derive(Clone)]
@@ -69,6 +75,8 @@ pub struct Runs {
     ports: RunPorts,
     locks: Locks,
     budget: Budget,
+    recent: RecentRuns,
+    patience: Duration,
 }
 
 impl std::fmt::Debug for Runs {
@@ -81,7 +89,20 @@ impl Runs {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
-        Self { ports, locks: Locks::default(), budget: Budget::DEFAULT }
+        let recent = RecentRuns::new(0);
+        Self { ports, locks: Locks::default(), budget: Budget::DEFAULT, recent, patience: PATIENCE }
+    }
+
+    /// The same with room for so many bytes of runs that were committed last: their next step does not read them.
+    #[must_use]
+    pub fn with_recent(self, bytes: u64) -> Self {
+        Self { recent: RecentRuns::new(bytes), ..self }
+    }
+
+    /// The same with another time after which a step is given up.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The same within other budgets of steps and runs.

@@ -1,6 +1,6 @@
 //! Starting runs.
 
-use heddle_engine::{Command, State, Trigger};
+use heddle_engine::{Command, Trigger};
 use heddle_kernel::RunId;
 use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{Authorized, RequestContext};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Runs;
 use super::advance::run_context;
 use super::stepping::PlannedStep;
-use crate::plan::{Initiator, NewInstance, StartRun, StepContext, new_run, write_of};
+use crate::plan::{Initiator, NewInstance, StartRun, new_run};
 use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
 use crate::{JournalFor, UseCaseError};
@@ -62,6 +62,7 @@ impl Runs {
         let run = write.run.clone();
         let unit = record(&run);
         self.commit_runs(context.tenant(), vec![write], unit).await?;
+        self.recent.keep(&run);
         Ok(run)
     }
 
@@ -82,18 +83,7 @@ impl Runs {
         }
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
         let command = Command::Start { trigger: beginning.trigger, input: beginning.request.input };
-        let planned = PlannedStep {
-            tenant,
-            version: &compiled,
-            process: &run.process_id,
-            state: &State::default(),
-            command,
-            context: run_context(&run, &compiled, by, self.budget),
-            asked: by.user.is_some(),
-        };
-        let lost = || UseCaseError::Internal(format!("version {version} of {workflow} lost a process"));
-        let stepped = self.stepped(planned).await?.ok_or_else(lost)?;
-        let happening = StepContext { now: by.now, completed: None, hops: by.hops, ids: &*self.ports.ids };
-        write_of(run, None, stepped, &happening)
+        let context = run_context(&run, &compiled, by, self.budget);
+        self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by }).await
     }
 }

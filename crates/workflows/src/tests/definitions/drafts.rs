@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use crate::UseCaseError;
 use crate::definitions::{SavedDraft, VersionChoice};
 use crate::records::{Draft, WorkflowView};
-use crate::tests::support::{World, at, caller, journal, on_workflow, reasons, receive, review, whole};
+use crate::tests::support::{
+    World, at, caller, journal, on_workflow, reasons, receive, review, shown, whole,
+};
 
 async fn save(
     world: &World,
@@ -28,7 +30,7 @@ async fn save(
 async fn read(world: &World, id: WorkflowId) -> Draft {
     let context = caller("ada", "designer").context();
     let may = on_workflow::<WorkflowRead>(&context, id);
-    world.definitions.get(&may, &context, VersionChoice::Draft).await.unwrap().1
+    shown(&world.definitions.get(&may, &context, VersionChoice::Draft).await.unwrap())
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use crate::UseCaseError;
 use crate::definitions::VersionChoice;
 use crate::ports::{WorkflowFilter, WorkflowSort};
 use crate::records::{Draft, WorkflowState};
-use crate::tests::support::{World, at, caller, chain, on_workflow, reasons, receive, review, uuid};
+use crate::tests::support::{World, at, caller, chain, on_workflow, reasons, receive, review, shown, uuid};
 
 /// A workflow with two versions and another draft.
 async fn with_versions() -> (World, WorkflowId) {
@@ -40,7 +40,7 @@ async fn a_reader_chooses_the_draft_the_active_version_or_any() {
     for (choice, expected) in cases {
         let read = world.definitions.get(&may, &context, choice).await;
         match expected {
-            Some(definition) => assert_eq!(read.unwrap().1, Draft::Value(definition), "{choice:?}"),
+            Some(definition) => assert_eq!(shown(&read.unwrap()), Draft::Value(definition), "{choice:?}"),
             None => assert!(matches!(read, Err(UseCaseError::NotFound)), "{choice:?}: {read:?}"),
         }
     }
@@ -91,7 +91,7 @@ async fn what_is_of_another_organisation_is_not_there() {
 #[tokio::test]
 async fn a_list_shows_what_its_caller_may_read_and_asks_as_it_was_asked() {
     let world = World::new();
-    let shown = world.draft("shown", &json!({})).await;
+    let visible = world.draft("shown", &json!({})).await;
     let hidden = world.draft("hidden", &json!({})).await;
     let deny = GrantFacts {
         id: "g".to_owned(),
@@ -116,10 +116,10 @@ async fn a_list_shows_what_its_caller_may_read_and_asks_as_it_was_asked() {
     };
     let mut all = list(caller("vera", "viewer").context()).await;
     all.sort_unstable();
-    let mut both = [shown, hidden];
+    let mut both = [visible, hidden];
     both.sort_unstable();
     assert_eq!(all, both);
-    assert_eq!(list(caller("vera", "viewer").grant(deny).context()).await, [shown]);
+    assert_eq!(list(caller("vera", "viewer").grant(deny).context()).await, [visible]);
     assert_eq!(list(caller("eve", "owner").elsewhere().context()).await, []);
     assert!(world.memory.0.lock().workflow_filters.iter().all(|asked| *asked == filter));
 }

@@ -2,6 +2,17 @@
 
 use serde_json::{Value, json};
 
+use crate::records::{Draft, ShownWorkflow};
+
+/// The definition of a workflow as it is shown.
+pub(crate) fn shown(read: &ShownWorkflow) -> Draft {
+    match read.definition.as_deref().map(|text| serde_json::from_str(text.get()).unwrap()) {
+        None => Draft::Absent,
+        Some(Value::Null) => Draft::Null,
+        Some(value) => Draft::Value(value),
+    }
+}
+
 /// A definition of these nodes and flows, with the message `paid`, the signal `stock` and the error `lost`. A node's
 /// display name is its id; a flow is named by its ends.
 pub(crate) fn model(nodes: &[(&str, &str, Value)], flows: &[(&str, &str)]) -> Value {

@@ -8,7 +8,7 @@ mod work_store;
 mod workflow_store;
 pub(crate) mod world;
 
-pub(crate) use definitions::{chain, event, model, receive, review};
+pub(crate) use definitions::{chain, event, model, receive, review, shown};
 pub(crate) use world::{
     Caller, NOW, Notice, World, caller, input, journal, of_kind, on_run, on_workflow, reasons, unrecorded,
 };

@@ -5,10 +5,14 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, Wo
 use heddle_policy::{AccessFilter, Key, resource};
 use heddle_usecase::{Journal, StoreError};
 use serde_json::Value;
+use std::sync::Arc;
 
 use super::memory::{KeptWorkflow, Memory, Tables};
 use crate::ports::{Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite};
-use crate::records::{Draft, ImportSource, RunCounts, Version, Workflow, WorkflowState, WorkflowView};
+use crate::records::{
+    Draft, ImportSource, RunCounts, ShownWorkflow, Version, VersionChoice, Workflow, WorkflowState,
+    WorkflowView,
+};
 
 impl Tables {
     fn slug_is_free(&self, workflow: &Workflow) -> Result<(), StoreError> {
@@ -72,6 +76,32 @@ impl WorkflowStore for Memory {
 
     async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError> {
         self.0.lock().kept(tenant, id).map(|kept| view(kept, user))
+    }
+
+    async fn shown(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        user: UserId,
+        choice: VersionChoice,
+    ) -> Result<ShownWorkflow, StoreError> {
+        let mut tables = self.0.lock();
+        let kept = tables.kept(tenant, id)?;
+        let number = match choice {
+            VersionChoice::Draft => None,
+            VersionChoice::Published => Some(kept.workflow.published_version.ok_or(StoreError::NotFound)?),
+            VersionChoice::Number(number) => Some(number),
+        };
+        let definition = match number {
+            None if kept.draft == Draft::Absent => None,
+            None => Some(kept.draft.value().cloned().unwrap_or(Value::Null)),
+            Some(number) => {
+                let found = kept.versions.iter().find(|(version, _)| version.number == number);
+                Some(found.ok_or(StoreError::NotFound)?.1.clone())
+            }
+        };
+        let text = |value| Arc::from(serde_json::value::to_raw_value(&value).unwrap());
+        Ok(ShownWorkflow { view: Arc::new(view(kept, user)), definition: definition.map(text) })
     }
 
     async fn standing(

@@ -139,7 +139,7 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
 }
 
 fn print(backend: Backend, name: String, value: f64, unit: &'static str) {
-    out::line(Figure { backend: backend.name(), name, callers: None, value, unit });
+    out::line(Figure { backend: backend.name(), build: None, name, callers: None, value, unit });
 }
 
 /// Medians in milliseconds by name, with so many runs and tasks stored.

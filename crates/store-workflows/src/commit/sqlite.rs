@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use crate::schema::workflows;
 use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
 use heddle_store::{Error, Id, savepoint};
-use heddle_usecase::StoreError;
 
 use super::groups::{Groups, only};
 use super::statements::blocking;

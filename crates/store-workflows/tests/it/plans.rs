@@ -32,6 +32,10 @@ impl Instrumentation for Recorder {
     }
 }
 
+fn recorder() -> Option<Box<dyn Instrumentation>> {
+    Some(Box::new(Recorder))
+}
+
 fn recorded() -> Vec<String> {
     std::mem::take(&mut *STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -75,7 +79,7 @@ fn scans(step: &str, steps: &[String]) -> bool {
 
 #[tokio::test]
 async fn every_list_is_read_by_an_index_in_its_order() {
-    set_default_instrumentation(|| Some(Box::new(Recorder))).unwrap();
+    set_default_instrumentation(recorder).unwrap();
     let test_db = TestDb::sqlite().await;
     let db = test_db.db().clone();
     let (workflows, runs) = stores(&db);

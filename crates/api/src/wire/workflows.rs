@@ -1,10 +1,11 @@
 //! Workflows, drafts, validation and versions.
 
+use heddle_bpmn_validate::Soundness;
+use heddle_kernel::{Patch, Timestamp, WorkflowId};
+
 use super::definition::{Definition, Diagnostic};
 use super::envelope::{AnyJson, Document, Instant};
 use crate::contract::{json_bodies, path_params};
-use heddle_bpmn_validate::Soundness;
-use heddle_kernel::{Patch, Timestamp, WorkflowId};
 
 words! {
     /// State of a workflow.

@@ -135,7 +135,7 @@ fn compile<T: ToSchema>() -> Result<Compiled, SchemaFault> {
     let mut components = Components::new();
     let root = reference::<T>(&mut components);
     let members = resolve(&root, &components)["properties"].as_object().cloned().unwrap_or_default();
-    let members: Map<String, Value> =
+    let members: BTreeMap<String, Value> =
         members.into_iter().map(|(name, schema)| (name, resolve(&schema, &components))).collect();
     let is_empty = members.is_empty() && resolve(&root, &components)["additionalProperties"] == false;
     components.values_mut().for_each(by_kind);

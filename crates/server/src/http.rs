@@ -27,6 +27,7 @@ use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
 use crate::gate::enter;
 use crate::incoming::{Headers, Incoming, RequestCredentials};
+use crate::local::LocalCall;
 use crate::reply::{Content, HandlerResult, Response};
 use crate::routes;
 
@@ -274,7 +275,13 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         last_event_id: text("last-event-id"),
         user_agent: text("user-agent").map(|agent| agent.chars().take(300).collect()),
         device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
+        local: LocalCall::of(request)?,
     })
+}
+
+/// The answer to a request that is no operation's.
+pub(crate) fn answer(app: &App, request: &HttpRequest, outcome: HandlerResult) -> HttpResponse {
+    respond(app, request, Exchange::begin(app, request), outcome)
 }
 
 fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {

@@ -2,20 +2,60 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use heddle_server::StartError;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::client::{Refusal, Unreachable};
+
+/// Whether a command has printed its JSON: an error that comes after it adds no second document.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// The program's own reasons to end without success; the number is the exit code.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The configuration is wrong.
+    /// Something unforeseen, or a refusal of the program itself.
+    #[error("{0}")]
+    Refused(String),
+    /// The command line or the configuration is wrong.
     #[error("{0}")]
     Configuration(String),
+    /// What was named is not there.
+    #[error("{0}")]
+    NotFound(String),
+    /// The licence is none.
+    #[error("{0}")]
+    Licence(String),
     /// `heddle doctor` found something.
     #[error("{0} of the checks failed")]
     Unhealthy(usize),
+    /// Some of several things failed; they are told one by one.
+    #[error("{failed} of {all} failed{which}")]
+    Several {
+        /// Number of those that failed.
+        failed: usize,
+        /// Number of all.
+        all: usize,
+        /// Names of those that failed, behind a colon; empty where they stand elsewhere.
+        which: String,
+        /// Exit code that they have in common, or 1.
+        code: u8,
+    },
+}
+
+impl Failure {
+    const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Refused(_) => 1,
+            Self::Configuration(_) => 2,
+            Self::NotFound(_) => 3,
+            Self::Licence(_) => 6,
+            Self::Unhealthy(_) => 7,
+            Self::Several { code, .. } => *code,
+        }
+    }
 }
 
 /// Prints a line to standard output.
@@ -24,25 +64,85 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(io::stdout().lock(), "{text}");
 }
 
+/// Prints a line to standard error: what is no result.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Prints JSON on one line.
 pub(crate) fn json(value: &Value) {
+    TOLD.store(true, Ordering::Relaxed);
     line(&value.to_string());
 }
 
-/// Prints why the program ends.
-pub(crate) fn problem(error: &anyhow::Error) {
-    let _ = writeln!(io::stderr().lock(), "heddle: {error:#}");
+/// Prints rows as a table: the first one is its head. Nothing that steers a terminal comes through.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) {
+    let head = head.map(str::to_owned);
+    let all = || std::iter::once(&head).chain(rows);
+    let width = |at: usize| all().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..N).map(|at| width(at).unwrap_or(0)).collect();
+    for row in all() {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| {
+            let gap = width.saturating_sub(cell.chars().count());
+            plain(cell) + &" ".repeat(gap)
+        });
+        line(cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
 }
 
-/// The exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or licence,
-/// 7 failed checks, 1 anything else.
+/// A text without what steers a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+}
+
+/// Prints why the program ends: for people, and with `--json` also as JSON, where the command has not told it already.
+pub(crate) fn problem(error: &anyhow::Error, as_json: bool) {
+    if as_json && !TOLD.load(Ordering::Relaxed) {
+        json(&described(error));
+    }
+    note(&format!("heddle: {error:#}"));
+}
+
+/// Tells what is wrong with the command line, or what help it asks for.
+pub(crate) fn misused(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && wants_json {
+        let message = error.render().to_string();
+        json(&json!({ "error": { "message": message.trim(), "exitCode": error.exit_code() } }));
+    }
+    // Nothing can be told where nothing can be written.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// An error as JSON: `{"error": {"message", "exitCode", "code"?, "details"?, "requestId"?}}`.
+pub(crate) fn described(error: &anyhow::Error) -> Value {
+    let mut members = json!({ "message": format!("{error:#}"), "exitCode": code(error) });
+    if let (Some(refusal), Some(members)) = (error.downcast_ref::<Refusal>(), members.as_object_mut()) {
+        members.insert("code".to_owned(), json!(refusal.code));
+        members.insert("details".to_owned(), json!(refusal.details));
+        members.insert("requestId".to_owned(), json!(refusal.request_id));
+    }
+    json!({ "error": members })
+}
+
+/// Number of the exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or
+/// licence, 7 failed checks, 1 anything else.
+pub(crate) fn code(error: &anyhow::Error) -> u8 {
+    let missing = |error: &io::Error| (error.kind() == io::ErrorKind::NotFound).then_some(3);
+    error
+        .downcast_ref::<Failure>()
+        .map(Failure::exit_code)
+        .or_else(|| error.downcast_ref::<StartError>().map(StartError::exit_code))
+        .or_else(|| error.downcast_ref::<Refusal>().map(Refusal::exit_code))
+        .or_else(|| error.downcast_ref::<Unreachable>().map(|_| 5))
+        .or_else(|| error.downcast_ref::<io::Error>().and_then(missing))
+        .unwrap_or(1)
+}
+
+/// The exit code for an error.
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let failure = error.downcast_ref::<Failure>().map(|failure| match failure {
-        Failure::Configuration(_) => 2,
-        Failure::Unhealthy(_) => 7,
-    });
-    let start = error.downcast_ref::<StartError>().map(StartError::exit_code);
-    ExitCode::from(failure.or(start).unwrap_or(1))
+    ExitCode::from(code(error))
 }
 
 /// A bar over `steps` steps, or a spinner for one, that shows itself after a second, on a terminal only.
@@ -65,4 +165,31 @@ pub(crate) fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar
         }
     });
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_and_the_json_tell_what_kind_of_error_it_is() {
+        let missing = io::Error::from(io::ErrorKind::NotFound);
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let cases = [
+            (anyhow::Error::from(missing).context("`a.bpmn`"), 3),
+            (anyhow::Error::from(denied), 1),
+            (Failure::Licence("no".to_owned()).into(), 6),
+            (Failure::Several { failed: 2, all: 3, which: String::new(), code: 3 }.into(), 3),
+            (anyhow::anyhow!("anything"), 1),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(code(&error), expected, "{error:#}");
+            assert_eq!(described(&error)["error"]["exitCode"], expected);
+        }
+    }
+
+    #[test]
+    fn a_text_steers_no_terminal() {
+        assert_eq!(plain("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+    }
 }

@@ -1,0 +1,135 @@
+//! Errors of calls.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// An answer that refuses what was asked, with what the service says about it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) struct Refusal {
+    /// HTTP status.
+    pub status: u16,
+    /// Code of the error, such as `NOT_FOUND`.
+    pub code: String,
+    /// Message of the error.
+    pub message: String,
+    /// Details, one for each thing that is wrong.
+    pub details: Vec<Value>,
+    /// Id of the request, by which the log has it.
+    pub request_id: Option<String>,
+}
+
+/// A server that does not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the server does not answer at {address}: {cause}")]
+pub(crate) struct Unreachable {
+    /// Address of the server.
+    pub address: String,
+    /// The innermost cause.
+    pub cause: String,
+}
+
+impl Unreachable {
+    pub(crate) fn new(address: &str, error: &reqwest::Error) -> Self {
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
+        }
+        Self { address: address.to_owned(), cause: cause.to_string() }
+    }
+}
+
+impl Refusal {
+    /// Refusal of an answer: of an error's body, or of whatever else stands there.
+    pub(crate) fn of(status: u16, body: &Value) -> Self {
+        let error = body.get("error").unwrap_or(&Value::Null);
+        let member = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            status,
+            code: member("code").unwrap_or_default(),
+            message: member("message").unwrap_or_else(|| format!("the server answered with status {status}")),
+            details: error.get("details").and_then(Value::as_array).cloned().unwrap_or_default(),
+            request_id: member("requestId"),
+        }
+    }
+
+    /// The program's exit code (`docs/configuration.md`).
+    pub(crate) const fn exit_code(&self) -> u8 {
+        match self.status {
+            401 => 2,
+            404 => 3,
+            402 | 423 => 6,
+            503 => 5,
+            _ => 1,
+        }
+    }
+
+    /// Whether one of the details has this reason.
+    pub(crate) fn is(&self, reason: &str) -> bool {
+        self.details.iter().any(|one| one.get("reason").and_then(Value::as_str) == Some(reason))
+    }
+
+    /// What is wrong, one line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.details.iter().map(detail).collect()
+    }
+}
+
+/// A detail for people: what it is about, what is wrong, and what to do.
+fn detail(one: &Value) -> String {
+    let member = |name: &str| one.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let element = member("elementId").map(|id| match member("elementName") {
+        Some(name) => format!("{id} \"{name}\""),
+        None => id.to_owned(),
+    });
+    let about = element.or_else(|| member("field").map(str::to_owned));
+    let message = member("message").or_else(|| member("reason")).unwrap_or_default();
+    let mut text = about.map_or_else(|| message.to_owned(), |about| format!("{about}: {message}"));
+    if let Some(remedy) = member("remedy") {
+        text += &format!(" ({remedy})");
+    }
+    text
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lines().as_slice() {
+            [] => f.write_str(&self.message),
+            [one] => f.write_str(one),
+            many => {
+                f.write_str(&self.message)?;
+                many.iter().try_for_each(|line| write!(f, "\n  {line}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_refusal_names_element_field_and_remedy() {
+        let body = |details: Value| json!({ "error": { "code": "X", "message": "No.", "details": details } });
+        let slug = json!({ "field": "slug", "reason": "notUnique", "message": "Taken." });
+        let call = json!({ "elementId": "c1", "reason": "unsupported", "message": "Not there.", "remedy": "Take another." });
+        let cases = [
+            (json!([]), "No."),
+            (json!([slug]), "slug: Taken."),
+            (json!([slug, call]), "No.\n  slug: Taken.\n  c1: Not there. (Take another.)"),
+        ];
+        for (details, told) in cases {
+            assert_eq!(Refusal::of(400, &body(details)).to_string(), told);
+        }
+        assert_eq!(Refusal::of(502, &Value::Null).to_string(), "the server answered with status 502");
+    }
+
+    #[test]
+    fn the_exit_code_follows_the_status() {
+        for (status, code) in [(400, 1), (401, 2), (402, 6), (403, 1), (404, 3), (409, 1), (423, 6), (503, 5)]
+        {
+            assert_eq!(Refusal::of(status, &Value::Null).exit_code(), code, "{status}");
+        }
+    }
+}

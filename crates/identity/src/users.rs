@@ -235,7 +235,7 @@ fn taken(error: StoreError, email: &str) -> UseCaseError {
     match error {
         StoreError::Duplicate(what) if what.contains("email") => {
             let message = format!("There is an account `{email}` already.");
-            UseCaseError::Conflict(vec![Problem::at("email", "notUnique", message)])
+            UseCaseError::Conflict(vec![Problem::at("email", "notUnique", message).with("constraint", what)])
         }
         other => other.into(),
     }

@@ -129,8 +129,8 @@ impl Client {
     pub(crate) async fn organization(&self) -> Result<String> {
         let session = self.get("/api/auth/session").await?;
         let id = text(&session, "/organizationId");
-        let own = session.get("organizations").and_then(Value::as_array).into_iter().flatten();
-        let found = own.into_iter().find(|one| text(one, "/id") == id);
+        let mut own = session.get("organizations").and_then(Value::as_array).into_iter().flatten();
+        let found = own.find(|one| text(one, "/id") == id);
         found.map(|one| text(one, "/slug").to_owned()).context("the account is in no organisation")
     }
 

@@ -149,13 +149,11 @@ async fn the_socket_is_the_operators_alone_and_the_audit_tells_who_acted_over_it
     assert_eq!(event["actor"]["kind"], "commandLine", "{event}");
     assert!(event["actor"]["userId"].is_string() && event["ip"].is_null(), "{event}");
     // An account acts with its own rights, and one that is switched off not at all.
-    for (arguments, expected) in [
-        (["user", "invite", "worker@demo.local", "--role", "worker", "--as", ADMINISTRATOR], 0),
-        (["user", "invite", "other@demo.local", "--role", "worker", "--as", "worker@demo.local"], 1),
-        (["user", "disable", "worker@demo.local", "--json", "--json", "--as", ADMINISTRATOR], 2),
-    ] {
-        let output = run(place, &arguments);
-        assert_eq!(code(&output), expected, "{arguments:?}: {}", told(&output));
+    for (invited, account, expected) in
+        [("worker@demo.local", ADMINISTRATOR, 0), ("other@demo.local", "worker@demo.local", 1)]
+    {
+        let output = run(place, &["user", "invite", invited, "--role", "worker", "--as", account]);
+        assert_eq!(code(&output), expected, "{invited}: {}", told(&output));
     }
     assert_eq!(code(&run(place, &["user", "disable", "worker@demo.local", "--as", ADMINISTRATOR])), 0);
     let off = run(place, &["task", "list", "--as", "worker@demo.local"]);

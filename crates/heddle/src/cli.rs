@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use people::{
-    CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
-    SetPassword, TokenCommand, UserCommand,
+    CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
+    TokenCommand, UserCommand,
 };
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};

@@ -5,58 +5,12 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use heddle_server::StartError;
 use serde_json::{Value, json};
 
-use crate::client::{Refusal, Unreachable};
+use crate::failure::{Refusal, code};
 
 /// Whether a command has printed its JSON: an error that comes after it adds no second document.
 static TOLD: AtomicBool = AtomicBool::new(false);
-
-/// The program's own reasons to end without success; the number is the exit code.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// Something unforeseen, or a refusal of the program itself.
-    #[error("{0}")]
-    Refused(String),
-    /// The command line or the configuration is wrong.
-    #[error("{0}")]
-    Configuration(String),
-    /// What was named is not there.
-    #[error("{0}")]
-    NotFound(String),
-    /// The licence is none.
-    #[error("{0}")]
-    Licence(String),
-    /// `heddle doctor` found something.
-    #[error("{0} of the checks failed")]
-    Unhealthy(usize),
-    /// Some of several things failed; they are told one by one.
-    #[error("{failed} of {all} failed{which}")]
-    Several {
-        /// Number of those that failed.
-        failed: usize,
-        /// Number of all.
-        all: usize,
-        /// Names of those that failed, behind a colon; empty where they stand elsewhere.
-        which: String,
-        /// Exit code that they have in common, or 1.
-        code: u8,
-    },
-}
-
-impl Failure {
-    const fn exit_code(&self) -> u8 {
-        match self {
-            Self::Refused(_) => 1,
-            Self::Configuration(_) => 2,
-            Self::NotFound(_) => 3,
-            Self::Licence(_) => 6,
-            Self::Unhealthy(_) => 7,
-            Self::Several { code, .. } => *code,
-        }
-    }
-}
 
 /// Prints a line to standard output.
 pub(crate) fn line(text: &str) {
@@ -126,20 +80,6 @@ pub(crate) fn described(error: &anyhow::Error) -> Value {
     json!({ "error": members })
 }
 
-/// Number of the exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or
-/// licence, 7 failed checks, 1 anything else.
-pub(crate) fn code(error: &anyhow::Error) -> u8 {
-    let missing = |error: &io::Error| (error.kind() == io::ErrorKind::NotFound).then_some(3);
-    error
-        .downcast_ref::<Failure>()
-        .map(Failure::exit_code)
-        .or_else(|| error.downcast_ref::<StartError>().map(StartError::exit_code))
-        .or_else(|| error.downcast_ref::<Refusal>().map(Refusal::exit_code))
-        .or_else(|| error.downcast_ref::<Unreachable>().map(|_| 5))
-        .or_else(|| error.downcast_ref::<io::Error>().and_then(missing))
-        .unwrap_or(1)
-}
-
 /// The exit code for an error.
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code(error))
@@ -170,23 +110,6 @@ pub(crate) fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_exit_code_and_the_json_tell_what_kind_of_error_it_is() {
-        let missing = io::Error::from(io::ErrorKind::NotFound);
-        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-        let cases = [
-            (anyhow::Error::from(missing).context("`a.bpmn`"), 3),
-            (anyhow::Error::from(denied), 1),
-            (Failure::Licence("no".to_owned()).into(), 6),
-            (Failure::Several { failed: 2, all: 3, which: String::new(), code: 3 }.into(), 3),
-            (anyhow::anyhow!("anything"), 1),
-        ];
-        for (error, expected) in cases {
-            assert_eq!(code(&error), expected, "{error:#}");
-            assert_eq!(described(&error)["error"]["exitCode"], expected);
-        }
-    }
 
     #[test]
     fn a_text_steers_no_terminal() {

@@ -14,7 +14,7 @@ use crate::stores;
 /// Organisation among those of an account.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Which<'a> {
-    /// Its only one.
+    /// The only one.
     Only,
     /// The one with this slug.
     Slug(&'a str),

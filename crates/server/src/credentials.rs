@@ -37,7 +37,7 @@ pub(crate) async fn authenticate(
         (None, Some(cookie)) => cookie,
         (None, None) => {
             return match &headers.local {
-                Some(local) => crate::local::caller(app, local, spec, tenant, facts).await,
+                Some(local) => crate::command_line::caller(app, local, spec, tenant, facts).await,
                 None => Err(ApiError::new(ErrorCode::AuthenticationRequired).into()),
             };
         }

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::bind::Handler;
+use crate::command_line::LocalCall;
 use crate::credentials::{COOKIE, DEVICE_COOKIE};
 use crate::dispatch::{Placed, dispatch};
 use crate::edge::answer::Answer;
@@ -27,7 +28,6 @@ use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
 use crate::gate::enter;
 use crate::incoming::{Headers, Incoming, RequestCredentials};
-use crate::local::LocalCall;
 use crate::reply::{Content, HandlerResult, Response};
 use crate::routes;
 

@@ -2,7 +2,7 @@
 
 use heddle_policy::RequestFacts;
 
-use crate::local::LocalCall;
+use crate::command_line::LocalCall;
 
 /// A request without its connection.
 pub(crate) struct Incoming {

@@ -112,7 +112,7 @@ pub(crate) enum TokenCommand {
 /// `heddle token create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateToken {
-    /// What it is for; unique among the account's tokens.
+    /// Name that says what it is for; unique among the account's tokens.
     pub name: String,
     /// Narrow it to these permissions, with commas: workflows.run,runs.view.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]

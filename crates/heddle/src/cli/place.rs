@@ -1,4 +1,4 @@
-//! Where a command works, and in whose name.
+//! The place where a command works, and the account in whose name.
 
 use std::path::PathBuf;
 

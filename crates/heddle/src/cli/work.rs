@@ -100,7 +100,7 @@ pub(crate) struct SendSignal {
     pub place: Place,
 }
 
-/// What an event or a signal carries.
+/// Payload of an event or a signal.
 #[derive(Debug, Args)]
 pub(crate) struct Payload {
     /// The payload as JSON, `@FILE` with it, or `-` for standard input.

@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result};
 use reqwest::Method;
 use serde_json::Value;
 
-use super::{Client, Refusal, Unreachable};
+use super::Client;
+use crate::failure::{Refusal, Unreachable};
 
 /// Parameters of a query.
 #[derive(Debug, Clone, Default)]

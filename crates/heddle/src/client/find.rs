@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use super::ask::escaped;
-use super::{Client, Query, Refusal};
-use crate::output::Failure;
+use super::{Client, Query};
+use crate::failure::{Failure, Refusal};
 
 /// Number of rows beyond any list.
 const ALL: usize = usize::MAX;
@@ -29,7 +29,7 @@ impl Client {
     /// A workflow by its slug or id, if there is one.
     ///
     /// # Errors
-    /// [`Refusal`], [`super::Unreachable`].
+    /// [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn workflow_if_any(&self, name: &str) -> Result<Option<Value>> {
         if is_id(name) {
             let found = self.get(&format!("/api/workflows/{}", name.to_lowercase())).await;
@@ -50,7 +50,7 @@ impl Client {
     /// A workflow by its slug or id.
     ///
     /// # Errors
-    /// `NotFound`; [`Refusal`], [`super::Unreachable`].
+    /// `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn workflow(&self, name: &str) -> Result<Value> {
         let found = self.workflow_if_any(name).await?;
         Ok(found.ok_or_else(|| Failure::NotFound(format!("there is no workflow `{name}`")))?)
@@ -67,7 +67,7 @@ impl Client {
     /// Path of a run by its id, of this workflow or of whichever has it.
     ///
     /// # Errors
-    /// `Refused` for a text that is no id, `NotFound`; [`Refusal`], [`super::Unreachable`].
+    /// `Refused` for a text that is no id, `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn run_path(&self, run: &str, workflow: Option<&str>) -> Result<String> {
         if !is_id(run) {
             return Err(Failure::Refused(format!("`{run}` is no run's id")).into());
@@ -91,7 +91,7 @@ impl Client {
     /// A human task by its id, among those of a run or all open ones.
     ///
     /// # Errors
-    /// `NotFound`; [`Refusal`], [`super::Unreachable`].
+    /// `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn task(&self, id: &str, run: Option<&str>) -> Result<Value> {
         let query = Query::default().with("state", "open").maybe("runId", run);
         let rows = self.list("/api/human-tasks", &query, ALL).await?;
@@ -102,7 +102,7 @@ impl Client {
     /// A user by their e-mail address or id, if there is one.
     ///
     /// # Errors
-    /// [`Refusal`], [`super::Unreachable`].
+    /// [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn user_if_any(&self, name: &str) -> Result<Option<Value>> {
         let name = name.trim().to_lowercase();
         if is_id(&name) {
@@ -115,7 +115,7 @@ impl Client {
     /// A user by their e-mail address or id.
     ///
     /// # Errors
-    /// `NotFound`; [`Refusal`], [`super::Unreachable`].
+    /// `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn user(&self, name: &str) -> Result<Value> {
         let found = self.user_if_any(name).await?;
         Ok(found
@@ -125,7 +125,7 @@ impl Client {
     /// Slug of the organisation in which the command works.
     ///
     /// # Errors
-    /// [`Refusal`], [`super::Unreachable`].
+    /// [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn organization(&self) -> Result<String> {
         let session = self.get("/api/auth/session").await?;
         let id = text(&session, "/organizationId");
@@ -137,7 +137,7 @@ impl Client {
     /// Id of an organisation of the caller by its slug.
     ///
     /// # Errors
-    /// `NotFound`; [`Refusal`], [`super::Unreachable`].
+    /// `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
     pub(crate) async fn organization_of(&self, slug: &str) -> Result<String> {
         let session = self.get("/api/auth/session").await?;
         let mut own = session.get("organizations").and_then(Value::as_array).into_iter().flatten();

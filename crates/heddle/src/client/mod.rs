@@ -4,7 +4,6 @@
 
 mod ask;
 mod find;
-mod refusal;
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,15 +16,14 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 pub(crate) use ask::{Query, escaped};
 pub(crate) use find::{is_id, text};
-pub(crate) use refusal::{Refusal, Unreachable};
 
 use crate::cli::Place;
-use crate::output::Failure;
+use crate::failure::Failure;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What a command needs of the place where it works.
+/// Need of a command at the place where it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     /// An account, in whose name it is done.

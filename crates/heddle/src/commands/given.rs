@@ -1,4 +1,4 @@
-//! What the command line names: files, standard input by `-`, and JSON.
+//! Input that the command line names: files, standard input by `-`, and JSON.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::output::Failure;
+use crate::failure::Failure;
 
 /// Word for standard input.
 pub(crate) const STANDARD_INPUT: &str = "-";
@@ -87,7 +87,7 @@ mod tests {
         for (given, word, code) in [("{", "--input is no JSON", 2), ("@nowhere", "nowhere", 3)] {
             let error = json("--input", Some(given)).unwrap_err();
             assert!(format!("{error:#}").contains(word), "{error:#}");
-            assert_eq!(crate::output::code(&error), code);
+            assert_eq!(crate::failure::code(&error), code);
         }
         assert!(object("--input", Some("5")).unwrap_err().to_string().contains("object"));
     }

@@ -6,8 +6,9 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::given;
-use crate::client::{Client, Refusal, text};
-use crate::output::{self, Failure};
+use crate::client::{Client, text};
+use crate::failure::{Failure, Refusal};
+use crate::output;
 
 pub(crate) async fn show(client: &Client, as_json: bool) -> Result<()> {
     tell(&client.get("/api/licence").await?, as_json);

@@ -28,7 +28,8 @@ use crate::cli::{
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
-use crate::output::{self, Failure};
+use crate::failure::Failure;
+use crate::output;
 
 /// Runs what the command line says.
 ///

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::given;
 use crate::cli::{CancelRun, ListRuns, OneRun, RetryRun, StartRun, TailRun};
-use crate::client::{Client, Query, Unreachable, text};
-use crate::output::{self, Failure};
+use crate::client::{Client, Query, text};
+use crate::failure::{Failure, Unreachable};
+use crate::output;
 
 /// Tries to go on with a stream that was cut.
 const TRIES: u32 = 10;

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::cli::{CreateToken, DeleteToken};
 use crate::client::{Client, Query, is_id, text};
-use crate::output::{self, Failure};
+use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn create(client: &Client, options: &CreateToken, as_json: bool) -> Result<()> {
     let mut body = json!({ "name": options.name });

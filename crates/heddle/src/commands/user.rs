@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::given;
 use crate::cli::{CreateUser, InviteUsers, ListUsers, OneUser, SetPassword};
-use crate::client::{Client, Query, Refusal, text};
-use crate::output::{self, Failure};
+use crate::client::{Client, Query, text};
+use crate::failure::{Failure, Refusal};
+use crate::output;
 
 /// Name of the role that a new installation's first user has.
 const OWNER: &str = "owner";
@@ -117,7 +118,7 @@ pub(crate) async fn invite(client: &Client, options: &InviteUsers, as_json: bool
             output::note(&format!("{email}: {error:#}"));
         }
     }
-    let codes = failures.iter().map(|(_, error)| output::code(error));
+    let codes = failures.iter().map(|(_, error)| crate::failure::code(error));
     super::several(codes, options.emails.len())
 }
 

@@ -9,8 +9,9 @@ use super::import::{self, Findings};
 use crate::cli::{
     ExportFormat, ExportWorkflow, ListWorkflows, OneWorkflow, PublishWorkflow, ValidateWorkflows,
 };
-use crate::client::{Client, Query, Refusal, text};
-use crate::output::{self, Failure};
+use crate::client::{Client, Query, text};
+use crate::failure::{Failure, Refusal};
+use crate::output;
 
 pub(crate) async fn list(client: &Client, options: &ListWorkflows, as_json: bool) -> Result<()> {
     let query =

@@ -19,9 +19,9 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::call::LocalPeer;
 use super::socket::SocketPath;
 use crate::app::App;
+use crate::command_line::LocalPeer;
 use crate::http;
 
 /// Time that open calls have when the server stops.

@@ -14,7 +14,7 @@ use super::findings::Findings;
 use super::sources::{Kind, Source};
 use crate::client::{Client, text};
 
-/// What becomes one workflow.
+/// Files that become one workflow.
 #[derive(Debug)]
 pub(super) struct Unit {
     /// Files, the one that names it first.

@@ -14,10 +14,11 @@ pub(crate) use findings::{Findings, sentence};
 use self::compose::Unit;
 use super::several_of;
 use crate::cli::ImportWorkflows;
-use crate::client::{Client, Query, Refusal, text};
-use crate::output::{self, Failure};
+use crate::client::{Client, Query, text};
+use crate::failure::{Failure, Refusal};
+use crate::output;
 
-/// What became of files that belong together.
+/// Outcome of files that belong together.
 #[derive(Debug, Default)]
 struct Row {
     files: Vec<PathBuf>,
@@ -122,7 +123,7 @@ fn tell(rows: &[Row], as_json: bool) -> Result<()> {
             output::line(&format!("{} of {} done", done.len(), rows.len()));
         }
     }
-    let codes = failed.iter().filter_map(|row| row.error.as_ref()).map(output::code);
+    let codes = failed.iter().filter_map(|row| row.error.as_ref()).map(crate::failure::code);
     let names: Vec<_> = failed.iter().map(|row| row.name()).collect();
     several_of(codes, rows.len(), &names)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::commands::given::{self, STANDARD_INPUT};
-use crate::output::Failure;
+use crate::failure::Failure;
 
 /// Most folders in each other: beyond it something links to itself.
 const DEPTH: usize = 32;
@@ -157,7 +157,7 @@ mod tests {
         let (sources, unread) = collect(&[folder.path().to_owned(), at("nothing.bpmn"), at("empty")]);
         let stems: Vec<_> = sources.iter().map(Source::stem).collect();
         assert_eq!(stems, ["a", "two", "c"]);
-        let codes: Vec<_> = unread.iter().map(|one| crate::output::code(&one.error)).collect();
+        let codes: Vec<_> = unread.iter().map(|one| crate::failure::code(&one.error)).collect();
         assert_eq!(codes, [3, 3]);
     }
 

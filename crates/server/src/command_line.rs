@@ -1,4 +1,5 @@
-//! Callers over the socket: the operator, in the name of an account or of the installation.
+//! Callers on the command line of the machine itself, over its socket: the operator, in the name of an account or of the
+//! installation.
 
 use actix_web::HttpRequest;
 use heddle_api::ErrorCode;
@@ -9,11 +10,15 @@ use heddle_identity::records::{User, UserState};
 use heddle_kernel::{Revision, SessionId, TenantId, UserId};
 use heddle_policy::{OwnReason, Principal, RequestFacts, SessionKind};
 
-use super::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 use crate::acting::{Acting, Which, own_context};
 use crate::app::App;
 use crate::error::StartError;
 use crate::failure::Failure;
+
+/// Header that names the account, by its e-mail address, in whose name a call over the socket is made.
+pub const ACCOUNT_HEADER: &str = "x-heddle-as";
+/// Header that names the organisation of such a call by its slug, where the account belongs to several.
+pub const ORGANIZATION_HEADER: &str = "x-heddle-organization";
 
 /// Mark of a connection over the socket; its other end was looked at.
 #[derive(Debug, Clone, Copy)]

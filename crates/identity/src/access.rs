@@ -1,6 +1,6 @@
 //! Authentication: from a token to a caller with rights.
 
-use heddle_kernel::{SessionId, TenantId, Timestamp};
+use heddle_kernel::{SessionId, TenantId, Timestamp, UserId};
 use heddle_policy::{
     Facts, GrantFacts, Principal, RequestContext, RequestFacts, RoleFacts, SessionKind, Snapshot, Source,
     system_roles,
@@ -39,12 +39,12 @@ impl Authenticated {
         self.is_member().then(|| self.snapshot.tenant())
     }
 
-    /// Session of the caller; none for an API token.
+    /// Session of the caller; none for an API token and on the command line.
     #[must_use]
     pub const fn session_id(&self) -> Option<SessionId> {
         match &self.credential {
             Credential::Session(session) => Some(session.id),
-            Credential::ApiToken(_) => None,
+            Credential::ApiToken(_) | Credential::CommandLine(_) => None,
         }
     }
 
@@ -89,6 +89,26 @@ impl Identity {
         Ok(access.map(|access| authenticated(access, now)))
     }
 
+    /// Account that the operator names on the command line of the machine itself, with its permissions in an
+    /// organisation. None for an account that is neither at home nor a member there, or is switched off.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn of_command_line(
+        &self,
+        user: UserId,
+        tenant: TenantId,
+        now: Timestamp,
+    ) -> Result<Option<Authenticated>, UseCaseError> {
+        let found = self.ports.access.standing(tenant, user).await?;
+        let active = found.filter(|(user, _)| user.state == UserState::Active);
+        Ok(active.map(|(user, standing)| {
+            // What a session may hold at once, such as streams, is counted by account here.
+            let credential = Credential::CommandLine(SessionId(user.id.0));
+            authenticated(Access { credential, user, tenant, standing }, now)
+        }))
+    }
+
     async fn living(
         &self,
         kind: TokenKind,
@@ -108,6 +128,7 @@ impl Identity {
                     && now < session.last_seen_at.plus_seconds(self.settings.idle_seconds)
             }
             Credential::ApiToken(token) => token.expires_at.is_none_or(|end| now < end),
+            Credential::CommandLine(_) => true,
         }
     }
 
@@ -115,6 +136,7 @@ impl Identity {
         let last = match credential {
             Credential::Session(session) => Some(session.last_seen_at),
             Credential::ApiToken(token) => token.last_used_at,
+            Credential::CommandLine(_) => return,
         };
         // A session that is in use must be noted before it counts as unused.
         let between = match kind {
@@ -134,6 +156,7 @@ fn authenticated(access: Access, now: Timestamp) -> Authenticated {
     let Access { credential, user, tenant, standing } = access;
     let (session, bound, narrow) = match &credential {
         Credential::Session(session) => (SessionKind::Session(session.id), None, None),
+        Credential::CommandLine(id) => (SessionKind::CommandLine(*id), None, None),
         Credential::ApiToken(token) => {
             (SessionKind::ApiToken(token.id), token.tenant, token.permissions.clone())
         }

@@ -1,7 +1,7 @@
 //! Users behind tokens, and their permissions.
 
 use async_trait::async_trait;
-use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_kernel::{SessionId, TenantId, Timestamp, UserId};
 use heddle_usecase::StoreError;
 
 use crate::records::{ApiToken, GrantRow, Membership, Role, Session, User};
@@ -22,6 +22,8 @@ pub enum Credential {
     Session(Session),
     /// An API token.
     ApiToken(ApiToken),
+    /// None: the operator names the account on the command line of the machine itself.
+    CommandLine(SessionId),
 }
 
 /// Standing of a user in an organisation: membership and permissions.

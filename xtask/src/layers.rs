@@ -222,7 +222,8 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "reqwest",
-        holders: &["heddle-egress", "heddle-harness", "heddle-testkit"],
+        // Commands are clients of a server: the address is the operator's own.
+        holders: &["heddle-egress", "heddle", "heddle-harness", "heddle-testkit"],
         why: "only egress opens outbound connections",
     },
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },

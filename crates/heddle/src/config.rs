@@ -369,8 +369,8 @@ impl Effective {
     }
 
     fn set_from_environment(&mut self, name: &str, value: &str) -> Result<()> {
-        // Variables of the tests and of the project's own tools share the prefix.
-        const OTHERS: [&str; 7] = ["TEST_", "BIN", "SUITES", "CONFIG", "LOG", "TOKEN", "SERVER"];
+        // Variables of the tests, of the project's own tools and of the client share the prefix.
+        const OTHERS: [&str; 7] = ["TEST_", "BIN", "SUITES", "CONFIG", "LOG", "SERVER", "TOKEN"];
         let Some(rest) = name.strip_prefix("HEDDLE_") else { return Ok(()) };
         if OTHERS.iter().any(|other| rest.starts_with(other)) {
             return Ok(());

@@ -1,8 +1,10 @@
 //! The `heddle` program: command line, configuration and wiring. Exit codes are documented in `docs/configuration.md`.
 
 mod cli;
+mod client;
 mod commands;
 mod config;
+mod failure;
 mod log;
 mod output;
 
@@ -16,7 +18,11 @@ use clap::Parser as _;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::misused(&error),
+    };
+    let as_json = cli.json;
     // Whatever is written from here on is nobody else's: the database and what SQLite puts beside it, keys, exports.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let done = commands::run(cli);
@@ -24,7 +30,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::problem(&error);
+            output::problem(&error, as_json);
             output::exit_code(&error)
         }
     }

@@ -2,24 +2,15 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use heddle_server::StartError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The program's own reasons to end without success; the number is the exit code.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// The configuration is wrong.
-    #[error("{0}")]
-    Configuration(String),
-    /// Something that was named is not there.
-    #[error("{0}")]
-    NotFound(String),
-    /// `heddle doctor` found something.
-    #[error("{0} of the checks failed")]
-    Unhealthy(usize),
-}
+use crate::failure::{Refusal, code, sentence};
+
+/// Whether a command has printed its JSON: an error that comes after it adds no second document.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Prints a line to standard output.
 pub(crate) fn line(text: &str) {
@@ -27,51 +18,71 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(io::stdout().lock(), "{text}");
 }
 
-/// Prints JSON on one line.
-pub(crate) fn json(value: &Value) {
-    line(&value.to_string());
-}
-
-/// Prints why the program ends.
-pub(crate) fn problem(error: &anyhow::Error) {
-    let _ = writeln!(io::stderr().lock(), "heddle: {}", sentence(error));
-}
-
-/// An error with its causes, each said once: many a sentence holds its cause already.
-fn sentence(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain() {
-        let next = cause.to_string();
-        if text.is_empty() {
-            text = next;
-        } else if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-    }
-    text
-}
-
-/// Prints a sentence about what was done, which is no data, to standard error.
+/// Prints a line to standard error: what is no result.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// The exit code for an error: 2 configuration, 3 something not there, 4 in use, 5 dependency, 6 key or licence,
-/// 7 failed checks, 1 anything else.
-pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let failure = error.downcast_ref::<Failure>().map(|failure| match failure {
-        Failure::Configuration(_) => 2,
-        Failure::NotFound(_) => 3,
-        Failure::Unhealthy(_) => 7,
-    });
-    let start = error.downcast_ref::<StartError>().map(StartError::exit_code);
-    ExitCode::from(failure.or(start).or_else(|| missing_file(error)).unwrap_or(1))
+/// Prints JSON on one line.
+pub(crate) fn json(value: &Value) {
+    TOLD.store(true, Ordering::Relaxed);
+    line(&value.to_string());
 }
 
-/// The code of a file that was named and is not there.
-fn missing_file(error: &anyhow::Error) -> Option<u8> {
-    let file = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>())?;
-    (file.kind() == io::ErrorKind::NotFound).then_some(3)
+/// Prints rows as a table: the first one is its head. Nothing that steers a terminal comes through.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) {
+    let head = head.map(str::to_owned);
+    let all = || std::iter::once(&head).chain(rows);
+    let width = |at: usize| all().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..N).map(|at| width(at).unwrap_or(0)).collect();
+    for row in all() {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| {
+            let gap = width.saturating_sub(cell.chars().count());
+            plain(cell) + &" ".repeat(gap)
+        });
+        line(cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+/// A text without what steers a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+}
+
+/// Prints why the program ends: for people, and with `--json` also as JSON, where the command has not told it already.
+pub(crate) fn problem(error: &anyhow::Error, as_json: bool) {
+    if as_json && !TOLD.load(Ordering::Relaxed) {
+        json(&described(error));
+    }
+    note(&format!("heddle: {}", sentence(error)));
+}
+
+/// Tells what is wrong with the command line, or what help it asks for.
+pub(crate) fn misused(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && wants_json {
+        let message = error.render().to_string();
+        json(&json!({ "error": { "message": message.trim(), "exitCode": error.exit_code() } }));
+    }
+    // Nothing can be told where nothing can be written.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// An error as JSON: `{"error": {"message", "exitCode", "code"?, "details"?, "requestId"?}}`.
+pub(crate) fn described(error: &anyhow::Error) -> Value {
+    let mut members = json!({ "message": sentence(error), "exitCode": code(error) });
+    if let (Some(refusal), Some(members)) = (error.downcast_ref::<Refusal>(), members.as_object_mut()) {
+        members.insert("code".to_owned(), json!(refusal.code));
+        members.insert("details".to_owned(), json!(refusal.details));
+        members.insert("requestId".to_owned(), json!(refusal.request_id));
+    }
+    json!({ "error": members })
+}
+
+/// The exit code for an error.
+pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(code(error))
 }
 
 /// A bar over `steps` steps, or a spinner for one, that shows itself after a second, on a terminal only.
@@ -99,16 +110,9 @@ pub(crate) fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::Context as _;
 
     #[test]
-    fn a_cause_is_said_once_and_a_missing_file_has_its_code() {
-        let taken = io::Error::new(io::ErrorKind::AddrInUse, "Address already in use (os error 98)");
-        let address = "127.0.0.1:1".parse().unwrap();
-        let error = anyhow::Error::from(StartError::Listen { address, source: taken });
-        assert_eq!(sentence(&error), "cannot listen on 127.0.0.1:1: Address already in use (os error 98)");
-        let missing = std::fs::read("no such file").context("`no such file`").unwrap_err();
-        assert!(sentence(&missing).starts_with("`no such file`: No such file"));
-        assert_eq!(missing_file(&missing), Some(3));
+    fn a_text_steers_no_terminal() {
+        assert_eq!(plain("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
     }
 }

@@ -7,6 +7,11 @@
     reason = "helpers of tests fail the test"
 )]
 
+#[path = "commands/client.rs"]
+mod client;
+#[path = "commands/imports.rs"]
+mod imports;
+
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -272,6 +277,11 @@ async fn without_the_demo_a_one_time_token_sets_it_up() {
 async fn users_are_created_from_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
+    // Without an installation nothing is made for a command that asks for none.
+    let nowhere = run(place, &["workflow", "list", "--as", "ada@weavers.test"]);
+    assert_eq!(code(&nowhere), 3, "{}", told(&nowhere));
+    assert_eq!(code(&run(place, &["user", "create", "--email", "ada@weavers.test"])), 2);
+    assert!(!place.join("heddle-data").exists());
     // The first one sets the installation up, and can be nothing but its owner.
     let first = ["user", "create", "--email", "Ada@Weavers.test", "--organization", "weavers", "--json"];
     let output = run(place, &first);
@@ -287,11 +297,19 @@ async fn users_are_created_from_the_command_line() {
     assert_eq!(code(&with(&[])), 2, "--as is needed");
     assert_eq!(code(&with(&["--as", "nobody@weavers.test"])), 3);
     assert_eq!(code(&with(&["--as", "ada@weavers.test", "--organization", "other"])), 3);
-    assert_eq!(code(&with(&["--as", "ada@weavers.test", "--role", "king"])), 1);
+    let king = with(&["--as", "ada@weavers.test", "--role", "king"]);
+    assert_eq!(code(&king), 1);
+    assert!(
+        ["`king`", "`designer`", "`owner`"].iter().all(|word| told(&king).contains(word)),
+        "{}",
+        told(&king)
+    );
     let made =
         json_of(place, &[common.as_slice(), &["--as", "ada@weavers.test", "--role", "designer"]].concat());
     assert!(made.get("password").is_none(), "a given password is not shown: {made}");
-    assert_eq!(code(&with(&["--as", "ada@weavers.test"])), 1, "the address is taken");
+    let taken = with(&["--as", "ada@weavers.test"]);
+    assert_eq!(code(&taken), 1, "the address is taken");
+    assert!(told(&taken).contains("`bob@weavers.test`"), "{}", told(&taken));
     let server = Server::start(place, &[]);
     let password = owner["password"].as_str().unwrap();
     while server.sign_in("ada@weavers.test", "a guess of somebody").await.status() != 429 {}
@@ -389,7 +407,8 @@ fn migrate_doctor_and_licence_tell_how_it_stands() {
     assert_eq!((code(&run(place, &["doctor"])), &licence["trialAvailable"]), (7, &json!(true)));
     let file = place.join("no.licence");
     std::fs::write(&file, "-----BEGIN HEDDLE LICENCE-----\nx\n-----END HEDDLE LICENCE-----\n").unwrap();
-    assert_eq!(code(&run(place, &["licence", "install", file.to_str().unwrap()])), 1);
+    assert_eq!(code(&run(place, &["licence", "install", file.to_str().unwrap()])), 6);
+    assert_eq!(code(&run(place, &["licence", "install", "absent.licence"])), 3);
     assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], json!("trial"));
     assert_eq!(code(&run(place, &["licence", "trial"])), 1, "a trial is once");
     let seen = json_of(place, &["doctor", "--json"]);
@@ -649,18 +668,51 @@ fn a_manual_page_is_written_for_each_command() {
     }
 }
 
-#[test]
-fn ones_own_models_come_out_whatever_the_licence_says() {
+#[tokio::test]
+async fn ones_own_models_come_out_whatever_the_licence_says() {
     let folder = TempDir::new().unwrap();
     let place = folder.path();
-    let owner =
-        ["user", "create", "--email", "ada@weavers.test", "--organization", "weavers", "--role", "owner"];
-    assert_eq!(code(&run(place, &owner)), 0);
-    let import = run(place, &["workflow", "import", APPROVAL, "--as", "ada@weavers.test"]);
-    assert_eq!(code(&import), 0, "{}", told(&import));
+    let server = Server::start(place, &["--demo", "--test-clock"]);
+    let password = server.fact("password");
+    let token = server.token(ADMINISTRATOR, &password).await;
+    let client = reqwest::Client::new();
+    let own = |arguments: &[&str]| run(place, &[arguments, &["--as", ADMINISTRATOR]].concat());
+    let listed = json_of(place, &["workflow", "list", "--json", "--as", ADMINISTRATOR]);
+    let id = listed["workflows"][0]["id"].as_str().unwrap();
+    let later = client.post(server.url("/api/test/clock")).bearer_auth(&token);
+    assert_eq!(later.json(&json!({ "advance": "P31D" })).send().await.unwrap().status(), 200);
     assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
-    let export = run(place, &["workflow", "export", "approval", "--as", "ada@weavers.test"]);
-    assert_eq!(code(&export), 0, "{}", told(&export));
-    assert!(String::from_utf8_lossy(&export.stdout).contains("<bpmn:userTask id=\"review\""));
+    // Over the network they wait for a licence; on the machine itself they don't, and whatever else there is does.
+    let token = server.token(ADMINISTRATOR, &password).await;
+    let export = client.get(server.url(&format!("/api/workflows/{id}/export/bpmn"))).bearer_auth(&token);
+    assert_eq!(export.send().await.unwrap().status(), 423);
+    let over_network = heddle(place)
+        .args(["workflow", "list", "--server", &server.fact("address")])
+        .env("HEDDLE_TOKEN", &token)
+        .output()
+        .unwrap();
+    assert_eq!(code(&over_network), 6, "{}", told(&over_network));
+    let export = ["workflow", "export", "purchase-approval"];
+    let look = || {
+        let cases: [(&[&str], i32); 4] = [
+            (&["workflow", "list"], 0),
+            (&["workflow", "get", id], 0),
+            (&["workflow", "archive", id], 6),
+            (&["run", "start", id], 6),
+        ];
+        for (arguments, expected) in cases {
+            let output = own(arguments);
+            assert_eq!(code(&output), expected, "{arguments:?}: {}", told(&output));
+        }
+        let model = own(&[export.as_slice(), &["--of", "published"]].concat());
+        assert_eq!(code(&model), 0, "{}", told(&model));
+        assert!(String::from_utf8_lossy(&model.stdout).contains("<bpmn:userTask id=\"review\""));
+        assert_eq!(code(&own(&[export.as_slice(), &["--format", "json"]].concat())), 0);
+    };
+    look();
+    server.end("TERM");
+    // Without a server the clock is the real one again, before the one that was seen: restricted as well.
+    assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
+    look();
     assert_eq!(code(&run(place, &["backup", "all.db"])), 0);
 }

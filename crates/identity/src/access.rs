@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_kernel::{SessionId, TenantId, Timestamp};
+use heddle_kernel::{SessionId, TenantId, Timestamp, UserId};
 use heddle_policy::{
     Facts, GrantFacts, Principal, RequestContext, RequestFacts, RoleFacts, SessionKind, Snapshot, Source,
     system_roles,
@@ -42,12 +42,12 @@ impl Authenticated {
         self.is_member().then(|| self.snapshot.tenant())
     }
 
-    /// Session of the caller; none for an API token.
+    /// Session of the caller; none for an API token and on the command line.
     #[must_use]
     pub const fn session_id(&self) -> Option<SessionId> {
         match &self.credential {
             Credential::Session(session) => Some(session.id),
-            Credential::ApiToken(_) => None,
+            Credential::ApiToken(_) | Credential::CommandLine(_) => None,
         }
     }
 
@@ -106,6 +106,28 @@ impl Identity {
         right
     }
 
+    /// Account that the operator names on the command line of the machine itself, with its permissions in an
+    /// organisation. None for an account that is neither at home nor a member there, or is switched off.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn of_command_line(
+        &self,
+        user: UserId,
+        tenant: TenantId,
+        now: Timestamp,
+    ) -> Result<Option<Authenticated>, UseCaseError> {
+        let found = self.ports.access.standing(tenant, user).await?;
+        let active = found.filter(|(user, _)| user.state == UserState::Active);
+        Ok(active.map(|(user, standing)| {
+            // What a session may hold at once, such as streams, is counted by account here.
+            let credential = Credential::CommandLine(SessionId(user.id.0));
+            let access = Access { credential, user, tenant, standing };
+            let right = compile(&access, now);
+            authenticated(access, &right)
+        }))
+    }
+
     async fn living(
         &self,
         kind: TokenKind,
@@ -125,6 +147,7 @@ impl Identity {
                     && now < session.last_seen_at.plus_seconds(self.settings.idle_seconds)
             }
             Credential::ApiToken(token) => token.expires_at.is_none_or(|end| now < end),
+            Credential::CommandLine(_) => true,
         }
     }
 
@@ -132,6 +155,7 @@ impl Identity {
         let last = match credential {
             Credential::Session(session) => Some(session.last_seen_at),
             Credential::ApiToken(token) => token.last_used_at,
+            Credential::CommandLine(_) => return,
         };
         // A session that is in use must be noted before it counts as unused.
         let between = match kind {
@@ -171,6 +195,7 @@ fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
     let Access { credential, user, .. } = access;
     let session = match &credential {
         Credential::Session(session) => SessionKind::Session(session.id),
+        Credential::CommandLine(id) => SessionKind::CommandLine(*id),
         Credential::ApiToken(token) => SessionKind::ApiToken(token.id),
     };
     let principal = Principal {

@@ -66,7 +66,7 @@ impl CompiledRight {
 /// Organisation to which a credential is bound, and permissions to which it is narrowed.
 pub(crate) const fn limits_of(credential: &Credential) -> (Option<TenantId>, Option<&Vec<String>>) {
     match credential {
-        Credential::Session(_) => (None, None),
+        Credential::Session(_) | Credential::CommandLine(_) => (None, None),
         Credential::ApiToken(token) => (token.tenant, token.permissions.as_ref()),
     }
 }

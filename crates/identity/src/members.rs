@@ -52,7 +52,8 @@ impl Identity {
             match all.iter().find(|role| role.name == *name || role.id.to_string() == *name) {
                 Some(role) => found.push(role.clone()),
                 None => {
-                    problems.push(Problem::at(format!("roles[{at}]"), "notFound", "There is no such role."))
+                    let message = format!("There is no role `{name}`; there are {}.", names(&all));
+                    problems.push(Problem::at(format!("roles[{at}]"), "notFound", message));
                 }
             }
         }
@@ -208,4 +209,15 @@ fn not_longer(before: Option<Timestamp>, wanted: &Patch<Timestamp>) -> Result<()
         return Ok(());
     }
     Err(UseCaseError::forbidden("ownMembership", "Nobody lengthens their own membership."))
+}
+
+/// Names of roles, the first ones of many.
+fn names(roles: &[Role]) -> String {
+    const SHOWN: usize = 20;
+    let mut shown: Vec<_> = roles.iter().map(|role| format!("`{}`", role.name)).collect();
+    shown.sort();
+    let more = shown.len().saturating_sub(SHOWN);
+    shown.truncate(SHOWN);
+    let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
+    shown.join(", ") + &tail
 }

@@ -23,7 +23,7 @@ pub struct SessionInfo {
 /// The own session; an API token may not do what only its owner in person may.
 pub(crate) fn own_session(context: &RequestContext) -> Result<SessionId, UseCaseError> {
     match context.principal().session {
-        SessionKind::Session(id) => Ok(id),
+        SessionKind::Session(id) | SessionKind::CommandLine(id) => Ok(id),
         SessionKind::ApiToken(_) => Err(UseCaseError::forbidden(
             "sessionRequired",
             "This takes a signed-in session, not an API token.",

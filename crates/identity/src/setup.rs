@@ -195,6 +195,14 @@ impl Identity {
         Ok(Some((made, password)))
     }
 
+    /// Whether the installation was set up.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn is_set_up(&self) -> Result<bool, UseCaseError> {
+        Ok(self.ports.installation.load().await?.is_some_and(|state| state.set_up_at.is_some()))
+    }
+
     async fn row_to_set_up(&self) -> Result<InstallationState, UseCaseError> {
         let state = self.ports.installation.load().await?;
         let state =

@@ -2,15 +2,15 @@
 
 use heddle_kernel::{Page, PageRequest, Revision, UserId};
 use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
-use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
+use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext, SessionKind};
 use heddle_usecase::{Journal, RightsSeen};
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
 use crate::records::{Membership, User, UserState};
 use crate::rights::{capped, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
-use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
+use heddle_usecase::{Problem, Problems, StoreError};
 
 /// An account to create.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -136,7 +136,8 @@ impl Identity {
         let limit = self.limit("users");
         let rights = if roles.is_empty() { RightsSeen::default() } else { seen_here(context) };
         let journal = resting(record(&user), rights);
-        capped(self.ports.directory.insert_user(&account, limit, &journal).await?, "users", limit)?;
+        let made = self.ports.directory.insert_user(&account, limit, &journal).await;
+        capped(made.map_err(|error| taken(error, &user.email))?, "users", limit)?;
         Ok(user)
     }
 
@@ -189,7 +190,9 @@ impl Identity {
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
         problems.finish()?;
         if id == context.user_id() {
-            not_oneself(patch.password.is_some(), patch.state)?;
+            // On the command line nobody is in person who they say: who lost the only password gets in again so.
+            let by_command = matches!(context.principal().session, SessionKind::CommandLine(_));
+            not_oneself(patch.password.is_some() && !by_command, patch.state)?;
         }
         if let Some(text) = &patch.password {
             user.password_hash = Some(self.passwords.hash(self.passwords.turn().await?, text).await?);
@@ -203,7 +206,8 @@ impl Identity {
         user.revision = seen.next();
         user.updated_at = context.now();
         let journal = resting(record(&user), rights);
-        changed(self.ports.directory.update_user(&user, seen, &journal).await?)?;
+        let done = self.ports.directory.update_user(&user, seen, &journal).await;
+        changed(done.map_err(|error| taken(error, &user.email))?)?;
         Ok(user)
     }
 
@@ -233,6 +237,17 @@ impl Identity {
         self.lifts_own_denies(context, id).await?;
         let journal = resting(journal.clone(), rights);
         changed(self.ports.directory.delete_user(user.home, id, user.revision, &journal).await?)
+    }
+}
+
+/// The store's error, with the address that another account has.
+fn taken(error: StoreError, email: &str) -> UseCaseError {
+    match error {
+        StoreError::Duplicate(what) if what.contains("email") => {
+            let message = format!("There is an account `{email}` already.");
+            UseCaseError::Conflict(vec![Problem::at("email", "notUnique", message)])
+        }
+        other => other.into(),
     }
 }
 

@@ -15,6 +15,9 @@ pub enum SessionKind {
     Session(SessionId),
     /// API token.
     ApiToken(TokenId),
+    /// Command line of the machine itself: no sign-in, but the operator who names the account. The id is that of no
+    /// stored session.
+    CommandLine(SessionId),
 }
 
 /// Caller on whose behalf something is done.

@@ -11,39 +11,51 @@ use crate::app::App;
 use crate::error::StartError;
 use crate::stores;
 
+/// Organisation among those of an account.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which<'a> {
+    /// The only one.
+    Only,
+    /// The one with this slug.
+    Slug(&'a str),
+    /// The one with this id.
+    Id(TenantId),
+}
+
 /// Organisation in which something is done, and user in whose name.
 #[derive(Debug, Clone)]
 pub struct Acting {
     user: UserId,
     tenant: TenantId,
-    pub(crate) slug: String,
 }
 
 impl Acting {
     /// The installation itself, in one organisation.
     #[must_use]
     pub const fn installation(tenant: TenantId) -> Self {
-        Self { user: UserId(uuid::Uuid::nil()), tenant, slug: String::new() }
+        Self { user: UserId(uuid::Uuid::nil()), tenant }
     }
 
     /// The account that founded an organisation, in it.
     #[must_use]
     pub const fn founder(tenant: TenantId, user: UserId) -> Self {
-        Self { user, tenant, slug: String::new() }
+        Self { user, tenant }
     }
 
-    /// An account in one of its organisations: the one with this slug, or its only one.
+    /// An account in one of its organisations.
     ///
     /// # Errors
     /// `NotFound` for the account or the organisation; `Refused` when it has several and none is named.
-    pub async fn find(app: &App, email: &str, organization: Option<&str>) -> Result<Self, StartError> {
+    pub(crate) async fn find(app: &App, email: &str, which: Which<'_>) -> Result<Self, StartError> {
         let store = stores::identity(app.db.clone());
         let email = email.trim().to_lowercase();
         let user = store.user_by_email(&email).await?;
         let user = user.ok_or_else(|| StartError::NotFound(format!("there is no account `{email}`")))?;
         let mut own = store.organizations_of(user.id, app.now()).await?;
-        if let Some(slug) = organization {
-            own.retain(|one| one.organization.slug == slug);
+        match which {
+            Which::Only => {}
+            Which::Slug(slug) => own.retain(|one| one.organization.slug == slug),
+            Which::Id(id) => own.retain(|one| one.organization.id == id),
         }
         if own.len() > 1 {
             let slugs: Vec<_> = own.iter().map(|one| one.organization.slug.as_str()).collect();
@@ -53,11 +65,24 @@ impl Acting {
             )));
         }
         let Some(found) = own.pop() else {
-            let which =
-                organization.map_or_else(|| "any organisation".to_owned(), |slug| format!("`{slug}`"));
+            let which = match which {
+                Which::Only => "any organisation".to_owned(),
+                Which::Slug(slug) => format!("`{slug}`"),
+                Which::Id(id) => format!("`{id}`"),
+            };
             return Err(StartError::NotFound(format!("`{email}` does not belong to {which}")));
         };
-        Ok(Self { user: user.id, tenant: found.organization.id, slug: found.organization.slug })
+        Ok(Self { user: user.id, tenant: found.organization.id })
+    }
+
+    /// Account in whose name it is done.
+    pub(crate) const fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// Organisation in which it is done.
+    pub(crate) const fn tenant(&self) -> TenantId {
+        self.tenant
     }
 
     pub(crate) fn context(&self, app: &App) -> RequestContext {

@@ -79,7 +79,8 @@ pub(crate) fn done(
 ) -> Option<AuditEntry> {
     Some(AuditEntry {
         id: EventId(app.ids.next(context.now())),
-        tenant: Some(context.tenant()),
+        // The installation itself, on the command line, is in no organisation.
+        tenant: Some(context.tenant()).filter(|tenant| !tenant.0.is_nil()),
         at: context.now(),
         actor: Actor::of(context.principal()),
         action: spec.audit_event?.to_owned(),

@@ -35,7 +35,12 @@ pub(crate) async fn authenticate(
         }
         (Some(bearer), _) => bearer,
         (None, Some(cookie)) => cookie,
-        (None, None) => return Err(ApiError::new(ErrorCode::AuthenticationRequired).into()),
+        (None, None) => {
+            return match &headers.local {
+                Some(local) => crate::command_line::caller(app, local, spec, tenant, facts).await,
+                None => Err(ApiError::new(ErrorCode::AuthenticationRequired).into()),
+            };
+        }
     };
     let Some(caller) = app.identity.authenticate(token, tenant, facts.now).await? else {
         return Err(required("invalidToken", "The session or token is unknown or has ended."));

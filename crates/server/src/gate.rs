@@ -50,7 +50,11 @@ pub(crate) async fn enter(
     if licensed(app, spec).is_ok() && done_before(app, spec, &caller).await? {
         return Ok(Entered::DoneBefore);
     }
-    let checked = licensed(app, spec).and_then(|()| member(spec, &caller)).and_then(|()| entitled(app, spec));
+    // Whoever reads the data directory has the models in it anyway: there they come out whatever the licence says.
+    let by_licence = !(headers.local.is_some() && gives_models(spec.id));
+    let checked = if by_licence { licensed(app, spec) } else { Ok(()) };
+    let checked = checked.and_then(|()| member(spec, &caller));
+    let checked = checked.and_then(|()| if by_licence { entitled(app, spec) } else { Ok(()) });
     let checked = checked.and_then(|()| on_this_node(app, spec));
     checked.inspect_err(|failure| Asked { caller: Some(&caller), ..asked }.refused(app, failure))?;
     Ok(Entered::Caller(Some(caller)))
@@ -93,6 +97,13 @@ fn licensed(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
         || spec.takes_access
         || (spec.security == Security::Session && !spec.errors.contains(&423));
     if open { Ok(()) } else { unrestricted(app) }
+}
+
+/// Whether an operation gives out workflows as they were drawn, or finds them.
+const fn gives_models(id: OperationId) -> bool {
+    use OperationId::{ExportBpel, ExportBpmn, ExportDmn, GetWorkflow, ListWorkflows};
+
+    matches!(id, ListWorkflows | GetWorkflow | ExportBpmn | ExportDmn | ExportBpel)
 }
 
 /// Refusal of what waits for a licence.

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use crate::accept::Accept;
 use crate::app::App;
 use crate::bind::Handler;
+use crate::command_line::LocalCall;
 use crate::credentials::{COOKIE, DEVICE_COOKIE};
 use crate::dispatch::{Placed, dispatch};
 use crate::edge::answer::Answer;
@@ -335,6 +336,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         last_event_id: text("last-event-id"),
         user_agent: text("user-agent").map(|agent| agent.chars().take(300).collect()),
         device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
+        local: LocalCall::of(request)?,
     })
 }
 
@@ -343,6 +345,17 @@ fn accept(request: &HttpRequest) -> Option<String> {
     let lines: Vec<&str> =
         request.headers().get_all(header::ACCEPT).filter_map(|value| value.to_str().ok()).collect();
     (!lines.is_empty()).then(|| lines.join(", "))
+}
+
+/// The answer to a request that is no operation's.
+pub(crate) async fn answer(
+    app: &App,
+    request: &HttpRequest,
+    route: &'static str,
+    outcome: impl Future<Output = HandlerResult>,
+) -> HttpResponse {
+    let exchange = Exchange::begin(app, request, route);
+    respond(app, request, exchange, outcome.await)
 }
 
 fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {

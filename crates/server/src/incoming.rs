@@ -2,6 +2,8 @@
 
 use heddle_policy::RequestFacts;
 
+use crate::command_line::LocalCall;
+
 /// A request without its connection.
 #[derive(Clone)]
 pub(crate) struct Incoming {
@@ -40,6 +42,8 @@ pub(crate) struct Headers {
     pub user_agent: Option<String>,
     /// The cookie that marks a device on which an account was signed in before.
     pub device: Option<String>,
+    /// Words of a call over the socket of the machine's own commands.
+    pub local: Option<LocalCall>,
 }
 
 /// Credentials that a request presents.

@@ -22,6 +22,7 @@ use crate::error::StartError;
 use crate::failure::Failure;
 use crate::http;
 use crate::identity::FirstStart;
+use crate::local::{LocalListener, SOCKET_FILE};
 
 /// Seconds that open requests may take to end when the server stops.
 const SHUTDOWN_SECONDS: u64 = 3;
@@ -37,6 +38,7 @@ pub struct Server {
     core: Composition,
     address: SocketAddr,
     handle: ServerHandle,
+    local: Option<LocalListener>,
     running: tokio::task::JoinHandle<io::Result<()>>,
 }
 
@@ -80,7 +82,8 @@ impl Server {
         };
         let server = builder.listen("heddle", listener, connections).map_err(refused)?.run();
         let handle = server.handle();
-        Ok(Self { core, address, handle, running: tokio::spawn(server) })
+        let local = listen_locally(&core);
+        Ok(Self { core, address, handle, local, running: tokio::spawn(server) })
     }
 
     /// Address that it listens on.
@@ -105,9 +108,22 @@ impl Server {
     pub async fn stop(self) {
         self.core.signal_stop();
         self.handle.stop(true).await;
+        if let Some(local) = self.local {
+            local.stop().await;
+        }
         let _ = tokio::time::timeout(Duration::from_secs(SHUTDOWN_SECONDS), self.running).await;
         self.core.stop().await;
     }
+}
+
+/// Listens on the socket file for commands. A file system without sockets stops no server: commands reach it over HTTP.
+fn listen_locally(core: &Composition) -> Option<LocalListener> {
+    let path = core.app.config.data_dir.join(SOCKET_FILE);
+    LocalListener::start(&core.app, path.clone())
+        .inspect_err(|error| {
+            tracing::warn!(error = %error, path = %path.display(), "commands reach this server over HTTP alone");
+        })
+        .ok()
 }
 
 /// Service of a worker's connections: each has its place before the first byte is read, and its deadlines below HTTP.

@@ -13,7 +13,7 @@ use heddle_api::operations::ops;
 use heddle_kernel::Clock as _;
 use heddle_policy::capability::RunRead;
 use heddle_policy::resource::Run;
-use heddle_policy::{Key, RequestContext};
+use heddle_policy::{Key, RequestContext, SessionKind};
 use heddle_runtime::RunWatch;
 use heddle_workflows::runs::StoredEvent;
 use tokio::sync::watch;
@@ -154,7 +154,16 @@ impl Reader {
         if app.identity.licence_state().restriction().is_some() {
             return false;
         }
-        match app.identity.recognize(&self.token, Some(self.context.tenant()), app.clock.now()).await {
+        let (tenant, now) = (self.context.tenant(), app.clock.now());
+        let known = match self.context.principal().session {
+            SessionKind::CommandLine(_) => {
+                app.identity.of_command_line(self.context.user_id(), tenant, now).await
+            }
+            SessionKind::Session(_) | SessionKind::ApiToken(_) => {
+                app.identity.recognize(&self.token, Some(tenant), now).await
+            }
+        };
+        match known {
             Ok(Some(caller)) => caller.snapshot.authorize_key::<RunRead>(self.key.clone()).is_ok(),
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.

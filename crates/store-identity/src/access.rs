@@ -204,6 +204,8 @@ impl AccessStore for IdentityStore {
         let own = match &credential {
             Credential::Session(session) => session.tenant,
             Credential::ApiToken(token) => token.tenant.unwrap_or(user.home),
+            // No token stands for it.
+            Credential::CommandLine(_) => user.home,
         };
         let in_tenant = tenant.unwrap_or(own);
         let standing = self.standing_at(in_tenant, user.id, revision).await?;

@@ -68,6 +68,7 @@ impl Cache {
             match &mut access.credential {
                 Credential::Session(session) => session.last_seen_at = session.last_seen_at.max(at),
                 Credential::ApiToken(token) => token.last_used_at = token.last_used_at.max(Some(at)),
+                Credential::CommandLine(_) => {}
             }
         }
         Some(access)

@@ -11,6 +11,8 @@ literals! {
         User = "user",
         /// A user by an API token.
         ApiToken = "apiToken",
+        /// A user in whose name the operator gave a command on the machine itself.
+        CommandLine = "commandLine",
         /// The service itself, or its operator.
         System = "system",
         /// Somebody who did not sign in.
@@ -36,15 +38,11 @@ impl Actor {
     #[must_use]
     pub fn of(principal: &Principal) -> Self {
         let (kind, credential) = match principal.session {
-            SessionKind::Session(id) => (ActorKind::User, id.to_string()),
-            SessionKind::ApiToken(id) => (ActorKind::ApiToken, id.to_string()),
+            SessionKind::Session(id) => (ActorKind::User, Some(id.to_string())),
+            SessionKind::ApiToken(id) => (ActorKind::ApiToken, Some(id.to_string())),
+            SessionKind::CommandLine(_) => (ActorKind::CommandLine, None),
         };
-        Self {
-            kind,
-            id: Some(principal.user_id.to_string()),
-            display: principal.display.clone(),
-            credential: Some(credential),
-        }
+        Self { kind, id: Some(principal.user_id.to_string()), display: principal.display.clone(), credential }
     }
 
     /// Somebody who did not sign in.

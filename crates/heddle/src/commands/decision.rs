@@ -2,7 +2,6 @@
 
 mod cases;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,7 +15,9 @@ use heddle_dmn::{
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::output::{self, Failure};
+use super::given;
+use crate::failure::Failure;
+use crate::output;
 
 /// `heddle decision`.
 #[derive(Debug, Subcommand)]
@@ -198,7 +199,7 @@ impl Source {
 }
 
 fn sources(files: &[PathBuf]) -> Result<Vec<Source>> {
-    files.iter().map(|file| Ok(Source { name: shown(file), bytes: bytes_of(file)? })).collect()
+    files.iter().map(|file| Ok(Source { name: shown(file), bytes: given::bytes(file)? })).collect()
 }
 
 /// A finding and the file that it is about.
@@ -274,17 +275,9 @@ fn compiled(sources: &[Source], found: &mut Vec<Found>) -> Result<Model> {
 
 /// The input: an object, or the file named after `@`, or standard input.
 fn input(given: Option<&str>) -> Result<Map<String, Value>> {
-    let text = match given {
-        None => return Ok(Map::new()),
-        Some("-") => text_of(Path::new("-"))?,
-        Some(given) => match given.strip_prefix('@') {
-            Some(path) => text_of(Path::new(path))?,
-            None => given.to_owned(),
-        },
-    };
-    match serde_json::from_str(&text).context("--input is no JSON")? {
-        Value::Object(members) => Ok(members),
-        _ => bail!("--input is no JSON object"),
+    match given::object("--input", given)? {
+        Some(Value::Object(members)) => Ok(members),
+        _ => Ok(Map::new()),
     }
 }
 
@@ -322,7 +315,7 @@ fn counted(number: usize, noun: &str) -> String {
 }
 
 fn is_standard(file: &Path) -> bool {
-    file.as_os_str() == "-"
+    file.as_os_str() == given::STANDARD_INPUT
 }
 
 fn shown(file: &Path) -> String {
@@ -335,19 +328,6 @@ fn once(times: usize) -> Result<()> {
         return Err(Failure::Configuration("standard input (`-`) can be read once".to_owned()).into());
     }
     Ok(())
-}
-
-fn bytes_of(file: &Path) -> Result<Vec<u8>> {
-    if !is_standard(file) {
-        return std::fs::read(file).with_context(|| format!("`{}`", file.display()));
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).context("standard input")?;
-    Ok(bytes)
-}
-
-fn text_of(file: &Path) -> Result<String> {
-    String::from_utf8(bytes_of(file)?).with_context(|| format!("`{}` is no UTF-8", shown(file)))
 }
 
 #[cfg(test)]

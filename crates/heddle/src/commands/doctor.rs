@@ -5,7 +5,8 @@ use heddle_server::Config;
 use heddle_server::operator::{self, Finding};
 use serde_json::json;
 
-use crate::output::{self, Failure};
+use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn run(config: Config, as_json: bool) -> Result<()> {
     let bar = output::progress("checking", 1);

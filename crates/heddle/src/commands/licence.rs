@@ -2,58 +2,67 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
-use heddle_server::Config;
-use heddle_server::operator::{self, LicenceView};
-use serde_json::to_value;
+use anyhow::Result;
+use serde_json::{Value, json};
 
-use super::operate;
+use super::given;
+use crate::client::{Client, text};
+use crate::failure::{Failure, Refusal};
 use crate::output;
 
-pub(crate) async fn show(config: Config, as_json: bool) -> Result<()> {
-    let core = operate(config).await?;
-    let view = operator::licence_view(&core.app).await;
-    core.stop().await;
-    tell(&view?, as_json)
-}
-
-pub(crate) async fn trial(config: Config, as_json: bool) -> Result<()> {
-    let core = operate(config).await?;
-    let view = operator::start_trial(&core.app).await;
-    core.stop().await;
-    tell(&view?, as_json)
-}
-
-pub(crate) async fn install(config: Config, file: &Path, force: bool, as_json: bool) -> Result<()> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("`{}`", file.display()))?;
-    let core = operate(config).await?;
-    let view = operator::install_licence(&core.app, text, force).await;
-    core.stop().await;
-    tell(&view?, as_json)
-}
-
-fn tell(view: &LicenceView, as_json: bool) -> Result<()> {
-    if as_json {
-        output::json(&to_value(view)?);
-    } else {
-        print(view);
-    }
+pub(crate) async fn show(client: &Client, as_json: bool) -> Result<()> {
+    tell(&client.get("/api/licence").await?, as_json);
     Ok(())
 }
 
-fn print(view: &LicenceView) {
-    let row = |name: &str, value: &str| output::line(&format!("{name:<16}{value}"));
-    row("state", view.state);
-    if let Some(reason) = &view.reason {
+pub(crate) async fn trial(client: &Client, as_json: bool) -> Result<()> {
+    tell(&client.post("/api/licence/trial", &Value::Null).await?, as_json);
+    Ok(())
+}
+
+pub(crate) async fn install(client: &Client, file: &Path, force: bool, as_json: bool) -> Result<()> {
+    let licence = given::text(file)?;
+    let body = json!({ "licence": licence, "force": force });
+    let done = client.put("/api/licence", &body).await.map_err(|error| wrong(file, error))?;
+    tell(&done, as_json);
+    Ok(())
+}
+
+/// A text that is no licence of this installation has an exit code of its own.
+fn wrong(file: &Path, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<Refusal>() {
+        Some(refusal) if refusal.status == 400 => {
+            Failure::Licence(format!("`{}`: {refusal}", file.display())).into()
+        }
+        _ => error,
+    }
+}
+
+fn tell(licence: &Value, as_json: bool) {
+    if as_json {
+        return output::json(licence);
+    }
+    let row = |name: &str, value: &str| output::line(&output::plain(&format!("{name:<16}{value}")));
+    let or = |name: &str, other: &'static str| {
+        licence.pointer(name).and_then(Value::as_str).map_or_else(|| other.to_owned(), str::to_owned)
+    };
+    row("state", text(licence, "/state"));
+    if let Some(reason) = licence.get("reason").and_then(Value::as_str) {
         row("reason", reason);
     }
-    row("licence", view.licence_id.as_deref().unwrap_or("none"));
-    row("customer", view.customer.as_deref().unwrap_or("none"));
-    row("ends", &view.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string()));
-    row("allows", &view.entitlements.join(", "));
-    for limit in &view.limits {
-        let most = limit.licensed.map_or_else(|| "any number".to_owned(), |most| most.to_string());
-        row(limit.name, &format!("{} of {most}", limit.used));
+    row("licence", &or("/licenceId", "none"));
+    row("customer", &or("/customer", "none"));
+    row("ends", &or("/expiresAt", "never"));
+    let members = |name: &str| licence.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let entitlements = members("entitlements");
+    let enabled = |one: &&Value| one.get("enabled").and_then(Value::as_bool) == Some(true);
+    let allowed: Vec<_> = entitlements.iter().filter(enabled).map(|one| text(one, "/name")).collect();
+    row("allows", &allowed.join(", "));
+    for limit in members("limits") {
+        let most = limit.get("licensed").and_then(Value::as_i64);
+        let most = most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
+        let used = limit.get("used").and_then(Value::as_i64).unwrap_or_default();
+        row(text(&limit, "/name"), &format!("{used} of {most}"));
     }
-    row("installation", &view.installation_id);
+    row("installation", text(licence, "/installationId"));
 }

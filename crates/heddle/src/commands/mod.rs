@@ -3,12 +3,16 @@
 pub(crate) mod backup;
 pub(crate) mod decision;
 mod doctor;
+mod given;
+mod import;
 mod licence;
 pub(crate) mod man;
 mod migrate;
-mod remedy;
+mod run;
 mod serve;
+mod token;
 mod user;
+mod work;
 mod workflow;
 
 use std::future::Future;
@@ -16,22 +20,32 @@ use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result};
 use clap::CommandFactory as _;
-use heddle_server::acting::Acting;
-use heddle_server::{Composition, Config};
+use heddle_server::{Config, DATABASE_FILE, SOCKET_FILE, operator};
 use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    Cli, Command, DeadLetterCommand, LicenceCommand, Place, RunCommand, UserCommand, WorkflowCommand,
+    Cli, Command, CreateUser, DeadLetterCommand, EventCommand, LicenceCommand, Place, RunCommand,
+    TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
 };
+use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
-use crate::output::{self, Failure};
+use crate::failure::Failure;
+use crate::output;
 
 /// Runs what the command line says.
 ///
 /// # Errors
 /// What ended the program; [`output::exit_code`] tells the code.
 pub(crate) fn run(cli: Cli) -> Result<()> {
+    let given = cli.given();
+    if let (Command::Completions { .. } | Command::Decision { .. } | Command::Man(_), Some((name, _))) =
+        (&cli.command, given.first())
+    {
+        let option = name.replace('_', "-");
+        let message = format!("--{option} has no meaning here: the command looks at no installation");
+        return Err(Failure::Configuration(message).into());
+    }
     if let Command::Completions { shell } = cli.command {
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
@@ -59,7 +73,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
     let config = effective.config.clone();
     match cli.command {
         Command::Serve(options) => block_on(serve::run(config, options, json)),
-        Command::Config => {
+        Command::Config { .. } => {
             show(&effective, json);
             Ok(())
         }
@@ -67,36 +81,240 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Doctor => block_on(doctor::run(config, json)),
         Command::Backup(options) => block_on(backup::back_up(config, options, json)),
         Command::Restore(options) => block_on(backup::restore(config, options, json)),
-        Command::User { command: UserCommand::Create(options) } => {
-            block_on(user::create(config, options, json))
-        }
-        Command::User { command: UserCommand::Unlock { email } } => {
-            block_on(user::unlock(config, &email, json))
-        }
-        Command::Licence { command } => match command {
-            LicenceCommand::Show => block_on(licence::show(config, json)),
-            LicenceCommand::Trial => block_on(licence::trial(config, json)),
-            LicenceCommand::Install { file, force } => block_on(licence::install(config, &file, force, json)),
-        },
-        Command::Workflow { command: WorkflowCommand::Export(options) } => {
-            block_on(workflow::export(config, options, json))
-        }
-        Command::Workflow { command: WorkflowCommand::Import(options) } => {
-            block_on(workflow::import(config, options, json))
-        }
-        Command::Workflow { command: WorkflowCommand::Archive(options) } => {
-            block_on(remedy::archive(config, options, json))
-        }
-        Command::Run { command: RunCommand::Cancel(options) } => {
-            block_on(remedy::cancel(config, options, json))
-        }
-        Command::DeadLetter { command } => match command {
-            DeadLetterCommand::List(options) => block_on(remedy::letters(config, options, json)),
-            DeadLetterCommand::Retry(options) => block_on(remedy::retry(config, options, json)),
-            DeadLetterCommand::Drop(options) => block_on(remedy::discard(config, options, json)),
-        },
+        Command::User { command } => block_on(users(config, command, json)),
+        Command::Token { command } => block_on(tokens(config, command, json)),
+        Command::Licence { command } => block_on(licences(config, command, json)),
+        Command::Workflow { command } => block_on(workflows(config, command, json)),
+        Command::Run { command } => block_on(runs(config, command, json)),
+        Command::Task { command } => block_on(tasks(config, command, json)),
+        Command::Event { command } => block_on(events(config, command, json)),
+        Command::DeadLetter { command } => block_on(letters(config, command, json)),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
+}
+
+/// Does something with a client, which ends in order whatever becomes of it.
+async fn with<T>(
+    config: Config,
+    place: &Place,
+    need: Need,
+    work: impl AsyncFnOnce(&Client) -> Result<T>,
+) -> Result<T> {
+    let bar = output::progress("opening the installation", 1);
+    let client = Client::open(config, place, need).await;
+    bar.finish_and_clear();
+    let client = client?;
+    let done = work(&client).await;
+    client.close().await;
+    done
+}
+
+async fn users(config: Config, command: UserCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        UserCommand::List(options) => {
+            with(config, &options.place, own, async |client| user::list(client, options, json).await).await
+        }
+        UserCommand::Create(options) => {
+            look_before_beginning(&config, options)?;
+            let beginning = options.place.server.is_none().then(|| operator::Beginning::of(&config));
+            let work = async |client: &Client| user::create(client, options, json).await;
+            let made = with(config, &options.place, Need::Nothing, work).await;
+            // A failed set-up leaves no installation that nobody asked for.
+            if let (Err(error), Some(beginning)) = (&made, beginning) {
+                beginning.take_back(error.downcast_ref());
+            }
+            made
+        }
+        UserCommand::Invite(options) => {
+            with(config, &options.place, own, async |client| user::invite(client, options, json).await).await
+        }
+        UserCommand::SetPassword(options) => {
+            let place = &options.user.place;
+            with(config, place, own, async |client| user::set_password(client, options, json).await).await
+        }
+        UserCommand::Disable(options) => {
+            let work = async |client: &Client| user::switch(client, options, false, json).await;
+            with(config, &options.place, own, work).await
+        }
+        UserCommand::Enable(options) => {
+            let work = async |client: &Client| user::switch(client, options, true, json).await;
+            with(config, &options.place, own, work).await
+        }
+        UserCommand::Unlock { email } => {
+            let work = async |client: &Client| user::unlock(client, email, json).await;
+            with(config, &Place::default(), Need::Installation, work).await
+        }
+    }
+}
+
+/// Looks at the first user of what would be a new installation before anything is made for it.
+fn look_before_beginning(config: &Config, options: &CreateUser) -> Result<()> {
+    let directory = &config.data_dir;
+    let is_there = options.place.server.is_some()
+        || config.database_url.is_some()
+        || directory.join(DATABASE_FILE).exists()
+        || directory.join(SOCKET_FILE).exists();
+    if is_there {
+        return Ok(());
+    }
+    if options.place.organization.is_none() {
+        let message = format!(
+            "there is no installation in `{}`; `--role owner --organization SLUG` makes one with its first organisation",
+            directory.display()
+        );
+        return Err(Failure::Configuration(message).into());
+    }
+    user::may_begin(options)
+}
+
+async fn tokens(config: Config, command: TokenCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        TokenCommand::Create(options) => {
+            with(config, &options.place, own, async |client| token::create(client, options, json).await).await
+        }
+        TokenCommand::List(options) => {
+            with(config, &options.place, own, async |client| token::list(client, json).await).await
+        }
+        TokenCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| token::delete(client, options, json).await).await
+        }
+    }
+}
+
+async fn licences(config: Config, command: LicenceCommand, json: bool) -> Result<()> {
+    let need = Need::Installation;
+    match &command {
+        LicenceCommand::Show { place } => {
+            with(config, place, need, async |client| licence::show(client, json).await).await
+        }
+        LicenceCommand::Trial { place } => {
+            with(config, place, need, async |client| licence::trial(client, json).await).await
+        }
+        LicenceCommand::Install { file, force, place } => {
+            let work = async |client: &Client| licence::install(client, file, *force, json).await;
+            with(config, place, need, work).await
+        }
+    }
+}
+
+async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        WorkflowCommand::List(options) => {
+            with(config, &options.place, own, async |client| workflow::list(client, options, json).await)
+                .await
+        }
+        WorkflowCommand::Get(options) => {
+            with(config, &options.place, own, async |client| workflow::get(client, options, json).await).await
+        }
+        WorkflowCommand::Validate(options) => {
+            with(config, &options.place, own, async |client| workflow::validate(client, options, json).await)
+                .await
+        }
+        WorkflowCommand::Import(options) => {
+            with(config, &options.place, own, async |client| import::import(client, options, json).await)
+                .await
+        }
+        WorkflowCommand::Publish(options) => {
+            with(config, &options.place, own, async |client| workflow::publish(client, options, json).await)
+                .await
+        }
+        WorkflowCommand::Export(options) => {
+            with(config, &options.place, own, async |client| workflow::export(client, options, json).await)
+                .await
+        }
+        WorkflowCommand::Archive(options) => {
+            with(config, &options.place, own, async |client| workflow::archive(client, options, json).await)
+                .await
+        }
+        WorkflowCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| workflow::delete(client, options, json).await)
+                .await
+        }
+    }
+}
+
+async fn runs(config: Config, command: RunCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        RunCommand::Start(options) => {
+            with(config, &options.place, own, async |client| run::start(client, options, json).await).await
+        }
+        RunCommand::List(options) => {
+            with(config, &options.place, own, async |client| run::list(client, options, json).await).await
+        }
+        RunCommand::Get(options) => {
+            with(config, &options.place, own, async |client| run::get(client, options, json).await).await
+        }
+        RunCommand::Tail(options) => {
+            with(config, &options.run.place, own, async |client| run::tail(client, options, json).await).await
+        }
+        RunCommand::Retry(options) => {
+            with(config, &options.run.place, own, async |client| run::retry(client, options, json).await)
+                .await
+        }
+        RunCommand::Cancel(options) => {
+            with(config, &options.run.place, own, async |client| run::cancel(client, options, json).await)
+                .await
+        }
+    }
+}
+
+async fn tasks(config: Config, command: TaskCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        TaskCommand::List(options) => {
+            with(config, &options.place, own, async |client| work::tasks(client, options, json).await).await
+        }
+        TaskCommand::Complete(options) => {
+            with(config, &options.place, own, async |client| work::complete(client, options, json).await)
+                .await
+        }
+    }
+}
+
+async fn events(config: Config, command: EventCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        EventCommand::Send(options) => {
+            with(config, &options.place, own, async |client| work::send(client, options, json).await).await
+        }
+        EventCommand::Signal(options) => {
+            with(config, &options.place, own, async |client| work::signal(client, options, json).await).await
+        }
+    }
+}
+
+async fn letters(config: Config, command: DeadLetterCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        DeadLetterCommand::List(options) => {
+            with(config, &options.place, own, async |client| work::letters(client, options, json).await).await
+        }
+        DeadLetterCommand::Retry(options) => {
+            with(config, &options.place, own, async |client| work::retry(client, options, json).await).await
+        }
+        DeadLetterCommand::Drop(options) => {
+            with(config, &options.place, own, async |client| work::discard(client, options, json).await).await
+        }
+    }
+}
+
+/// End of a command that does several things: without success when one failed, with the exit code that those that failed
+/// have in common, or 1.
+fn several(codes: impl Iterator<Item = u8>, all: usize) -> Result<()> {
+    several_of(codes, all, &[])
+}
+
+/// The same with the names of those that failed.
+fn several_of(codes: impl Iterator<Item = u8>, all: usize, names: &[String]) -> Result<()> {
+    let codes: Vec<u8> = codes.collect();
+    let Some(first) = codes.first().copied() else { return Ok(()) };
+    let code = if codes.iter().all(|code| *code == first) { first } else { 1 };
+    let which = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    Err(Failure::Several { failed: codes.len(), all, which, code }.into())
 }
 
 fn configuration(cli: &Cli) -> Result<Effective> {
@@ -104,7 +322,7 @@ fn configuration(cli: &Cli) -> Result<Effective> {
     let environment: Vec<_> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    Effective::load(cli.config.as_deref(), &environment, &cli.settings.given())
+    Effective::load(cli.config.as_deref(), &environment, &cli.given())
 }
 
 fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
@@ -145,18 +363,4 @@ fn show(effective: &Effective, as_json: bool) {
     for Row { name, value, source, help } in rows {
         output::line(&format!("{name:<22}{value:<32}{:<14}{help}", source.as_str()));
     }
-}
-
-/// Opens the service for one command, beside which no server uses the same SQLite database.
-async fn operate(config: Config) -> Result<Composition> {
-    Ok(Composition::operate(config).await?)
-}
-
-/// Organisation and account that a command acts with.
-async fn acting(core: &Composition, place: &Place) -> Result<Acting> {
-    let Some(email) = place.account.as_deref() else {
-        let message = "`--as EMAIL` is needed: an account of the organisation, in whose name it is done";
-        return Err(Failure::Configuration(message.to_owned()).into());
-    };
-    Ok(Acting::find(&core.app, email, place.organization.as_deref()).await?)
 }

@@ -169,8 +169,8 @@ fn greeting(ready: &Ready, workflow: Option<&str>, docs: bool) -> String {
     let mut text = format!("Heddle {} listens on {address}{pages}\n", env!("CARGO_PKG_VERSION"));
     if ready.demo.is_some() {
         text += "\n--demo made nothing: the database has an organisation already. Its accounts, passwords and workflows \
-                 are as they were.\nIf the password is lost, stop the server and make another account:\n  heddle user \
-                 create --as admin@demo.local --email you@example.com --role owner\n";
+                 are as they were.\nIf the password is lost, this makes another:\n  heddle user set-password --as \
+                 admin@demo.local admin@demo.local\n";
     }
     match (&ready.email, &ready.password, &ready.setup_token) {
         (Some(email), Some(password), _) => {
@@ -289,7 +289,10 @@ mod tests {
     fn a_demo_that_was_not_made_is_told_with_the_way_out() {
         let kept = Ready { setup_token: None, demo: Some("kept"), ..ready() };
         let text = greeting(&kept, None, true);
-        assert!(text.contains("--demo made nothing") && text.contains("heddle user create --as"), "{text}");
+        assert!(
+            text.contains("--demo made nothing") && text.contains("heddle user set-password --as"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_kernel::{SessionId, TenantId, Timestamp, UserId};
 use heddle_usecase::StoreError;
 
 use crate::records::{ApiToken, GrantRow, Membership, Role, Session, User};
@@ -24,6 +24,8 @@ pub enum Credential {
     Session(Session),
     /// An API token.
     ApiToken(ApiToken),
+    /// None: the operator names the account on the command line of the machine itself.
+    CommandLine(SessionId),
 }
 
 /// Standing of a user in an organisation: membership and permissions.

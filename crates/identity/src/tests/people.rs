@@ -156,6 +156,35 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
 }
 
 #[tokio::test]
+async fn a_refusal_of_an_account_says_what_is_taken_and_which_roles_there_are() {
+    let mut world = world_with(&["owner"]);
+    world
+        .directory
+        .expect_insert_user()
+        .returning(|_, _, _| Err(StoreError::Duplicate("users.email".to_owned())));
+    let identity = world.identity();
+    let context = context("owner");
+    for (role, reason, field, words) in [
+        ("viewer", "notUnique", "email", ["`new@example.com`", "already"]),
+        ("king", "notFound", "roles[0]", ["`king`", "`designer`"]),
+    ] {
+        let account = NewAccount {
+            email: "New@example.com".to_owned(),
+            display_name: "New".to_owned(),
+            password: None,
+            roles: vec![role.to_owned()],
+        };
+        let made = identity.create_user(&kind::<UserCreate>(&context), &context, account, &nothing).await;
+        let (UseCaseError::Conflict(problems) | UseCaseError::Invalid(problems)) = made.unwrap_err() else {
+            panic!("{role}")
+        };
+        let problem = &problems[0];
+        assert_eq!((problem.reason, problem.field.as_deref()), (reason, Some(field)));
+        assert!(words.iter().all(|word| problem.message.contains(word)), "{}", problem.message);
+    }
+}
+
+#[tokio::test]
 async fn an_account_is_changed_by_its_home_alone_and_nobody_switches_himself_off() {
     let context = context("owner");
     let mut world = World::new();

@@ -155,7 +155,7 @@ impl Edge {
     /// The limit that is reached.
     pub(crate) fn stream(&self, session: SessionKind, tenant: TenantId) -> Result<Places, Reached> {
         let credential = match session {
-            SessionKind::Session(id) => id.0,
+            SessionKind::Session(id) | SessionKind::CommandLine(id) => id.0,
             SessionKind::ApiToken(id) => id.0,
         };
         let EdgeLimits { streams_per_session, streams_per_organization, .. } = self.limits;

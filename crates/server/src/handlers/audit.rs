@@ -87,6 +87,7 @@ fn event(event: AuditEvent) -> wire::audit::AuditEvent {
             kind: OrStored::of(event.actor_kind, |kind| match kind {
                 ActorKind::User => wire::audit::AuditActorKind::User,
                 ActorKind::ApiToken => wire::audit::AuditActorKind::ApiToken,
+                ActorKind::CommandLine => wire::audit::AuditActorKind::CommandLine,
                 ActorKind::Anonymous => wire::audit::AuditActorKind::Anonymous,
                 ActorKind::System => wire::audit::AuditActorKind::System,
             }),

@@ -93,7 +93,7 @@ pub(crate) async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult
     let present = sessions.iter().find(|session| Some(session.id) == own);
     let token_id = match context.principal().session {
         SessionKind::ApiToken(id) => Some(id.to_string()),
-        SessionKind::Session(_) => None,
+        SessionKind::Session(_) | SessionKind::CommandLine(_) => None,
     };
     Response::data(
         200,

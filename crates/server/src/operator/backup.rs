@@ -82,8 +82,8 @@ pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> R
         )));
     }
     let done = put_back(config, from, key).await;
-    if done.is_err() {
-        beginning.take_back();
+    if let Err(error) = &done {
+        beginning.take_back(Some(error));
     }
     done
 }

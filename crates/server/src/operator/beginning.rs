@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::config::Config;
-use crate::data_dir::{self, DATABASE_FILE, KEY_FILE};
+use crate::data_dir::{self, DATABASE_FILE, DataDirError, KEY_FILE};
+use crate::error::StartError;
 
 /// State of the data directory before a command: whether there was nothing of ours in it yet.
 #[derive(Debug)]
@@ -26,9 +27,17 @@ impl Beginning {
         Self { empty, absent: !path.exists(), path }
     }
 
-    /// Removes what the failed command began, and nothing that was there before.
-    pub fn take_back(self) {
-        if !self.empty {
+    /// Removes what the failed command began, and nothing that was there before or is another process's by now. The error
+    /// is the command's, where it is one of the start.
+    pub fn take_back(self, error: Option<&StartError>) {
+        let is_anothers = matches!(
+            error,
+            Some(
+                StartError::DataDir(DataDirError::InUse(_))
+                    | StartError::Database(heddle_store::OpenError::InUse { .. })
+            )
+        );
+        if !self.empty || is_anothers {
             return;
         }
         for name in data_dir::FILES {

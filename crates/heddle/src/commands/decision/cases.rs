@@ -7,6 +7,8 @@ use heddle_dmn::Model;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::commands::given;
+
 /// A case as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +44,7 @@ pub(super) struct CaseResult {
 /// # Errors
 /// What is wrong with it, with line and column.
 pub(super) fn read(file: &Path) -> Result<Vec<Case>> {
-    let text = super::text_of(file)?;
+    let text = given::text(file)?;
     let shown = super::shown(file);
     let mut cases: Vec<Case> = serde_json::from_str(&text)
         .with_context(|| format!("`{shown}` is no list of cases with `input` and `expected`"))?;
@@ -62,7 +64,7 @@ pub(super) fn run(case: &Case, model: &Model) -> CaseResult {
             let reasons = outcome.reasons.iter().map(super::why).collect();
             (heddle_feel::to_json(&outcome.value), reasons, true)
         }
-        Err(error) => (Value::Null, vec![format!("{error:#}")], false),
+        Err(error) => (Value::Null, vec![crate::failure::sentence(&error)], false),
     };
     let passed = given && same(&actual, &case.expected);
     CaseResult { name, passed, expected: case.expected.clone(), actual, reasons }

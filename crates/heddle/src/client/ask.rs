@@ -1,0 +1,181 @@
+//! Calls.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, Result};
+use reqwest::Method;
+use serde_json::Value;
+
+use super::Client;
+use crate::failure::{Refusal, Unreachable};
+
+/// Parameters of a query.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Query(String);
+
+impl Query {
+    /// The same with a parameter.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.push(if self.0.is_empty() { '?' } else { '&' });
+        self.0 += name;
+        self.0.push('=');
+        self.0 += &escaped(value);
+        self
+    }
+
+    /// The same with a parameter, where there is a value.
+    pub(crate) fn maybe(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+}
+
+/// A text as a part of a path or query: all but letters, digits and `-._~` in hexadecimal.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+impl Client {
+    /// `data` of the answer to GET.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn get(&self, path: &str) -> Result<Value> {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// `data` of the answer to POST.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// `data` of the answer to PUT.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Result<Value> {
+        self.call(Method::PUT, path, Some(body)).await
+    }
+
+    /// `data` of the answer to PATCH.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Result<Value> {
+        self.call(Method::PATCH, path, Some(body)).await
+    }
+
+    /// DELETE.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn delete(&self, path: &str) -> Result<()> {
+        self.call(Method::DELETE, path, None).await.map(|_| ())
+    }
+
+    /// DELETE with a query.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn delete_with(&self, path: &str, query: &Query) -> Result<()> {
+        self.delete(&format!("{path}{}", query.0)).await
+    }
+
+    /// The rows of a list, page after page, at most `most`.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn list(&self, path: &str, query: &Query, most: usize) -> Result<Vec<Value>> {
+        let mut rows = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let page = (most - rows.len()).clamp(1, 200).to_string();
+            let query = query.clone().with("limit", &page).maybe("cursor", cursor.as_deref());
+            let body = self.whole(Method::GET, &format!("{path}{}", query.0), None).await?;
+            if let Some(more) = body.get("data").and_then(Value::as_array) {
+                rows.extend(more.iter().cloned());
+            }
+            cursor = body.pointer("/page/nextCursor").and_then(Value::as_str).map(str::to_owned);
+            if cursor.is_none() || rows.len() >= most {
+                rows.truncate(most);
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// GET with a query.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn get_with(&self, path: &str, query: &Query) -> Result<Value> {
+        self.get(&format!("{path}{}", query.0)).await
+    }
+
+    /// The answer to GET as it comes, for a stream of events behind one that was seen.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn stream(&self, path: &str, seen: u64) -> Result<reqwest::Response> {
+        let request = self.http.get(format!("{}{path}", self.base)).headers(self.headers.clone());
+        let sent = request.header("last-event-id", seen).header("accept", "text/event-stream").send().await;
+        let answer = sent.map_err(|error| Unreachable::new(&self.base, &error))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status().as_u16();
+        let bytes = answer.bytes().await.unwrap_or_default();
+        Err(Refusal::of(status, &serde_json::from_slice(&bytes).unwrap_or_default()).into())
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        let mut body = self.whole(method, path, body).await?;
+        Ok(body.get_mut("data").map(Value::take).unwrap_or_default())
+    }
+
+    /// The whole body of an answer; null where there is none.
+    async fn whole(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        let request = self.http.request(method, format!("{}{path}", self.base)).headers(self.headers.clone());
+        // What could be a document comes as JSON, with its diagnostics.
+        let request = request.header("accept", "application/json");
+        let request = match body.filter(|body| !body.is_null()) {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let unreachable = |error: reqwest::Error| Unreachable::new(&self.base, &error);
+        let answer = request.send().await.map_err(unreachable)?;
+        let status = answer.status().as_u16();
+        let bytes = answer.bytes().await.map_err(unreachable)?;
+        let body = serde_json::from_slice(&bytes);
+        if !(200..300).contains(&status) {
+            return Err(Refusal::of(status, &body.unwrap_or_default()).into());
+        }
+        if bytes.is_empty() {
+            return Ok(Value::Null);
+        }
+        body.with_context(|| format!("the answer of {} is no JSON", self.base))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_holds_any_text() {
+        let query = Query::default().with("q", "a b&c=ä").maybe("state", None).maybe("limit", Some("1"));
+        assert_eq!(query.0, "?q=a%20b%26c%3D%C3%A4&limit=1");
+    }
+}

@@ -1,0 +1,80 @@
+//! `heddle token`.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::cli::{CreateToken, DeleteToken};
+use crate::client::{Client, Query, is_id, text};
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) async fn create(client: &Client, options: &CreateToken, as_json: bool) -> Result<()> {
+    let mut body = json!({ "name": options.name });
+    if let Some(members) = body.as_object_mut() {
+        if let Some(end) = &options.expires {
+            members.insert("expiresAt".to_owned(), json!(end));
+        }
+        if !options.permissions.is_empty() {
+            members.insert("permissions".to_owned(), json!(options.permissions));
+        }
+        if let Some(slug) = &options.place.organization {
+            members.insert("organizationId".to_owned(), json!(client.organization_of(slug).await?));
+        }
+    }
+    let made = client.post("/api/auth/tokens", &body).await?;
+    if as_json {
+        output::json(&made);
+        return Ok(());
+    }
+    let until = made.pointer("/record/expiresAt").and_then(Value::as_str);
+    let until = until.map_or_else(|| "for ever".to_owned(), |end| format!("until {end}"));
+    output::note(&format!("The token `{}` holds {until}. It is shown this once:", options.name));
+    output::line(text(&made, "/token"));
+    Ok(())
+}
+
+pub(crate) async fn list(client: &Client, as_json: bool) -> Result<()> {
+    let rows = client.list("/api/auth/tokens", &Query::default(), usize::MAX).await?;
+    if as_json {
+        output::json(&json!({ "tokens": rows }));
+        return Ok(());
+    }
+    let cells = |row: &Value| {
+        let permissions = row
+            .get("permissions")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","));
+        let or =
+            |name: &str, other: &str| row.pointer(name).and_then(Value::as_str).unwrap_or(other).to_owned();
+        [
+            or("/name", ""),
+            or("/expiresAt", "never"),
+            or("/lastUsedAt", "never"),
+            permissions.unwrap_or_else(|| "all".to_owned()),
+            or("/id", ""),
+        ]
+    };
+    output::table(
+        ["NAME", "ENDS", "LAST USED", "PERMISSIONS", "ID"],
+        &rows.iter().map(cells).collect::<Vec<_>>(),
+    );
+    Ok(())
+}
+
+pub(crate) async fn delete(client: &Client, options: &DeleteToken, as_json: bool) -> Result<()> {
+    let id = if is_id(&options.token) {
+        options.token.clone()
+    } else {
+        let rows = client.list("/api/auth/tokens", &Query::default(), usize::MAX).await?;
+        let found = rows.iter().find(|row| text(row, "/name") == options.token);
+        let missing = || Failure::NotFound(format!("the account has no token `{}`", options.token));
+        found.map(|row| text(row, "/id").to_owned()).ok_or_else(missing)?
+    };
+    client.delete(&format!("/api/auth/tokens/{id}")).await?;
+    if as_json {
+        output::json(&json!({ "id": id, "deleted": true }));
+    } else {
+        output::line("Deleted: it is refused from now on.");
+    }
+    Ok(())
+}

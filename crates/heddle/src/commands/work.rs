@@ -1,0 +1,151 @@
+//! `heddle task`, `heddle event` and `heddle dead-letter`.
+
+use anyhow::Result;
+use heddle_server::operator;
+use serde_json::{Map, Value, json};
+
+use super::given;
+use crate::cli::{CompleteTask, ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal};
+use crate::client::{Client, Query, text};
+use crate::output;
+
+pub(crate) async fn tasks(client: &Client, options: &ListTasks, as_json: bool) -> Result<()> {
+    let workflow = match &options.workflow {
+        Some(name) => Some(text(&client.workflow(name).await?, "/id").to_owned()),
+        None => None,
+    };
+    let query = Query::default()
+        .with("state", &options.state)
+        .maybe("assignee", options.mine.then_some("me"))
+        .maybe("candidate", options.candidate.then_some("me"))
+        .maybe("workflowId", workflow.as_deref())
+        .maybe("runId", options.run.as_deref());
+    let rows = client.list("/api/human-tasks", &query, options.limit).await?;
+    if as_json {
+        output::json(&json!({ "tasks": rows }));
+        return Ok(());
+    }
+    let cells = |row: &Value| {
+        let or =
+            |name: &str, other: &str| row.pointer(name).and_then(Value::as_str).unwrap_or(other).to_owned();
+        [
+            or("/id", ""),
+            or("/name", ""),
+            or("/state", ""),
+            or("/assignee", "-"),
+            or("/dueAt", "-"),
+            or("/runId", ""),
+        ]
+    };
+    output::table(
+        ["ID", "NAME", "STATE", "ASSIGNEE", "DUE", "RUN"],
+        &rows.iter().map(cells).collect::<Vec<_>>(),
+    );
+    Ok(())
+}
+
+pub(crate) async fn complete(client: &Client, options: &CompleteTask, as_json: bool) -> Result<()> {
+    let values = given::object("--values", options.values.as_deref())?;
+    let task = client.task(&options.task, options.run.as_deref()).await?;
+    let mut body = Map::from_iter([("taskId".to_owned(), json!(text(&task, "/id")))]);
+    let members = [("outcome", options.outcome.clone().map(Value::from)), ("values", values)];
+    let members = members.into_iter().chain([("comment", options.comment.clone().map(Value::from))]);
+    body.extend(members.filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    let path = format!(
+        "/api/workflows/{}/runs/{}/human-tasks/{}/complete",
+        text(&task, "/workflowId"),
+        text(&task, "/runId"),
+        crate::client::escaped(text(&task, "/nodeId")),
+    );
+    let done = client.post(&path, &Value::Object(body)).await?;
+    if as_json {
+        output::json(&done);
+    } else {
+        let (name, run, state) =
+            (text(&done, "/task/name"), text(&done, "/run/id"), text(&done, "/run/state"));
+        output::line(&output::plain(&format!("Completed \"{name}\"; the run {run} is {state}.")));
+    }
+    Ok(())
+}
+
+pub(crate) async fn send(client: &Client, options: &SendEvent, as_json: bool) -> Result<()> {
+    let (payload, key) = carried(&options.payload)?;
+    let body = json!({
+        "eventType": options.name, "correlationKey": options.correlation_key, "payload": payload,
+        "idempotencyKey": key,
+    });
+    told(client.post("/api/case-events", &body).await?, "The event", as_json);
+    Ok(())
+}
+
+pub(crate) async fn signal(client: &Client, options: &SendSignal, as_json: bool) -> Result<()> {
+    let (payload, key) = carried(&options.payload)?;
+    let body = json!({ "name": options.name, "payload": payload, "idempotencyKey": key });
+    told(client.post("/api/signals", &body).await?, "The signal", as_json);
+    Ok(())
+}
+
+fn carried(options: &Payload) -> Result<(Value, String)> {
+    let payload = given::json("--payload", options.payload.as_deref())?.unwrap_or_else(|| json!({}));
+    let key = match &options.idempotency_key {
+        Some(key) => key.clone(),
+        None => operator::random_password()?,
+    };
+    Ok((payload, key))
+}
+
+fn told(done: Value, what: &str, as_json: bool) {
+    if as_json {
+        return output::json(&done);
+    }
+    let runs: Vec<_> = done.get("workflowRunIds").and_then(Value::as_array).cloned().unwrap_or_default();
+    match runs.len() {
+        0 => output::line(&format!("{what} was taken; no run has it yet.")),
+        _ => output::line(&format!("{what} went to these runs:")),
+    }
+    runs.iter().filter_map(Value::as_str).for_each(output::line);
+}
+
+pub(crate) async fn letters(client: &Client, options: &ListLetters, as_json: bool) -> Result<()> {
+    let query = Query::default().maybe("kind", options.kind.as_deref());
+    let rows = client.list("/api/dead-letters", &query, options.limit).await?;
+    if as_json {
+        output::json(&json!({ "deadLetters": rows }));
+        return Ok(());
+    }
+    if rows.is_empty() {
+        output::line("There are no dead letters.");
+        return Ok(());
+    }
+    let cells = |row: &Value| {
+        let of = row.get("runId").or_else(|| row.get("workflowId")).and_then(Value::as_str).unwrap_or("-");
+        let text = |name: &str| text(row, name).to_owned();
+        [text("/id"), text("/createdAt"), text("/kind"), text("/reason"), of.to_owned(), text("/message")]
+    };
+    output::table(
+        ["ID", "SINCE", "KIND", "REASON", "OF", "MESSAGE"],
+        &rows.iter().map(cells).collect::<Vec<_>>(),
+    );
+    Ok(())
+}
+
+pub(crate) async fn retry(client: &Client, options: &OneLetter, as_json: bool) -> Result<()> {
+    let path = format!("{}/retry", client.letter_path(&options.letter)?);
+    let letter = client.post(&path, &Value::Null).await?;
+    if as_json {
+        output::json(&letter);
+    } else {
+        output::line(&format!("The {} is back and will be tried again.", text(&letter, "/kind")));
+    }
+    Ok(())
+}
+
+pub(crate) async fn discard(client: &Client, options: &OneLetter, as_json: bool) -> Result<()> {
+    client.delete(&client.letter_path(&options.letter)?).await?;
+    if as_json {
+        output::json(&json!({ "id": options.letter, "dropped": true }));
+    } else {
+        output::line("Dropped.");
+    }
+    Ok(())
+}

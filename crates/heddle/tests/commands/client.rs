@@ -1,0 +1,242 @@
+//! Every command in all three ways: over the socket of a running server, over HTTP with a token, and without a server.
+
+use super::*;
+
+/// Way by which commands reach the service.
+struct Way<'a> {
+    name: &'static str,
+    folder: &'a Path,
+    place: Vec<String>,
+    token: Option<String>,
+}
+
+impl Way<'_> {
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = heddle(self.folder);
+        if let Some(token) = &self.token {
+            command.env("HEDDLE_TOKEN", token);
+        }
+        command.args(arguments).args(&self.place).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!(code(&output), 0, "{}: {arguments:?}: {}", self.name, told(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Runs every command once, under names of its own.
+    fn do_everything(&self) {
+        let slug = format!("by-{}", self.name);
+        let (slug, mail) = (slug.as_str(), format!("bob@{}.test", self.name));
+        let made = self.json(&["workflow", "import", APPROVAL, "--slug", slug, "--publish"]);
+        assert_eq!(
+            (&made["workflows"][0]["slug"], &made["workflows"][0]["version"]),
+            (&json!(slug), &json!(1))
+        );
+        let listed = self.json(&["workflow", "list", "--search", slug]);
+        assert_eq!(listed["workflows"][0]["slug"], slug);
+        assert_eq!(self.json(&["workflow", "get", slug])["state"], "published");
+        assert_eq!(self.json(&["workflow", "validate", slug])["workflows"][0]["executable"], true);
+        assert_eq!(self.json(&["workflow", "publish", slug])["number"], 1, "nothing has changed");
+        for (format, word) in [("bpmn", "<bpmn:definitions"), ("json", "\"nodes\"")] {
+            let exported = self.json(&["workflow", "export", slug, "--format", format]);
+            assert!(exported["content"].as_str().unwrap().contains(word), "{format}");
+        }
+        self.run_and_work(slug);
+        self.manage_people(&mail);
+        assert_eq!(
+            self.json(&["event", "send", "nobody-waits", "--correlation-key", "k"])["workflowRunIds"],
+            json!([])
+        );
+        assert_eq!(self.json(&["event", "signal", "nobody-listens"])["workflowRunIds"], json!([]));
+        assert_eq!(self.json(&["dead-letter", "list"])["deadLetters"], json!([]));
+        assert_eq!(self.json(&["licence", "show"])["state"], "trial");
+        assert_eq!(self.json(&["workflow", "archive", slug])["state"], "archived");
+        assert_eq!(self.json(&["workflow", "delete", slug])["deleted"], true);
+        assert_eq!(code(&self.run(&["workflow", "get", slug])), 3);
+    }
+
+    fn run_and_work(&self, slug: &str) {
+        let input = r#"{"amount": 800}"#;
+        let started = self.json(&["run", "start", slug, "--input", input, "--business-key", "k1"]);
+        let id = started["id"].as_str().unwrap();
+        assert_eq!(self.json(&["run", "list", slug, "--state", "waiting"])["runs"][0]["businessKey"], "k1");
+        assert_eq!(self.json(&["run", "get", id])["variables"]["amount"], 800);
+        let tasks = self.json(&["task", "list", "--run", id]);
+        let task = tasks["tasks"][0]["id"].as_str().unwrap();
+        let values = ["--values", r#"{"approved": true}"#];
+        let done =
+            self.json(&[&["task", "complete", task, "--outcome", "approve"], values.as_slice()].concat());
+        assert_eq!(done["run"]["state"], "completed");
+        let events = self.run(&["run", "tail", id, "--json"]);
+        assert_eq!(code(&events), 0, "{}", told(&events));
+        let text = String::from_utf8(events.stdout).unwrap();
+        let kinds: Vec<_> =
+            text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].clone()).collect();
+        assert_eq!(
+            (kinds.first(), kinds.last()),
+            (Some(&json!("run.started")), Some(&json!("run.completed")))
+        );
+        // A run with an incident is looked at and cancelled.
+        let other = self.json(&["run", "start", slug, "--input", input]);
+        let id = other["id"].as_str().unwrap();
+        let nothing = self.run(&["run", "retry", id, "--workflow", slug]);
+        assert!(code(&nothing) == 1 && told(&nothing).contains("no incident"), "{}", told(&nothing));
+        assert_eq!(self.json(&["run", "cancel", id, "--reason", "a test"])["state"], "cancelled");
+        assert_eq!(self.json(&["run", "cancel", id, "--purge"])["removed"], true);
+        assert_eq!(code(&self.run(&["run", "get", id])), 3);
+    }
+
+    fn manage_people(&self, mail: &str) {
+        let invited = self.json(&["user", "invite", mail, "--role", "worker"]);
+        assert!(invited["users"][0]["password"].is_string(), "{invited}");
+        let again = self.json(&["user", "invite", mail, "--role", "designer"]);
+        assert_eq!(again["users"][0]["roles"], json!(["worker", "designer"]), "{again}");
+        assert!(self.json(&["user", "set-password", mail])["password"].is_string());
+        assert_eq!(self.json(&["user", "disable", mail])["state"], "disabled");
+        assert_eq!(self.json(&["user", "enable", mail])["state"], "active");
+        assert_eq!(self.json(&["user", "list", "--search", mail])["users"][0]["email"], mail);
+        assert_eq!(code(&self.run(&["user", "disable", "nobody@nowhere.test"])), 3);
+    }
+}
+
+fn as_administrator() -> Vec<String> {
+    vec!["--as".to_owned(), ADMINISTRATOR.to_owned()]
+}
+
+#[test]
+fn every_command_does_the_same_with_and_without_a_server() {
+    let (folder, _) = demo();
+    let folder = folder.path();
+    let own = Way { name: "own", folder, place: as_administrator(), token: None };
+    own.do_everything();
+    let left = std::fs::read_dir(folder.join("heddle-data")).unwrap();
+    let left = left.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".sock"));
+    assert_eq!(left.count(), 0, "a command leaves no socket behind");
+    let token = own.json(&["token", "create", "for a test"])["token"].as_str().unwrap().to_owned();
+    let server = Server::start(folder, &[]);
+    let socket = Way { name: "socket", folder, place: as_administrator(), token: None };
+    socket.do_everything();
+    let place = vec!["--server".to_owned(), server.fact("address")];
+    // It needs nothing of the installation but its address.
+    let elsewhere = tempfile::tempdir().unwrap();
+    Way { name: "network", folder: elsewhere.path(), place, token: Some(token) }.do_everything();
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    let tokens = socket.json(&["token", "list"]);
+    assert_eq!(tokens["tokens"][0]["name"], "for a test");
+    assert_eq!(socket.json(&["token", "delete", "for a test"])["deleted"], true);
+}
+
+#[tokio::test]
+async fn the_socket_is_the_operators_alone_and_the_audit_tells_who_acted_over_it() {
+    let (folder, password) = demo();
+    let place = folder.path();
+    let server = Server::start(place, &[]);
+    let socket = place.join("heddle-data/heddle.sock");
+    assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    json_of(place, &["workflow", "archive", "onboarding", "--as", ADMINISTRATOR, "--json"]);
+    let client = reqwest::Client::new();
+    // What names an account over the socket names nobody over the network.
+    let forged = client.get(server.url("/api/workflows")).header("x-heddle-as", ADMINISTRATOR).send();
+    assert_eq!(forged.await.unwrap().status(), 401);
+    let local = client.get(server.url("/local/installation")).send();
+    assert_eq!(local.await.unwrap().status(), 404);
+    let token = server.token(ADMINISTRATOR, &password).await;
+    let trail = client.get(server.url("/api/audit-events?action=workflow.updated")).bearer_auth(&token);
+    let trail: Value = trail.send().await.unwrap().json().await.unwrap();
+    let event = &trail["data"][0];
+    assert_eq!(event["actor"]["kind"], "commandLine", "{event}");
+    assert!(event["actor"]["userId"].is_string() && event["ip"].is_null(), "{event}");
+    // An account acts with its own rights, and one that is switched off not at all.
+    for (invited, account, expected) in
+        [("worker@demo.local", ADMINISTRATOR, 0), ("other@demo.local", "worker@demo.local", 1)]
+    {
+        let output = run(place, &["user", "invite", invited, "--role", "worker", "--as", account]);
+        assert_eq!(code(&output), expected, "{invited}: {}", told(&output));
+    }
+    assert_eq!(code(&run(place, &["user", "disable", "worker@demo.local", "--as", ADMINISTRATOR])), 0);
+    let off = run(place, &["task", "list", "--as", "worker@demo.local"]);
+    assert!(code(&off) == 1 && told(&off).contains("switched off"), "{}", told(&off));
+    // Who lost the only password gets in again from the machine itself.
+    let set = json_of(place, &["user", "set-password", ADMINISTRATOR, "--as", ADMINISTRATOR, "--json"]);
+    assert_eq!(server.sign_in(ADMINISTRATOR, &password).await.status(), 401);
+    assert_eq!(server.sign_in(ADMINISTRATOR, set["password"].as_str().unwrap()).await.status(), 200);
+    server.end("TERM");
+    assert!(!socket.exists());
+}
+
+#[test]
+fn an_installation_is_set_up_over_the_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let _server = Server::start(place, &[]);
+    let create = ["user", "create", "--email", "ada@weavers.test", "--json"];
+    assert_eq!(code(&run(place, &create)), 2, "the organisation is needed");
+    let owner =
+        json_of(place, &[create.as_slice(), &["--organization", "weavers", "--role", "owner"]].concat());
+    assert_eq!(owner["organization"], "weavers");
+    assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
+    let list = ["task", "list", "--as", "ada@weavers.test"];
+    assert_eq!(code(&run(place, &list)), 6, "nothing goes without a licence");
+    assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], "trial");
+    assert_eq!(code(&run(place, &list)), 0);
+    assert_eq!(json_of(place, &["user", "unlock", "ada@weavers.test", "--json"])["forgotten"], json!(0));
+}
+
+#[test]
+fn a_failure_has_its_exit_code_and_its_json() {
+    let (folder, _) = demo();
+    let place = folder.path();
+    let own = ["--as", ADMINISTRATOR];
+    let cases: [(&[&str], &str, i32, &str); 9] = [
+        (&["workflow", "list"], "", 2, "--as"),
+        (&["workflow", "list", "--as", "nobody@demo.local"], "", 3, "nobody@demo.local"),
+        (&["workflow", "list", "--server", "https://heddle.test"], "", 2, "plain HTTP"),
+        (&["workflow", "list", "--server", "http://127.0.0.1:9"], "", 2, "HEDDLE_TOKEN"),
+        (&["workflow", "list", "--server", "http://127.0.0.1:9"], "hdt_x", 5, "127.0.0.1:9"),
+        (&["workflow", "list"], "hdt_x", 2, "token"),
+        (&["workflow", "get", "absent", "--as", ADMINISTRATOR], "", 3, "`absent`"),
+        (&["run", "start", "absent", "--input", "@nowhere", "--as", ADMINISTRATOR], "", 3, "nowhere"),
+        (&["run", "start", "absent", "--input", "5", "--as", ADMINISTRATOR], "", 2, "--input"),
+    ];
+    for (arguments, token, expected, word) in cases {
+        let mut command = heddle(place);
+        if !token.is_empty() {
+            command.env("HEDDLE_TOKEN", token);
+        }
+        let output = command.args(arguments).arg("--json").output().unwrap();
+        assert_eq!(code(&output), expected, "{arguments:?}: {}", told(&output));
+        assert!(told(&output).contains(word), "{arguments:?}: {}", told(&output));
+        let error: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(error["error"]["exitCode"], expected, "{arguments:?}");
+        assert!(error["error"]["message"].as_str().unwrap().contains(word), "{error}");
+    }
+    // What the service says stands in the JSON as it said it.
+    let refused = run(place, &[&["dead-letter", "list", "--kind", "odd", "--json"], own.as_slice()].concat());
+    let error: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!((code(&refused), &error["error"]["code"]), (1, &json!("INVALID_REQUEST_BODY")));
+    assert_eq!(error["error"]["details"][0]["field"], "kind");
+    // So does what is wrong with the command line itself.
+    let misused = run(place, &["workflow", "lst", "--json"]);
+    let error: Value = serde_json::from_slice(&misused.stdout).unwrap();
+    assert_eq!((code(&misused), &error["error"]["exitCode"]), (2, &json!(2)));
+}
+
+#[test]
+fn options_stand_only_where_they_work() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, absent) in [
+        (["workflow", "import", "--help"].as_slice(), "--listen"),
+        (&["dmn", "eval", "--help"], "--insecure-http"),
+        (&["config", "--help"], "--as"),
+        (&["--help"], "wiring"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.contains(absent), "{arguments:?}: {text}");
+    }
+    let refused = run(folder.path(), &["completions", "bash", "--data-dir", "x"]);
+    assert_eq!(code(&refused), 2);
+    assert!(told(&refused).contains("--data-dir"), "{}", told(&refused));
+}

@@ -1,0 +1,107 @@
+//! Calls that there are over the socket alone, for what needs no account because there is none yet, or because the
+//! account can't get in: how it stands, set-up, and forgetting failed sign-ins.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use actix_web::web::{self, Bytes, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use heddle_api::ErrorCode;
+use heddle_identity::SetUpRequest;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::http;
+use crate::reply::{HandlerResult, Response};
+
+const INSTALLATION: &str = "/local/installation";
+const SET_UP: &str = "/local/set-up";
+const UNLOCK: &str = "/local/unlock";
+
+/// An installation to set up.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SetUp {
+    organization: String,
+    email: String,
+    display_name: String,
+    password: String,
+}
+
+/// An account whose failed sign-ins are forgotten.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unlock {
+    email: String,
+}
+
+/// Puts the calls on their paths.
+pub(super) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
+    let state = bound(app, INSTALLATION, |app, _| async move {
+        let set_up = app.identity.is_set_up().await?;
+        Response::data(200, json!({ "version": env!("CARGO_PKG_VERSION"), "setUp": set_up }))
+    });
+    let set_up = bound(app, SET_UP, |app, body| async move { set_up(&app, read(&body)?).await });
+    let unlock = bound(app, UNLOCK, |app, body| async move {
+        let Unlock { email } = read(&body)?;
+        let forgotten = app.identity.unlock(&email).await.map_err(|error| match error {
+            heddle_usecase::UseCaseError::NotFound => {
+                let message = format!("There is no account `{}`.", email.trim());
+                Failure::because(ErrorCode::NotFound, "unknownAccount", message)
+            }
+            other => other.into(),
+        })?;
+        Response::data(200, json!({ "email": email, "forgotten": forgotten }))
+    });
+    config.route(INSTALLATION, web::get().to(state));
+    config.route(SET_UP, web::post().to(set_up));
+    config.route(UNLOCK, web::post().to(unlock));
+}
+
+async fn set_up(app: &App, wanted: SetUp) -> HandlerResult {
+    let slug = wanted.organization;
+    let wanted = SetUpRequest {
+        display_name: slug.clone(),
+        slug,
+        email: wanted.email,
+        owner_name: wanted.display_name,
+        password: wanted.password,
+    };
+    let Some((made, _)) = app.identity.set_up_locally(wanted, false).await? else {
+        let message = "The installation was set up before.";
+        return Err(Failure::because(ErrorCode::StateConflict, "alreadySetUp", message));
+    };
+    let data = json!({
+        "id": made.user.id.to_string(),
+        "email": made.user.email,
+        "organization": made.organization.slug,
+    });
+    Response::data(201, data)
+}
+
+fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| Failure::at("body", "wrongType", error.to_string()))
+}
+
+/// Type of a call's answer on its way.
+type Answering = std::pin::Pin<Box<dyn Future<Output = HttpResponse>>>;
+
+/// A call as actix takes it.
+fn bound<F, R>(
+    app: &Arc<App>,
+    route: &'static str,
+    answer: F,
+) -> impl Fn(HttpRequest, Bytes) -> Answering + Clone + use<F, R>
+where
+    F: Fn(Arc<App>, Bytes) -> R + Copy + 'static,
+    R: Future<Output = HandlerResult> + 'static,
+{
+    let app = Arc::clone(app);
+    move |request: HttpRequest, body: Bytes| -> Answering {
+        let app = Arc::clone(&app);
+        Box::pin(async move { http::answer(&app, &request, route, answer(Arc::clone(&app), body)).await })
+    }
+}

@@ -122,7 +122,7 @@ impl Identity {
         Ok(active.map(|(user, standing)| {
             // What a session may hold at once, such as streams, is counted by account here.
             let credential = Credential::CommandLine(SessionId(user.id.0));
-            let access = Access { credential, user, tenant, standing };
+            let access = Access { credential, user, tenant, standing: Arc::new(standing) };
             let right = compile(&access, now);
             authenticated(access, &right)
         }))

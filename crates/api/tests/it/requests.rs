@@ -4,7 +4,7 @@ use heddle_api::contract::MediaType;
 use heddle_api::operations::ops;
 use heddle_api::operations::{decode_body, decode_query};
 use heddle_api::wire::decisions::DecisionLogicBody;
-use heddle_api::wire::runs::{Decision, RunInclude, RunState, WaitFor};
+use heddle_api::wire::runs::{Decision, RunEventType, RunInclude, RunState, WaitFor};
 use heddle_api::wire::tasks::TaskState;
 use heddle_api::wire::workflows::WorkflowSort;
 use heddle_kernel::Patch;
@@ -84,7 +84,7 @@ fn lists_are_asked_for_by_name() {
     let events = decode_query::<ops::ListRunEvents>("after=0&types=run.started,task.created").unwrap();
     assert_eq!(
         (events.after, events.types.unwrap()),
-        (Some(0), vec!["run.started".to_owned(), "task.created".to_owned()])
+        (Some(0), vec![RunEventType::RunStarted, RunEventType::TaskCreated])
     );
     let one = decode_query::<ops::GetRun>("include=children").unwrap();
     assert_eq!(one.include, Some(vec![RunInclude::Children]));

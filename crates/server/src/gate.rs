@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::incoming::{Headers, Incoming, parameter};
 
 /// Outcome of the gate's part that needs no body.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is given")]
 pub(crate) enum Entered {
     /// The call goes on, with its caller, if the operation asks for one.
     Caller(Option<Authenticated>),

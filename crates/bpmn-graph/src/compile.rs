@@ -48,10 +48,26 @@ impl Compiled {
     }
 }
 
+/// Meaning of a lane for the user tasks in it that name neither assignee nor candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lanes {
+    /// Nothing: the tasks are for everybody who may complete tasks, and one takes its lane's group by `laneCandidates` alone.
+    Drawn,
+    /// Candidate group: the tasks are offered to the group named like their innermost lane. The rule holds for versions
+    /// that were published under it.
+    Groups,
+}
+
 /// Compiles every startable process of a definition: the top-level graph, and each process that is not marked
-/// as not executable.
+/// as not executable. Lanes are drawn.
 #[must_use]
 pub fn compile(definition: &WorkflowDefinition) -> Compiled {
+    compile_with(definition, Lanes::Drawn)
+}
+
+/// The same with a meaning of lanes.
+#[must_use]
+pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
     let mut compiled = Compiled::default();
     let extensions = Extensions::of(definition.bpmn.as_deref());
     let mut seen = false;
@@ -63,7 +79,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
             ..Process::default()
         };
         let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
-        build(definition, &extensions, &top, MAIN_PROCESS_ID, name, &mut compiled);
+        build(Builder::new(definition, &extensions, lanes), &top, MAIN_PROCESS_ID, name, &mut compiled);
     }
     let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
     for process in processes {
@@ -78,7 +94,8 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
             continue;
         }
         seen = true;
-        build(definition, &extensions, process, id, process.name.clone(), &mut compiled);
+        let builder = Builder::new(definition, &extensions, lanes);
+        build(builder, process, id, process.name.clone(), &mut compiled);
     }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
         compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
@@ -90,15 +107,13 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
     compiled
 }
 
-fn build(
-    definition: &WorkflowDefinition,
-    extensions: &Extensions<'_>,
-    process: &Process,
+fn build<'d>(
+    mut builder: Builder<'d>,
+    process: &'d Process,
     id: &str,
     name: Option<String>,
     compiled: &mut Compiled,
 ) {
-    let mut builder = Builder::new(definition, extensions);
     if id.is_empty() {
         builder.refuse("", "missingId", "a process has no id".to_owned(), "8.3.1");
     }
@@ -142,6 +157,7 @@ pub(super) struct Builder<'d> {
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
     pub extensions: &'d Extensions<'d>,
+    pub lanes: Lanes,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
@@ -161,7 +177,7 @@ pub(super) struct Builder<'d> {
 }
 
 impl<'d> Builder<'d> {
-    fn new(definition: &'d WorkflowDefinition, extensions: &'d Extensions<'d>) -> Self {
+    fn new(definition: &'d WorkflowDefinition, extensions: &'d Extensions<'d>, lanes: Lanes) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -172,6 +188,7 @@ impl<'d> Builder<'d> {
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             decisions: decisions(definition),
             extensions,
+            lanes,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
             node_ids: HashMap::new(),

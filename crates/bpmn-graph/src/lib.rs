@@ -25,7 +25,7 @@ mod timer;
 mod unsupported;
 
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use element::Element;

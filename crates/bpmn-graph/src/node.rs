@@ -6,9 +6,9 @@
 )]
 
 use super::calculation::{DecisionTask, ScriptTask};
-use super::compile::{Builder, Raw};
+use super::compile::{Builder, Lanes, Raw};
 use super::events::Refused;
-use super::settings::UserTask;
+use super::settings::{Setting, UserTask};
 use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
@@ -181,13 +181,19 @@ impl Builder<'_> {
         }
         let id = raw.node.element_id().unwrap_or_default();
         match UserTask::read(raw.node.configuration.as_ref(), raw.lane) {
-            Ok(task) => {
-                if let Some(lane) = raw.lane.filter(|_| task.is_open()) {
-                    let sentence = format!(
-                        "the task is for everybody who may complete tasks: its lane `{lane}` names no candidates"
-                    );
-                    let found = diagnostic::info("laneNotCandidates", sentence).with_clause("10.8");
-                    self.diagnostics.push(found.with_element(id));
+            Ok(mut task) => {
+                match raw.lane.filter(|_| task.is_open()).map(|lane| (self.lanes, lane)) {
+                    Some((Lanes::Groups, lane)) => {
+                        task.candidate_groups = Some(Setting::Literal(lane.into()));
+                    }
+                    Some((Lanes::Drawn, lane)) => {
+                        let sentence = format!(
+                            "the task is for everybody who may complete tasks: its lane `{lane}` names no candidates"
+                        );
+                        let found = diagnostic::info("laneNotCandidates", sentence).with_clause("10.8");
+                        self.diagnostics.push(found.with_element(id));
+                    }
+                    None => {}
                 }
                 Ok(task)
             }

@@ -49,7 +49,8 @@ pub struct UserTask {
     pub assignee: Option<Setting>,
     /// Users who may claim it.
     pub candidate_users: Option<Setting>,
-    /// Groups whose members may claim it; with `laneCandidates` the group named like the task's innermost lane.
+    /// Groups whose members may claim it; with `laneCandidates`, or where lanes are groups and it names nobody, the group
+    /// named like the task's innermost lane.
     pub candidate_groups: Option<Setting>,
     /// Due time: an ISO 8601 date or duration, or FEEL.
     pub due: Option<Arc<TimerDefinition>>,

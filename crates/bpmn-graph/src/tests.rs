@@ -1,6 +1,6 @@
 //! Tests of compilation: definitions that compile, and refusals with their reasons.
 
-use super::{Compiled, Setting, StartKind, compile};
+use super::{Compiled, Lanes, Setting, StartKind, compile, compile_with};
 use heddle_bpmn::diagnostic::Severity;
 use heddle_bpmn::model::WorkflowDefinition;
 use serde_json::{Value, json};
@@ -290,6 +290,32 @@ fn the_innermost_lane_is_the_candidate_group_where_the_task_says_so() {
     assert!(task.is_open());
     assert_eq!(codes(&silent, Severity::Info), [("laneNotCandidates", Some("u"))]);
     assert_eq!(codes(&with(json!({"assignee": "ada"})), Severity::Info), []);
+}
+
+#[test]
+fn where_lanes_are_groups_the_innermost_one_is_the_candidate_group_of_a_task_that_names_nobody() {
+    let lanes = json!([{"id": "ls", "lanes": [{"id": "l1", "name": "Office", "flowNodeRefs": ["u"], "childLaneSet":
+        {"id": "inner", "lanes": [{"id": "l2", "name": "Front desk", "flowNodeRefs": ["u"]}]}}]}]);
+    for (settings, expected) in [
+        (json!({}), Some("Front desk")),
+        (json!({"assignee": "", "laneCandidates": false}), Some("Front desk")),
+        (json!({"assignee": "ada"}), None),
+        (json!({"candidateUsers": ["ada"]}), None),
+        (json!({"candidateGroups": "clerks"}), Some("clerks")),
+    ] {
+        let definition = json!({"bpmn": {"processes": [
+            {"id": "p", "nodes": [{"id": "u", "type": "userTask", "configuration": settings}], "laneSets": lanes}
+        ]}});
+        let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
+        let compiled = compile_with(&definition, Lanes::Groups);
+        let super::Work::User(task) = &compiled.processes[0].node(0).work else { panic!("no user task") };
+        let groups = task.candidate_groups.as_ref().map(|groups| match groups {
+            Setting::Literal(Value::String(name)) => name.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(groups, expected, "{settings}");
+        assert_eq!(compiled.diagnostics, [], "{settings}");
+    }
 }
 
 /// A model of one node between start and end, read from XML with the vendors' prefixes.

@@ -16,7 +16,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122000310_workflows_previews",
     "20261122000400_workflows_counts",
     "20261122000410_workflows_lists",
-    "20261122000500_workflows_event_keys"
+    "20261122000500_workflows_event_keys",
+    "20261122000700_workflows_lane_groups"
 ];
 
 row! {
@@ -55,6 +56,7 @@ row! {
         once published_at: [DbInstant] At,
         once published_by: [DbUuid] Id,
         once change_note: [Nullable<Text>] Option<String>,
+        once lane_groups: [Bool] bool,
     }
 }
 

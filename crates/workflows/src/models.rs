@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Graph};
+use heddle_bpmn_graph::{self as graph, Graph, Lanes};
 use heddle_engine::Trigger;
 use heddle_kernel::{TenantId, WorkflowId};
 use heddle_usecase::{Admission, Compute, InPlace, computed};
@@ -36,13 +36,14 @@ pub struct CompiledVersion {
 }
 
 impl CompiledVersion {
-    /// Compiles a definition. What can't be executed is left out: publish has refused it before.
+    /// Compiles a definition by the version's meaning of lanes. What can't be executed is left out: publish has refused
+    /// it before.
     #[must_use]
-    pub fn new(definition: &WorkflowDefinition) -> Self {
+    pub fn new(definition: &WorkflowDefinition, lanes: Lanes) -> Self {
         let decisions = decisions::compile(definition).ok().flatten().map(|own| own.model);
         let runnable = decisions::runnable(definition, decisions.as_ref());
         let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
-        let processes = graph::compile(&runnable).processes;
+        let processes = graph::compile_with(&runnable, lanes).processes;
         let large = AtomicBool::new(false);
         Self { processes, primary, decisions, input_schemas: input_schemas(definition), large }
     }
@@ -183,8 +184,9 @@ impl CompiledVersions {
         if let Some(found) = self.cache.get(&key) {
             return Ok(found);
         }
-        let (_, definition) = self.store.version(tenant, workflow, number).await?;
-        let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition));
+        let (version, definition) = self.store.version(tenant, workflow, number).await?;
+        let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
+        let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition, lanes));
         let compiled = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert(key, Arc::clone(&compiled));
         Ok(compiled)

@@ -136,6 +136,9 @@ pub struct Version {
     pub change_note: Option<String>,
     /// Whether new runs use it.
     pub active: bool,
+    /// Whether a lane is the candidate group of its tasks that name nobody: so in versions that were published while that
+    /// was the rule, never in new ones.
+    pub lane_groups: bool,
 }
 
 /// The bytes of an imported file.

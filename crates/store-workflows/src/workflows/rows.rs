@@ -82,7 +82,8 @@ impl VersionDbRow {
         definition: &Value,
     ) -> Result<Self, Error> {
         // Whether it is the active one is what the workflow's row says.
-        let Version { number, hash, published_at, published_by, change_note, active: _ } = version;
+        let Version { number, hash, published_at, published_by, change_note, active: _, lane_groups } =
+            version;
         Ok(Self {
             organization_id: tenant.into(),
             workflow_id: workflow.into(),
@@ -92,6 +93,7 @@ impl VersionDbRow {
             published_at: (*published_at).into(),
             published_by: (*published_by).into(),
             change_note: change_note.clone(),
+            lane_groups: *lane_groups,
         })
     }
 }
@@ -106,6 +108,7 @@ impl VersionHead {
             published_at: self.published_at.into(),
             published_by: self.published_by.into(),
             change_note: self.change_note,
+            lane_groups: self.lane_groups,
         }
     }
 }

@@ -113,6 +113,7 @@ fn version(number: i32) -> Version {
         published_by: id(UserId),
         change_note: (number == 2).then(|| "note".to_owned()),
         active: true,
+        lane_groups: number == 2,
     }
 }
 
@@ -148,11 +149,13 @@ async fn publishing_moves_the_active_version_and_the_starts() {
         let first = workflows.versions(t, flow.id, &page(2)).await.unwrap();
         let rest = PageRequest { limit: 2, cursor: first.next };
         let rest = workflows.versions(t, flow.id, &rest).await.unwrap();
-        let numbers: Vec<_> = first.items.iter().chain(&rest.items).map(|v| (v.number, v.active)).collect();
-        assert_eq!(numbers, [(3, true), (2, false), (1, false)]);
+        let all = first.items.iter().chain(&rest.items);
+        let numbers: Vec<_> = all.map(|v| (v.number, v.active, v.lane_groups)).collect();
+        assert_eq!(numbers, [(3, true, false), (2, false, true), (1, false, false)]);
         assert!(rest.next.is_none());
         let (second, definition) = workflows.version(t, flow.id, 2).await.unwrap();
         assert_eq!((second.change_note.as_deref(), definition), (Some("note"), json!({"n": 2})));
+        assert!(second.lane_groups);
         assert_eq!(workflows.version(t, flow.id, 4).await, Err(StoreError::NotFound));
         assert_eq!(count(&db, "audit_events").await, 3);
     });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use heddle_bpmn::ElementKind;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Graph, TimerDefinition, TimerKind};
+use heddle_bpmn_graph::{self as graph, Graph, Lanes, TimerDefinition, TimerKind};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
 use heddle_engine::Budget;
 use heddle_kernel::{Revision, Timestamp};
@@ -110,7 +110,8 @@ impl Definitions {
         Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown, soundness })
     }
 
-    /// Publishes the draft as a new version, or answers with the active one when nothing changed.
+    /// Publishes the draft as a new version, or answers with the active one when nothing changed: neither the definition
+    /// nor who its tasks are offered to.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` with every reason why the draft can't be executed; `Conflict` (`revisionMismatch`,
@@ -145,7 +146,11 @@ impl Definitions {
             (view.workflow.published_version, view.workflow.published_hash.as_ref() == Some(&hash))
         {
             let (version, _) = self.store.version(context.tenant(), id, number).await?;
-            return Ok(Published { view, version, diagnostics });
+            // Lanes of an older version are candidate groups: the same text opens their tasks by now, as a new version.
+            let opens = version.lane_groups && diagnostics.iter().any(|one| one.code == "laneNotCandidates");
+            if !opens {
+                return Ok(Published { view, version, diagnostics });
+            }
         }
         let version = Version {
             number: view.workflow.published_version.unwrap_or(0) + 1,
@@ -154,12 +159,13 @@ impl Definitions {
             published_by: context.user_id(),
             change_note: request.change_note,
             active: true,
+            lane_groups: false,
         };
         self.touch(&mut view.workflow, context);
         view.workflow.state = WorkflowState::Published;
         view.workflow.published_version = Some(version.number);
         view.workflow.published_hash = Some(hash);
-        let processes = CompiledVersion::new(&definition).processes;
+        let processes = CompiledVersion::new(&definition, Lanes::Drawn).processes;
         let bindings = bindings(&view.workflow, version.number, &processes, context.now());
         let published = Published { view, version, diagnostics };
         let journal = record(&published);

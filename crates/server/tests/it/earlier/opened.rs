@@ -167,6 +167,30 @@ impl Opened {
             let same = self.admin.post(&path, json!({})).await.expect(200).data();
             assert_eq!(same["number"], 1, "{slug}: {same}");
         }
+        self.keeps_tasks_with_their_lanes().await;
+    }
+
+    /// A version of the earlier program offers its open tasks to their lanes; the same text published by now opens them.
+    async fn keeps_tasks_with_their_lanes(&self) {
+        let parallel = &self.record.workflows["parallel"];
+        let started = async |body: Value| {
+            let run = self.admin.run(parallel, body).await;
+            let tasks = run["humanTasks"].as_array().unwrap();
+            let groups = |node: &str| {
+                let own = tasks.iter().find(|task| task["nodeId"] == node);
+                own.map(|task| task["candidateGroups"].clone())
+            };
+            [groups("one"), groups("two")]
+        };
+        let by_lane = [Some(json!(["worker"])), Some(json!(["designer"]))];
+        assert_eq!(started(json!({})).await, by_lane, "before it is published again");
+        for number in [2, 2] {
+            let path = format!("/api/workflows/{parallel}/publish");
+            let next = self.admin.post(&path, json!({})).await.expect(200).data();
+            assert_eq!(next["number"], number, "{next}");
+        }
+        assert_eq!(started(json!({})).await, [Some(json!([])), Some(json!([]))]);
+        assert_eq!(started(json!({ "version": 1 })).await, by_lane);
     }
 
     /// Every run goes on to its end: by people, messages and signals at once, by time when days have passed.

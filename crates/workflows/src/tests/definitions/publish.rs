@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::UseCaseError;
 use crate::definitions::{PublishRequest, Published, SavedDraft};
 use crate::records::{BindingKind, Draft, WorkflowState};
+use crate::runs::StartRun;
 use crate::tests::support::{
     Caller, NOW, World, at, caller, chain, event, journal, model, on_workflow, reasons, review, set,
     unrecorded, whole,
@@ -293,6 +294,49 @@ async fn versions_count_up_and_the_same_content_is_the_same_version() {
     assert_ne!(second.version.hash, first.version.hash);
     assert_eq!(world.memory.0.lock().journals.last(), Some(&journal("2")));
     assert_eq!(world.memory.workflow(id).versions[0].1, review(), "a version is immutable");
+}
+
+/// Makes the active version one that was published while a lane was the group of its open tasks.
+fn published_by_lanes(world: &World, id: WorkflowId) {
+    let mut tables = world.memory.0.lock();
+    tables.workflows.get_mut(&id).unwrap().versions[0].0.lane_groups = true;
+}
+
+#[tokio::test]
+async fn a_version_of_before_keeps_its_tasks_with_their_lanes_until_the_same_text_is_published_again() {
+    let document = |settings: &str| {
+        let document = format!(
+            r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="urn:x"
+            xmlns:camunda="http://camunda.org/schema/1.0/bpmn"><process id="p" isExecutable="true">
+            <laneSet id="ls"><lane id="l" name="Clerks"><flowNodeRef>u</flowNodeRef></lane></laneSet>
+            <startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="u"/><userTask id="u" {settings}/>
+            <sequenceFlow id="g" sourceRef="u" targetRef="e"/><endEvent id="e"/></process></definitions>"#
+        );
+        serde_json::to_value(heddle_bpmn::xml::read(document.as_bytes()).unwrap().definition).unwrap()
+    };
+    let world = World::new();
+    let groups = async |id: WorkflowId, version: i32| {
+        let run = world.start(id, StartRun { version: Some(version), ..StartRun::default() }).await;
+        world.memory.open_tasks(run.id)[0].candidate_groups.clone()
+    };
+    let id = world.draft("open", &document("")).await;
+    let first = publish(&world, id, PublishRequest::default()).await.unwrap();
+    assert!(!first.version.lane_groups);
+    published_by_lanes(&world, id);
+    assert_eq!(groups(id, 1).await, ["Clerks"]);
+    let second = publish(&world, id, PublishRequest::default()).await.unwrap();
+    assert_eq!((second.version.number, second.version.lane_groups), (2, false));
+    assert_eq!(second.version.hash, first.version.hash);
+    assert!(second.diagnostics.iter().any(|one| one.code == "laneNotCandidates"));
+    assert_eq!((groups(id, 1).await, groups(id, 2).await), (vec!["Clerks".to_owned()], Vec::new()));
+    let again = publish(&world, id, PublishRequest::default()).await.unwrap();
+    assert_eq!(again.version.number, 2);
+    // Where the rule gives nobody anything, the same text is the same version.
+    let id = world.draft("named", &document(r#"camunda:candidateGroups="buyers""#)).await;
+    publish(&world, id, PublishRequest::default()).await.unwrap();
+    published_by_lanes(&world, id);
+    assert_eq!(groups(id, 1).await, ["buyers"]);
+    assert_eq!(publish(&world, id, PublishRequest::default()).await.unwrap().version.number, 1);
 }
 
 #[tokio::test]

@@ -1,0 +1,1 @@
+ALTER TABLE workflow_versions DROP COLUMN lane_groups;

@@ -42,7 +42,7 @@ enum Way {
     /// Over the socket of the server on the data directory.
     Socket,
     /// To the service of this process.
-    Own(LocalService),
+    Own(Box<LocalService>),
 }
 
 /// A client.
@@ -118,7 +118,7 @@ impl Client {
         }
         let own = LocalService::open(config).await?;
         let path = SocketPath::of(&own.socket()).context("the socket of the command can't be reached")?;
-        Self::over(path, headers, Way::Own(own))
+        Self::over(path, headers, Way::Own(Box::new(own)))
     }
 
     fn over(path: SocketPath, headers: HeaderMap, way: Way) -> Result<Self> {

@@ -226,12 +226,13 @@ fn a_failure_has_its_exit_code_and_its_json() {
 #[test]
 fn options_stand_only_where_they_work() {
     let folder = tempfile::tempdir().unwrap();
-    for (arguments, absent) in [
-        (["workflow", "import", "--help"].as_slice(), "--listen"),
+    let cases: [(&[&str], &str); 4] = [
+        (&["workflow", "import", "--help"], "--listen"),
         (&["dmn", "eval", "--help"], "--insecure-http"),
         (&["config", "--help"], "--as"),
         (&["--help"], "wiring"),
-    ] {
+    ];
+    for (arguments, absent) in cases {
         let output = run(folder.path(), arguments);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(!text.contains(absent), "{arguments:?}: {text}");

@@ -136,7 +136,7 @@ async fn every_change_is_seen_by_the_next_request() {
         assert_eq!(look("member").await.standing.roles.len(), 2);
         store.remove_member(ACME, BOB, Revision(2), &journal).await.unwrap();
         let outside = look("no member").await.standing;
-        assert_eq!((outside.membership, outside.roles.len()), (None, 0));
+        assert_eq!((outside.membership.clone(), outside.roles.len()), (None, 0));
 
         store.set_member(&membership(ACME, BOB, &[]), None, &journal).await.unwrap();
         look("member again").await;
@@ -182,7 +182,7 @@ async fn rights_are_read_of_one_state() {
             let Ok(Some(found)) = store.access(TokenKind::Session, &session.token_sha256, None).await else {
                 continue;
             };
-            let member = found.standing.membership.unwrap();
+            let member = found.standing.membership.clone().unwrap();
             assert_eq!(member.roles.len(), found.standing.roles.len());
             let wanted = if member.revision.0 == 1 || member.revision.0 % 2 == 1 { 1 } else { 2 };
             assert_eq!(member.roles.len(), wanted, "{:?}", member.revision);
@@ -191,7 +191,7 @@ async fn rights_are_read_of_one_state() {
         }
         writer.await.unwrap();
         let found = access(&store, &session).await.unwrap();
-        assert_eq!(found.standing.membership.unwrap().revision, Revision(31));
+        assert_eq!(found.standing.membership.clone().unwrap().revision, Revision(31));
         assert_ne!(found.user.id.0, Uuid::nil());
     });
 }

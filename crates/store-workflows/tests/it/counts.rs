@@ -163,7 +163,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
         runs.purge(t, begun_runs[0].id, &Journal::default()).await.unwrap();
         holds(&db, "after a purge").await;
         for left in [&begun_runs[1], &begun_runs[5]] {
-            let now = runs.load(t, left.id).await.unwrap();
+            let now = RunStore::load(&runs, t, left.id).await.unwrap();
             commit(&runs, unit_of(ends(&now, RunState::Completed))).await.unwrap();
         }
         workflows.delete(t, second.id, None, &Journal::default()).await.unwrap();

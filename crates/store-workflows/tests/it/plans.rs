@@ -126,7 +126,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         );
     }
     read_of!("versions", workflows.versions(t, of, &page(None)));
-    read_of!("run", runs.load(t, id(RunId)));
+    read_of!("run", RunStore::load(&runs, t, id(RunId)));
     read_of!("events", runs.events(t, id(RunId), 1_000, 64));
 
     let none = RunFilter::default;

@@ -143,7 +143,7 @@ pub fn verify(path: &Path, known: &Migrations) -> Result<Verified, BackupError> 
         found if found.contains("malformed") => BackupError::Damaged { path: path.to_owned(), found },
         other => foreign(other),
     };
-    let found = ask("SELECT integrity_check AS word FROM pragma_integrity_check(1)").map_err(failed)?;
+    let found = ask("SELECT integrity_check AS word FROM pragma_integrity_check LIMIT 1").map_err(failed)?;
     if found.first().map(String::as_str) != Some("ok") {
         let found = found.into_iter().next().unwrap_or_default();
         return Err(BackupError::Damaged { path: path.to_owned(), found });

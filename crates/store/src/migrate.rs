@@ -260,6 +260,7 @@ mod tests {
                 "20261121000000_shared",
                 "20261122000300_audit",
                 "20261122000420_audit_order",
+                "20261122000550_shared_locations",
                 "20991231000000_later"
             ]
         );

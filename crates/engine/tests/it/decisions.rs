@@ -67,7 +67,7 @@ fn a_timer_that_has_no_value_is_an_incident_until_it_has_one() {
     let mut run = model.run(json!({}));
     assert_eq!(run.incidents(), [(IncidentCode::ExpressionError, "c".to_owned())]);
     let view = &run.state.active_nodes()[0];
-    assert_eq!(view.waiting_for.as_ref().unwrap().options, ["retry", "skip", "move"]);
+    assert_eq!(view.waiting_for.as_ref().unwrap().options, ["retry", "skip", "move", "suspend"]);
     let incident_id = run.incident_id();
     run.give(Command::Retry { incident_id, variables: map(json!({"wait": "PT5S"})) }).unwrap();
     assert!(run.incidents().is_empty());

@@ -67,7 +67,7 @@ impl Way<'_> {
         let task = tasks["tasks"][0]["id"].as_str().unwrap();
         let values = ["--values", r#"{"approved": true}"#];
         let done =
-            self.json(&[&["task", "complete", task, "--outcome", "approve"], values.as_slice()].concat());
+            self.json(&[&["task", "complete", task, "--outcome", "approved"], values.as_slice()].concat());
         assert_eq!(done["run"]["state"], "completed");
         let events = self.run(&["run", "tail", id, "--json"]);
         assert_eq!(code(&events), 0, "{}", told(&events));

@@ -6,10 +6,10 @@ use super::*;
 
 const RULE: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
     xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d" targetNamespace="urn:x">
-  <process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="t"/>
+  <process id="p" isExecutable="true"><startEvent id="s"><outgoing>f1</outgoing></startEvent><sequenceFlow id="f1" sourceRef="s" targetRef="t"/>
   <businessRuleTask id="t" name="Set the fee" camunda:decisionRef="fee" camunda:resultVariable="fee"
-    camunda:mapDecisionResult="singleEntry"/>
-  <sequenceFlow id="f2" sourceRef="t" targetRef="e"/><endEvent id="e"/></process></definitions>"#;
+    camunda:mapDecisionResult="singleEntry"><incoming>f1</incoming><outgoing>f2</outgoing></businessRuleTask>
+  <sequenceFlow id="f2" sourceRef="t" targetRef="e"/><endEvent id="e"><incoming>f2</incoming></endEvent></process></definitions>"#;
 const FEES: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="fees" name="fees" namespace="urn:fees">
   <import name="base" namespace="urn:base" importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/>
   <decision id="fee" name="Fee"><variable name="Fee"/>
@@ -21,9 +21,9 @@ const ALONE: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111
   <decision id="answer" name="Answer"><variable name="Answer"/><literalExpression><text>42</text></literalExpression></decision></definitions>"#;
 const LOAN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
     xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d" targetNamespace="urn:x">
-  <process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="ask"/>
-  <serviceTask id="ask" name="Ask the bank" camunda:class="com.example.Ask"/>
-  <sequenceFlow id="f2" sourceRef="ask" targetRef="e"/><endEvent id="e"/></process></definitions>"#;
+  <process id="p" isExecutable="true"><startEvent id="s"><outgoing>f1</outgoing></startEvent><sequenceFlow id="f1" sourceRef="s" targetRef="ask"/>
+  <serviceTask id="ask" name="Ask the bank" camunda:class="com.example.Ask"><incoming>f1</incoming><outgoing>f2</outgoing></serviceTask>
+  <sequenceFlow id="f2" sourceRef="ask" targetRef="e"/><endEvent id="e"><incoming>f2</incoming></endEvent></process></definitions>"#;
 
 #[test]
 fn a_folder_is_imported_with_its_decisions_and_what_fails_is_told_with_its_elements() {

@@ -34,8 +34,8 @@ async fn a_caller_is_told_to_come_again_and_nothing_is_kept() {
             let answer = admin.post(&runs, json!({})).await;
             let seconds: u64 = answer.header("retry-after").parse().unwrap();
             assert!(seconds > 0);
-            let detail = answer.refused(503, "abandoned");
-            assert_eq!(detail["limit"], "step_seconds");
+            let error = answer.refused(503, "abandoned");
+            assert_eq!(error["details"][0]["limit"], "step_seconds");
         }
         assert_eq!(admin.get(&runs).await.expect(200).data(), json!([]));
         // What is small goes on as ever.

@@ -300,7 +300,7 @@ async fn an_answer_is_of_a_media_type_that_the_caller_takes() {
             (bpmn.as_str(), "*/*", xml),
             (&bpmn, json, json),
             (&bpmn, "application/json;q=0.1, application/xml", xml),
-            (&bpmn, "application/xml;q=0.1, application/*", xml),
+            (&bpmn, "application/xml;q=0.1, application/*", json),
             (&bpmn, "application/zip, application/json;q=0.1", json),
             (&bpel, "application/zip", "application/zip"),
             ("/api/audit-events", "application/x-ndjson, application/json;q=0.5", "application/x-ndjson"),

@@ -41,7 +41,7 @@ async fn a_workflow_that_was_read_is_shown_anew_after_every_change() {
         assert_eq!(of_both("starred").await, [false, false]);
 
         let mut definition = first["definition"].clone();
-        definition["nodes"][0]["displayName"] = json!("Another name");
+        definition["bpmn"]["processes"][0]["name"] = json!("Another name");
         let _ = shown(&admin, &published).await;
         let _ = admin.put(&format!("{path}/draft"), json!({ "definition": definition })).await.expect(200);
         assert_eq!(of_both("definition").await, [definition.clone(), definition.clone()]);

@@ -81,10 +81,11 @@ fn steps_of_many_runs_are_one_text_and_write_what_one_step_writes() {
         "UPDATE runs SET \"state\" = new_state, \"has_incident\" = new_has_incident, \
          \"business_key\" = new_business_key, \"correlation_key\" = new_correlation_key, \
          \"snapshot\" = new_snapshot, \"last_sequence\" = new_last_sequence, \"revision\" = new_revision, \
-         \"updated_at\" = new_updated_at, \"ended_at\" = new_ended_at, \"waiting_since\" = new_waiting_since \
-         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS new(of_organization_id, of_id, \
+         \"updated_at\" = new_updated_at, \"ended_at\" = new_ended_at, \"waiting_since\" = new_waiting_since, \
+         \"bytes\" = new_bytes \
+         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS new(of_organization_id, of_id, \
          of_revision, new_state, new_has_incident, new_business_key, new_correlation_key, new_snapshot, \
-         new_last_sequence, new_revision, new_updated_at, new_ended_at, new_waiting_since) \
+         new_last_sequence, new_revision, new_updated_at, new_ended_at, new_waiting_since, new_bytes) \
          WHERE runs.\"organization_id\" = of_organization_id AND runs.\"id\" = of_id \
          AND runs.\"revision\" = of_revision"
     );

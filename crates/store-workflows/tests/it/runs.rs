@@ -237,10 +237,7 @@ async fn a_run_in_an_unknown_state_is_not_left_out_of_the_counts() {
         begun(&runs, run(&flow)).await;
         assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
         execute(&db, "UPDATE runs SET state = 'dreaming'").await;
-        let refused = workflows.get(flow.tenant, flow.id, id(UserId)).await;
-        assert!(
-            matches!(&refused, Err(StoreError::Unavailable(why)) if why.contains("`dreaming`")),
-            "{refused:?}"
-        );
+        // What is not known to have ended is active.
+        assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
     });
 }

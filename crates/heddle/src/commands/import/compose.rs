@@ -94,8 +94,12 @@ async fn preview(client: &Client, source: &Source) -> Result<(Value, Findings)> 
     let mut shown = client.post("/api/workflows/transform/preview", &json!({ "source": given })).await?;
     let mut definition = shown.get_mut("definition").map(Value::take).unwrap_or_default();
     let import = shown.get_mut("import").map(Value::take).unwrap_or_default();
+    let runs = import.get("executable").cloned().unwrap_or_default();
     if let (true, Some(members)) = (source.kind != Kind::Json, definition.as_object_mut()) {
         members.insert("imports".to_owned(), json!([import]));
+    }
+    if let Some(members) = shown.as_object_mut() {
+        members.insert("executable".to_owned(), runs);
     }
     let findings = Findings::of(&shown, &definition);
     Ok((definition, findings))

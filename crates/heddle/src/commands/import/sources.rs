@@ -41,6 +41,9 @@ impl Kind {
         let head = String::from_utf8_lossy(&head);
         if head.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).starts_with('{') {
             Self::Json
+        } else if head.contains("/BPMN/20100524/MODEL") {
+            // Its expressions may be in FEEL, whose namespace is one of DMN.
+            Self::Bpmn
         } else if head.contains("/DMN/") || head.contains("/dmn.xsd") || head.contains("/dmn11.xsd") {
             Self::Dmn
         } else {

@@ -20,7 +20,19 @@ use told::{Change, LeftOut, Told};
 
 /// Changes that are meant: what a later program says in other words than the one that made the data did. A change that
 /// does not stand here is a fault. Answers may always say more than they did.
-const MEANT: &[Change] = &[];
+const MEANT: &[Change] = &[
+    // A call's inputs count beside a key that cannot be translated: a draft of before, which lacks them, says so.
+    Change {
+        at: "/export/bpmn?version=draft",
+        then: r##"xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" id=\"Definitions_1\" targetNamespace=\"urn:preserved\""##,
+        now: r##"xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xmlns:heddle=\"urn:heddle:bpmn:1\" id=\"Definitions_1\" targetNamespace=\"urn:preserved\""##,
+    },
+    Change {
+        at: "/export/bpmn?version=draft",
+        then: r##"<camunda:in businessKey=\"#{execution.processBusinessKey}\"/>\n        <camunda:in source=\"a\""##,
+        now: r##"<heddle:data>{\"configuration\":{\"propagateAllOutputs\":true,\"version\":\"3\",\"versionPolicy\":\"pinned\"}}</heddle:data>\n        <camunda:in businessKey=\"#{execution.processBusinessKey}\"/>\n        <camunda:in source=\"a\""##,
+    },
+];
 /// Members that rows leave out since: what a run holds is told by the run, and no list grows with it.
 const LEFT_OUT: &[LeftOut] = &[LeftOut { at: "/runs?", members: &["input", "output", "variables"] }];
 
@@ -97,7 +109,7 @@ async fn a_file_that_an_earlier_program_exported_is_read_and_written_as_it_was()
         let body = json!({ "source": source, "target": "bpmn" });
         let read = app.admin.post("/api/workflows/transform/preview", body).await.expect(200).data();
         assert_eq!(read["lossless"], true, "{}: {read}", told.path);
-        let (path, told) = (told.path.clone(), told.changed(MEANT));
+        let path = told.path.clone();
         let content = told.body["data"]["content"].as_str().unwrap();
         assert_eq!(behind_the_root(read["content"].as_str().unwrap()), behind_the_root(content), "{path}");
     }

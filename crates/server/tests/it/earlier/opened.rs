@@ -162,11 +162,26 @@ impl Opened {
         let old = self.admin.run(versions, json!({ "version": 2 })).await;
         assert_eq!(old["humanTasks"][0]["nodeId"], "second", "{old}");
         // What is published already is the same text still, and no version more.
-        for slug in ["task", "messages", "nested", "decide", "fees", "purchase-approval"] {
+        for slug in ["messages", "nested", "decide", "fees", "purchase-approval"] {
             let path = format!("/api/workflows/{}/publish", self.record.workflows[slug]);
             let same = self.admin.post(&path, json!({})).await.expect(200).data();
             assert_eq!(same["number"], 1, "{slug}: {same}");
         }
+        // What it asks for and never got is refused by name since; its version runs on.
+        let asks = format!("/api/workflows/{}", self.record.workflows["task"]);
+        let refused =
+            self.admin.post(&format!("{asks}/publish"), json!({})).await.refused(400, "notExecutable");
+        let fields =
+            refused["details"].as_array().unwrap().iter().map(|detail| detail["field"].as_str().unwrap());
+        assert_eq!(
+            fields.collect::<Vec<_>>(),
+            [
+                "definition.protection.preset",
+                "definition.protection.customChecks",
+                "definition.nodes[4].configuration.own"
+            ]
+        );
+        let _ = self.admin.run(&self.record.workflows["task"], json!({})).await;
         self.keeps_tasks_with_their_lanes().await;
     }
 

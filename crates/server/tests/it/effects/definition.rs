@@ -18,7 +18,7 @@ const MODEL: &str = "SaveDecisionLogic";
 pub(super) const ROOTS: [&str; 2] = [DEFINITION, MODEL];
 
 /// Members that are kept and given back as they were sent, and that nothing else reads.
-const KEPT: [(&str, &[&str]); 16] = [
+const KEPT: [(&str, &[&str]); 15] = [
     // The report on an import is for people; the claim to its source is tried in files.rs.
     (DEFINITION, &["imports"]),
     ("Import", &["executable", "format", "items", "sourceFileName", "sourceSha256", "version"]),
@@ -58,7 +58,6 @@ const KEPT: [(&str, &[&str]); 16] = [
             "waypoints",
         ],
     ),
-    ("Lane", &["resources"]),
     ("Participant", &["partnerEntityRef", "partnerRoleRef"]),
     ("NodeBpmn", &["id", "isTransaction"]),
 ];

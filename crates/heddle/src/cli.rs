@@ -3,6 +3,7 @@
 mod people;
 mod place;
 mod run;
+mod tools;
 mod work;
 mod workflow;
 
@@ -11,16 +12,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::commands::backup::{BackUp, Restore};
-use crate::commands::decision::DecisionCommand;
-use crate::commands::man::WriteManual;
-
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
     TokenCommand, UserCommand,
 };
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
+pub(crate) use tools::{BackUp, CheckDecisions, DecisionCommand, EvaluateDecision, Restore, WriteManual};
 pub(crate) use work::{
     CompleteTask, DeadLetterCommand, EventCommand, ListLetters, ListTasks, OneLetter, Payload, SendEvent,
     SendSignal, TaskCommand,

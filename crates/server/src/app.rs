@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::denials::Denials;
 use crate::edge::Edge;
-use crate::readiness::LastWrite;
+use crate::last_write::LastWrite;
 
 /// The composed service.
 pub struct App {

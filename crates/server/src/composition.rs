@@ -29,8 +29,8 @@ use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
+use crate::last_write::LastWrite;
 use crate::people::People;
-use crate::readiness::LastWrite;
 use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.

@@ -96,14 +96,19 @@ impl StartError {
 fn of_file(error: &std::io::Error) -> u8 {
     use std::io::ErrorKind;
 
-    match error.kind() {
-        ErrorKind::PermissionDenied
-        | ErrorKind::ReadOnlyFilesystem
-        | ErrorKind::NotADirectory
-        | ErrorKind::IsADirectory
-        | ErrorKind::AlreadyExists => 2,
-        ErrorKind::NotFound => 3,
-        _ => 5,
+    let forbidden = [
+        ErrorKind::PermissionDenied,
+        ErrorKind::ReadOnlyFilesystem,
+        ErrorKind::NotADirectory,
+        ErrorKind::IsADirectory,
+        ErrorKind::AlreadyExists,
+    ];
+    if forbidden.contains(&error.kind()) {
+        2
+    } else if error.kind() == ErrorKind::NotFound {
+        3
+    } else {
+        5
     }
 }
 

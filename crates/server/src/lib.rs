@@ -23,6 +23,7 @@ mod handlers;
 mod http;
 mod identity;
 mod incoming;
+mod last_write;
 mod licensed;
 mod local;
 mod modes;

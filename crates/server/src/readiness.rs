@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use heddle_api::wire::health::{HealthCheck, HealthStatus};
 use heddle_identity::InstallationKey;
-use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
 use crate::data_dir::{self, KEY_FILE};
+use crate::last_write::Tried;
 
 /// Time for which the result of a write counts: whoever asks often makes no load.
 const COUNTS: Duration = Duration::from_secs(1);
@@ -17,16 +17,6 @@ const COUNTS: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Free bytes below which the disk of a SQLite database is full, though a small write may still find room.
 const LEAST_FREE: u64 = 1 << 20;
-
-/// Last try to write.
-#[derive(Debug, Default)]
-pub(crate) struct LastWrite(Mutex<Option<Tried>>);
-
-#[derive(Debug)]
-struct Tried {
-    at: Instant,
-    problem: Option<&'static str>,
-}
 
 /// The checks, each with what is wrong.
 pub(crate) async fn checks(app: &App) -> Vec<HealthCheck> {

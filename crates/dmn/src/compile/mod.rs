@@ -430,15 +430,10 @@ impl<'m> Graph<'m> {
         let mut imports = self.imports(element);
         let mut names: Vec<Arc<str>> = element.requirements.iter().map(|it| it.name.clone()).collect();
         names.extend(imports.iter().map(|import| import.name.clone()));
-        let untyped = element.requirements.iter().filter(|it| {
-            let input = self.element(it.node).filter(|node| matches!(node.source, Source::Input(_)));
-            input.is_some_and(|node| node.variable.is_none_or(|own| own.type_ref.is_none()))
-        });
-        let untyped = untyped.map(|it| it.name.clone()).collect();
         let mut compiler = Compiler {
             document,
             declared,
-            untyped,
+            untyped: self.untyped(element).collect(),
             texts,
             types,
             around: names.len(),
@@ -478,16 +473,8 @@ impl<'m> Graph<'m> {
         let requirements = element.requirements.iter().filter(|it| used(&it.name)).cloned().collect();
         let name: Arc<str> = Arc::from(element.name.map_or("", |name| name.trim()));
         let namespace = self.documents.get(document).map_or("", |document| document.namespace);
-        let mut keys = Vec::new();
-        if document > 0 && matches!(element.source, Source::Input(_)) {
-            keys.push(Arc::from(format!("{namespace}#{name}")));
-            let imports = self.documents.first().map(|first| &first.imports);
-            let import = imports.and_then(|imports| imports.iter().find(|(_, target)| *target == document));
-            keys.extend(import.map(|(prefix, _)| Arc::from(format!("{prefix}.{name}"))));
-        }
-        keys.push(name.clone());
         Node {
-            keys,
+            keys: self.keys(element, namespace, &name),
             id: element.id.map(|id| Arc::from(id.as_str())),
             namespace: Arc::from(namespace),
             name,
@@ -498,6 +485,28 @@ impl<'m> Graph<'m> {
             imports,
             needs,
         }
+    }
+
+    /// Inputs that the element requires and that have no type.
+    fn untyped<'a>(&'a self, element: &'a Element<'m>) -> impl Iterator<Item = Arc<str>> + 'a {
+        let untyped = element.requirements.iter().filter(|it| {
+            let input = self.element(it.node).filter(|node| matches!(node.source, Source::Input(_)));
+            input.is_some_and(|node| node.variable.is_none_or(|own| own.type_ref.is_none()))
+        });
+        untyped.map(|it| it.name.clone())
+    }
+
+    /// Names by which a caller gives an input, or asks for a decision.
+    fn keys(&self, element: &Element<'m>, namespace: &str, name: &Arc<str>) -> Vec<Arc<str>> {
+        let (document, mut keys) = (element.document, Vec::new());
+        if document > 0 && matches!(element.source, Source::Input(_)) {
+            keys.push(Arc::from(format!("{namespace}#{name}")));
+            let imports = self.documents.first().map(|first| &first.imports);
+            let import = imports.and_then(|imports| imports.iter().find(|(_, target)| *target == document));
+            keys.extend(import.map(|(prefix, _)| Arc::from(format!("{prefix}.{name}"))));
+        }
+        keys.push(name.clone());
+        keys
     }
 
     /// The imports of which the element requires something.

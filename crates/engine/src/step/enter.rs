@@ -190,11 +190,11 @@ impl Machine<'_> {
     fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, StepFault> {
         let scope = self.instance(id)?.scope;
         let mut reasons = Vec::new();
-        let assignee = self.name(("assignee", task.assignee.as_ref()), scope, &mut reasons)?;
+        let assignee = self.name("assignee", task.assignee.as_ref(), scope, &mut reasons)?;
         let candidate_users =
-            self.names(("candidateUsers", task.candidate_users.as_ref()), scope, &mut reasons)?;
+            self.names("candidateUsers", task.candidate_users.as_ref(), scope, &mut reasons)?;
         let candidate_groups =
-            self.names(("candidateGroups", task.candidate_groups.as_ref()), scope, &mut reasons)?;
+            self.names("candidateGroups", task.candidate_groups.as_ref(), scope, &mut reasons)?;
         // A restriction that names nobody is none that everybody meets: only a model that names nobody is for all.
         if !reasons.is_empty()
             && assignee.is_none()

@@ -113,7 +113,8 @@ impl Machine<'_> {
     /// The one whom a setting of a task names; what names nobody, or is no name, adds its reason.
     pub(super) fn name(
         &self,
-        (member, setting): (&str, Option<&Setting>),
+        member: &str,
+        setting: Option<&Setting>,
         scope: LocalId,
         reasons: &mut Vec<String>,
     ) -> Result<Option<String>, StepFault> {
@@ -133,7 +134,8 @@ impl Machine<'_> {
     /// its reason.
     pub(super) fn names(
         &self,
-        (member, setting): (&str, Option<&Setting>),
+        member: &str,
+        setting: Option<&Setting>,
         scope: LocalId,
         reasons: &mut Vec<String>,
     ) -> Result<Vec<String>, StepFault> {

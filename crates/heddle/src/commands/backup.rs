@@ -1,36 +1,12 @@
 //! `heddle backup` and `heddle restore`.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
-use clap::Args;
 use heddle_server::Config;
 use heddle_server::operator::{self, Copied};
 use serde_json::to_value;
 
+use crate::cli::{BackUp, Restore};
 use crate::output;
-
-/// `heddle backup`.
-#[derive(Debug, Args)]
-pub(crate) struct BackUp {
-    /// The file to write, which must not be there yet.
-    #[arg(value_name = "FILE")]
-    to: PathBuf,
-    /// Also copy the key to this file. Whoever has both can read everything: keep them apart.
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
-}
-
-/// `heddle restore`.
-#[derive(Debug, Args)]
-pub(crate) struct Restore {
-    /// The backup.
-    #[arg(value_name = "FILE")]
-    from: PathBuf,
-    /// The backup of the key, which is put beside the database.
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
-}
 
 pub(crate) async fn back_up(config: Config, options: BackUp, as_json: bool) -> Result<()> {
     let bar = output::progress("copying and checking the database", 1);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
-use clap::{Args, Subcommand};
 use heddle_dmn::extensions::dialect;
 use heddle_dmn::model::DecisionModel;
 use heddle_dmn::{
@@ -16,51 +15,9 @@ use heddle_kernel::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::given;
+use crate::cli::{CheckDecisions, DecisionCommand, EvaluateDecision};
 use crate::failure::Failure;
 use crate::output;
-
-/// `heddle decision`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum DecisionCommand {
-    /// Evaluate a decision of a DMN file and print its value as JSON.
-    Eval(EvaluateDecision),
-    /// Check a DMN file as the server does, and with --cases what its decisions give.
-    Check(CheckDecisions),
-}
-
-/// `heddle decision eval`.
-#[derive(Debug, Args)]
-pub(crate) struct EvaluateDecision {
-    /// The DMN file (`-` for standard input), then those that it imports.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Name or id of the decision or decision service; may be left out when there is but one decision.
-    #[arg(long, value_name = "NAME")]
-    decision: Option<String>,
-    /// The inputs by name as a JSON object, `@FILE` with it, or `-` for standard input.
-    #[arg(long, value_name = "JSON")]
-    input: Option<String>,
-    /// Print one JSON document that also tells which inputs each decision used, which rules matched, and what they gave.
-    #[arg(long)]
-    explain: bool,
-    /// End with exit code 1 also when the value is null or a part of it was null for a reason.
-    #[arg(long)]
-    strict: bool,
-}
-
-/// `heddle decision check`.
-#[derive(Debug, Args)]
-pub(crate) struct CheckDecisions {
-    /// The DMN file (`-` for standard input), then those that it imports.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// A JSON file with test cases: a list of `{"name", "decision", "input", "expected"}`; `-` for standard input.
-    #[arg(long, value_name = "FILE")]
-    cases: Option<PathBuf>,
-    /// End with exit code 1 also for warnings.
-    #[arg(long)]
-    strict: bool,
-}
 
 /// Runs a command of `heddle decision`.
 ///

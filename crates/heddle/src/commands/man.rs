@@ -1,21 +1,11 @@
 //! `heddle man`: manual pages.
 
-use std::path::PathBuf;
-
 use anyhow::{Context as _, Result};
-use clap::{Args, CommandFactory as _};
+use clap::CommandFactory as _;
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, WriteManual};
 use crate::output;
-
-/// `heddle man`.
-#[derive(Debug, Args)]
-pub(crate) struct WriteManual {
-    /// The directory for the pages, one for each command; made if it is not there.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-}
 
 pub(crate) fn write(options: &WriteManual, as_json: bool) -> Result<()> {
     let shown = options.out.display();

@@ -20,7 +20,7 @@ use crate::stores;
 pub struct Copied {
     /// The database that was written.
     pub database: PathBuf,
-    /// Its length in bytes.
+    /// Length of the database in bytes.
     pub bytes: u64,
     /// Number of migrations that it holds.
     pub migrations: usize,

@@ -8,7 +8,7 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelpe
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
-use heddle_store::{At, Db, Id, keyset, page, read, within};
+use heddle_store::{At, Db, Error, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::{Run, RunState};
@@ -158,23 +158,33 @@ async fn chunk_of(
                 .await?;
             states.extend(large.into_iter().map(|row| (row.0.id, row)));
         }
-        let (mut found, mut bytes) = (Vec::with_capacity(rows.len()), 0);
-        for (head, _, small) in rows {
-            let stored = match small {
-                Some(state) => Some((head, state)),
-                None => states.remove(&head.id),
-            };
-            // Removed in between, if it is not there.
-            let Some((head, state)) = stored else { continue };
-            let (run, unpacked) = head.record(&state)?;
-            bytes += unpacked;
-            if bytes > chunk.bytes && !found.is_empty() {
-                return Ok(Read { runs: found, bytes, last: false });
-            }
-            found.push(run);
-        }
-        Ok(Read { runs: found, bytes, last: complete })
+        unpacked(rows, states, chunk.bytes, complete)
     })
+}
+
+/// The runs of rows, as far as their states have room in so many bytes when they are unpacked.
+fn unpacked(
+    rows: Vec<ListRow>,
+    mut states: HashMap<Id, (RunHead, Vec<u8>)>,
+    room: i64,
+    complete: bool,
+) -> Result<Read, Error> {
+    let (mut found, mut bytes) = (Vec::with_capacity(rows.len()), 0);
+    for (head, _, small) in rows {
+        let stored = match small {
+            Some(state) => Some((head, state)),
+            None => states.remove(&head.id),
+        };
+        // Removed in between, if it is not there.
+        let Some((head, state)) = stored else { continue };
+        let (run, unpacked) = head.record(&state)?;
+        bytes += unpacked;
+        if bytes > room && !found.is_empty() {
+            return Ok(Read { runs: found, bytes, last: false });
+        }
+        found.push(run);
+    }
+    Ok(Read { runs: found, bytes, last: complete })
 }
 
 /// The first of the rows, whose states have room in so many bytes as they are stored.

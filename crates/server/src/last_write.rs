@@ -12,6 +12,6 @@ pub(crate) struct LastWrite(pub(crate) Mutex<Option<Tried>>);
 pub(crate) struct Tried {
     /// Time of the try.
     pub(crate) at: Instant,
-    /// What was wrong, if anything was.
+    /// Problem that it met; none when it went well.
     pub(crate) problem: Option<&'static str>,
 }

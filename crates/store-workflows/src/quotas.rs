@@ -98,6 +98,11 @@ impl Guard {
         Ok(used)
     }
 
+    /// Forgets the numbers of an organisation: the next look reads them.
+    pub(crate) fn forget(&self, tenant: TenantId) {
+        self.seen.lock().remove(&tenant);
+    }
+
     /// Adds to what is remembered; the time at which it was read stays.
     fn remember(&self, tenant: TenantId, used: Used) {
         if let Some(seen) = self.seen.lock().get_mut(&tenant) {

@@ -61,7 +61,7 @@ async fn a_full_organisation_begins_nothing_more_and_ends_what_is_there() {
 #[tokio::test]
 async fn a_full_store_takes_no_more_definitions() {
     with_both!(|db| {
-        let mut app = TestApp::with(db, |config| config.quotas.stored_bytes = 8_000).await;
+        let mut app = TestApp::with(db, |config| config.quotas.stored_bytes = 30_000).await;
         // Nothing that packs small.
         let text: String = (1..6_000_u32)
             .map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761).rotate_left(n % 31)))

@@ -64,6 +64,8 @@ impl SqlWorkflowStore {
     /// Looks whether the organisation may store more at all: how large one definition is has a bound of its own.
     async fn room(&self, tenant: TenantId) -> Result<(), StoreError> {
         let more = Used { stored_bytes: 1, ..Used::default() };
+        // Definitions are large and seldom: what was read before the last one tells little.
+        self.guard.forget(tenant);
         self.guard.admit(&self.db, tenant, &[more]).await.pop().unwrap_or(Ok(()))
     }
 }

@@ -263,11 +263,14 @@ impl Literal {
                 let mut recurrence =
                     Recurrence { anchor, period: period.clone(), slot: first, last, end: *end };
                 let mut due_at = recurrence.at(first).ok_or_else(range)?;
-                if due_at < now
-                    && let Some(later) = recurrence.first_after(now.plus_millis(-1))
-                {
-                    due_at = recurrence.at(later).ok_or_else(range)?;
-                    recurrence.slot = later;
+                if due_at < now {
+                    if let Some(later) = recurrence.first_after(now.plus_millis(-1)) {
+                        due_at = recurrence.at(later).ok_or_else(range)?;
+                        recurrence.slot = later;
+                    } else if recurrence.last.is_some() {
+                        // All slots had passed when it was set: they are one firing and not each one.
+                        recurrence.last = Some(first);
+                    }
                 }
                 Ok(Schedule { due_at, cycle: Some(recurrence) })
             }
@@ -275,8 +278,12 @@ impl Literal {
     }
 }
 
+/// Most slots of a counted cycle that are caught up with one by one.
+const CATCH_UP: u32 = 1_000;
+
 impl Schedule {
-    /// The next slot. Of a cycle with a count each slot fires once, those that have passed meanwhile, too. Of one without
+    /// The next slot. Of a cycle with a count each slot fires once, those that have passed meanwhile, too, unless they are
+    /// more than a thousand, which coalesce. Of one without
     /// it is the next after `now`: what was missed in between has coalesced into the firing at hand. So does what lies
     /// closer than `least_millis` in a cycle of a shorter period; such cycles are refused, but for those that were set
     /// before there was a least period.
@@ -286,9 +293,16 @@ impl Schedule {
         let counted = self.cycle.as_ref().is_some_and(|cycle| cycle.last.is_some());
         match self.period_millis() {
             Some(period) if period < least_millis => self.slot_after(from.plus_millis(least_millis - 1)),
-            _ if counted => self.slot_after(self.due_at),
+            _ if counted && self.missed(from) <= CATCH_UP => self.slot_after(self.due_at),
             _ => self.slot_after(from),
         }
+    }
+
+    /// Number of slots behind the scheduled one that have passed at an instant.
+    fn missed(&self, at: Timestamp) -> u32 {
+        let Some(cycle) = &self.cycle else { return 0 };
+        let next = cycle.first_after(at).or_else(|| cycle.last.map(|last| last.saturating_add(1)));
+        next.map_or(0, |next| next.saturating_sub(cycle.slot).saturating_sub(1))
     }
 
     /// Distance of the first two slots of a cycle in milliseconds, the part of one cut off.
@@ -444,6 +458,26 @@ mod tests {
         ] {
             assert_eq!(due(kind, text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn slots_that_passed_are_caught_up_with_as_far_as_somebody_waits_for_them() {
+        let now = at("2024-01-31T10:00:00Z");
+        let scope = serde_json::Map::new();
+        let set = |text: &str| {
+            TimerDefinition::parse(TimerKind::Cycle, text).unwrap().schedule(now, &scope).unwrap()
+        };
+        // All of them had passed when the timer was set: one firing.
+        let past = set("R1000/2020-01-01T00:00:00Z/PT1H");
+        assert_eq!(past.due_at, at("2020-01-01T00:00:00Z"));
+        assert_eq!(past.next_after(now, 1_000), None);
+        // Those that pass while nobody looks fire each, up to a bound.
+        let many = set("R2000/PT1S");
+        let next =
+            |seconds: i64| many.next_after(now.plus_millis(seconds * 1_000), 1_000).map(|next| next.due_at);
+        assert_eq!(next(500), Some(now.plus_millis(2_000)));
+        assert_eq!(next(1_500), Some(now.plus_millis(1_501_000)));
+        assert_eq!(next(3_000), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Rights of tokens as they were compiled last: compiling the rules of a caller costs more than the rest of the gate.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use heddle_kernel::{TenantId, Timestamp};
 use heddle_policy::Snapshot;
@@ -8,8 +9,10 @@ use heddle_policy::Snapshot;
 use crate::ports::{Access, Credential, TenantAccess, TokenKind};
 use crate::records::UserState;
 
-/// Most tokens whose rights are kept.
-const TOKENS: u64 = 2_000;
+/// Most rules and grants of the rights that are kept, together; each weighs some hundred bytes.
+const RULES: u64 = 200_000;
+/// Time after which rights that nobody asks for go.
+const IDLE: Duration = Duration::from_secs(300);
 
 /// Kind and hash of a token, and the organisation that was asked for.
 pub(crate) type TokenKey = (TokenKind, String, Option<TenantId>);
@@ -34,7 +37,13 @@ pub(crate) struct CompiledRight {
 
 impl Default for CompiledRights {
     fn default() -> Self {
-        Self(moka::sync::Cache::new(TOKENS))
+        let weight = |_: &TokenKey, right: &Arc<CompiledRight>| {
+            let rules = right.standing.roles.iter().map(|role| role.rules.resources.len() + 20);
+            // What a token weighs without any rule counts, too.
+            u32::try_from(20 + rules.sum::<usize>() + right.standing.grants.len()).unwrap_or(u32::MAX)
+        };
+        let cache = moka::sync::Cache::builder().weigher(weight).max_capacity(RULES).time_to_idle(IDLE);
+        Self(cache.build())
     }
 }
 

@@ -91,7 +91,7 @@ pub fn copy(from: &Path, to: &Path, known: &Migrations) -> Result<Verified, Back
     name.push(format!(".{}.part", std::process::id()));
     let part = to.with_file_name(name);
     let made = copied(from, &part).and_then(|()| verify(&part, known)).and_then(|verified| {
-        fs::rename(&part, to).map_err(at)?;
+        put_in_place(&part, to)?;
         Ok(verified)
     });
     let verified = made.inspect_err(|_| {
@@ -101,6 +101,18 @@ pub fn copy(from: &Path, to: &Path, known: &Migrations) -> Result<Verified, Back
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(at)?;
     Ok(verified)
+}
+
+/// Gives a whole copy its name, which nobody else may have taken in the meantime.
+fn put_in_place(part: &Path, to: &Path) -> Result<(), BackupError> {
+    let at = |source| BackupError::File { path: to.to_owned(), source };
+    match fs::hard_link(part, to) {
+        Ok(()) => fs::remove_file(part).map_err(at),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(BackupError::Exists(to.to_owned())),
+        // A file system without links.
+        Err(_) if !to.exists() => fs::rename(part, to).map_err(at),
+        Err(_) => Err(BackupError::Exists(to.to_owned())),
+    }
 }
 
 fn copied(from: &Path, part: &Path) -> Result<(), BackupError> {

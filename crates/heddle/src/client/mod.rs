@@ -166,7 +166,12 @@ fn named(place: &Place, need: Need) -> Result<HeaderMap> {
         (Some(account), _) => {
             headers.insert(HeaderName::from_static(ACCOUNT_HEADER), header(account)?);
         }
-        (None, Some(token)) => headers = bearer(&token)?,
+        (None, Some(token)) if place.organization.is_none() => headers = bearer(&token)?,
+        (None, Some(_)) => {
+            let message = "`--organization` goes with `--as EMAIL` or `--server URL` here: without them the token says the \
+                           organisation";
+            return Err(Failure::Configuration(message.to_owned()).into());
+        }
         (None, None) if need == Need::Account => {
             let message = "`--as EMAIL` is needed: an account of the organisation, in whose name it is done; or a token in \
                            HEDDLE_TOKEN";

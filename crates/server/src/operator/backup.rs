@@ -161,7 +161,15 @@ fn copy_key(from: &Path, to: &Path) -> Result<(), StartError> {
     };
     let text = fs::read(from).map_err(at(from))?;
     let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(to).map_err(at(to))?;
-    file.write_all(&text).and_then(|()| file.sync_all()).map_err(at(to))
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let written = file.write_all(&text).and_then(|()| file.sync_all());
+    // Without its folder on the disk the file has no name there.
+    let written = written.and_then(|()| fs::File::open(folder)?.sync_all());
+    written.map_err(|error| {
+        // A part of a key is of no use, and would keep the next copy from being made.
+        let _ = fs::remove_file(to);
+        at(to)(error)
+    })
 }
 
 fn is_empty(directory: &Path) -> Result<bool, StartError> {

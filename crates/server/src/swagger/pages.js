@@ -68,6 +68,10 @@ window.onload = () => {
     deepLinking: true,
     filter: true,
     docExpansion: "none",
+    requestInterceptor: (request) => {
+      request.credentials = "omit";
+      return request;
+    },
     defaultModelsExpandDepth: -1,
     defaultModelExpandDepth: 2,
     displayRequestDuration: true,
@@ -104,6 +108,8 @@ window.onload = () => {
     try {
       const answer = await fetch("/api/auth/sign-in", {
         method: "POST",
+        // Nothing stays in the browser: the token is kept by the page alone.
+        credentials: "omit",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ email: email.value, password: password.value }),
       });

@@ -17,6 +17,7 @@ mod outage;
 mod postgres;
 mod row;
 mod sqlite;
+mod stable;
 mod types;
 
 pub mod audit;
@@ -51,4 +52,5 @@ pub use migrate::{MigrateError, Migration, MigrationState, Migrations, Script};
 pub use options::{Durability, OpenError, Options};
 pub use postgres::{PgConn, PgDb};
 pub use sqlite::{SqliteConn, SqliteDb, Worker, savepoint};
+pub use stable::Stable;
 pub use types::{At, DbInstant, DbJson, DbUuid, Id, Json};

@@ -59,7 +59,6 @@ const READS: &[Read] = &[
     list("workflows?sort=displayName", "/api/workflows?sort=displayName", 2),
     list("versions", "/api/workflows/{workflow}/versions", 2),
     list("runs", "/api/workflows/{workflow}/runs", 5),
-    list("runs?sort=createdAt", "/api/workflows/{workflow}/runs?sort=createdAt", 5),
     list("runs?state=waiting", "/api/workflows/{workflow}/runs?state=waiting", 5),
     list("runs?state=failed", "/api/workflows/{workflow}/runs?state=failed", 1),
     list("runs?hasIncident=true", "/api/workflows/{workflow}/runs?hasIncident=true", 1),

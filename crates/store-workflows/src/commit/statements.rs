@@ -5,7 +5,7 @@ macro_rules! statements {
     ($conn:ty, $dsl:path, ($($async:tt)?), ($($wait:tt)*)) => {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
                 use heddle_usecase::StoreError;
-        use heddle_store::{Error, Id};
+        use heddle_store::{Error, Id, Stable};
         use crate::schema::{
             case_events, dead_letters, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,
             runs, start_bindings,
@@ -57,7 +57,7 @@ macro_rules! statements {
                     .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
                 let state = InboxStateWord(InboxState::Consumed);
                 let change = EventConsumed { state: &state, run_ids }.set();
-                one(diesel::update(kept).set(change).execute(conn)$($wait)*?)?;
+                one(Stable(diesel::update(kept).set(change)).execute(conn)$($wait)*?)?;
             }
             if let Some(write) = &rows.advance {
                 advance(conn, write)$($wait)*?;
@@ -81,7 +81,7 @@ macro_rules! statements {
                 crashes: &0,
             }
             .set();
-            one(diesel::update(present).set(change).execute(conn)$($wait)*?)
+            one(Stable(diesel::update(present).set(change)).execute(conn)$($wait)*?)
         }
 
         $($async)? fn run(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
@@ -90,7 +90,7 @@ macro_rules! statements {
                 let present =
                     runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
                 let change = RunChange::from(row).set();
-                one(diesel::update(present).set(change).execute(conn)$($wait)*?)?;
+                one(Stable(diesel::update(present).set(change)).execute(conn)$($wait)*?)?;
             } else {
                 insert_into(runs::table).values(row).execute(conn)$($wait)*?;
             }
@@ -131,7 +131,7 @@ macro_rules! statements {
         ) -> Result<(), Error> {
             let row = human_tasks::table.find((tenant, task)).filter(human_tasks::run_id.eq(of));
             let change = TaskAssigned { assignee }.set();
-            one(diesel::update(row).set(change).execute(conn)$($wait)*?)
+            one(Stable(diesel::update(row).set(change)).execute(conn)$($wait)*?)
         }
 
         $($async)? fn task(
@@ -154,7 +154,7 @@ macro_rules! statements {
                 TaskRows::End { task, state, ended_at, completed_by } => {
                     let row = human_tasks::table.find((tenant, *task)).filter(human_tasks::run_id.eq(of));
                     let change = TaskEnded { state, ended_at, completed_by }.set();
-                    one(diesel::update(row).set(change).execute(conn)$($wait)*?)
+                    one(Stable(diesel::update(row).set(change)).execute(conn)$($wait)*?)
                 }
             }
         }

@@ -148,12 +148,3 @@ pub(crate) struct BodyState {
     #[serde(rename = "o", default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Value>,
 }
-
-const fn first() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-const fn is_first(attempt: &u32) -> bool {
-    *attempt == 1
-}

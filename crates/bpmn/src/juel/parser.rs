@@ -94,13 +94,6 @@ const OBJECTS: &[&str] = &[
     "loggedInUser",
 ];
 
-/// Variables of a loop, by the names of the other engines, with those of the standard (tables 10.30 and 10.31).
-const OF_LOOPS: &[(&str, &str)] = &[
-    ("nrOfInstances", "numberOfInstances"),
-    ("nrOfActiveInstances", "numberOfActiveInstances"),
-    ("nrOfCompletedInstances", "numberOfCompletedInstances"),
-];
-
 /// Values that a script gave its variables so far, as FEEL.
 pub(super) type Known = BTreeMap<String, String>;
 
@@ -279,7 +272,9 @@ impl<'t> Parser<'t, '_> {
         }
         let mut arguments = self.arguments()?;
         if engine {
-            let (Some(Expr::Text(name)), None) = (arguments.pop(), arguments.pop()) else { return Err(code()) };
+            let (Some(Expr::Text(name)), None) = (arguments.pop(), arguments.pop()) else {
+                return Err(code());
+            };
             return match method {
                 "getVariable" => {
                     let name = self.variable(name);
@@ -318,15 +313,7 @@ impl<'t> Parser<'t, '_> {
         if let Some(known) = self.known.and_then(|known| known.get(&name)) {
             return Expr::Feel(known.clone());
         }
-        if name == "loopCounter" {
-            // The standard counts from 1, and the other engines do from 0.
-            let (counter, one) = (Box::new(Expr::Name(name)), Box::new(Expr::Number("1")));
-            return Expr::Binary(Operator::Minus, counter, one);
-        }
-        match OF_LOOPS.iter().find(|(own, _)| *own == name) {
-            Some((_, standard)) => Expr::Name((*standard).to_owned()),
-            None => Expr::Name(name),
-        }
+        Expr::Name(name)
     }
 
     /// A function that the other engines put beside the variables.

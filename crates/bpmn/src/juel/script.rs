@@ -51,6 +51,15 @@ impl Language {
     }
 }
 
+/// The type of the job of a script that is not translated, by its `scriptFormat`: `script:javascript`.
+#[must_use]
+pub fn job_type(format: &str) -> String {
+    let format = format.trim().to_ascii_lowercase();
+    let name = format.rsplit('/').next().unwrap_or_default();
+    let name = name.strip_prefix("x-").unwrap_or(name);
+    format!("script:{}", if name.is_empty() { "unnamed" } else { name })
+}
+
 /// The FEEL of a script.
 ///
 /// # Errors
@@ -288,8 +297,20 @@ mod tests {
     #[test]
     fn scripts_of_assignments_are_translated() {
         for (format, text, variables, globals, result) in [
-            ("javascript", "execution.setVariable('dateChanged', false);", vec![("dateChanged", "false")], vec![], None),
-            ("groovy", "execution.setVariable(\"total\", price * 2)", vec![("total", "get or else(price, 0) * 2")], vec![], None),
+            (
+                "javascript",
+                "execution.setVariable('dateChanged', false);",
+                vec![("dateChanged", "false")],
+                vec![],
+                None,
+            ),
+            (
+                "groovy",
+                "execution.setVariable(\"total\", price * 2)",
+                vec![("total", "get or else(price, 0) * 2")],
+                vec![],
+                None,
+            ),
             (
                 "application/javascript",
                 "integerVariable = integerVariable + 1",
@@ -307,7 +328,13 @@ mod tests {
             ("groovy", "def x = amount > 5\nreturn x", vec![], vec![], Some("((amount > 5) = true)")),
             ("javascript", "n++; n += 2", vec![], vec![("n", "(n + 1) + 2")], Some("(n + 1) + 2")),
             ("juel", "${a.b}", vec![], vec![], Some("a.b")),
-            ("javascript", "'Hello ' + name", vec![], vec![], Some("\"Hello \" + get or else(string(name), \"null\")")),
+            (
+                "javascript",
+                "'Hello ' + name",
+                vec![],
+                vec![],
+                Some("\"Hello \" + get or else(string(name), \"null\")"),
+            ),
             ("javascript", "a === 'x'", vec![], vec![], Some("(a = \"x\") = true")),
             ("javascript", "println(a.b.c()); execution.setVariable('x', 1)", vec![("x", "1")], vec![], None),
         ] {

@@ -24,6 +24,7 @@ mod settings;
 mod tests;
 mod timer;
 mod unsupported;
+mod words;
 
 pub use activity::{
     AdHoc, CallTask, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,

@@ -6,7 +6,7 @@
 )]
 
 use super::activity::JobTask;
-use super::calculation::{DecisionTask, ScriptTask};
+use super::calculation::{self, DecisionTask, ScriptTask};
 use super::compile::{Builder, Lanes, Raw};
 use super::events::Refused;
 use super::settings::{Setting, UserTask};
@@ -195,7 +195,12 @@ impl Builder<'_> {
             }
             _ => {}
         }
-        Ok(Start { trigger, interrupting, event_sub_process })
+        let settings = raw.node.configuration.as_ref();
+        let initiator = match settings.map(|own| calculation::text(own, "initiator")) {
+            None => None,
+            Some(read) => read?.map(Arc::from),
+        };
+        Ok(Start { trigger, interrupting, event_sub_process, initiator })
     }
 
     fn catch(&self, node: &Node) -> Result<Trigger, Refused> {

@@ -8,6 +8,7 @@ use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process, WorkflowDefinition, nodes};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// A member that would change what some elements do, with why it is not executed at others and what can be done instead.
 struct Refusal {
@@ -387,6 +388,36 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
                 _ => continue,
             };
             found.extend(unknown_parts(value, member, parts, &at.path).map(|one| one.with_element(id)));
+        }
+    }
+    found
+}
+
+/// Warnings of call activities that call no process of the definition: what they call must be there,
+/// published, when they are reached.
+#[must_use]
+pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let bpmn = definition.bpmn.as_deref();
+    let processes = bpmn.and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
+    let own: HashSet<&str> = processes.iter().filter_map(|process| process.id.as_deref()).collect();
+    let mut found = Vec::new();
+    for at in nodes(definition).iter().filter(|at| at.node.is(ElementKind::CallActivity)) {
+        let settings = at.node.configuration.as_ref();
+        let given = |member: &str| settings.and_then(|own| own.get(member)).and_then(Value::as_str);
+        if given("jobType").is_some() {
+            continue;
+        }
+        let called = at.node.bpmn.as_deref().and_then(|bpmn| bpmn.called_element.as_deref());
+        let Some(wanted) = given("calledElement").or(given("ref")).or(called) else { continue };
+        let computed = wanted.trim_start().starts_with(['=', '$', '#']);
+        if !wanted.trim().is_empty() && !computed && !own.contains(wanted.trim()) {
+            let sentence = format!(
+                "the definition has no process `{}`: it must be published when the activity is reached",
+                wanted.trim()
+            );
+            let one = diagnostic::warning("calledElsewhere", sentence).with_clause("10.3.6");
+            let place = format!("{}.bpmn.calledElement", at.path);
+            found.push(one.with_element(at.node.element_id().unwrap_or_default()).with_path(place));
         }
     }
     found

@@ -71,6 +71,7 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Let a program ask for jobs of the type with `POST /api/jobs/activate`, or say in the node's `configuration` \
              what is to be done."
         }
+        "calledElsewhere" => "Publish a workflow with the process, or name one that is there in `ref`.",
         "operationUnused" => "Take the operation out, or take the message out and let a worker do the task.",
         "unsupportedExtension" => "Take the extension out if the step does not need it.",
         "unsupportedScript" => {

@@ -169,11 +169,16 @@ fn references(definition: &WorkflowDefinition, model: Option<&Model>) -> Vec<Dia
             (None, []) => format!("there is no decision `{wanted}`: the definition has none"),
             (None, known) => format!("there is no decision `{wanted}`; there are {}", known.join(", ")),
         };
-        let error = diagnostic::error("unknownDecision", sentence)
+        // A decision that is in no file at hand may come later; what is no decision stays none.
+        let one = match kind {
+            Some(_) => diagnostic::error("unknownDecision", sentence),
+            None => diagnostic::warning("unknownDecision", sentence),
+        };
+        let one = one
             .with_element(at.node.element_id().unwrap_or_default())
             .with_path(format!("{}.configuration.decisionRef", at.path))
             .with_clause("10.3.3.1");
-        found.push(error);
+        found.push(one);
     }
     found
 }

@@ -267,7 +267,8 @@ pub(super) fn script(
     }
     let (text, format) = (text.unwrap_or_default().trim(), format.unwrap_or_default());
     let elsewhere = settings.get("headers").and_then(|headers| headers.get("resource")).is_some();
-    if text.is_empty() && !elsewhere {
+    // Of a script in no named language nobody knows how to run it.
+    if !elsewhere && (text.is_empty() || format.trim().is_empty()) {
         return Ok(None);
     }
     let translated = if elsewhere { None } else { script::translate(format, text).ok() };

@@ -169,10 +169,11 @@ fn references(definition: &WorkflowDefinition, model: Option<&Model>) -> Vec<Dia
             (None, []) => format!("there is no decision `{wanted}`: the definition has none"),
             (None, known) => format!("there is no decision `{wanted}`; there are {}", known.join(", ")),
         };
-        // A decision that is in no file at hand may come later; what is no decision stays none.
-        let one = match kind {
-            Some(_) => diagnostic::error("unknownDecision", sentence),
-            None => diagnostic::warning("unknownDecision", sentence),
+        // Of a definition without decisions the file may be put beside it later; else the name is wrong.
+        let one = if kind.is_none() && known.is_empty() {
+            diagnostic::warning("unknownDecision", sentence)
+        } else {
+            diagnostic::error("unknownDecision", sentence)
         };
         let one = one
             .with_element(at.node.element_id().unwrap_or_default())

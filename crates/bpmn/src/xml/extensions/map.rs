@@ -45,7 +45,7 @@ impl Place<'_, '_> {
         if value.is_empty() {
             return Ok(Vec::new());
         }
-        let found = match self.word.map {
+        let found: Value = match self.word.map {
             // The variable that Flowable's modeler names at the start event by default.
             Map::Text | Map::List if value == "$INITIATOR" && self.vendor != ZEEBE => "=initiator".into(),
             Map::Text | Map::Due => self.text(value)?,
@@ -399,7 +399,7 @@ impl Place<'_, '_> {
         };
         let id = part("connectorId").next().map(|el| self.tree.text(el).trim().to_owned());
         let id = id.filter(|id| !id.is_empty()).ok_or("the connector has no id")?;
-        let mut members = vec![("jobType", format!("connector:{id}").into())];
+        let mut members: Members = vec![("jobType", format!("connector:{id}").into())];
         for mapping in part("inputOutput") {
             members.extend(self.parameters(mapping, true)?);
         }

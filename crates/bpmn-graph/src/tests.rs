@@ -1,6 +1,6 @@
 //! Tests of compilation: definitions that compile, and refusals with their reasons.
 
-use super::{Compiled, Lanes, Setting, StartKind, compile, compile_with};
+use super::{Compiled, Lanes, Setting, StartKind, Work, compile, compile_with};
 use heddle_bpmn::diagnostic::Severity;
 use heddle_bpmn::model::WorkflowDefinition;
 use serde_json::{Value, json};

@@ -191,7 +191,7 @@ mod tests {
             [
                 "f1 mapped =amount > 5",
                 "f2 mapped =amount > 5",
-                "groovy unsupported -",
+                "groovy mapped =(amount > 5) = true",
                 "e1 mapped PT5M",
                 "e2 mapped =wait",
                 "e3 unsupported -",

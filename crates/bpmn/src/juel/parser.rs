@@ -234,6 +234,9 @@ impl<'t> Parser<'t, '_> {
         loop {
             if self.take(".")? {
                 let Token::Name(name) = self.advance()? else { return Err(unexpected(&self.token)) };
+                if name == "length" && self.known.is_some() && self.token != Token::Sign("(") {
+                    return Err(JuelError("the length of a text or list is no member of it".to_owned()));
+                }
                 value = if self.token == Token::Sign("(") {
                     self.call(value, name)?
                 } else {

@@ -51,6 +51,24 @@ impl Language {
     }
 }
 
+/// Whether a condition's language is one of scripts that may be translated.
+#[must_use]
+pub fn is_known(language: &str) -> bool {
+    matches!(Language::named(language), Some(Language::JavaScript | Language::Groovy))
+}
+
+/// The FEEL expression that is the value of a script that does nothing else.
+///
+/// # Errors
+/// As [`translate`]; also when the script sets variables, or gives no value.
+pub fn expression(format: &str, text: &str) -> Result<String, JuelError> {
+    let found = translate(format, text)?;
+    match found.result {
+        Some(feel) if found.variables.is_empty() && found.globals.is_empty() => Ok(feel),
+        _ => Err(JuelError("the script does more than to give a value".to_owned())),
+    }
+}
+
 /// The type of the job of a script that is not translated, by its `scriptFormat`: `script:javascript`.
 #[must_use]
 pub fn job_type(format: &str) -> String {
@@ -362,6 +380,7 @@ mod tests {
             ("javascript", "execution.setVariable('a.b', 1)"),
             ("javascript", "execution.setVariable(name, 1)"),
             ("javascript", "x = new Date()"),
+            ("javascript", "x = name.length"),
         ] {
             assert!(translate(format, text).is_err(), "{text}");
         }

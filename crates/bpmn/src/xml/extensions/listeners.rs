@@ -119,11 +119,7 @@ pub(super) fn script_value(tree: &Tree<'_>, el: El) -> Result<String, String> {
     if format.to_ascii_lowercase().contains("feel") {
         return Ok(text.strip_prefix('=').unwrap_or(&text).trim().to_owned());
     }
-    let found = script::translate(&format, &text).map_err(|error| error.0)?;
-    match found.result {
-        Some(feel) if found.variables.is_empty() && found.globals.is_empty() => Ok(feel),
-        _ => Err("the script does more than to give a value".to_owned()),
-    }
+    script::expression(&format, &text).map_err(|error| error.0)
 }
 
 /// FEEL of the variables that a script sets; none when it does anything else.

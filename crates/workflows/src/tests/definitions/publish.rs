@@ -54,7 +54,7 @@ async fn what_cannot_be_executed_is_refused_and_nothing_is_written() {
         &mut definition,
         "/nodes/1",
         json!({ "id": "review", "type": "scriptTask",
-            "bpmn": { "activity": { "script": "x = 1", "scriptFormat": "javascript" } } }),
+            "bpmn": { "activity": { "script": "x = 1" } } }),
     );
     let world = World::new();
     let id = world.draft("w", &definition).await;

@@ -54,8 +54,9 @@ impl Builder<'_> {
             Some(settings) if element.may_be_a_job() => JobTask::read(settings)?,
             _ => None,
         };
+        let decided = raw.node.element_id().is_some_and(|id| self.decisions.contains_key(id));
         let job = match asked {
-            None => words::service(element, raw.node)?,
+            None if !decided => words::service(element, raw.node)?,
             asked => asked,
         };
         let Some(job) = job.map(Arc::new) else { return self.work_of(ix, element, raw) };

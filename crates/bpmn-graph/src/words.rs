@@ -352,7 +352,9 @@ impl Builder<'_> {
             self.refuse(&id, code, sentence, clause);
         }
         if let Some(node) = self.nodes.get_mut(place) {
-            node.mappings = mappings.ok().flatten().map(Arc::new);
+            if !own {
+                node.mappings = mappings.ok().flatten().map(Arc::new);
+            }
             node.listeners = listeners.ok().flatten().map(Arc::new);
             node.continuations =
                 Continuations { before: before.unwrap_or_default(), after: after.unwrap_or_default() };

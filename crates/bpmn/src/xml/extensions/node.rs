@@ -83,8 +83,8 @@ pub(in crate::xml) fn derived(
     let (mut extensions, mut inner) = (Vec::new(), Vec::new());
     for child in tree.parts_of(0) {
         let name = tree.part(child).name;
-        let event = name.strip_prefix(DEFINITION);
-        match if name == "marker" { Some(MULTI_INSTANCE) } else { event } {
+        let marker = (name == "marker").then_some(MULTI_INSTANCE);
+        match marker.or_else(|| name.strip_prefix(DEFINITION)) {
             Some(owner) => {
                 let parts = tree.parts_of(child).flat_map(|part| tree.parts_of(part));
                 inner.push((owner, child, parts.collect()));
@@ -148,7 +148,7 @@ fn hits(tree: &Tree<'_>, parts: &Parts<'_>, owner: &str, context: &Context) -> V
     };
     at(parts.node, &parts.extensions, owner);
     for (name, el, extensions) in &parts.inner {
-        at(*el, extensions, name);
+        at(*el, extensions, *name);
     }
     found
 }

@@ -103,11 +103,11 @@ impl Target {
     }
 }
 
-type Wrong = (&'static str, String, &'static str);
+pub(super) type Wrong = (&'static str, String, &'static str);
 
 const CLAUSE: &str = "10.3.3.1";
 
-fn wrong(sentence: impl Into<String>) -> Wrong {
+pub(super) fn wrong(sentence: impl Into<String>) -> Wrong {
     ("wrongSetting", sentence.into(), CLAUSE)
 }
 
@@ -115,7 +115,7 @@ fn given<'s>(settings: &'s Map<String, Value>, member: &str) -> Option<&'s Value
     settings.get(member).filter(|value| !value.is_null())
 }
 
-fn text<'s>(settings: &'s Map<String, Value>, member: &str) -> Result<Option<&'s str>, Wrong> {
+pub(super) fn text<'s>(settings: &'s Map<String, Value>, member: &str) -> Result<Option<&'s str>, Wrong> {
     match given(settings, member) {
         None => Ok(None),
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.trim())),
@@ -223,7 +223,7 @@ fn expression(member: &str, message: &str) -> Wrong {
     ("expressionSyntax", format!("{member}: {message}"), "8.4.6")
 }
 
-fn is_feel(format: Option<&str>) -> bool {
+pub(super) fn is_feel(format: Option<&str>) -> bool {
     format.is_some_and(|format| format.to_ascii_lowercase().contains("feel"))
 }
 
@@ -241,7 +241,7 @@ impl DataMapping {
 }
 
 /// `[{name, value}]`.
-fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
+pub(super) fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
     let items = match given(settings, member) {
         None => return Ok(Vec::new()),
         Some(Value::Array(items)) => items,

@@ -363,12 +363,12 @@ impl<'d> Builder<'d> {
             }
             return None;
         };
-        if id.is_empty() {
-            self.refuse("", "missingId", format!("a {} has no id", element.name()), "8.3.1");
-            return None;
-        }
         let ix = index(self.nodes.len());
-        let key: Arc<str> = id.into();
+        // The schema allows elements without an id; such a node is named after its kind and its place.
+        let key: Arc<str> =
+            if id.is_empty() { format!("{}_{}", element.name(), ix + 1).into() } else { id.into() };
+        let named = Arc::clone(&key);
+        let id: &str = &named;
         if self.node_ids.insert(key.clone(), ix).is_some() {
             self.refuse(id, "duplicateId", format!("two nodes have the id `{id}`"), "8.3.1");
         }

@@ -1,6 +1,7 @@
 //! Conditions of sequence flows: a FEEL expression, or the editor's `left operator value`.
 
 use super::timer;
+use heddle_bpmn::juel::script;
 use heddle_feel::{Dialect, EvalContext, Expression, LimitError, StepBudget};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Number, Value};
@@ -204,12 +205,19 @@ pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, Wro
     })
 }
 
-/// The FEEL that a JUEL condition becomes; none when the text is no JUEL. `language` is the condition's own: the
-/// model's is often XPath although the conditions are JUEL, and no XPath begins with `${`.
+/// The FEEL that a condition in JUEL, or in a language of scripts, becomes; none when the text is neither. `language` is
+/// the condition's own: the model's is often XPath although the conditions are JUEL, and no XPath begins with `${`.
 ///
 /// # Errors
 /// When the condition cannot be translated.
 pub(super) fn juel(text: &str, language: Option<&str>) -> Result<Option<String>, Wrong> {
+    if let Some(language) = language.filter(|own| script::is_known(own)) {
+        let translated = script::expression(language, text);
+        return translated.map(Some).map_err(|error| {
+            let sentence = format!("`{text}` is in {language} and is not translated to FEEL: {error}");
+            Wrong::new("expressionLanguage", sentence)
+        });
+    }
     let other = language.map(str::trim).filter(|own| !own.is_empty());
     let other = other.is_some_and(|own| !own.to_ascii_lowercase().contains("juel"));
     if other || !(text.starts_with("${") || text.starts_with("#{")) {

@@ -87,6 +87,40 @@ impl Element {
         self.kind().is_activity()
     }
 
+    /// Whether a worker may do its work as a job.
+    #[must_use]
+    pub const fn may_be_a_job(self) -> bool {
+        matches!(
+            self,
+            Self::ServiceTask
+                | Self::SendTask
+                | Self::BusinessRuleTask
+                | Self::ScriptTask
+                | Self::CallActivity
+                | Self::IntermediateThrowEvent
+                | Self::EndEvent
+        )
+    }
+
+    /// Whether it may evaluate a FEEL expression as its work.
+    #[must_use]
+    pub const fn may_compute(self) -> bool {
+        matches!(self, Self::ScriptTask | Self::ServiceTask | Self::SendTask | Self::BusinessRuleTask)
+    }
+
+    /// Whether it is a gateway.
+    #[must_use]
+    pub const fn is_gateway(self) -> bool {
+        matches!(
+            self,
+            Self::ExclusiveGateway
+                | Self::InclusiveGateway
+                | Self::ParallelGateway
+                | Self::EventBasedGateway
+                | Self::ComplexGateway
+        )
+    }
+
     /// Whether it has a content of its own: a sub-process of any form.
     #[must_use]
     pub const fn is_sub_process(self) -> bool {

@@ -1,7 +1,9 @@
 //! Import items of a document's conditions and timers, which are no vendor's words.
 
 use super::condition;
+use super::settings::Setting;
 use super::timer::{TimerDefinition, TimerKind};
+use super::words::{self, Script};
 use heddle_bpmn::element::ElementKind as K;
 use heddle_bpmn::juel;
 use heddle_bpmn::model::{Edge, EventDefinition, ImportItem, Node, WorkflowDefinition, graphs};
@@ -19,9 +21,38 @@ pub fn expression_items(definition: &WorkflowDefinition) -> Vec<ImportItem> {
         for node in graph.nodes {
             let events = node.bpmn.iter().flat_map(|bpmn| bpmn.event_definitions.iter().flatten());
             items.extend(events.flat_map(|event| event_items(node, event, language)));
+            items.extend(script_item(node));
         }
     }
     items
+}
+
+/// What becomes of a script in another language than FEEL: the expression, or the type of the job of a worker.
+fn script_item(node: &Node) -> Option<ImportItem> {
+    let activity = node.bpmn.as_deref()?.activity.as_ref()?;
+    let text = activity.script.as_deref().filter(|text| !text.trim().is_empty())?;
+    if !node.is(K::ScriptTask) {
+        return None;
+    }
+    let read = words::script(node.configuration.as_ref(), Some(text), activity.script_format.as_deref());
+    let (member, found) = match read {
+        Ok(None) => return None,
+        Ok(Some(Script::Feel(task))) => {
+            let outputs = task.data.outputs.len();
+            let sentence = format!("It is evaluated as FEEL; it sets {outputs} variables.");
+            ("source", Ok((format!("={}", task.source.source()), sentence)))
+        }
+        Ok(Some(Script::Job(job))) => {
+            let Setting::Literal(Value::String(name)) = job.job_type else { return None };
+            ("jobType", Ok((name, "A worker runs it, as a job of the type that is named.".to_owned())))
+        }
+        Err(wrong) => {
+            let reasons: Vec<String> = wrong.into_iter().map(|(_, sentence, _)| sentence).collect();
+            ("source", Err(reasons.join("; ")))
+        }
+    };
+    let owner = Owner { id: node.element_id(), name: node.display_name.clone() };
+    Some(item(owner, K::ScriptTask.name(), "bpmn:script", member, found))
 }
 
 fn flow(edge: &Edge, language: Option<&str>) -> Option<ImportItem> {
@@ -160,7 +191,7 @@ mod tests {
             [
                 "f1 mapped =amount > 5",
                 "f2 mapped =amount > 5",
-                "groovy unsupported -",
+                "groovy mapped =(amount > 5) = true",
                 "e1 mapped PT5M",
                 "e2 mapped =wait",
                 "e3 unsupported -",

@@ -292,23 +292,19 @@ fn remedy(word: &str, becomes: &[&str]) -> String {
     let sentence = match word {
         "class" | "delegateExpression" | "expression" | "connector" | "type" | "topic" | "taskDefinition"
         | "field" | "taskName" | "serviceName" | "packageName" | "workItemDefinition" | "modelerTemplate" => {
-            "Take it out, and make the step a script task in FEEL (`scriptFormat` `feel`) when it computes something, a \
-             business rule task when it decides, or a user task, which a program can complete by \
-             `POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete`."
+            "Set `jobType` in the node's `configuration`, so that a worker does the step (`POST /api/jobs/activate`), or take \
+             it out, and make the step a script task in FEEL (`scriptFormat` `feel`) when it computes something, a business \
+             rule task when it decides, or a user task."
         }
         "executionListener" | "executionListeners" | "eventListener" | "onEntry-script" | "onExit-script" => {
-            "Take it out; what it computes can be a script task in FEEL before or after the step."
+            "Take it out, and put what it does at a flow node: `listeners` in its `configuration` are jobs of workers or FEEL."
         }
         "taskListener" | "taskListeners" => {
-            "Take it out; assignee, candidates, due date and priority are settings of the user task and may be FEEL, and \
-             what is computed at completion can be a script task in FEEL behind it."
+            "Take it out, and set `listeners` in the user task's `configuration`: jobs of workers or FEEL at its creation, \
+             assignment, completion or withdrawal."
         }
-        "initiator" => {
-            "Take it out; a person who starts a run can be passed on in its `input`, and `assignee` can then be the FEEL \
-             expression of that variable."
-        }
-        "errorCodeVariable" | "errorMessageVariable" | "errorVariableName" | "escalationCodeVariable" => {
-            "Take it out, and catch each code that matters with a boundary event of its own."
+        "errorVariableName" => {
+            "Take it out, and set `errorCodeVariable` or `errorMessageVariable` in the node's `configuration`."
         }
         "script" => "Take it out, and make it a script task in FEEL (`scriptFormat` `feel`).",
         "decisionRefTenantId" | "calledElementTenantId" | "fallbackToDefaultTenant" => {
@@ -318,7 +314,6 @@ fn remedy(word: &str, becomes: &[&str]) -> String {
             "Take it out, put a DMN model with `PUT /api/workflows/{workflowId}/dmn/logic`, and name its decision in \
              `decisionRef`."
         }
-        "skipExpression" => "Take it out, and lead around the step with an exclusive gateway.",
         "businessCalendarName" => "Take it out, and compute the time in a FEEL expression after `=`.",
         _ => match becomes.first() {
             Some(setting) => {

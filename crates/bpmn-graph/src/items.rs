@@ -4,11 +4,16 @@ use super::unsupported::refused_setting;
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{ImportItem, LaneSet, Node, WorkflowDefinition, graphs};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Gives each item of a word that became a setting which is not executed at its element the outcome `unsupported`, with
 /// the reason: publishing refuses the element with it. Where the setting has no effect yet the outcome is `preserved`.
 pub fn settle_items(items: &mut [ImportItem]) {
+    let asked = |item: &ImportItem| {
+        let own = item.configuration.as_ref().is_some_and(|own| own.contains_key("jobType"));
+        item.source_id.clone().filter(|_| own)
+    };
+    let jobs: HashSet<String> = items.iter().filter_map(asked).collect();
     for item in items.iter_mut().filter(|item| item.outcome.as_deref() == Some("mapped")) {
         let element = item.element_type.clone().unwrap_or_default();
         let word = item.source_kind.clone().unwrap_or_default();
@@ -26,10 +31,12 @@ pub fn settle_items(items: &mut [ImportItem]) {
             };
             item.outcome = Some("unsupported".to_owned());
             item.message = Some(format!("{word}: {kept}, but publishing refuses it: {reason}."));
-        } else if item.configuration.as_ref().is_some_and(|own| own.len() == 1 && own.contains_key("retry")) {
+        } else if item.configuration.as_ref().is_some_and(|own| own.len() == 1 && own.contains_key("retry"))
+            && !item.source_id.as_ref().is_some_and(|id| jobs.contains(id))
+        {
             item.outcome = Some("preserved".to_owned());
             item.message = Some(format!(
-                "{word}: It is kept as the setting `retry`: nothing at this node is tried again yet."
+                "{word}: It is kept as the setting `retry`: nothing at this node is tried again."
             ));
         }
     }
@@ -126,16 +133,20 @@ mod tests {
         for (node, expected) in [
             (
                 r#"<serviceTask id="x" camunda:type="external" camunda:topic="pay"/>"#,
-                &["x camunda:type unsupported", "x camunda:topic unsupported"][..],
+                &["x camunda:type mapped", "x camunda:topic mapped"][..],
+            ),
+            (
+                r#"<manualTask id="x"><extensionElements><zeebe:taskDefinition type="a"/></extensionElements></manualTask>"#,
+                &["x zeebe:taskDefinition preserved"],
             ),
             (
                 r#"<callActivity id="x"><extensionElements><camunda:out source="a" target="b"/></extensionElements>
                    </callActivity>"#,
-                &["x camunda:out unsupported"],
+                &["x camunda:out mapped"],
             ),
             (
-                r#"<userTask id="x"><extensionElements><zeebe:ioMapping><zeebe:input source="=a" target="b"/>
-                   </zeebe:ioMapping></extensionElements></userTask>"#,
+                r#"<exclusiveGateway id="x"><extensionElements><zeebe:ioMapping><zeebe:input source="=a" target="b"/>
+                   </zeebe:ioMapping></extensionElements></exclusiveGateway>"#,
                 &["x zeebe:ioMapping unsupported"],
             ),
             (
@@ -152,6 +163,16 @@ mod tests {
                 r#"<task id="x"><extensionElements><camunda:failedJobRetryTimeCycle>R3/PT10S</camunda:failedJobRetryTimeCycle>
                    </extensionElements></task>"#,
                 &["x camunda:failedJobRetryTimeCycle preserved"],
+            ),
+            (
+                r#"<serviceTask id="x" camunda:class="a.B"><extensionElements>
+                   <camunda:failedJobRetryTimeCycle>R3/PT10S</camunda:failedJobRetryTimeCycle>
+                   <camunda:executionListener class="a.L" event="start"/></extensionElements></serviceTask>"#,
+                &[
+                    "x camunda:class mapped",
+                    "x camunda:failedJobRetryTimeCycle mapped",
+                    "x camunda:executionListener mapped",
+                ],
             ),
         ] {
             assert_eq!(told(&format!(r#"<process id="p">{node}</process>"#)), expected, "{node}");

@@ -12,6 +12,7 @@ mod activity;
 mod calculation;
 mod compile;
 mod condition;
+mod cron;
 mod element;
 mod events;
 mod expressions;
@@ -24,6 +25,7 @@ mod settings;
 mod tests;
 mod timer;
 mod unsupported;
+mod words;
 
 pub use activity::{
     AdHoc, CallTask, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
@@ -39,7 +41,7 @@ pub use items::{lane_items, settle_items};
 pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
-pub use unsupported::unknown_settings;
+pub use unsupported::{called_elsewhere, unknown_settings};
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -252,6 +254,8 @@ pub struct Start {
     pub interrupting: bool,
     /// The event sub-process that it starts.
     pub event_sub_process: Option<NodeIx>,
+    /// Variable that takes who started the run.
+    pub initiator: Option<Arc<str>>,
 }
 
 /// Trigger that a catching event waits for.
@@ -475,6 +479,14 @@ impl Graph {
     #[must_use]
     pub fn has_joins(&self) -> bool {
         self.has_joins
+    }
+
+    /// Variables that take who started a run, of one start event or of all of the process's.
+    pub fn initiators(&self, start: Option<&str>) -> impl Iterator<Item = &Arc<str>> {
+        let events = self.scope(ROOT).start_events.iter().map(|&ix| self.node(ix));
+        events.filter(move |node| start.is_none_or(|id| *node.id == *id)).filter_map(|node| {
+            if let Work::Start(start) = &node.work { start.initiator.as_ref() } else { None }
+        })
     }
 
     /// The events that start the process from outside.

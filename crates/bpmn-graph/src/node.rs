@@ -5,10 +5,12 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
-use super::calculation::{DecisionTask, ScriptTask};
+use super::activity::JobTask;
+use super::calculation::{self, DecisionTask, ScriptTask};
 use super::compile::{Builder, Lanes, Raw};
 use super::events::Refused;
 use super::settings::{Setting, UserTask};
+use super::words::{self, Script};
 use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
@@ -26,13 +28,14 @@ impl Builder<'_> {
         }
         self.check_implementation(&id, element, node);
         self.check_extensions(&id, node, raw.event_sub_process.is_some());
-        let work = match self.work_of(ix, element, raw) {
+        let work = match self.job_or_work(ix, element, raw) {
             Ok(work) => Some(work),
             Err((code, sentence, clause)) => {
                 self.refuse(&id, code, sentence, clause);
                 None
             }
         };
+        self.around(ix, node.configuration.as_ref(), work.as_ref());
         let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
         if errors {
             // A task that is refused does not complete at once.
@@ -45,6 +48,32 @@ impl Builder<'_> {
         work.filter(|_| !errors)
     }
 
+    /// The job of a worker, where the settings or the model ask for one, else the work of the element.
+    fn job_or_work(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
+        let asked = match &raw.node.configuration {
+            Some(settings) if element.may_be_a_job() => JobTask::read(settings)?,
+            _ => None,
+        };
+        let decided = raw.node.element_id().is_some_and(|id| self.decisions.contains_key(id));
+        let job = match asked {
+            None if !decided => words::service(element, raw.node)?,
+            asked => asked,
+        };
+        let Some(job) = job.map(Arc::new) else { return self.work_of(ix, element, raw) };
+        let id = self.nodes[ix as usize].id.clone();
+        self.needs_worker(&id, &job);
+        if !matches!(element, Element::EndEvent | Element::IntermediateThrowEvent) {
+            return Ok(Work::Job(job));
+        }
+        let mut events = raw.node.bpmn.iter().flat_map(|bpmn| bpmn.event_definitions.iter().flatten());
+        if events.any(|event| event.kind() != Some("message")) {
+            let sentence = "jobType: only a message event is the job of a worker".to_owned();
+            return Err(("wrongSetting", sentence, "10.5.5.3"));
+        }
+        let throw = Throw::Job(job);
+        Ok(if element == Element::EndEvent { Work::End(throw) } else { Work::Throw(throw) })
+    }
+
     fn work_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
         let node = raw.node;
         let empty = NodeBpmn::default();
@@ -55,16 +84,10 @@ impl Builder<'_> {
             Element::IntermediateThrowEvent => Work::Throw(self.throw(node, false)?),
             Element::IntermediateCatchEvent => Work::Catch(self.catch(node)?),
             Element::BoundaryEvent => self.boundary(ix, raw, bpmn)?,
-            Element::Task | Element::ManualTask | Element::ServiceTask => self.bare(ix, element),
-            Element::ScriptTask => {
-                let activity = bpmn.activity.as_ref();
-                let script = activity.and_then(|own| own.script.as_deref());
-                let format = activity.and_then(|own| own.script_format.as_deref());
-                let read = ScriptTask::read(node.configuration.as_ref(), script, format);
-                match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
-                    Some(script) => Work::Script(Arc::new(script)),
-                    None => self.bare(ix, element),
-                }
+            Element::Task | Element::ManualTask => self.bare(ix, element),
+            Element::ServiceTask | Element::ScriptTask => self.script(ix, element, node)?,
+            Element::BusinessRuleTask | Element::SendTask if computes_feel(node) => {
+                self.script(ix, element, node)?
             }
             Element::BusinessRuleTask => {
                 let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
@@ -120,6 +143,33 @@ impl Builder<'_> {
         })
     }
 
+    /// The script of a task: FEEL, a script that is translated to it, or the job of a worker.
+    fn script(&mut self, ix: NodeIx, element: Element, node: &Node) -> Result<Work, Refused> {
+        let settings = node.configuration.as_ref();
+        let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
+        let script = activity.and_then(|own| own.script.as_deref());
+        let format = activity.and_then(|own| own.script_format.as_deref());
+        if element == Element::ScriptTask {
+            let other = words::script(settings, script, format);
+            match other.map_err(|wrong| self.all_but_last(ix, wrong))? {
+                Some(Script::Feel(task)) => return Ok(Work::Script(Arc::new(task))),
+                Some(Script::Job(job)) => {
+                    let id = self.nodes[ix as usize].id.clone();
+                    self.needs_worker(&id, &job);
+                    return Ok(Work::Job(Arc::new(job)));
+                }
+                None => {}
+            }
+        } else if !computes_feel(node) {
+            return Ok(self.bare(ix, element));
+        }
+        let read = ScriptTask::read(settings, script, format);
+        Ok(match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
+            Some(script) => Work::Script(Arc::new(script)),
+            None => self.bare(ix, element),
+        })
+    }
+
     /// Refuses a node for each of several reasons but the last, which is given back.
     fn all_but_last(&mut self, ix: NodeIx, mut wrong: Vec<Refused>) -> Refused {
         let id = self.nodes[ix as usize].id.clone();
@@ -146,7 +196,12 @@ impl Builder<'_> {
             }
             _ => {}
         }
-        Ok(Start { trigger, interrupting, event_sub_process })
+        let settings = raw.node.configuration.as_ref();
+        let initiator = match settings.map(|own| calculation::text(own, "initiator")) {
+            None => None,
+            Some(read) => read?.map(Arc::from),
+        };
+        Ok(Start { trigger, interrupting, event_sub_process, initiator })
     }
 
     fn catch(&self, node: &Node) -> Result<Trigger, Refused> {
@@ -278,11 +333,13 @@ impl Builder<'_> {
         match kind {
             Some(kind) if element == Element::UserTask && kind.starts_with("human.") => {}
             Some("dmn") if element == Element::BusinessRuleTask => {}
-            Some("feel") if element == Element::ScriptTask => {}
+            Some("feel") if element.may_compute() => {}
+            Some("workflow") if element == Element::CallActivity => {}
             Some(kind) => {
                 let place = match kind {
-                    "feel" => Some("script tasks"),
+                    "feel" => Some("script, service, send and business rule tasks"),
                     "dmn" => Some("business rule tasks"),
+                    "workflow" => Some("call activities"),
                     kind if kind.starts_with("human.") => Some("user tasks"),
                     _ => None,
                 };
@@ -294,25 +351,26 @@ impl Builder<'_> {
             }
             None => {}
         }
-        let empty = NodeBpmn::default();
-        let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
-        if matches!(element, Element::ServiceTask | Element::SendTask | Element::BusinessRuleTask) {
-            if let Some(operation) = &bpmn.operation_ref {
-                let sentence = format!("there is no executor for the operation `{operation}` yet");
-                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
-            }
-            // `##unspecified` and the default `##WebService` without an operation name no technology to call.
-            let named =
-                bpmn.implementation.as_deref().filter(|own| !own.is_empty() && !own.starts_with("##"));
-            if let Some(implementation) = named {
-                let sentence = format!("there is no executor for the implementation `{implementation}` yet");
-                self.refuse(id, "unsupportedImplementation", sentence, "10.3.3.1");
-            }
+        let bpmn = node.bpmn.as_deref();
+        if element == Element::SendTask
+            && let Some(operation) = bpmn.and_then(|bpmn| bpmn.operation_ref.as_deref())
+            && bpmn.is_some_and(|bpmn| bpmn.message_ref.is_some())
+        {
+            let sentence = format!(
+                "the message is sent to whoever waits for it, and the operation `{operation}` is not called"
+            );
+            self.warn(id, "operationUnused", &sentence, "10.3.3.1");
         }
         if let Some(settings) = &node.configuration {
             self.check_settings(id, element, settings);
         }
     }
+}
+
+/// Whether the settings of a task hold a FEEL expression.
+fn computes_feel(node: &Node) -> bool {
+    let source = node.configuration.as_ref().and_then(|own| own.get("source"));
+    source.is_some_and(|source| !source.is_null())
 }
 
 fn event_based(bpmn: &NodeBpmn) -> Result<(), Refused> {

@@ -1,6 +1,6 @@
 //! Tests of compilation: definitions that compile, and refusals with their reasons.
 
-use super::{Compiled, Lanes, Setting, StartKind, compile, compile_with};
+use super::{Compiled, Lanes, Setting, StartKind, Work, compile, compile_with};
 use heddle_bpmn::diagnostic::Severity;
 use heddle_bpmn::model::WorkflowDefinition;
 use serde_json::{Value, json};
@@ -62,15 +62,15 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         ),
         (json!({"type": "task", "configuration": {"kind": "llm.chat"}}), "unsupportedImplementation"),
         (json!({"type": "userTask", "configuration": {"kind": "http.request"}}), "unsupportedImplementation"),
-        (json!({"type": "serviceTask", "bpmn": {"operationRef": "op"}}), "unsupportedImplementation"),
+        (json!({"type": "serviceTask", "configuration": {"jobType": "=1 +"}}), "expressionSyntax"),
+        (json!({"type": "serviceTask", "configuration": {"jobType": "a", "retry": "often"}}), "wrongSetting"),
+        (json!({"type": "userTask", "configuration": {"jobType": "a"}}), "unsupportedSetting"),
         (
-            json!({"type": "sendTask", "bpmn": {"operationRef": "op", "messageRef": "m1"}}),
-            "unsupportedImplementation",
+            json!({"type": "exclusiveGateway", "configuration": {"inputs": [{"name": "a"}]}}),
+            "unsupportedSetting",
         ),
-        (
-            json!({"type": "serviceTask", "bpmn": {"implementation": "urn:connector"}}),
-            "unsupportedImplementation",
-        ),
+        (json!({"type": "task", "configuration": {"listeners": [{"on": "take"}]}}), "wrongSetting"),
+        (json!({"type": "task", "configuration": {"asyncBefore": "yes"}}), "wrongSetting"),
         (json!({"type": "sendTask", "bpmn": {"messageRef": "m2"}}), "danglingReference"),
         (json!({"type": "receiveTask", "bpmn": {"instantiate": true}}), "unsupportedElement"),
         (json!({"type": "eventBasedGateway", "bpmn": {"instantiate": true}}), "unsupportedElement"),
@@ -103,6 +103,53 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         assert!(found.contains(&(code, Some("x"))), "{node}: {:?}", compiled.diagnostics);
         assert!(compiled.processes.is_empty(), "{node}");
     }
+}
+
+#[test]
+fn what_another_engine_runs_is_the_job_of_a_worker() {
+    let script = |format: &str, text: &str| json!({"type": "scriptTask", "bpmn": {"activity": {"scriptFormat": format, "script": text}}});
+    for (node, expected) in [
+        (json!({"type": "serviceTask", "configuration": {"jobType": "java:a.B"}}), Some("java:a.B")),
+        (json!({"type": "serviceTask", "bpmn": {"operationRef": "op"}}), Some("operation:op")),
+        (
+            json!({"type": "serviceTask", "bpmn": {"implementation": "urn:connector"}}),
+            Some("implementation:urn:connector"),
+        ),
+        (json!({"type": "sendTask", "configuration": {"jobType": "mail"}}), Some("mail")),
+        (script("groovy", "x.foo()"), Some("script:groovy")),
+        (script("groovy", "x = y + 1"), None),
+        (json!({"type": "serviceTask", "configuration": {"source": "1 + 1"}}), None),
+    ] {
+        let compiled = compiled(around(node.clone()));
+        assert!(compiled.is_executable(), "{node}: {:?}", compiled.diagnostics);
+        let graph = &compiled.processes[0];
+        let job = match &graph.node(graph.find("x").unwrap()).work {
+            Work::Job(job) => match &job.job_type {
+                Setting::Literal(name) => name.as_str().map(str::to_owned),
+                Setting::Expression(_) => None,
+            },
+            Work::Script(_) => None,
+            other => panic!("{node}: {other:?}"),
+        };
+        assert_eq!(job.as_deref(), expected, "{node}");
+    }
+}
+
+#[test]
+fn a_node_has_what_stands_around_its_work() {
+    let node = json!({"type": "userTask", "configuration": {
+        "inputs": [{"name": "a", "value": 1}], "outputs": [{"name": "b", "value": "=a"}],
+        "listeners": [{"on": "create", "jobType": "java:a.L"}, {"on": "end", "source": "{done: true}"}],
+        "asyncBefore": true
+    }});
+    let compiled = compiled(around(node));
+    assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
+    let graph = &compiled.processes[0];
+    let node = graph.node(graph.find("x").unwrap());
+    let mappings = node.mappings.as_ref().unwrap();
+    assert_eq!((mappings.inputs.len(), mappings.outputs.len()), (1, 1));
+    assert_eq!(node.listeners.as_ref().unwrap().all.len(), 2);
+    assert!(node.continuations.before && !node.continuations.after && !node.is_plain());
 }
 
 #[test]

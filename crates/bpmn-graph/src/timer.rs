@@ -4,6 +4,7 @@
 //! moves no later slot. Calendar units (years, months, weeks, days) are added in UTC. A date and time without
 //! an offset is UTC.
 
+use super::cron;
 use heddle_bpmn::juel;
 use heddle_feel::{Dialect, EvalContext, Expression, LimitError, StepBudget};
 use heddle_kernel::{IsoDuration, Timestamp};
@@ -245,7 +246,10 @@ impl Literal {
         match kind {
             TimerKind::Date => date(text).map(Self::Date),
             TimerKind::Duration => Period::parse(text).map(Self::Duration),
-            TimerKind::Cycle => cycle(text),
+            TimerKind::Cycle => cycle(text).or_else(|error| match cron::cycle(text) {
+                Some(iso) => cycle(&iso),
+                None => Err(error),
+            }),
         }
     }
 

@@ -2,95 +2,212 @@
 //! data and correlations of the model. None is accepted and then ignored.
 
 use super::compile::Builder;
+use super::words::OF_A_LISTENER;
 use super::{Element, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process, WorkflowDefinition, nodes};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
-/// A member that would change what a node does, with why it is not executed and what can be done instead.
+/// A member that would change what some elements do, with why it is not executed at others and what can be done instead.
 struct Refusal {
     member: &'static str,
+    /// Whether an element honours it.
+    at: fn(Element) -> bool,
     reason: &'static str,
     remedy: &'static str,
 }
 
-const fn refusal(member: &'static str, reason: &'static str, remedy: &'static str) -> Refusal {
-    Refusal { member, reason, remedy }
+const fn refusal(
+    member: &'static str,
+    at: fn(Element) -> bool,
+    reason: &'static str,
+    remedy: &'static str,
+) -> Refusal {
+    Refusal { member, at, reason, remedy }
 }
 
-const JOBS: &str = "jobs for external workers are not there yet";
-const NO_JOB: &str = "Take the setting (`null`) or the vendor's word out, and let a user task do the step, which a program can \
-                      complete by `POST /api/workflows/{workflowId}/runs/{runId}/human-tasks/{nodeId}/complete`, or a \
-                      receive task that waits for what a program sends to `POST /api/case-events`.";
-const MAPPED: &str = "Take the mapping (`null`) or the vendor's word out: every node sees all variables. Values that have to \
-                      be computed are computed in a script task in FEEL before or after the step; script and business \
-                      rule tasks have `inputs` and `outputs` of their own.";
+const NO_JOB: &str = "only a service, send, script or business rule task, a call activity and an event that throws a \
+                      message can be the job of a worker";
+const MAKE_A_JOB: &str = "Make it a service task, or take the setting (`null`) out.";
+const ONLY_CALLS: &str = "only a call activity calls a process";
+const NO_CALL: &str = "Take the setting (`null`) out, or make it a call activity.";
 const RULES_ONLY: &str = "Make it a business rule task, or take the setting (`null`) out.";
+const MAPPED: &str = "Put the mapping at the task before or behind the gateway.";
+const CAUGHT: &str = "Put the setting at the boundary or start event that catches.";
+
+const fn calls(element: Element) -> bool {
+    matches!(element, Element::CallActivity)
+}
+
+const fn decides(element: Element) -> bool {
+    matches!(element, Element::BusinessRuleTask)
+}
+
+const fn gives_result(element: Element) -> bool {
+    element.may_compute()
+}
+
+const fn maps(element: Element) -> bool {
+    !element.is_gateway()
+}
+
+const fn repeats(element: Element) -> bool {
+    element.is_activity()
+}
+
+const fn catches(element: Element) -> bool {
+    matches!(element, Element::BoundaryEvent | Element::StartEvent)
+}
+
+const fn starts(element: Element) -> bool {
+    matches!(element, Element::StartEvent)
+}
+
+const fn chooses(element: Element) -> bool {
+    matches!(element, Element::AdHocSubProcess)
+}
 
 /// Members that would change what a node does.
 const REFUSED: &[Refusal] = &[
-    refusal("jobType", JOBS, NO_JOB),
-    refusal("headers", JOBS, NO_JOB),
-    refusal("inputs", "input mappings are not executed yet", MAPPED),
-    refusal("outputs", "output mappings are not executed yet", MAPPED),
-    refusal("propagateAllInputs", "input mappings are not executed yet", MAPPED),
-    refusal("propagateAllOutputs", "output mappings are not executed yet", MAPPED),
+    refusal("jobType", Element::may_be_a_job, NO_JOB, MAKE_A_JOB),
+    refusal("headers", Element::may_be_a_job, NO_JOB, MAKE_A_JOB),
+    refusal("inputs", maps, "a gateway has no variables of its own", MAPPED),
+    refusal("outputs", maps, "a gateway has no variables of its own", MAPPED),
+    refusal("propagateAllInputs", calls, ONLY_CALLS, NO_CALL),
+    refusal("propagateAllOutputs", calls, ONLY_CALLS, NO_CALL),
+    refusal("inheritBusinessKey", calls, ONLY_CALLS, NO_CALL),
+    refusal("businessKey", calls, ONLY_CALLS, NO_CALL),
+    refusal("ref", calls, ONLY_CALLS, NO_CALL),
+    refusal("calledElement", calls, ONLY_CALLS, NO_CALL),
     refusal(
         "loop",
-        "loops over a collection are not executed yet",
-        "Model the repetition with gateways and sequence flows, or let one FEEL expression work on the whole list.",
+        repeats,
+        "only an activity has a loop",
+        "Put the setting at the activity that is to be repeated, or take it (`null`) out.",
+    ),
+    refusal(
+        "activeElements",
+        chooses,
+        "only an ad-hoc sub-process has inner activities to choose from",
+        "Take the setting (`null`) out, or make it an ad-hoc sub-process.",
     ),
     refusal(
         "resultVariable",
-        "results are not put into a variable yet",
+        gives_result,
+        "only a task that computes has a result",
         "Make it a script or business rule task, or take the setting (`null`) out.",
     ),
-    refusal("resultMapping", "only a business rule task has the result of a decision", RULES_ONLY),
-    refusal("decisionRef", "only a business rule task evaluates a decision", RULES_ONLY),
+    refusal("resultMapping", decides, "only a business rule task has the result of a decision", RULES_ONLY),
+    refusal("decisionRef", decides, "only a business rule task evaluates a decision", RULES_ONLY),
     refusal(
         "source",
-        "only a script task has a script",
+        Element::may_compute,
+        "only a script, service, send or business rule task evaluates an expression",
         "Make it a script task, or take the setting (`null`) out.",
     ),
+    refusal(
+        "initiator",
+        starts,
+        "only a start event knows who started the run",
+        "Put the setting at the start event, or take it (`null`) out.",
+    ),
+    refusal("errorCodeVariable", catches, "only an event that catches has something caught", CAUGHT),
+    refusal("errorMessageVariable", catches, "only an event that catches has something caught", CAUGHT),
+    refusal("escalationCodeVariable", catches, "only an event that catches has something caught", CAUGHT),
 ];
 
 const OWN_VERSION: &str = "Take the setting (`null`) out, and put the decision that is meant with \
                            `PUT /api/workflows/{workflowId}/dmn/logic`.";
 
 /// Members that every node may have: other checks know them.
-const EVERYWHERE: &[&str] = &["kind", "retry", "version", "versionTag", "versionPolicy"];
+const EVERYWHERE: &[&str] =
+    &["kind", "retry", "version", "versionTag", "versionPolicy", "listeners", "asyncBefore", "asyncAfter"];
+
+const OF_USER_TASKS: &[&str] = &[
+    "assignee",
+    "candidateUsers",
+    "candidateGroups",
+    "laneCandidates",
+    "dueDate",
+    "followUpDate",
+    "priority",
+    "form",
+    "outcomes",
+    "inputs",
+    "outputs",
+];
+const OF_START_EVENTS: &[&str] = &[
+    "inputSchema",
+    "form",
+    "correlationKey",
+    "initiator",
+    "outputs",
+    "errorCodeVariable",
+    "errorMessageVariable",
+    "escalationCodeVariable",
+];
+const OF_BOUNDARY_EVENTS: &[&str] =
+    &["correlationKey", "outputs", "errorCodeVariable", "errorMessageVariable", "escalationCodeVariable"];
+const OF_THROWING_EVENTS: &[&str] =
+    &["correlationKey", "payload", "jobType", "headers", "priority", "inputs"];
+const OF_SEND_TASKS: &[&str] = &[
+    "correlationKey",
+    "payload",
+    "jobType",
+    "headers",
+    "priority",
+    "source",
+    "resultVariable",
+    "inputs",
+    "outputs",
+];
+const OF_SERVICE_TASKS: &[&str] =
+    &["jobType", "headers", "priority", "source", "resultVariable", "inputs", "outputs"];
+const OF_RULE_TASKS: &[&str] = &[
+    "decisionRef",
+    "resultVariable",
+    "resultMapping",
+    "jobType",
+    "headers",
+    "priority",
+    "source",
+    "inputs",
+    "outputs",
+];
+const OF_CALLS: &[&str] = &[
+    "ref",
+    "calledElement",
+    "propagateAllInputs",
+    "propagateAllOutputs",
+    "businessKey",
+    "inheritBusinessKey",
+    "correlationKey",
+    "jobType",
+    "headers",
+    "priority",
+    "inputs",
+    "outputs",
+];
 
 /// Members of the nodes that have settings of their own.
 const fn own_settings(element: Element) -> &'static [&'static str] {
     match element {
-        Element::UserTask => &[
-            "assignee",
-            "candidateUsers",
-            "candidateGroups",
-            "laneCandidates",
-            "dueDate",
-            "followUpDate",
-            "priority",
-            "form",
-            "outcomes",
-        ],
-        Element::StartEvent => &["inputSchema", "form", "correlationKey"],
-        Element::IntermediateCatchEvent | Element::BoundaryEvent | Element::ReceiveTask => {
-            &["correlationKey"]
+        Element::UserTask => OF_USER_TASKS,
+        Element::StartEvent => OF_START_EVENTS,
+        Element::BoundaryEvent => OF_BOUNDARY_EVENTS,
+        Element::IntermediateCatchEvent | Element::ReceiveTask => &["correlationKey", "inputs", "outputs"],
+        Element::EndEvent | Element::IntermediateThrowEvent => OF_THROWING_EVENTS,
+        Element::SendTask => OF_SEND_TASKS,
+        Element::ServiceTask | Element::ScriptTask => OF_SERVICE_TASKS,
+        Element::BusinessRuleTask => OF_RULE_TASKS,
+        Element::CallActivity => OF_CALLS,
+        Element::AdHocSubProcess => &["activeElements", "inputs", "outputs"],
+        Element::Task | Element::ManualTask | Element::SubProcess | Element::Transaction => {
+            &["inputs", "outputs"]
         }
-        Element::EndEvent | Element::IntermediateThrowEvent | Element::SendTask => {
-            &["correlationKey", "payload"]
-        }
-        Element::BusinessRuleTask | Element::ScriptTask => computes(element),
-        Element::Task
-        | Element::ServiceTask
-        | Element::ManualTask
-        | Element::SubProcess
-        | Element::Transaction
-        | Element::AdHocSubProcess
-        | Element::CallActivity
-        | Element::ComplexGateway
+        Element::ComplexGateway
         | Element::ExclusiveGateway
         | Element::InclusiveGateway
         | Element::ParallelGateway
@@ -98,7 +215,7 @@ const fn own_settings(element: Element) -> &'static [&'static str] {
     }
 }
 
-/// The elements with settings of their own.
+/// Elements that between them have all settings of their own that there are.
 const WITH_SETTINGS: &[Element] = &[
     Element::UserTask,
     Element::StartEvent,
@@ -106,22 +223,15 @@ const WITH_SETTINGS: &[Element] = &[
     Element::SendTask,
     Element::BusinessRuleTask,
     Element::ScriptTask,
+    Element::CallActivity,
+    Element::AdHocSubProcess,
 ];
 
 /// Members of one mapping of `inputs` or `outputs`.
 const OF_A_MAPPING: &[&str] = &["name", "value"];
 
-/// The members among them that tasks that compute do honour.
-const fn computes(element: Element) -> &'static [&'static str] {
-    match element {
-        Element::BusinessRuleTask => &["inputs", "outputs", "resultVariable", "resultMapping", "decisionRef"],
-        Element::ScriptTask => &["inputs", "outputs", "resultVariable", "source"],
-        _ => &[],
-    }
-}
-
 /// Whether a value asks for anything.
-fn asks(value: &Value) -> bool {
+pub(super) fn asks(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Array(items) => !items.is_empty(),
@@ -134,9 +244,8 @@ impl Builder<'_> {
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
-        let computed = computes(element);
-        for Refusal { member, reason, remedy } in
-            REFUSED.iter().filter(|one| given(one.member) && !computed.contains(&one.member))
+        for Refusal { member, reason, remedy, .. } in
+            REFUSED.iter().filter(|one| given(one.member) && !(one.at)(element))
         {
             let sentence = format!("{member}: {reason}");
             self.refuse_with(id, "unsupportedSetting", sentence, "10.3.1", remedy);
@@ -146,9 +255,6 @@ impl Builder<'_> {
         }
         if given("followUpDate") && element == Element::UserTask {
             self.warn(id, "settingUnused", "followUpDate: work lists do not show it yet", "10.3.4.1");
-        }
-        if given("retry") {
-            self.warn(id, "settingUnused", "retry: nothing at this node is tried again", "10.3.1");
         }
         if given("form") && element == Element::StartEvent {
             self.warn(
@@ -255,9 +361,8 @@ pub(super) fn refused_setting(
     if other_version && element == Some(Element::BusinessRuleTask) {
         return Some("a decision has the version of the definition that holds it");
     }
-    let computed = element.map_or(&[][..], computes);
-    let found = REFUSED.iter().find(|one| one.member == member && !computed.contains(&member));
-    found.map(|one| one.reason)
+    let found = REFUSED.iter().find(|one| one.member == member)?;
+    element.is_some_and(|element| !(found.at)(element)).then_some(found.reason)
 }
 
 /// Members of `configuration` that the node's element does not have: an error for one that none has, a warning for one
@@ -277,9 +382,42 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             let place = format!("{}.configuration.{member}", at.path);
             let one = unknown_setting(element, member);
             found.extend(one.map(|one| one.with_element(id).with_path(place)));
-            if matches!(member.as_str(), "inputs" | "outputs") {
-                found.extend(unknown_parts(value, member, &at.path).map(|one| one.with_element(id)));
-            }
+            let parts = match member.as_str() {
+                "inputs" | "outputs" => OF_A_MAPPING,
+                "listeners" => OF_A_LISTENER,
+                _ => continue,
+            };
+            found.extend(unknown_parts(value, member, parts, &at.path).map(|one| one.with_element(id)));
+        }
+    }
+    found
+}
+
+/// Warnings of call activities that call no process of the definition: what they call must be there,
+/// published, when they are reached.
+#[must_use]
+pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let bpmn = definition.bpmn.as_deref();
+    let processes = bpmn.and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
+    let own: HashSet<&str> = processes.iter().filter_map(|process| process.id.as_deref()).collect();
+    let mut found = Vec::new();
+    for at in nodes(definition).iter().filter(|at| at.node.is(ElementKind::CallActivity)) {
+        let settings = at.node.configuration.as_ref();
+        let given = |member: &str| settings.and_then(|own| own.get(member)).and_then(Value::as_str);
+        if given("jobType").is_some() {
+            continue;
+        }
+        let called = at.node.bpmn.as_deref().and_then(|bpmn| bpmn.called_element.as_deref());
+        let Some(wanted) = given("calledElement").or(given("ref")).or(called) else { continue };
+        let computed = wanted.trim_start().starts_with(['=', '$', '#']);
+        if !wanted.trim().is_empty() && !computed && !own.contains(wanted.trim()) {
+            let sentence = format!(
+                "the definition has no process `{}`: it must be published when the activity is reached",
+                wanted.trim()
+            );
+            let one = diagnostic::warning("calledElsewhere", sentence).with_clause("10.3.6");
+            let place = format!("{}.bpmn.calledElement", at.path);
+            found.push(one.with_element(at.node.element_id().unwrap_or_default()).with_path(place));
         }
     }
     found
@@ -287,8 +425,9 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
 
 fn unknown_setting(element: Element, member: &str) -> Option<Diagnostic> {
     let own = own_settings(element);
-    let refused = REFUSED.iter().any(|one| one.member == member);
-    if refused || own.contains(&member) || EVERYWHERE.contains(&member) {
+    // What the compilation refuses or honours is known.
+    let known = REFUSED.iter().any(|one| one.member == member);
+    if known || own.contains(&member) || EVERYWHERE.contains(&member) {
         return None;
     }
     let name = element.name();
@@ -308,14 +447,15 @@ fn unknown_setting(element: Element, member: &str) -> Option<Diagnostic> {
 fn unknown_parts<'v>(
     value: &'v Value,
     list: &'v str,
+    parts: &'static [&'static str],
     path: &'v str,
 ) -> impl Iterator<Item = Diagnostic> + 'v {
     let items = value.as_array().into_iter().flatten().enumerate();
     items.flat_map(move |(at, item)| {
         let members = item.as_object().into_iter().flat_map(Map::keys);
-        members.filter(|member| !OF_A_MAPPING.contains(&member.as_str())).map(move |member| {
+        members.filter(move |member| !parts.contains(&member.as_str())).map(move |member| {
             let sentence =
-                format!("{list}[{at}].{member}: there is no such member; a mapping has name and value");
+                format!("{list}[{at}].{member}: there is no such member; there are {}", parts.join(", "));
             diagnostic::error("unknownSetting", sentence)
                 .with_path(format!("{path}.configuration.{list}[{at}].{member}"))
                 .with_clause("10.3.1")

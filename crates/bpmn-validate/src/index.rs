@@ -83,7 +83,8 @@ impl<'a> Index<'a> {
             let path = || below(&graph.path, "nodes", at, "");
             let id = node.id.as_ref().or_else(|| node.bpmn.as_ref().and_then(|bpmn| bpmn.id.as_ref()));
             if id.is_none_or(String::is_empty) {
-                let diagnostic = diagnostic::error("missingId", "A node has no id.").with_clause("8.3.1");
+                let sentence = "A node has no id: it is named after its kind and its place.";
+                let diagnostic = diagnostic::warning("missingId", sentence).with_clause("8.3.1");
                 findings.add(diagnostic, None, path);
             }
             self.add(id, Named::Node(number, node), findings, path);

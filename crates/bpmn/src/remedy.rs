@@ -64,9 +64,15 @@ fn of_execution(code: &str) -> Option<&'static str> {
         }
         "unsupportedLoop" => "Model the repetition with gateways and sequence flows.",
         "unsupportedImplementation" => {
-            "Take the implementation out, and compute the step in a script task in FEEL, decide it in a business rule \
-             task, or do it as a user task, which a program can complete as well."
+            "Set `jobType` in the node's `configuration`, so that a worker does the step, compute it in a script task in \
+             FEEL, decide it in a business rule task, or do it as a user task."
         }
+        "workerNeeded" => {
+            "Let a program ask for jobs of the type with `POST /api/jobs/activate`, or say in the node's `configuration` \
+             what is to be done."
+        }
+        "calledElsewhere" => "Publish a workflow with the process, or name one that is there in `ref`.",
+        "operationUnused" => "Take the operation out, or take the message out and let a worker do the task.",
         "unsupportedExtension" => "Take the extension out if the step does not need it.",
         "unsupportedScript" => {
             "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out."
@@ -88,8 +94,8 @@ fn of_execution(code: &str) -> Option<&'static str> {
         "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
         "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",
         "taskCompletesAtOnce" => {
-            "Make it a script task in FEEL, a business rule task or a user task; leave it as it is when nothing is to be \
-             done here."
+            "Set `jobType` in its `configuration` for a worker, or make it a script task in FEEL, a business rule task or a \
+             user task; leave it as it is when nothing is to be done here."
         }
         "dataAssociationsUnused" => "Take the associations out, and name the variables where they are read.",
         "dataSetsUnused" => {

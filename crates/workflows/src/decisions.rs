@@ -169,11 +169,17 @@ fn references(definition: &WorkflowDefinition, model: Option<&Model>) -> Vec<Dia
             (None, []) => format!("there is no decision `{wanted}`: the definition has none"),
             (None, known) => format!("there is no decision `{wanted}`; there are {}", known.join(", ")),
         };
-        let error = diagnostic::error("unknownDecision", sentence)
+        // Of a definition without decisions the file may be put beside it later; else the name is wrong.
+        let one = if kind.is_none() && known.is_empty() {
+            diagnostic::warning("unknownDecision", sentence)
+        } else {
+            diagnostic::error("unknownDecision", sentence)
+        };
+        let one = one
             .with_element(at.node.element_id().unwrap_or_default())
             .with_path(format!("{}.configuration.decisionRef", at.path))
             .with_clause("10.3.3.1");
-        found.push(error);
+        found.push(one);
     }
     found
 }

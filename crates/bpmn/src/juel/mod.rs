@@ -1,11 +1,15 @@
 //! Expressions of Camunda 7, Flowable and Activiti (JUEL, `${…}` and `#{…}`) as FEEL.
 //!
 //! The translation keeps the meaning for JSON values: null counts as false, 0 or the empty text where JUEL says
-//! so. Two things have no counterpart and are documented in `docs/import.md`: an absent variable is null instead
-//! of a failure, and values of different types are not converted into each other.
+//! so. Three things have no counterpart and are documented in `docs/import.md`: an absent variable is null instead
+//! of a failure, values of different types are not converted into each other, and a division by 0 is null.
+//!
+//! [`script`] does the same for scripts of assignments and simple expressions.
 
 mod lexer;
+mod methods;
 mod parser;
+pub mod script;
 mod writer;
 
 use parser::Expr;

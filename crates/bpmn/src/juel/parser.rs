@@ -2,6 +2,8 @@
 
 use super::JuelError;
 use super::lexer::{Lexer, Token};
+use super::methods::{self, Method, Unit};
+use std::collections::BTreeMap;
 
 /// Deepest nesting, and most nodes of one text.
 const MAX_DEPTH: usize = 64;
@@ -18,6 +20,16 @@ pub(super) enum Expr<'t> {
     Member(Box<Expr<'t>>, String),
     /// Zero-based.
     Item(Box<Expr<'t>>, u32),
+    /// A place of a list, zero-based, or a key of a map: which one shows at the evaluation.
+    At(Box<Expr<'t>>, Box<Expr<'t>>),
+    /// The present instant.
+    Now,
+    /// An instant so many units later, or earlier.
+    Shift(Box<Expr<'t>>, Box<Expr<'t>>, Unit, bool),
+    /// A method with an exact counterpart.
+    Call(Method, Box<Expr<'t>>, Option<Box<Expr<'t>>>),
+    /// FEEL that is written already.
+    Feel(String),
     Not(Box<Expr<'t>>),
     Negative(Box<Expr<'t>>),
     Empty(Box<Expr<'t>>),
@@ -37,6 +49,8 @@ pub(super) enum Operator {
     Greater,
     GreaterOrEqual,
     Plus,
+    /// Plus of a script: it adds numbers and joins texts.
+    Join,
     Minus,
     Times,
     Divide,
@@ -80,11 +94,23 @@ const OBJECTS: &[&str] = &[
     "loggedInUser",
 ];
 
+/// Values that a script gave its variables so far, as FEEL.
+pub(super) type Known = BTreeMap<String, String>;
+
 /// Parses what stands behind `${`; answers also how many bytes it took, with the closing brace.
 pub(super) fn parse<'t>(source: &'t str, nodes: &mut usize) -> Result<(Expr<'t>, usize), JuelError> {
+    parse_over(source, nodes, None)
+}
+
+/// The same for an expression of a script, over what is known of its variables.
+pub(super) fn parse_over<'t>(
+    source: &'t str,
+    nodes: &mut usize,
+    known: Option<&Known>,
+) -> Result<(Expr<'t>, usize), JuelError> {
     let mut lexer = Lexer::new(source);
     let token = lexer.next()?;
-    let mut parser = Parser { lexer, token, depth: 0, nodes: *nodes };
+    let mut parser = Parser { lexer, token, depth: 0, nodes: *nodes, known };
     let expression = parser.ternary()?;
     *nodes = parser.nodes;
     match parser.token {
@@ -93,14 +119,16 @@ pub(super) fn parse<'t>(source: &'t str, nodes: &mut usize) -> Result<(Expr<'t>,
     }
 }
 
-struct Parser<'t> {
+struct Parser<'t, 'k> {
     lexer: Lexer<'t>,
     token: Token<'t>,
     depth: usize,
     nodes: usize,
+    /// Present for a script.
+    known: Option<&'k Known>,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> Parser<'t, '_> {
     /// Moves on; the closing brace is the last token.
     fn advance(&mut self) -> Result<Token<'t>, JuelError> {
         let next = if self.token == Token::End { Token::End } else { self.lexer.next()? };
@@ -143,6 +171,7 @@ impl<'t> Parser<'t> {
             if !parser.take("?")? {
                 return Ok(condition);
             }
+            parser.certain(&condition)?;
             let then = parser.ternary()?;
             parser.expect(":")?;
             let otherwise = parser.ternary()?;
@@ -155,10 +184,24 @@ impl<'t> Parser<'t> {
         let mut left = self.binary(level + 1)?;
         while let Some(operator) = self.operator(operators) {
             self.advance()?;
+            let script = self.known.is_some();
+            let operator = if script && operator == Operator::Plus { Operator::Join } else { operator };
             let right = self.binary(level + 1)?;
+            if matches!(operator, Operator::And | Operator::Or) {
+                self.certain(&left)?;
+                self.certain(&right)?;
+            }
             left = self.node(Expr::Binary(operator, Box::new(left), Box::new(right)))?;
         }
         Ok(left)
+    }
+
+    /// Refuses in a script what is not surely true or false.
+    fn certain(&self, operand: &Expr<'t>) -> Result<(), JuelError> {
+        if self.known.is_none() || is_truth(operand) {
+            return Ok(());
+        }
+        Err(JuelError("whether a value of any type counts as true has rules of its own there".to_owned()))
     }
 
     fn operator(&self, operators: &[(&str, Operator)]) -> Option<Operator> {
@@ -177,8 +220,12 @@ impl<'t> Parser<'t> {
             Token::Name("empty") => Expr::Empty,
             _ => return self.postfix(),
         };
+        let negation = matches!(&self.token, Token::Sign("!") | Token::Name("not"));
         self.advance()?;
         let operand = self.deeper(Self::unary)?;
+        if negation {
+            self.certain(&operand)?;
+        }
         self.node(make(Box::new(operand)))
     }
 
@@ -187,48 +234,103 @@ impl<'t> Parser<'t> {
         loop {
             if self.take(".")? {
                 let Token::Name(name) = self.advance()? else { return Err(unexpected(&self.token)) };
+                if name == "length" && self.known.is_some() && self.token != Token::Sign("(") {
+                    return Err(JuelError("the length of a text or list is no member of it".to_owned()));
+                }
                 value = if self.token == Token::Sign("(") {
-                    self.call(&value, name)?
+                    self.call(value, name)?
                 } else {
                     self.node(Expr::Member(Box::new(value), name.to_owned()))?
                 };
             } else if self.take("[")? {
-                let key = self.advance()?;
+                let key = self.ternary()?;
                 self.expect("]")?;
                 let index = |digits: &str| digits.parse::<u32>().ok().filter(|index| *index < u32::MAX);
                 value = match key {
-                    Token::Text(name) => self.node(Expr::Member(Box::new(value), name))?,
-                    Token::Number(digits) if index(digits).is_some() => {
+                    Expr::Text(name) => self.node(Expr::Member(Box::new(value), name))?,
+                    Expr::Number(digits) if index(digits).is_some() => {
                         self.node(Expr::Item(Box::new(value), index(digits).unwrap_or_default()))?
                     }
-                    _ => {
-                        let message = "whether a computed index is a place or a key is not known";
-                        return Err(JuelError(message.to_owned()));
-                    }
+                    key => self.node(Expr::At(Box::new(value), Box::new(key)))?,
                 };
             } else {
                 break;
             }
         }
         match root(&value) {
-            Some(name) if OBJECTS.contains(&name) => {
-                Err(JuelError(format!("`{name}` is an object of the other engine, not a variable")))
-            }
+            Some(name) if OBJECTS.contains(&name) => Err(foreign(name)),
             _ => Ok(value),
         }
     }
 
-    /// A method call: none is translated but the one that reads a variable.
-    fn call(&mut self, base: &Expr<'t>, method: &str) -> Result<Expr<'t>, JuelError> {
-        let reads = matches!(base, Expr::Name(name) if name == "execution" || name == "task");
-        if reads && method == "getVariable" {
-            self.expect("(")?;
-            if let Token::Text(name) = self.advance()? {
+    /// A method call: translated where the method reads a variable, or has an exact counterpart for values of JSON.
+    fn call(&mut self, base: Expr<'t>, method: &str) -> Result<Expr<'t>, JuelError> {
+        let code = || JuelError(format!("the method call `{method}(…)` runs code of the other engine"));
+        let engine = matches!(&base, Expr::Name(name) if name == "execution" || name == "task");
+        if !engine && !methods::is_known(method) {
+            return Err(code());
+        }
+        if let Some(name) = root(&base).filter(|name| !engine && OBJECTS.contains(name)) {
+            return Err(foreign(name));
+        }
+        let mut arguments = self.arguments()?;
+        if engine {
+            let (Some(Expr::Text(name)), None) = (arguments.pop(), arguments.pop()) else {
+                return Err(code());
+            };
+            return match method {
+                "getVariable" => {
+                    let name = self.variable(name);
+                    self.node(name)
+                }
+                "hasVariable" => {
+                    let name = self.variable(name);
+                    let found = Expr::Binary(Operator::Unequal, Box::new(name), Box::new(Expr::Null));
+                    self.node(found)
+                }
+                _ => Err(code()),
+            };
+        }
+        let found = methods::call(base, method, arguments).ok_or_else(code)?;
+        self.node(found)
+    }
+
+    /// Arguments of a call, from its parenthesis on.
+    fn arguments(&mut self) -> Result<Vec<Expr<'t>>, JuelError> {
+        self.expect("(")?;
+        let mut found = Vec::new();
+        if self.take(")")? {
+            return Ok(found);
+        }
+        loop {
+            found.push(self.ternary()?);
+            if !self.take(",")? {
                 self.expect(")")?;
-                return self.node(Expr::Name(name));
+                return Ok(found);
             }
         }
-        Err(JuelError(format!("the method call `{method}(…)` runs code of the other engine")))
+    }
+
+    /// A variable by its name.
+    fn variable(&self, name: String) -> Expr<'t> {
+        if let Some(known) = self.known.and_then(|known| known.get(&name)) {
+            return Expr::Feel(known.clone());
+        }
+        Expr::Name(name)
+    }
+
+    /// A function that the other engines put beside the variables.
+    fn function(&mut self, name: &str) -> Result<Expr<'t>, JuelError> {
+        let unknown = || JuelError(format!("the function `{name}(…)` belongs to the other engine"));
+        if !matches!(name, "now" | "dateTime" | "S" | "JSON") || self.known.is_some() {
+            return Err(unknown());
+        }
+        let mut arguments = self.arguments()?;
+        match (name, arguments.pop(), arguments.pop()) {
+            ("now" | "dateTime", None, None) => Ok(Expr::Now),
+            ("S" | "JSON", Some(text), None) => Ok(Expr::Call(Method::Json, Box::new(text), None)),
+            _ => Err(unknown()),
+        }
     }
 
     fn primary(&mut self) -> Result<Expr<'t>, JuelError> {
@@ -246,15 +348,33 @@ impl<'t> Parser<'t> {
             Token::Name("instanceof") => {
                 return Err(JuelError("`instanceof` asks for a Java class".to_owned()));
             }
-            Token::Name(name) => {
-                if self.token == Token::Sign("(") {
-                    return Err(JuelError(format!("the function `{name}(…)` belongs to the other engine")));
-                }
-                Expr::Name(name.to_owned())
-            }
+            Token::Name(name) if self.token == Token::Sign("(") => self.function(name)?,
+            Token::Name(name) => self.variable(name.to_owned()),
             other => return Err(unexpected(&other)),
         };
         self.node(expression)
+    }
+}
+
+fn foreign(name: &str) -> JuelError {
+    JuelError(format!("`{name}` is an object of the other engine, not a variable"))
+}
+
+/// Whether an expression of a script is surely true or false: others count as either by rules of their own there.
+fn is_truth(expression: &Expr<'_>) -> bool {
+    match expression {
+        Expr::Boolean(_) | Expr::Not(_) | Expr::Empty(_) => true,
+        Expr::Call(method, ..) => method.is_truth(),
+        Expr::Binary(operator, ..) => !matches!(
+            operator,
+            Operator::Plus
+                | Operator::Join
+                | Operator::Minus
+                | Operator::Times
+                | Operator::Divide
+                | Operator::Remainder
+        ),
+        _ => false,
     }
 }
 
@@ -264,7 +384,7 @@ fn root<'e>(expression: &'e Expr<'_>) -> Option<&'e str> {
     loop {
         match at {
             Expr::Name(name) => return Some(name),
-            Expr::Member(base, _) | Expr::Item(base, _) => at = base,
+            Expr::Member(base, _) | Expr::Item(base, _) | Expr::At(base, _) => at = base,
             _ => return None,
         }
     }

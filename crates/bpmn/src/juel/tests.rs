@@ -14,7 +14,8 @@ fn scope() -> Value {
     json!({
         "amount": 1500, "zero": 0, "approved": true, "denied": false, "nothing": null, "status": "open",
         "order": {"id": "o-1", "total": 99.5, "lines": [{"sku": "a"}, {"sku": "b"}], "ship to": "Graz"},
-        "list": [], "map": {}, "blank": "", "for": 3, "$x": 4, "größe": 5, "digits": "7", "days": 3
+        "list": [], "map": {}, "blank": "", "for": 3, "$x": 4, "größe": 5, "digits": "7", "days": 3,
+        "loopCounter": 2, "nrOfInstances": 4, "nrOfCompletedInstances": 2
     })
 }
 
@@ -53,6 +54,27 @@ fn values_are_those_of_juel() {
         ("${$x + größe}", json!(9)),
         ("${'it\\'s \"so\"'}", json!("it's \"so\"")),
         ("${execution.getVariable('status')}", json!("open")),
+        ("${execution.hasVariable('status') && !execution.hasVariable('none')}", json!(true)),
+        ("${amount / days}", json!(500)),
+        ("${amount / zero}", json!(null)),
+        ("${amount % 7}", json!(2)),
+        ("${-8 mod 3}", json!(-2)),
+        ("${order.lines[days - 2].sku}", json!("b")),
+        ("${order[status]}", json!(null)),
+        ("${order.lines.get(0).sku}", json!("a")),
+        ("${order.lines.size() > 1}", json!(true)),
+        ("${order.size()}", json!(4)),
+        ("${list.isEmpty()}", json!(true)),
+        ("${status.equals('open')}", json!(true)),
+        ("${status.toUpperCase()} now", json!("OPEN now")),
+        ("${status.contains('pe') && status.startsWith('o') && status.endsWith('n')}", json!(true)),
+        ("${status.equalsIgnoreCase('OPEN')}", json!(true)),
+        ("${order.containsKey('id')}", json!(true)),
+        ("${order.prop(\"total\").numberValue() >= 21}", json!(true)),
+        ("${JSON('{\"a\": 1}').prop('a')}", json!(1)),
+        ("${status.length()}", json!(4)),
+        ("${loopCounter + 1}", json!(3)),
+        ("${nrOfCompletedInstances/nrOfInstances >= 0.5}", json!(true)),
         ("PT${days}H", json!("PT3H")),
         ("Order ${order.id}: ${nothing}!", json!("Order o-1: !")),
         ("\\${amount} is ${amount}", json!("${amount} is 1500")),
@@ -63,6 +85,21 @@ fn values_are_those_of_juel() {
         }
     }
     assert_eq!(run(&value("${for}").unwrap(), &scope()), json!(3));
+}
+
+#[test]
+fn instants_are_computed() {
+    for (juel, expected) in [
+        ("${now()}", "now()"),
+        ("${dateTime().plusDays(3).toDate()}", "(now() + duration(\"P3D\"))"),
+        ("${dateTime().plusWeeks(1)}", "(now() + duration(\"P7D\"))"),
+        ("${dateTime().minusHours(2).plusMinutes(5)}", "((now() - duration(\"PT2H\")) + duration(\"PT5M\"))"),
+        ("${dateTime().plusDays(days)}", "(now() + get or else(days, 0) * duration(\"P1D\"))"),
+    ] {
+        assert_eq!(value(juel).unwrap(), expected);
+    }
+    let moved = run(&value("${dateTime().plusDays(days).toDate()}").unwrap(), &scope());
+    assert!(moved.as_str().is_some_and(|text| text.starts_with("1970-01-04T00:00:00")), "{moved}");
 }
 
 #[test]
@@ -84,12 +121,13 @@ fn a_condition_is_true_exactly_when_juels_is() {
 fn what_has_no_counterpart_is_refused_with_the_reason() {
     for (juel, expected) in [
         ("${service.check(order)}", "method call `check(…)`"),
-        ("${now()}", "function `now(…)`"),
+        ("${uuid()}", "function `uuid(…)`"),
+        ("${task.name.trim()}", "`task` is an object"),
+        ("${logger.execute(execution)}", "method call `execute(…)`"),
+        ("${start.plusDays(2)}", "method call `plusDays(…)`"),
+        ("${status.matches('a')}", "method call `matches(…)`"),
         ("${execution.businessKey}", "`execution` is an object"),
         ("${task}", "`task` is an object"),
-        ("${list[i]}", "computed index"),
-        ("${amount / days}", "divisor"),
-        ("${amount % 2}", "remainder"),
         ("${status + 'x'}", "arithmetic with a text"),
         ("${a instanceof b}", "`instanceof` is not expected"),
         ("${1e3}", "number"),

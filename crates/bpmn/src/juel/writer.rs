@@ -1,6 +1,7 @@
 //! JUEL's expressions written as FEEL.
 
 use super::JuelError;
+use super::methods::{Method, Unit};
 use super::parser::{Expr, Operator};
 
 /// Longest FEEL written, in bytes.
@@ -102,6 +103,13 @@ fn written(expression: &Expr<'_>) -> Result<(String, Kind), JuelError> {
         Expr::Name(name) => (own_name(name)?, Kind::Any),
         Expr::Member(base, member) => (path(&operand(base)?, member), Kind::Any),
         Expr::Item(base, index) => (item(&operand(base)?, *index), Kind::Any),
+        Expr::At(base, key) => (at(&operand(base)?, &operand(key)?), Kind::Any),
+        Expr::Now => ("now()".to_owned(), Kind::Any),
+        Expr::Shift(base, amount, unit, later) => {
+            (shifted(&operand(base)?, amount, *unit, *later)?, Kind::Any)
+        }
+        Expr::Call(method, base, argument) => (called(*method, base, argument.as_deref())?, Kind::Any),
+        Expr::Feel(text) => (format!("({text})"), Kind::Any),
         Expr::Not(inner) => (format!("{} != true", truth_operand(inner)?), Kind::Boolean),
         Expr::Negative(inner) => (format!("-{}", number(inner)?.0), Kind::Number),
         Expr::Empty(inner) => {
@@ -116,6 +124,7 @@ fn written(expression: &Expr<'_>) -> Result<(String, Kind), JuelError> {
         Expr::Binary(Operator::And | Operator::Or, ..) => {
             (format!("({}) = true", truth(expression)?), Kind::Boolean)
         }
+        Expr::Binary(Operator::Join, left, right) => joined(left, right)?,
         Expr::Binary(operator, left, right) => match comparison(*operator, left, right)? {
             Some((text, true)) => (text, Kind::Boolean),
             Some((text, false)) => (format!("({text}) = true"), Kind::Boolean),
@@ -163,17 +172,84 @@ fn arithmetic(operator: Operator, left: &Expr<'_>, right: &Expr<'_>) -> Result<S
         Operator::Plus => format!("{first} + {second}"),
         Operator::Minus => format!("{first} - {second}"),
         Operator::Times => format!("{first} * {second}"),
-        Operator::Divide => match right {
-            Expr::Number(digits) if digits.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) => {
-                format!("{first} / {second}")
-            }
-            _ => {
-                let message = "a division whose divisor may be 0 gives infinity there and null here";
-                return Err(JuelError(message.to_owned()));
-            }
-        },
-        _ => return Err(JuelError("the remainder of negative numbers differs".to_owned())),
+        // FEEL says null where the divisor is 0, with the reason.
+        Operator::Divide => format!("{first} / {second}"),
+        Operator::Remainder if matches!(left, Expr::Number(_)) => {
+            format!("modulo({first}, abs({second}))")
+        }
+        // The remainder has the sign of the dividend there, and that of the divisor in FEEL.
+        Operator::Remainder => format!(
+            "(if {first} < 0 then -modulo(-({first}), abs({second})) else modulo({first}, abs({second})))"
+        ),
+        Operator::Or
+        | Operator::And
+        | Operator::Equal
+        | Operator::Unequal
+        | Operator::Less
+        | Operator::LessOrEqual
+        | Operator::Greater
+        | Operator::GreaterOrEqual
+        | Operator::Join => return Err(JuelError("the operator computes no number".to_owned())),
     })
+}
+
+/// Plus of a script: texts are joined, with the word `null` for null, and numbers are added.
+fn joined(left: &Expr<'_>, right: &Expr<'_>) -> Result<(String, Kind), JuelError> {
+    let ((first, a), (second, b)) = (written(left)?, written(right)?);
+    let enclosed = |expression: &Expr<'_>, text: String| {
+        if simple(expression) { text } else { format!("({text})") }
+    };
+    if a != Kind::Text && b != Kind::Text {
+        let kind = if a == Kind::Number && b == Kind::Number { Kind::Number } else { Kind::Any };
+        return Ok((format!("{} + {}", enclosed(left, first), enclosed(right, second)), kind));
+    }
+    let text = |expression: &Expr<'_>, text: String, kind: Kind| match kind {
+        Kind::Text => enclosed(expression, text),
+        Kind::Boolean | Kind::Number | Kind::Null | Kind::Any => {
+            format!("get or else(string({text}), \"null\")")
+        }
+    };
+    Ok((format!("{} + {}", text(left, first, a), text(right, second, b)), Kind::Text))
+}
+
+/// A method on a value, as a function's call or in parentheses.
+fn called(method: Method, base: &Expr<'_>, argument: Option<&Expr<'_>>) -> Result<String, JuelError> {
+    let base = operand(base)?;
+    let argument = argument.map_or_else(|| Ok(String::new()), operand)?;
+    Ok(match method {
+        Method::Equals => format!("({base} = {argument})"),
+        Method::EqualsIgnoringCase => format!("(lower case({base}) = lower case({argument}))"),
+        Method::LowerCase => format!("lower case({base})"),
+        Method::UpperCase => format!("upper case({base})"),
+        Method::Trim => format!("trim({base})"),
+        Method::Length => format!("string length({base})"),
+        Method::Size => format!(
+            "(if {base} = null then null else if {base} instance of list<Any> then count({base}) \
+             else count(get entries({base})))"
+        ),
+        Method::Contains => format!(
+            "(if {base} instance of list<Any> then list contains({base}, {argument}) \
+             else contains({base}, {argument}))"
+        ),
+        Method::StartsWith => format!("starts with({base}, {argument})"),
+        Method::EndsWith => format!("ends with({base}, {argument})"),
+        Method::HasKey => format!("list contains(get entries({base}).key, {argument})"),
+        Method::Text => format!("string({base})"),
+        Method::Json => format!("(if {base} instance of string then from json({base}) else {base})"),
+    })
+}
+
+/// An instant moved by so many units.
+fn shifted(base: &str, amount: &Expr<'_>, unit: Unit, later: bool) -> Result<String, JuelError> {
+    let sign = if later { '+' } else { '-' };
+    if let Expr::Number(digits) = amount {
+        let duration = digits.parse::<u32>().ok().and_then(|count| unit.duration(count));
+        let wrong = || JuelError(format!("`{digits}` is no count of units of time"));
+        return Ok(format!("({base} {sign} duration(\"{}\"))", duration.ok_or_else(wrong)?));
+    }
+    let (count, _) = number(amount)?;
+    let one = unit.duration(1).unwrap_or_default();
+    Ok(format!("({base} {sign} {count} * duration(\"{one}\"))"))
 }
 
 /// An operand of arithmetic, and whether it surely is a number: null counts as 0.
@@ -205,6 +281,11 @@ fn simple(expression: &Expr<'_>) -> bool {
             | Expr::Member(..)
             | Expr::Empty(_)
             | Expr::Item(..)
+            | Expr::At(..)
+            | Expr::Now
+            | Expr::Shift(..)
+            | Expr::Call(..)
+            | Expr::Feel(_)
     )
 }
 
@@ -244,4 +325,11 @@ fn path(base: &str, member: &str) -> String {
 /// An item of a list; what is no list has none.
 fn item(base: &str, index: u32) -> String {
     format!("(if {base} instance of list<Any> then {base}[{}] else null)", u64::from(index) + 1)
+}
+
+/// An item of a list by a computed place, or a member by a computed key.
+fn at(base: &str, key: &str) -> String {
+    format!(
+        "(if {base} instance of list<Any> then sublist({base}, {key} + 1, 1)[1] else get value({base}, {key}))"
+    )
 }

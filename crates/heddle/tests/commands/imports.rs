@@ -22,7 +22,7 @@ const ALONE: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111
 const LOAN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
     xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d" targetNamespace="urn:x">
   <process id="p" isExecutable="true"><startEvent id="s"><outgoing>f1</outgoing></startEvent><sequenceFlow id="f1" sourceRef="s" targetRef="ask"/>
-  <serviceTask id="ask" name="Ask the bank" camunda:class="com.example.Ask"><incoming>f1</incoming><outgoing>f2</outgoing></serviceTask>
+  <serviceTask id="ask" name="Ask the bank" camunda:type="external"><incoming>f1</incoming><outgoing>f2</outgoing></serviceTask>
   <sequenceFlow id="f2" sourceRef="ask" targetRef="e"/><endEvent id="e"><incoming>f2</incoming></endEvent></process></definitions>"#;
 
 #[test]

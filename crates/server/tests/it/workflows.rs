@@ -214,7 +214,7 @@ async fn versions_are_immutable_and_publish_says_what_it_refuses() {
         assert_eq!(admin.run(&work, json!({})).await["version"], 2);
         assert_eq!(admin.run(&work, json!({ "version": 1 })).await["version"], 1);
 
-        let script = r#"<startEvent id="start"/><scriptTask id="compute" scriptFormat="groovy"><script>1 + 1</script>
+        let script = r#"<startEvent id="start"/><scriptTask id="compute"><script>1 + 1</script>
             </scriptTask><endEvent id="end"/>"#;
         let xml =
             models::process("p", "", &format!("{script}{}", models::flows(&["start", "compute", "end"])));

@@ -233,6 +233,7 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
     });
     diagnostics = merged(diagnostics, placed.collect());
     diagnostics.extend(graph::unknown_settings(definition));
+    diagnostics.extend(graph::called_elsewhere(definition));
     diagnostics.extend(schema_findings(definition));
     diagnostics.extend(timer_findings(definition, budget.least_period_millis));
     diagnostics.extend(timer_start_findings(definition));

@@ -82,7 +82,18 @@ impl Runs {
             }
         }
         let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
-        let command = Command::Start { trigger: beginning.trigger, input: beginning.request.input };
+        let mut input = beginning.request.input;
+        if let Some(user) = by.user {
+            let event = if let Trigger::Manual { start_node } = &beginning.trigger {
+                start_node.as_deref()
+            } else {
+                None
+            };
+            // Who starts a run is known here: no input says otherwise.
+            let names = graph.initiators(event);
+            input.extend(names.map(|name| (name.to_string(), user.to_string().into())));
+        }
+        let command = Command::Start { trigger: beginning.trigger, input };
         let context = run_context(&run, &compiled, by, self.budget);
         self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by }).await
     }

@@ -38,9 +38,6 @@ impl Fields {
 
 /// `camunda:formData` with its fields.
 pub(super) fn data(place: &Place<'_, '_>) -> Result<Members, String> {
-    if place.own("businessKey").is_some() {
-        return Err("a field that gives the business key has no counterpart".to_owned());
-    }
     let tree = place.tree;
     let mut fields = Fields::default();
     for (order, el) in tree.parts_of(place.el).enumerate() {

@@ -1,7 +1,7 @@
 //! Mapping of a vendor's word to members of a node's `configuration`.
 
 use super::table::ZEEBE;
-use super::{Context, Map, Members, Word, form, vendor_of};
+use super::{Context, Map, Members, Word, form, listeners, vendor_of};
 use crate::juel;
 use crate::xml::tree::{El, Tree};
 use heddle_kernel::IsoDuration;
@@ -45,11 +45,30 @@ impl Place<'_, '_> {
         if value.is_empty() {
             return Ok(Vec::new());
         }
-        if value == "$INITIATOR" && self.vendor != ZEEBE {
-            return Err("no variable takes who started the run".to_owned());
-        }
-        let found = match self.word.map {
+        let found: Value = match self.word.map {
+            // The variable that Flowable's modeler names at the start event by default.
+            Map::Text | Map::List if value == "$INITIATOR" && self.vendor != ZEEBE => "=initiator".into(),
             Map::Text | Map::Due => self.text(value)?,
+            Map::Name => name_of(value)?.into(),
+            Map::Class => format!("java:{value}").into(),
+            Map::Delegate => format!("delegate:{value}").into(),
+            Map::CodeExpression => format!("expression:{value}").into(),
+            Map::Expression => return Ok(self.computed(value)),
+            Map::Case => format!("case:{value}").into(),
+            Map::Result if self.gives_result() => value.into(),
+            Map::Result => return Ok(vec![("headers", json!({"resultVariable": value}))]),
+            Map::JobPriority => job_priority(self.vendor, value)?,
+            Map::Commit if !flag(value)? => return Ok(Vec::new()),
+            Map::Commit => true.into(),
+            Map::Header => json!({(self.word.name): value}),
+            Map::Rules => {
+                return Ok(vec![
+                    ("jobType", "task:rules".into()),
+                    ("headers", json!({(self.word.name): value})),
+                ]);
+            }
+            // The engines of that descent count from 0, and so does the counter.
+            Map::LoopIndex => json!([{"name": name_of(value)?, "value": "=loopCounter"}]),
             Map::List => list(self.vendor, value)?,
             Map::Priority => priority(self.vendor, value)?,
             Map::Flag => flag(value)?.into(),
@@ -68,10 +87,10 @@ impl Place<'_, '_> {
                 return Ok(members);
             }
             Map::Collection => json!({"collection": variable(self.vendor, value)?}),
-            Map::LoopItem => json!({"item": value}),
+            Map::LoopItem => json!({"elementVariable": value}),
             Map::Unless(usual) if value == usual => return Ok(Vec::new()),
             Map::InheritKey if !flag(value)? => return Ok(Vec::new()),
-            Map::InheritKey => return Err("the business key of the calling run is no variable".to_owned()),
+            Map::InheritKey => true.into(),
             Map::TaskType => return self.task_type(value),
             Map::Topic => {
                 if !self.beside("type").is_some_and(|own| external(&own)) {
@@ -86,10 +105,24 @@ impl Place<'_, '_> {
 
     fn task_type(&self, value: &str) -> Result<Members, String> {
         if !external(value) {
-            return Err(format!("`{value}` is a built-in task of the other engine"));
+            return Ok(vec![("jobType", format!("task:{value}").into())]);
         }
         // The topic gives the member.
         if self.beside("topic").is_some() { Ok(Vec::new()) } else { Err("the task has no topic".to_owned()) }
+    }
+
+    /// An expression that stands for the work of a task: FEEL where it computes, else a job.
+    fn computed(&self, value: &str) -> Members {
+        match juel::value(value) {
+            Ok(feel) => vec![("kind", "feel".into()), ("source", feel.into())],
+            Err(_) => vec![("jobType", format!("expression:{value}").into())],
+        }
+    }
+
+    /// Whether the work of the task gives a result here, rather than a worker.
+    fn gives_result(&self) -> bool {
+        self.beside("decisionRef").is_some()
+            || self.beside("expression").is_some_and(|own| juel::value(&own).is_ok())
     }
 
     /// Members that an extension element becomes, or the reason for none.
@@ -98,6 +131,38 @@ impl Place<'_, '_> {
             Map::Same => Ok(Vec::new()),
             Map::Assignment => self.assignment(),
             Map::Schedule => self.texts(&[("dueDate", "dueDate"), ("followUpDate", "followUpDate")]),
+            Map::Field => self.field(),
+            Map::Connector => self.connector(),
+            Map::HeaderText => {
+                Ok(vec![("headers", json!({(self.word.name): self.tree.text(self.el).trim()}))])
+            }
+            Map::Correlation => {
+                let name = self.own("name").ok_or("a parameter has no name")?;
+                let key = format!("{}.{name}", self.word.name);
+                Ok(vec![("headers", json!({(key): self.own("value").unwrap_or_default()}))])
+            }
+            Map::SignalIn => {
+                let (target, value) = self.source_and_target()?;
+                Ok(vec![("payload", json!({(target): value}))])
+            }
+            Map::EventIn | Map::EventOut => {
+                let member = if self.word.map == Map::EventIn { "inputs" } else { "outputs" };
+                let (target, value) = self.source_and_target()?;
+                Ok(vec![(member, json!([{"name": target, "value": value}]))])
+            }
+            Map::Aggregation => self.aggregation(),
+            Map::AdHoc => {
+                if self.own("outputCollection").is_some() || self.own("outputElement").is_some() {
+                    return Err("what the inner activities give is not gathered".to_owned());
+                }
+                self.texts(&[("activeElementsCollection", "activeElements")])
+            }
+            Map::Listener => listeners::one(self),
+            Map::Listeners => listeners::several(self),
+            Map::JobPriority => match self.own("priority") {
+                Some(value) => Ok(vec![("priority", job_priority(self.vendor, value.trim())?)]),
+                None => Ok(Vec::new()),
+            },
             Map::PriorityDefinition => match self.own("priority") {
                 Some(value) => Ok(vec![("priority", priority(self.vendor, value.trim())?)]),
                 None => Ok(Vec::new()),
@@ -116,10 +181,7 @@ impl Place<'_, '_> {
                 let target = own(place.tree, child, "target").ok_or_else(missing)?;
                 Ok((target, place.text(source.trim())?))
             }),
-            Map::InputOutput => self.mappings(|place, child| {
-                let name = own(place.tree, child, "name").ok_or("a parameter has no name")?;
-                Ok((name, parameter(place, child, 0)?))
-            }),
+            Map::InputOutput => self.parameters(self.el, false),
             Map::In => self.passed("inputs", "propagateAllInputs"),
             Map::Out => self.passed("outputs", "propagateAllOutputs"),
             Map::FormData => form::data(self),
@@ -230,9 +292,9 @@ impl Place<'_, '_> {
         let mut found = Object::new();
         for (attribute, member) in [
             ("inputCollection", "collection"),
-            ("inputElement", "item"),
+            ("inputElement", "elementVariable"),
             ("outputCollection", "outputCollection"),
-            ("outputElement", "outputItem"),
+            ("outputElement", "outputElement"),
         ] {
             if let Some(value) = self.own(attribute).filter(|value| !value.trim().is_empty()) {
                 found.insert(member.to_owned(), self.text(value.trim())?);
@@ -272,7 +334,7 @@ impl Place<'_, '_> {
         if let Some(key) = self.own("businessKey") {
             let inner = key.trim().trim_start_matches(['#', '$']).trim_matches(['{', '}']).trim();
             if matches!(inner, "execution.processBusinessKey" | "execution.businessKey") {
-                return Err("the business key of the calling run is no variable".to_owned());
+                return Ok(vec![("inheritBusinessKey", true.into())]);
             }
             return Ok(vec![("businessKey", self.text(key.trim())?)]);
         }
@@ -283,14 +345,193 @@ impl Place<'_, '_> {
                 Err(format!("`{variables}` is not `all`"))
             };
         }
-        let target = self.own("target").ok_or("it has no target, or a computed one")?;
-        let value = match (self.own("source"), self.own("sourceExpression")) {
-            (Some(source), _) => variable(self.vendor, source.trim())?,
+        let (target, value) = self.source_and_target()?;
+        Ok(vec![(list, json!([{"name": target, "value": value}]))])
+    }
+
+    /// Target and value of a parameter.
+    fn source_and_target(&self) -> Result<(String, Value), String> {
+        let source = self.own("source").map(|own| own.trim().to_owned());
+        let target = self.own("target").map(|own| own.trim().to_owned()).or_else(|| {
+            // Some parameters keep the name that they have.
+            source.clone().filter(|own| !juel::is_juel(own))
+        });
+        let target = target.ok_or("it has no target, or a computed one")?;
+        let value = match (source, self.own("sourceExpression")) {
+            (Some(source), _) => variable(self.vendor, &source)?,
             (None, Some(expression)) => self.text(expression.trim())?,
             (None, None) => return Err("it has no source".to_owned()),
         };
-        Ok(vec![(list, json!([{"name": target.trim(), "value": value}]))])
+        Ok((target, value))
     }
+
+    /// The variables that the instances of a loop give.
+    fn aggregation(&self) -> Result<Members, String> {
+        for refused in ["targetExpression", "class", "delegateExpression"] {
+            if self.own(refused).is_some() {
+                return Err(format!("`{refused}` computes what is gathered"));
+            }
+        }
+        let target = self.own("target").ok_or("it has no target")?;
+        let mut entries = Vec::new();
+        for child in self.tree.parts_of(self.el) {
+            let inner = Place { el: child, ..*self };
+            let (name, value) = inner.source_and_target()?;
+            entries.push((name, value));
+        }
+        let element = format!("={}", context_of(&entries));
+        Ok(vec![("loop", json!({"outputCollection": name_of(target.trim())?, "outputElement": element}))])
+    }
+
+    /// A field: a header, or an input where it is computed.
+    fn field(&self) -> Result<Members, String> {
+        let (name, text) = field(self.tree, self.el)?;
+        match juel::is_juel(&text).then(|| juel::value(&text)) {
+            Some(Ok(feel)) => Ok(vec![("inputs", json!([{"name": name, "value": format!("={feel}")}]))]),
+            _ => Ok(vec![("headers", json!({(name): text}))]),
+        }
+    }
+
+    /// A connector: a job of its id.
+    fn connector(&self) -> Result<Members, String> {
+        let part = |name: &'static str| {
+            self.tree.parts_of(self.el).filter(move |&child| self.tree.part(child).local() == name)
+        };
+        let id = part("connectorId").next().map(|el| self.tree.text(el).trim().to_owned());
+        let id = id.filter(|id| !id.is_empty()).ok_or("the connector has no id")?;
+        let mut members: Members = vec![("jobType", format!("connector:{id}").into())];
+        for mapping in part("inputOutput") {
+            members.extend(self.parameters(mapping, true)?);
+        }
+        Ok(members)
+    }
+
+    /// Input and output parameters. What is no FEEL among them is a job of its own before or behind the work; the outputs
+    /// of a job are left to its worker, as headers.
+    fn parameters(&self, mapping: El, of_a_job: bool) -> Result<Members, String> {
+        let mut found = Parameters::default();
+        for child in self.tree.parts_of(mapping) {
+            let name = own(self.tree, child, "name").ok_or("a parameter has no name")?;
+            let input = self.tree.part(child).local().starts_with("in");
+            match (parameter(self, child, 0), input) {
+                // What comes behind a job may read what its worker gave.
+                (Ok(value), true) if found.before_work => {
+                    let feel = feel_of(&value);
+                    found.listeners.push(json!({"on": "start", "source": feel, "resultVariable": name}));
+                }
+                (Ok(value), true) => found.inputs.push(json!({"name": name, "value": value})),
+                (Ok(value), false) => found.outputs.push(json!({"name": name, "value": value})),
+                (Err(_), true) => {
+                    found.before_work = true;
+                    found.listeners.push(self.worker(child, "start", &name)?);
+                }
+                (Err(_), false) if of_a_job => {
+                    found.headers.insert(format!("output.{name}"), source_of(self.tree, child).into());
+                    found.outputs.push(json!({"name": name, "value": variable(self.vendor, &name)?}));
+                }
+                (Err(_), false) => found.listeners.push(self.worker(child, "end", &name)?),
+            }
+        }
+        Ok(found.members())
+    }
+
+    /// The job that computes a parameter.
+    fn worker(&self, parameter: El, on: &str, name: &str) -> Result<Value, String> {
+        let script = self.tree.parts_of(parameter).next();
+        let script = script.filter(|&own| self.tree.part(own).local() == "script");
+        let Some(script) = script else {
+            let source = source_of(self.tree, parameter);
+            if !juel::is_juel(&source) {
+                return Err("a computed list or map is not translated".to_owned());
+            }
+            let headers = json!({"resultVariable": name});
+            return Ok(json!({"on": on, "jobType": format!("expression:{source}"), "headers": headers}));
+        };
+        let (job_type, mut headers) = listeners::script_job(self.tree, script);
+        headers.insert("resultVariable".to_owned(), name.into());
+        Ok(json!({"on": on, "jobType": job_type, "headers": headers}))
+    }
+}
+
+/// What parameters become.
+#[derive(Default)]
+struct Parameters {
+    inputs: Vec<Value>,
+    outputs: Vec<Value>,
+    listeners: Vec<Value>,
+    headers: Object<String, Value>,
+    /// Whether a job before the work computes an input.
+    before_work: bool,
+}
+
+impl Parameters {
+    fn members(self) -> Members {
+        let mut members = Members::new();
+        for (member, list) in
+            [("inputs", self.inputs), ("outputs", self.outputs), ("listeners", self.listeners)]
+        {
+            members.extend((!list.is_empty()).then_some((member, Value::Array(list))));
+        }
+        members.extend((!self.headers.is_empty()).then_some(("headers", Value::Object(self.headers))));
+        members
+    }
+}
+
+/// The text of a parameter or of the script in it.
+fn source_of(tree: &Tree<'_>, el: El) -> String {
+    let inner = tree.parts_of(el).next().unwrap_or(el);
+    let text = tree.text(inner).trim().to_owned();
+    if text.is_empty() { own(tree, inner, "resource").unwrap_or_default() } else { text }
+}
+
+/// Name and text of a field.
+pub(super) fn field(tree: &Tree<'_>, el: El) -> Result<(String, String), String> {
+    let name = own(tree, el, "name").ok_or("a field has no name")?;
+    let given = own(tree, el, "stringValue").or_else(|| own(tree, el, "expression"));
+    let inner = || tree.parts_of(el).next().map(|child| tree.text(child).trim().to_owned());
+    Ok((name, given.or_else(inner).unwrap_or_default()))
+}
+
+/// A setting as FEEL.
+fn feel_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => match text.strip_prefix('=') {
+            Some(feel) => feel.to_owned(),
+            None => juel::string(text),
+        },
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(feel_of).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let entries: Vec<(String, Value)> =
+                members.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            context_of(&entries)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// FEEL of a context with these members.
+pub(super) fn context_of(entries: &[(String, Value)]) -> String {
+    let entries: Vec<String> =
+        entries.iter().map(|(name, value)| format!("{}: {}", juel::string(name), feel_of(value))).collect();
+    format!("{{{}}}", entries.join(", "))
+}
+
+/// The name of a variable that is set.
+fn name_of(value: &str) -> Result<&str, String> {
+    if juel::is_juel(value) || value.starts_with('=') || value.contains('.') {
+        return Err(format!("`{value}` is not the name of a variable"));
+    }
+    Ok(value)
+}
+
+fn job_priority(vendor: u8, value: &str) -> Result<Value, String> {
+    if juel::is_juel(value) || value.starts_with('=') {
+        return text_of(vendor, value);
+    }
+    value.parse::<i64>().map(Value::from).map_err(|_| format!("`{value}` is no whole number"))
 }
 
 /// The value of an unprefixed attribute.
@@ -329,12 +570,41 @@ fn variable(vendor: u8, text: &str) -> Result<Value, String> {
 fn list(vendor: u8, value: &str) -> Result<Value, String> {
     if juel::is_juel(value) || value.starts_with('=') {
         if vendor != ZEEBE && value.contains(',') && !single(value) {
-            return Err("a list of names and expressions is not translated".to_owned());
+            return joined(value);
         }
         return text_of(vendor, value);
     }
     let parts = value.split(',').map(str::trim).filter(|part| !part.is_empty());
     Ok(parts.map(|part| Value::String(part.to_owned())).collect())
+}
+
+/// A list of names and expressions as the expression of one list; an expression gives a name or a list of them.
+fn joined(value: &str) -> Result<Value, String> {
+    let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
+    for letter in value.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(std::mem::take(&mut part));
+                continue;
+            }
+            _ => {}
+        }
+        part.push(letter);
+    }
+    parts.push(part);
+    let mut lists = Vec::with_capacity(parts.len());
+    for part in parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
+        if juel::is_juel(part) {
+            let feel =
+                juel::value(part).map_err(|error| format!("`{part}` is not translated to FEEL: {error}"))?;
+            lists.push(format!("if ({feel}) instance of list<Any> then ({feel}) else [{feel}]"));
+        } else {
+            lists.push(format!("[{}]", juel::string(part)));
+        }
+    }
+    Ok(format!("=concatenate({})", lists.join(", ")).into())
 }
 
 /// Whether a text is one JUEL expression alone.
@@ -423,6 +693,7 @@ fn parameter(place: &Place<'_, '_>, el: El, depth: usize) -> Result<Value, Strin
             }
             Ok(Value::Object(found))
         }
+        "script" => listeners::script_value(tree, inner).map(|feel| format!("={feel}").into()),
         other => Err(format!("a `{other}` computes the value")),
     }
 }

@@ -4,9 +4,12 @@
 //! What has the same meaning here becomes a member of `configuration` besides; where the two disagree after an
 //! edit, `configuration` counts.
 
+mod columns;
 mod form;
+mod listeners;
 mod map;
 mod node;
+mod parts;
 mod report;
 pub(crate) mod table;
 #[cfg(test)]
@@ -85,6 +88,35 @@ pub(crate) enum Map {
     FormData,
     FormProperty,
     FormDefinition,
+    /// The name of a variable.
+    Name,
+    Class,
+    Delegate,
+    /// An expression that computes, or calls code.
+    Expression,
+    /// An expression that calls code in any case.
+    CodeExpression,
+    Result,
+    JobPriority,
+    /// A commit point.
+    Commit,
+    /// An attribute that is a header of a job.
+    Header,
+    /// An element whose text is a header of a job.
+    HeaderText,
+    Correlation,
+    Rules,
+    Case,
+    Field,
+    Connector,
+    SignalIn,
+    EventIn,
+    EventOut,
+    LoopIndex,
+    Aggregation,
+    AdHoc,
+    Listener,
+    Listeners,
 }
 
 /// One word of vendors' extension schemas.
@@ -223,7 +255,7 @@ fn element_hit(tree: &Tree<'_>, el: El, order: usize, owner: &str, context: &Con
 
 /// Whether the table has a part of a vendor's element.
 fn has_part(vendor: u8, parent: &str, name: &str, attribute: bool) -> bool {
-    table::PARTS.iter().any(|(vendors, own, attributes, children)| {
+    parts::PARTS.iter().any(|(vendors, own, attributes, children)| {
         let names = if attribute { attributes } else { children };
         vendors & readers_of(vendor) != 0
             && *own == parent

@@ -1,10 +1,11 @@
 //! The settings of one flow node.
 
+use super::map::context_of;
 use super::{Context, Hit, Map, Members, attribute_hit, element_hit};
 use crate::element::ElementKind;
 use crate::model::{ImportItem, Node};
 use crate::xml::Group;
-use crate::xml::names::kind;
+use crate::xml::names::{UNKNOWN, kind, kind_named};
 use crate::xml::tree::{self, El, Tree};
 use crate::xml::vocabulary::Writer;
 use crate::xml::vocabulary::{Reader, group};
@@ -12,11 +13,14 @@ use serde_json::{Map as Object, Value};
 use std::collections::BTreeSet;
 
 /// The parts of a node that carry words.
-struct Parts {
+struct Parts<'n> {
     node: El,
     extensions: Vec<El>,
-    marker: Option<(El, Vec<El>)>,
+    /// Its loop marker and its event definitions: the name of each, its element and its extensions.
+    inner: Vec<(&'n str, El, Vec<El>)>,
 }
+
+const MULTI_INSTANCE: &str = "multiInstanceLoopCharacteristics";
 
 /// Reads the settings of the node that is being read, and reports its words. What the document itself says as the
 /// definition's own data counts before them.
@@ -27,8 +31,18 @@ pub(in crate::xml) fn read(reader: &mut Reader<'_>, node: &mut Node, el: El, inn
         all.flat_map(|part| tree.parts_of(part)).collect()
     };
     let marker = tree.parts_of(el).find(|&child| group(tree.part(child).kind) == Group::LoopCharacteristics);
-    let marker = marker.map(|marker| (marker, inside(marker)));
-    let parts = Parts { node: el, extensions: inside(el), marker };
+    let mut inner: Vec<(&str, El, Vec<El>)> =
+        marker.into_iter().map(|marker| (MULTI_INSTANCE, marker, inside(marker))).collect();
+    let events = tree.parts_of(el).filter(|&child| group(tree.part(child).kind) == Group::EventDefinition);
+    for event in events {
+        let name = tree.part(event).local();
+        // What is put back at a definition without an id is found by its name, so that only the first one counts.
+        let first = inner.iter().all(|(own, ..)| *own != name);
+        if first || tree.attribute(event, "id").is_some_and(|id| !id.is_empty()) {
+            inner.push((name, event, inside(event)));
+        }
+    }
+    let parts = Parts { node: el, extensions: inside(el), inner };
     let owner = tree.part(el).local();
     let hits = hits(tree, &parts, owner, &reader.state.extensions);
     let key = subscribed(node, owner, inner_event, &reader.state.extensions);
@@ -59,22 +73,26 @@ pub(in crate::xml) fn derived(
     source.push('>');
     fragments.iter().for_each(|fragment| source.push_str(fragment));
     put_marker(writer, node, &mut source);
+    put_events(writer, node, &mut source);
     source.push_str("</node>");
     if source.len() == "<node></node>".len() {
         return settle(&[], subscribed(node, owner, writer.state.inner_event, &writer.state.extensions));
     }
     let key = subscribed(node, owner, writer.state.inner_event, &writer.state.extensions);
     let Ok(tree) = tree::parse(&source, writer.around()) else { return settle(&[], key) };
-    let (mut extensions, mut marker) = (Vec::new(), None);
+    let (mut extensions, mut inner) = (Vec::new(), Vec::new());
     for child in tree.parts_of(0) {
-        if tree.part(child).name == "marker" {
-            let parts = tree.parts_of(child).flat_map(|part| tree.parts_of(part));
-            marker = Some((child, parts.collect()));
-        } else {
-            extensions.push(child);
+        let name = tree.part(child).name;
+        let marker = (name == "marker").then_some(MULTI_INSTANCE);
+        match marker.or_else(|| name.strip_prefix(DEFINITION)) {
+            Some(owner) => {
+                let parts = tree.parts_of(child).flat_map(|part| tree.parts_of(part));
+                inner.push((owner, child, parts.collect()));
+            }
+            None => extensions.push(child),
         }
     }
-    let parts = Parts { node: 0, extensions, marker };
+    let parts = Parts { node: 0, extensions, inner };
     settle(&hits(&tree, &parts, owner, &writer.state.extensions), key)
 }
 
@@ -93,7 +111,34 @@ fn put_marker(writer: &Writer<'_>, node: &Node, out: &mut String) {
     out.push_str("</marker>");
 }
 
-fn hits(tree: &Tree<'_>, parts: &Parts, owner: &str, context: &Context) -> Vec<Hit> {
+/// Beginning of the names of elements that stand for event definitions.
+const DEFINITION: &str = "definition-";
+
+/// Appends what is put back at the event definitions of the node that is being written, each as an element of its own.
+fn put_events(writer: &Writer<'_>, node: &Node, out: &mut String) {
+    let events = node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref()).unwrap_or_default();
+    let mut names: Vec<&str> = Vec::new();
+    for event in events {
+        let Some(name) = event.kind() else { continue };
+        let id = event.id.as_deref().filter(|id| !id.is_empty());
+        let first = !names.contains(&name);
+        names.push(name);
+        let own = kind_named(&format!("{name}EventDefinition"));
+        if own == UNKNOWN || (id.is_none() && !first) {
+            continue;
+        }
+        let Some(preserved) = writer.preserved_below(id, own) else { continue };
+        out.push_str(&format!("<{DEFINITION}{name}EventDefinition"));
+        preserved.put_attributes(out);
+        out.push('>');
+        for child in preserved.children.iter().filter(|child| child.kind == kind("extensionElements")) {
+            out.push_str(&child.xml);
+        }
+        out.push_str(&format!("</{DEFINITION}{name}EventDefinition>"));
+    }
+}
+
+fn hits(tree: &Tree<'_>, parts: &Parts<'_>, owner: &str, context: &Context) -> Vec<Hit> {
     let mut found = Vec::new();
     let mut at = |el: El, extensions: &[El], owner: &str| {
         found
@@ -102,8 +147,8 @@ fn hits(tree: &Tree<'_>, parts: &Parts, owner: &str, context: &Context) -> Vec<H
         found.extend(children.filter_map(|(order, &child)| element_hit(tree, child, order, owner, context)));
     };
     at(parts.node, &parts.extensions, owner);
-    if let Some((marker, extensions)) = &parts.marker {
-        at(*marker, extensions, "multiInstanceLoopCharacteristics");
+    for (name, el, extensions) in &parts.inner {
+        at(*el, extensions, *name);
     }
     found
 }
@@ -141,6 +186,12 @@ fn settle(hits: &[Hit], key: Option<Value>) -> Object<String, Value> {
         if !failed.contains(member) {
             merge(found.entry(*member).or_insert(Value::Null), value.clone());
         }
+    }
+    // Members of a signal's payload are gathered one by one, and it is one expression.
+    if let Some(Value::Object(members)) = found.get("payload") {
+        let entries: Vec<(String, Value)> =
+            members.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        found.insert("payload".to_owned(), format!("={}", context_of(&entries)).into());
     }
     found
 }

@@ -72,8 +72,9 @@ fn kept(reader: &Reader<'_>, element_type: &str, name: &str) -> ImportItem {
 /// Whether the words of an element are reported with its node.
 fn with_node(reader: &Reader<'_>) -> bool {
     let element = reader.tree.part(reader.current());
-    let group = group(element.kind);
-    element.ns == ns::MODEL && (group.is_flow_node() || group == Group::LoopCharacteristics)
+    let own = group(element.kind);
+    let inner = own == Group::EventDefinition && group(reader.tree.part(reader.outer()).kind).is_flow_node();
+    element.ns == ns::MODEL && (own.is_flow_node() || own == Group::LoopCharacteristics || inner)
 }
 
 fn alone(reader: &mut Reader<'_>, owner: &str, hit: &Hit) {

@@ -3,6 +3,7 @@
 //! Sources: the descriptors `camunda-bpmn-moddle` and `zeebe-bpmn-moddle`, and Flowable's extension schema with the
 //! constants of its converter; Activiti's words are Flowable's of the time before the two parted.
 
+use super::columns::{child, kept, no, quiet, to, told, unless, word};
 use super::{Effect, Kind, Map, Word};
 
 /// Camunda 7.
@@ -28,99 +29,40 @@ pub(crate) const VENDORS: &[(u8, &str, &str)] = &[
 const JOBS: &str = "serviceTask sendTask businessRuleTask scriptTask messageEventDefinition intermediateThrowEvent \
                     endEvent adHocSubProcess";
 const DELEGATES: &str = "serviceTask sendTask businessRuleTask messageEventDefinition";
+const TASKS: &str = "serviceTask sendTask businessRuleTask";
+const NODES: &str = "startEvent endEvent intermediateCatchEvent intermediateThrowEvent boundaryEvent task serviceTask \
+                     sendTask receiveTask userTask manualTask scriptTask businessRuleTask callActivity subProcess \
+                     transaction adHocSubProcess exclusiveGateway inclusiveGateway parallelGateway eventBasedGateway \
+                     complexGateway";
 const FORMS: &str = "userTask startEvent";
 
 const DURABLE: &str = "Where a transaction of that engine begins; here every step is durable anyway.";
 const JAVA: &str = "It runs Java code of the other engine.";
-const CODE: &str = "It runs code beside the flow, which is not there here.";
+const CODE: &str = "Listeners stand at flow nodes; nothing listens to a process or a flow here.";
+const LISTENER: &str =
+    "Becomes listeners: jobs for external workers, of a type named after the code, or FEEL.";
+const NAMED: &str = "Becomes a job for an external worker, of a type named after the code.";
+const WORKER: &str =
+    "Becomes a header of the job: a matter of the worker that takes the place of the built-in task.";
+const AWAITED: &str = "The event is not awaited: a run is started with its values as `input`.";
+const COMMIT_BEFORE: &str = "Becomes a commit point before the element.";
+const COMMIT_BEHIND: &str = "Becomes a commit point behind the element.";
 const EDITOR: &str =
     "It tells an editor which template was used; what the template set stands in other words.";
 const DRAWN: &str = "It tells an editor what was chosen in its form; what was chosen stands in other words.";
-const ORDER: &str = "It orders the jobs of that engine; work is taken in the order of its arrival here.";
+const ORDER: &str = "It orders the internal jobs of that engine; there are none here.";
 const BUILT_IN: &str = "It sets up a built-in task or channel of the other engine.";
 const STARTERS: &str = "Who may start a workflow is a matter of roles and grants here.";
 const FORM_KEY: &str = "It names a form outside the model; what is entered is not checked against it.";
 const CALLED: &str = "Becomes which version of the called process is run.";
 const TENANT: &str = "Calls reach the own organisation only.";
-const CASE: &str = "Cases are not called from processes yet.";
-const CATCHES: &str = "Variables that carry a caught error or escalation are not set yet.";
-const SCRIPTS: &str = "Scripts are executed in FEEL alone, with the text in the model.";
-const RESULT: &str = "It names the variable of a result of Java code or of a built-in task.";
-
-#[expect(clippy::too_many_arguments, reason = "one for each column of the table")]
-const fn word(
-    vendors: u8,
-    kind: Kind,
-    name: &'static str,
-    on: &'static str,
-    map: Map,
-    becomes: &'static [&'static str],
-    effect: Effect,
-    reason: &'static str,
-) -> Word {
-    Word { vendors, kind, name, on, map, becomes, effect, reason }
-}
-
-/// A mapped attribute; what cannot be mapped would change what the element does.
-const fn to(
-    vendors: u8,
-    name: &'static str,
-    on: &'static str,
-    map: Map,
-    becomes: &'static [&'static str],
-    reason: &'static str,
-) -> Word {
-    word(vendors, Kind::Attribute, name, on, map, becomes, Effect::Refused, reason)
-}
-
-/// A mapped extension element; what cannot be mapped would change what the element does.
-const fn child(
-    vendors: u8,
-    name: &'static str,
-    on: &'static str,
-    map: Map,
-    becomes: &'static [&'static str],
-    reason: &'static str,
-) -> Word {
-    word(vendors, Kind::Element, name, on, map, becomes, Effect::Refused, reason)
-}
-
-/// An attribute without a bearing on what is executed.
-const fn quiet(vendors: u8, name: &'static str, on: &'static str, reason: &'static str) -> Word {
-    word(vendors, Kind::Attribute, name, on, Map::Keep, &[], Effect::Quiet, reason)
-}
-
-/// An attribute that asks for what is not there.
-const fn no(vendors: u8, name: &'static str, on: &'static str, reason: &'static str) -> Word {
-    word(vendors, Kind::Attribute, name, on, Map::Keep, &[], Effect::Refused, reason)
-}
-
-/// An attribute that asks for what is not there, unless it has the value that is the rule here.
-const fn unless(
-    vendors: u8,
-    name: &'static str,
-    on: &'static str,
-    value: &'static str,
-    reason: &'static str,
-) -> Word {
-    word(vendors, Kind::Attribute, name, on, Map::Unless(value), &[], Effect::Refused, reason)
-}
-
-/// An attribute without an effect that a reader of the model may expect.
-const fn told(vendors: u8, name: &'static str, on: &'static str, reason: &'static str) -> Word {
-    word(vendors, Kind::Attribute, name, on, Map::Keep, &[], Effect::Told, reason)
-}
-
-/// An extension element with this effect that is not mapped.
-const fn kept(
-    vendors: u8,
-    name: &'static str,
-    on: &'static str,
-    effect: Effect,
-    reason: &'static str,
-) -> Word {
-    word(vendors, Kind::Element, name, on, Map::Keep, &[], effect, reason)
-}
+const CASE: &str = "Becomes a job for an external worker, of the type `case:` and the case's id.";
+const CATCHES: &str = "No variable takes a caught error as an object.";
+const CAUGHT: &str = "Becomes the variable that takes what was caught.";
+const SCRIPTS: &str = "Which variables a script sees and sets is said by the script alone.";
+const RESULT: &str = "Becomes the variable of the result, or a header that names it to the worker.";
+const FILTERED: &str =
+    "Its condition is judged at every change of variables, not only at those that it names.";
 
 /// Every attribute and extension element; the first row of a name whose elements fit counts.
 pub(crate) static WORDS: &[Word] = &[
@@ -183,7 +125,7 @@ pub(crate) static WORDS: &[Word] = &[
         Map::FormData,
         &["inputSchema"],
         Effect::Told,
-        "Becomes the schema of the start's input, a JSON Schema.",
+        "Becomes the schema of the start's input, a JSON Schema; the business key is given at the start.",
     ),
     word(
         SEVEN,
@@ -280,7 +222,7 @@ pub(crate) static WORDS: &[Word] = &[
         DELEGATES,
         Map::TaskType,
         &["jobType"],
-        "Becomes the type of the job for an external worker.",
+        "Becomes a job for an external worker: its topic is the type, or `task:` and the name of the built-in task.",
     ),
     to(
         SEVEN,
@@ -290,32 +232,98 @@ pub(crate) static WORDS: &[Word] = &[
         &["jobType"],
         "Becomes the type of the job for an external worker.",
     ),
-    quiet(SEVEN, "taskPriority", "", ORDER),
-    no(SEVEN, "class", DELEGATES, JAVA),
+    to(SEVEN, "taskPriority", DELEGATES, Map::JobPriority, &["priority"], "Becomes the priority of the job."),
+    quiet(SEVEN, "taskPriority", "", "The priority of a job stands at its task."),
+    to(SEVEN, "class", DELEGATES, Map::Class, &["jobType"], NAMED),
     no(SEVEN, "class", "multiInstanceLoopCharacteristics", JAVA),
-    no(SEVEN, "delegateExpression", DELEGATES, JAVA),
-    no(SEVEN, "expression", DELEGATES, JAVA),
+    to(SEVEN, "delegateExpression", DELEGATES, Map::Delegate, &["jobType"], NAMED),
+    to(SEVEN, "expression", "messageEventDefinition", Map::CodeExpression, &["jobType"], NAMED),
+    word(
+        SEVEN,
+        Kind::Attribute,
+        "expression",
+        TASKS,
+        Map::Expression,
+        &["jobType", "source", "kind"],
+        Effect::Refused,
+        "Becomes FEEL where it computes, else a job for an external worker, of the type `expression:` and its text.",
+    ),
     no(SEVEN, "expression", "conditionalEventDefinition", JAVA),
     to(
         SEVEN,
         "resultVariable",
-        "businessRuleTask scriptTask",
+        "scriptTask",
         Map::Text,
         &["resultVariable"],
         "Becomes the variable of the result.",
     ),
-    no(SEVEN, "resultVariable", DELEGATES, RESULT),
-    no(FLA, "resultVariableName", "", RESULT),
+    to(SEVEN, "resultVariable", DELEGATES, Map::Result, &["resultVariable", "headers"], RESULT),
+    to(FLA, "resultVariableName", TASKS, Map::Result, &["resultVariable", "headers"], RESULT),
+    no(FLA, "resultVariableName", "", JAVA),
     no(FLA, "useLocalScopeForResultVariable", "", RESULT),
     no(FLA, "storeResultVariableAsTransient", "", RESULT),
+    quiet(FLA, "triggerable", "serviceTask", "A job waits until its worker completes it."),
     unless(FLA, "triggerable", "", "false", "A task that waits for a trigger is a receive task here."),
+    to(FLA, "extensionId", "serviceTask", Map::Header, &["headers"], WORKER),
     no(FLA, "extensionId", "", BUILT_IN),
-    no(FLA, "skipExpression", "", "Nothing is skipped by an expression; a gateway says the same."),
-    unless(FLA, "autoStoreVariables", "scriptTask", "false", SCRIPTS),
+    told(
+        FLA,
+        "skipExpression",
+        "",
+        "It counts there only where a variable switches it on; nothing is skipped here, and a gateway says the same.",
+    ),
+    quiet(FLA, "autoStoreVariables", "scriptTask", SCRIPTS),
     unless(FLA, "doNotIncludeVariables", "", "false", SCRIPTS),
-    no(SEVEN, "resource", "scriptTask conditionExpression formalExpression expression", SCRIPTS),
+    to(
+        SEVEN,
+        "resource",
+        "scriptTask",
+        Map::Header,
+        &["headers"],
+        "Becomes a header of the job of the script, whose text is in no file at hand.",
+    ),
+    no(
+        SEVEN,
+        "resource",
+        "conditionExpression formalExpression expression",
+        "The text is in no file at hand.",
+    ),
     no(FLA, "alfrescoScriptType", "", SCRIPTS),
-    kept(SEVEN, "field", "", Effect::Refused, "It fills a field of a Java class or of a built-in task."),
+    child(
+        SEVEN,
+        "field",
+        TASKS,
+        Map::Field,
+        &["headers", "inputs"],
+        "Becomes a header of the job or, where it is computed, an input.",
+    ),
+    child(
+        SEVEN,
+        "field",
+        "messageEventDefinition",
+        Map::Field,
+        &["headers", "inputs"],
+        "Becomes a header of the job or, where it is computed, an input.",
+    ),
+    kept(SEVEN, "field", "", Effect::Refused, "It fills a field of Java code."),
+    child(
+        CAMUNDA,
+        "connector",
+        TASKS,
+        Map::Connector,
+        &["jobType", "inputs", "outputs", "headers", "listeners"],
+        "Becomes a job for an external worker, of the type `connector:` and the connector's id; what is not FEEL among its \
+         outputs is a header, and the worker gives the variable itself.",
+    ),
+    child(
+        CAMUNDA,
+        "connector",
+        "messageEventDefinition",
+        Map::Connector,
+        &["jobType", "inputs", "outputs", "headers", "listeners"],
+        "Becomes a job for an external worker, of the type `connector:` and the connector's id; what is not FEEL among its \
+         outputs is a header, and the worker gives the variable itself.",
+    ),
     kept(CAMUNDA, "connector", "", Effect::Refused, BUILT_IN),
     kept(
         SEVEN,
@@ -324,7 +332,13 @@ pub(crate) static WORDS: &[Word] = &[
         Effect::Refused,
         "It turns the failure of an external job into an error.",
     ),
-    kept(FLA, "mapException", "", Effect::Refused, "It maps Java exceptions."),
+    kept(
+        FLA,
+        "mapException",
+        "",
+        Effect::Told,
+        "It maps Java exceptions; a worker throws errors by their codes.",
+    ),
     kept(FLA, "httpRequestHandler", "", Effect::Refused, JAVA),
     kept(FLA, "httpResponseHandler", "", Effect::Refused, JAVA),
     child(
@@ -346,7 +360,15 @@ pub(crate) static WORDS: &[Word] = &[
         "Becomes the headers of the job.",
     ),
     kept(ZEEBE, "taskHeaders", "", Effect::Quiet, "Names and values for other programs."),
-    kept(ZEEBE, "jobPriorityDefinition", "", Effect::Quiet, ORDER),
+    child(
+        ZEEBE,
+        "jobPriorityDefinition",
+        JOBS,
+        Map::JobPriority,
+        &["priority"],
+        "Becomes the priority of the job.",
+    ),
+    kept(ZEEBE, "jobPriorityDefinition", "", Effect::Quiet, "The priority of a job stands at its task."),
     kept(ZEEBE, "linkedResources", "", Effect::Refused, "Files linked to a job are not there."),
     kept(ZEEBE, "agentDefinition", "", Effect::Refused, BUILT_IN),
     quiet(ZEEBE, "retryCounter", "", "A count that an editor shows."),
@@ -417,15 +439,17 @@ pub(crate) static WORDS: &[Word] = &[
         &["resultMapping"],
         "Becomes the shape of the decision's result.",
     ),
-    no(CAMUNDA, "decisionRefTenantId", "businessRuleTask", TENANT),
-    no(
+    told(CAMUNDA, "decisionRefTenantId", "businessRuleTask", TENANT),
+    to(
         FLA,
         "ruleVariablesInput",
         "businessRuleTask",
-        "Rules of the other engine are not there; use a decision.",
+        Map::Rules,
+        &["jobType", "headers"],
+        "Becomes a job for an external worker, of the type `task:rules`, with a header.",
     ),
-    no(FLA, "rules", "businessRuleTask", "Rules of the other engine are not there; use a decision."),
-    no(FLA, "exclude", "businessRuleTask", "Rules of the other engine are not there; use a decision."),
+    to(FLA, "rules", "businessRuleTask", Map::Header, &["headers"], WORKER),
+    to(FLA, "exclude", "businessRuleTask", Map::Header, &["headers"], WORKER),
     // Data in and out.
     child(
         ZEEBE,
@@ -440,15 +464,15 @@ pub(crate) static WORDS: &[Word] = &[
         "inputOutput",
         "",
         Map::InputOutput,
-        &["inputs", "outputs"],
-        "Becomes the input and output mappings.",
+        &["inputs", "outputs", "listeners"],
+        "Becomes the input and output mappings; what is not FEEL among them is a listener of its own, the job of a worker.",
     ),
     child(
         SEVEN,
         "in",
         "callActivity",
         Map::In,
-        &["inputs", "propagateAllInputs", "businessKey"],
+        &["inputs", "propagateAllInputs", "businessKey", "inheritBusinessKey"],
         "Becomes an input of the called process.",
     ),
     child(
@@ -459,7 +483,15 @@ pub(crate) static WORDS: &[Word] = &[
         &["outputs", "propagateAllOutputs"],
         "Becomes an output of the called process.",
     ),
-    kept(SEVEN, "in", "", Effect::Refused, "Data is passed to called processes only."),
+    child(
+        CAMUNDA,
+        "in",
+        "signalEventDefinition",
+        Map::SignalIn,
+        &["payload"],
+        "Becomes a member of the signal's payload.",
+    ),
+    kept(SEVEN, "in", "", Effect::Refused, "Data is passed to called processes and with signals only."),
     kept(SEVEN, "out", "", Effect::Refused, "Data is taken from called processes only."),
     // Calls.
     child(
@@ -481,11 +513,13 @@ pub(crate) static WORDS: &[Word] = &[
     to(CAMUNDA, "calledElementBinding", "callActivity", Map::Binding, &["versionPolicy"], CALLED),
     to(CAMUNDA, "calledElementVersion", "callActivity", Map::Text, &["version"], CALLED),
     to(CAMUNDA, "calledElementVersionTag", "callActivity", Map::Text, &["versionTag"], CALLED),
-    no(CAMUNDA, "calledElementTenantId", "callActivity", TENANT),
-    no(CAMUNDA, "caseRef", "callActivity", CASE),
-    no(CAMUNDA, "caseBinding", "callActivity", CASE),
-    no(CAMUNDA, "caseVersion", "callActivity", CASE),
-    no(CAMUNDA, "caseTenantId", "callActivity", CASE),
+    told(CAMUNDA, "calledElementTenantId", "callActivity", TENANT),
+    to(CAMUNDA, "caseRef", "callActivity", Map::Case, &["jobType"], CASE),
+    to(CAMUNDA, "caseBinding", "callActivity", Map::Header, &["headers"], WORKER),
+    to(CAMUNDA, "caseVersion", "callActivity", Map::Header, &["headers"], WORKER),
+    told(CAMUNDA, "caseTenantId", "callActivity", TENANT),
+    to(FLA, "caseDefinitionKey", "serviceTask", Map::Header, &["headers"], WORKER),
+    to(FLA, "caseInstanceName", "serviceTask", Map::Header, &["headers"], WORKER),
     no(FLA, "caseDefinitionKey", "", CASE),
     no(FLA, "caseInstanceName", "", CASE),
     no(CAMUNDA, "variableMappingClass", "callActivity", JAVA),
@@ -514,8 +548,8 @@ pub(crate) static WORDS: &[Word] = &[
         "inheritBusinessKey",
         "callActivity",
         Map::InheritKey,
-        &["businessKey"],
-        "Becomes the business key of the called run.",
+        &["inheritBusinessKey"],
+        "Becomes that the called run has the business key of the calling one.",
     ),
     quiet(FLA, "processInstanceName", "callActivity", "Runs have no name of their own."),
     no(FLA, "idVariableName", "", "No variable takes the id of the called run."),
@@ -545,19 +579,22 @@ pub(crate) static WORDS: &[Word] = &[
         &["loop"],
         "Becomes the variable of one item of the loop.",
     ),
-    no(
+    to(
         FLA,
         "elementIndexVariable",
         "multiInstanceLoopCharacteristics",
-        "The index of a loop has a fixed name.",
+        Map::LoopIndex,
+        &["inputs"],
+        "Becomes an input with the counter of the loop.",
     ),
     kept(FLA, "collection", "multiInstanceLoopCharacteristics", Effect::Refused, JAVA),
-    kept(
+    child(
         FLA,
         "variableAggregation",
         "multiInstanceLoopCharacteristics",
-        Effect::Refused,
-        "Variables of the instances are not gathered.",
+        Map::Aggregation,
+        &["loop"],
+        "Becomes the output of the loop.",
     ),
     unless(FLA, "noWaitStatesAsyncLeave", "", "false", DURABLE),
     child(
@@ -568,12 +605,13 @@ pub(crate) static WORDS: &[Word] = &[
         &["loop"],
         "Becomes the collection, the item and the output of the loop.",
     ),
-    kept(
+    child(
         ZEEBE,
         "adHoc",
         "adHocSubProcess",
-        Effect::Refused,
-        "The inner activities are not chosen by a collection.",
+        Map::AdHoc,
+        &["activeElements"],
+        "Becomes the collection of the inner activities that begin.",
     ),
     // Events.
     child(
@@ -585,12 +623,19 @@ pub(crate) static WORDS: &[Word] = &[
         "Becomes the correlation key of the events and receive tasks that wait for the message.",
     ),
     kept(ZEEBE, "subscription", "receiveTask", Effect::Refused, "It stands at the message."),
-    kept(ZEEBE, "conditionalFilter", "", Effect::Refused, "Conditional events are not executed yet."),
-    no(CAMUNDA, "variableName", "conditionalEventDefinition", "Conditional events are not executed yet."),
-    no(CAMUNDA, "variableEvents", "conditionalEventDefinition", "Conditional events are not executed yet."),
-    no(SEVEN, "errorCodeVariable", "errorEventDefinition", CATCHES),
-    no(SEVEN, "errorMessageVariable", "errorEventDefinition", CATCHES),
-    no(SEVEN, "escalationCodeVariable", "escalationEventDefinition", CATCHES),
+    kept(ZEEBE, "conditionalFilter", "", Effect::Told, FILTERED),
+    told(CAMUNDA, "variableName", "conditionalEventDefinition", FILTERED),
+    told(CAMUNDA, "variableEvents", "conditionalEventDefinition", FILTERED),
+    to(SEVEN, "errorCodeVariable", "errorEventDefinition", Map::Name, &["errorCodeVariable"], CAUGHT),
+    to(SEVEN, "errorMessageVariable", "errorEventDefinition", Map::Name, &["errorMessageVariable"], CAUGHT),
+    to(
+        SEVEN,
+        "escalationCodeVariable",
+        "escalationEventDefinition",
+        Map::Name,
+        &["escalationCodeVariable"],
+        CAUGHT,
+    ),
     no(FLA, "errorVariableName", "", CATCHES),
     no(FLA, "errorVariableTransient", "", CATCHES),
     no(FLA, "errorVariableLocalScope", "", CATCHES),
@@ -607,34 +652,109 @@ pub(crate) static WORDS: &[Word] = &[
         "false",
         "A terminate event ends its own scope.",
     ),
-    no(SEVEN, "initiator", "startEvent", "No variable takes who started the run."),
+    to(
+        SEVEN,
+        "initiator",
+        "startEvent",
+        Map::Name,
+        &["initiator"],
+        "Becomes the variable that takes who started the run.",
+    ),
     // Event registry of Flowable.
-    kept(FLA, "eventType", "", Effect::Refused, BUILT_IN),
     kept(FLA, "eventName", "", Effect::Quiet, "A text for people."),
-    kept(FLA, "triggerEventType", "", Effect::Refused, BUILT_IN),
     kept(FLA, "triggerEventName", "", Effect::Quiet, "A text for people."),
+    child(FLA, "eventType", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "eventType", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "eventType", "", Effect::Refused, BUILT_IN),
+    child(FLA, "triggerEventType", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "triggerEventType", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "triggerEventType", "", Effect::Refused, BUILT_IN),
+    child(FLA, "sendSynchronously", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "sendSynchronously", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "sendSynchronously", "", Effect::Refused, BUILT_IN),
-    kept(FLA, "eventInParameter", "", Effect::Refused, BUILT_IN),
-    kept(FLA, "eventOutParameter", "", Effect::Refused, BUILT_IN),
-    kept(FLA, "eventCorrelationParameter", "", Effect::Refused, BUILT_IN),
-    kept(FLA, "triggerEventCorrelationParameter", "", Effect::Refused, BUILT_IN),
-    kept(FLA, "startEventCorrelationConfiguration", "", Effect::Refused, BUILT_IN),
+    child(FLA, "channelKey", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "channelKey", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "channelKey", "", Effect::Refused, BUILT_IN),
+    child(FLA, "channelName", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "channelName", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "channelName", "", Effect::Refused, BUILT_IN),
+    child(FLA, "channelType", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "channelType", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "channelType", "", Effect::Refused, BUILT_IN),
+    child(FLA, "channelDestination", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "channelDestination", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "channelDestination", "", Effect::Refused, BUILT_IN),
+    child(FLA, "triggerChannelKey", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "triggerChannelKey", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "triggerChannelKey", "", Effect::Refused, BUILT_IN),
+    child(FLA, "triggerChannelName", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "triggerChannelName", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "triggerChannelName", "", Effect::Refused, BUILT_IN),
+    child(FLA, "triggerChannelType", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "triggerChannelType", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "triggerChannelType", "", Effect::Refused, BUILT_IN),
+    child(FLA, "triggerChannelDestination", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "triggerChannelDestination", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "triggerChannelDestination", "", Effect::Refused, BUILT_IN),
+    child(FLA, "keyDetectionType", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "keyDetectionType", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "keyDetectionType", "", Effect::Refused, BUILT_IN),
+    child(FLA, "keyDetectionValue", "serviceTask sendTask", Map::HeaderText, &["headers"], WORKER),
+    kept(FLA, "keyDetectionValue", "startEvent", Effect::Told, AWAITED),
     kept(FLA, "keyDetectionValue", "", Effect::Refused, BUILT_IN),
+    child(
+        FLA,
+        "eventInParameter",
+        "serviceTask sendTask",
+        Map::EventIn,
+        &["inputs"],
+        "Becomes an input of the job.",
+    ),
+    kept(FLA, "eventInParameter", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "eventInParameter", "", Effect::Refused, BUILT_IN),
+    child(
+        FLA,
+        "eventOutParameter",
+        "serviceTask sendTask",
+        Map::EventOut,
+        &["outputs"],
+        "Becomes an output of the job.",
+    ),
+    kept(FLA, "eventOutParameter", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "eventOutParameter", "", Effect::Refused, BUILT_IN),
+    child(FLA, "eventCorrelationParameter", "serviceTask sendTask", Map::Correlation, &["headers"], WORKER),
+    kept(FLA, "eventCorrelationParameter", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "eventCorrelationParameter", "", Effect::Refused, BUILT_IN),
+    child(
+        FLA,
+        "triggerEventCorrelationParameter",
+        "serviceTask sendTask",
+        Map::Correlation,
+        &["headers"],
+        WORKER,
+    ),
+    kept(FLA, "triggerEventCorrelationParameter", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "triggerEventCorrelationParameter", "", Effect::Refused, BUILT_IN),
+    child(
+        FLA,
+        "startEventCorrelationConfiguration",
+        "serviceTask sendTask",
+        Map::HeaderText,
+        &["headers"],
+        WORKER,
+    ),
+    kept(FLA, "startEventCorrelationConfiguration", "startEvent", Effect::Told, AWAITED),
+    kept(FLA, "startEventCorrelationConfiguration", "", Effect::Refused, BUILT_IN),
     kept(FLA, "businessCalendarName", "", Effect::Refused, "Business calendars are not there."),
     // Listeners.
+    child(SEVEN, "executionListener", NODES, Map::Listener, &["listeners"], LISTENER),
     kept(SEVEN, "executionListener", "", Effect::Refused, CODE),
+    child(SEVEN, "taskListener", "userTask", Map::Listener, &["listeners"], LISTENER),
     kept(SEVEN, "taskListener", "", Effect::Refused, CODE),
     kept(FLA, "eventListener", "", Effect::Refused, CODE),
+    child(ZEEBE, "executionListeners", NODES, Map::Listeners, &["listeners"], LISTENER),
     kept(ZEEBE, "executionListeners", "", Effect::Refused, CODE),
+    child(ZEEBE, "taskListeners", "userTask", Map::Listeners, &["listeners"], LISTENER),
     kept(ZEEBE, "taskListeners", "", Effect::Refused, CODE),
     // Processes.
     told(SEVEN, "candidateStarterUsers", "process", STARTERS),
@@ -653,6 +773,10 @@ pub(crate) static WORDS: &[Word] = &[
     quiet(SEVEN, "isStartableInTasklist", "process", "Every published process can be started."),
     quiet(FLA, "isEagerExecutionFetching", "process", "How that engine loads its rows."),
     // Transactions, order of jobs, and what belongs to editors.
+    to(SEVEN, "async", NODES, Map::Commit, &["asyncBefore"], COMMIT_BEFORE),
+    to(SEVEN, "asyncBefore", NODES, Map::Commit, &["asyncBefore"], COMMIT_BEFORE),
+    to(SEVEN, "asyncAfter", NODES, Map::Commit, &["asyncAfter"], COMMIT_BEHIND),
+    to(FLA, "asyncLeave", NODES, Map::Commit, &["asyncAfter"], COMMIT_BEHIND),
     quiet(SEVEN, "async", "", DURABLE),
     quiet(SEVEN, "asyncBefore", "", DURABLE),
     quiet(SEVEN, "asyncAfter", "", DURABLE),
@@ -672,112 +796,4 @@ pub(crate) static WORDS: &[Word] = &[
     kept(SEVEN | ZEEBE, "properties", "", Effect::Quiet, "Names and values for other programs."),
     kept(FLA, "localization", "", Effect::Quiet, "Texts in other languages."),
     kept(FLA, "value", "dataObject", Effect::Refused, "Data objects have no value at the start."),
-];
-
-/// The attributes and elements within extension elements: the vendors, the element around, attributes, children.
-/// What becomes of the element around becomes of them.
-pub(crate) static PARTS: &[(u8, &str, &str, &str)] = &[
-    (SEVEN, "formData", "businessKey", "formField"),
-    (SEVEN, "formField", "id label type datePattern defaultValue", "properties validation value"),
-    (SEVEN, "validation", "", "constraint"),
-    (SEVEN, "constraint", "name config", ""),
-    (SEVEN, "properties", "", "property"),
-    (SEVEN, "property", "id name value", ""),
-    (
-        SEVEN,
-        "formProperty",
-        "id name type required readable writable variable expression datePattern default value",
-        "value",
-    ),
-    (SEVEN, "value", "id name", ""),
-    (SEVEN, "field", "name stringValue expression", "string expression"),
-    (CAMUNDA, "connector", "", "connectorId inputOutput"),
-    (CAMUNDA, "inputOutput", "", "inputParameter outputParameter"),
-    (CAMUNDA, "inputParameter", "name", "list map script"),
-    (CAMUNDA, "outputParameter", "name", "list map script"),
-    (CAMUNDA, "list", "", "list map script value"),
-    (CAMUNDA, "map", "", "entry"),
-    (CAMUNDA, "entry", "key", "list map script"),
-    (CAMUNDA, "script", "scriptFormat resource", ""),
-    (
-        SEVEN,
-        "in",
-        "source sourceExpression target targetExpression businessKey local variables transient",
-        "",
-    ),
-    (SEVEN, "out", "source sourceExpression target targetExpression local variables transient", ""),
-    (SEVEN, "errorEventDefinition", "id errorRef expression errorCodeVariable errorMessageVariable", ""),
-    (
-        SEVEN,
-        "executionListener",
-        "expression class delegateExpression event onTransaction customPropertiesResolverClass \
-         customPropertiesResolverExpression customPropertiesResolverDelegateExpression",
-        "script field",
-    ),
-    (
-        SEVEN,
-        "taskListener",
-        "id expression class delegateExpression event onTransaction customPropertiesResolverClass \
-         customPropertiesResolverExpression customPropertiesResolverDelegateExpression",
-        "script field",
-    ),
-    (
-        FLA,
-        "eventListener",
-        "events onTransaction entityType throwEvent signalName messageName errorCode class delegateExpression",
-        "",
-    ),
-    (FLA, "mapException", "errorCode includeChildExceptions rootCause", ""),
-    (FLA, "httpRequestHandler", "class delegateExpression type", "field script"),
-    (FLA, "httpResponseHandler", "class delegateExpression type", "field script"),
-    (FLA, "eventInParameter", "source sourceExpression target targetExpression", ""),
-    (FLA, "eventOutParameter", "source sourceExpression sourceType target transient", ""),
-    (FLA, "eventCorrelationParameter", "name value", ""),
-    (FLA, "triggerEventCorrelationParameter", "name value", ""),
-    (FLA, "customResource", "name", ""),
-    (FLA, "collection", "class delegateExpression", "string expression"),
-    (
-        FLA,
-        "variableAggregation",
-        "target targetExpression class delegateExpression storeAsTransientVariable \
-        createOverviewVariable",
-        "variable",
-    ),
-    (FLA, "variable", "source sourceExpression target targetExpression", ""),
-    (FLA, "localization", "locale name", "documentation"),
-    (ZEEBE, "ioMapping", "", "input output"),
-    (ZEEBE, "input", "source target modelerConfigurationTemplate modelerConfigurationName", ""),
-    (ZEEBE, "output", "source target", ""),
-    (ZEEBE, "subscription", "correlationKey", ""),
-    (ZEEBE, "taskHeaders", "", "header"),
-    (ZEEBE, "header", "id key value", ""),
-    (ZEEBE, "taskDefinition", "type retries", ""),
-    (ZEEBE, "loopCharacteristics", "inputCollection inputElement outputCollection outputElement", ""),
-    (
-        ZEEBE,
-        "calledElement",
-        "processId processIdExpression propagateAllChildVariables propagateAllParentVariables businessId \
-         bindingType versionTag",
-        "",
-    ),
-    (ZEEBE, "userTaskForm", "id", ""),
-    (ZEEBE, "formDefinition", "formKey formId externalReference bindingType versionTag", ""),
-    (ZEEBE, "linkedResources", "", "linkedResource"),
-    (ZEEBE, "linkedResource", "resourceId resourceType linkName bindingType versionTag", ""),
-    (ZEEBE, "calledDecision", "decisionId resultVariable bindingType versionTag", ""),
-    (ZEEBE, "assignmentDefinition", "assignee candidateGroups candidateUsers", ""),
-    (ZEEBE, "priorityDefinition", "priority", ""),
-    (ZEEBE, "jobPriorityDefinition", "priority", ""),
-    (ZEEBE, "taskSchedule", "dueDate followUpDate", ""),
-    (ZEEBE, "properties", "", "property"),
-    (ZEEBE, "property", "name value modelerConfigurationTemplate modelerConfigurationName", ""),
-    (ZEEBE, "script", "expression resultVariable", ""),
-    (ZEEBE, "executionListeners", "", "executionListener"),
-    (ZEEBE, "executionListener", "eventType retries type", "taskHeaders"),
-    (ZEEBE, "taskListeners", "", "taskListener"),
-    (ZEEBE, "taskListener", "eventType retries type", "taskHeaders"),
-    (ZEEBE, "versionTag", "value", ""),
-    (ZEEBE, "adHoc", "activeElementsCollection outputCollection outputElement", ""),
-    (ZEEBE, "conditionalFilter", "variableNames variableEvents", ""),
-    (ZEEBE, "agentDefinition", "agentType", ""),
 ];

@@ -69,11 +69,7 @@ async fn a_sound_definition_is_valid_by_every_profile_that_is_about_it() {
 
 #[tokio::test]
 async fn each_profile_finds_its_own() {
-    let no_engine = bare(&[(
-        "a",
-        "scriptTask",
-        json!({ "bpmn": { "activity": { "script": "x = 1", "scriptFormat": "javascript" } } }),
-    )]);
+    let no_engine = bare(&[("a", "scriptTask", json!({ "bpmn": { "activity": { "script": "x = 1" } } }))]);
     let mut no_bpel = bare(&[("c", "intermediateCatchEvent", event("signal sig"))]);
     no_bpel["bpmn"] = json!({ "signals": [{ "id": "sig", "name": "stock" }] });
     let not_common = bare(&[("r", "manualTask", json!({}))]);
@@ -85,7 +81,7 @@ async fn each_profile_finds_its_own() {
     use ValidationProfile::{Bpel, CommonExecutable, Executable, Full};
     // Which of the five call it invalid.
     let cases: [(&str, &Value, &[ValidationProfile]); 4] = [
-        ("another language", &no_engine, &[Executable, Full, CommonExecutable]),
+        ("no named language", &no_engine, &[Executable, Full, CommonExecutable]),
         ("no mapping", &no_bpel, &[Bpel, CommonExecutable]),
         ("outside of the sub-class", &not_common, &[CommonExecutable]),
         ("a flow to nowhere", &broken, &PROFILES),

@@ -1,0 +1,117 @@
+//! The parts of the vendors' extension elements.
+
+use super::table::{ACTIVITI, CAMUNDA, FLOWABLE, ZEEBE};
+
+const SEVEN: u8 = CAMUNDA | FLOWABLE | ACTIVITI;
+const FLA: u8 = FLOWABLE | ACTIVITI;
+
+/// The attributes and elements within extension elements: the vendors, the element around, attributes, children.
+/// What becomes of the element around becomes of them.
+pub(crate) static PARTS: &[(u8, &str, &str, &str)] = &[
+    (SEVEN, "formData", "businessKey", "formField"),
+    (SEVEN, "formField", "id label type datePattern defaultValue", "properties validation value"),
+    (SEVEN, "validation", "", "constraint"),
+    (SEVEN, "constraint", "name config", ""),
+    (SEVEN, "properties", "", "property"),
+    (SEVEN, "property", "id name value", ""),
+    (
+        SEVEN,
+        "formProperty",
+        "id name type required readable writable variable expression datePattern default value",
+        "value",
+    ),
+    (SEVEN, "value", "id name", ""),
+    (SEVEN, "field", "name stringValue expression", "string expression"),
+    (CAMUNDA, "connector", "", "connectorId inputOutput"),
+    (CAMUNDA, "inputOutput", "", "inputParameter outputParameter"),
+    (CAMUNDA, "inputParameter", "name", "list map script"),
+    (CAMUNDA, "outputParameter", "name", "list map script"),
+    (CAMUNDA, "list", "", "list map script value"),
+    (CAMUNDA, "map", "", "entry"),
+    (CAMUNDA, "entry", "key", "list map script"),
+    (CAMUNDA, "script", "scriptFormat resource", ""),
+    (
+        SEVEN,
+        "in",
+        "source sourceExpression target targetExpression businessKey local variables transient",
+        "",
+    ),
+    (SEVEN, "out", "source sourceExpression target targetExpression local variables transient", ""),
+    (SEVEN, "errorEventDefinition", "id errorRef expression errorCodeVariable errorMessageVariable", ""),
+    (
+        SEVEN,
+        "executionListener",
+        "expression class delegateExpression event onTransaction customPropertiesResolverClass \
+         customPropertiesResolverExpression customPropertiesResolverDelegateExpression",
+        "script field",
+    ),
+    (
+        SEVEN,
+        "taskListener",
+        "id expression class delegateExpression event onTransaction customPropertiesResolverClass \
+         customPropertiesResolverExpression customPropertiesResolverDelegateExpression",
+        "script field",
+    ),
+    (
+        FLA,
+        "eventListener",
+        "events onTransaction entityType throwEvent signalName messageName errorCode class delegateExpression",
+        "",
+    ),
+    (FLA, "executionListener", "type", ""),
+    (FLA, "taskListener", "type", ""),
+    (FLA, "script", "language scriptFormat resultVariable", ""),
+    (FLA, "mapException", "errorCode includeChildExceptions rootCause", ""),
+    (FLA, "httpRequestHandler", "class delegateExpression type", "field script"),
+    (FLA, "httpResponseHandler", "class delegateExpression type", "field script"),
+    (FLA, "eventInParameter", "source sourceExpression target targetExpression", ""),
+    (FLA, "eventOutParameter", "source sourceExpression sourceType target transient", ""),
+    (FLA, "eventCorrelationParameter", "name value", ""),
+    (FLA, "triggerEventCorrelationParameter", "name value", ""),
+    (FLA, "customResource", "name", ""),
+    (FLA, "collection", "class delegateExpression", "string expression"),
+    (
+        FLA,
+        "variableAggregation",
+        "target targetExpression class delegateExpression storeAsTransientVariable \
+        createOverviewVariable",
+        "variable",
+    ),
+    (FLA, "variable", "source sourceExpression target targetExpression", ""),
+    (FLA, "localization", "locale name", "documentation"),
+    (ZEEBE, "ioMapping", "", "input output"),
+    (ZEEBE, "input", "source target modelerConfigurationTemplate modelerConfigurationName", ""),
+    (ZEEBE, "output", "source target", ""),
+    (ZEEBE, "subscription", "correlationKey", ""),
+    (ZEEBE, "taskHeaders", "", "header"),
+    (ZEEBE, "header", "id key value", ""),
+    (ZEEBE, "taskDefinition", "type retries", ""),
+    (ZEEBE, "loopCharacteristics", "inputCollection inputElement outputCollection outputElement", ""),
+    (
+        ZEEBE,
+        "calledElement",
+        "processId processIdExpression propagateAllChildVariables propagateAllParentVariables businessId \
+         bindingType versionTag",
+        "",
+    ),
+    (ZEEBE, "userTaskForm", "id", ""),
+    (ZEEBE, "formDefinition", "formKey formId externalReference bindingType versionTag", ""),
+    (ZEEBE, "linkedResources", "", "linkedResource"),
+    (ZEEBE, "linkedResource", "resourceId resourceType linkName bindingType versionTag", ""),
+    (ZEEBE, "calledDecision", "decisionId resultVariable bindingType versionTag", ""),
+    (ZEEBE, "assignmentDefinition", "assignee candidateGroups candidateUsers", ""),
+    (ZEEBE, "priorityDefinition", "priority", ""),
+    (ZEEBE, "jobPriorityDefinition", "priority", ""),
+    (ZEEBE, "taskSchedule", "dueDate followUpDate", ""),
+    (ZEEBE, "properties", "", "property"),
+    (ZEEBE, "property", "name value modelerConfigurationTemplate modelerConfigurationName", ""),
+    (ZEEBE, "script", "expression resultVariable", ""),
+    (ZEEBE, "executionListeners", "", "executionListener"),
+    (ZEEBE, "executionListener", "eventType retries type", "taskHeaders"),
+    (ZEEBE, "taskListeners", "", "taskListener"),
+    (ZEEBE, "taskListener", "eventType retries type", "taskHeaders"),
+    (ZEEBE, "versionTag", "value", ""),
+    (ZEEBE, "adHoc", "activeElementsCollection outputCollection outputElement", ""),
+    (ZEEBE, "conditionalFilter", "variableNames variableEvents", ""),
+    (ZEEBE, "agentDefinition", "agentType", ""),
+];

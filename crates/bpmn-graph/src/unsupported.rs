@@ -38,8 +38,8 @@ const REFUSED: &[Refusal] = &[
     refusal("propagateAllOutputs", "output mappings are not executed yet", MAPPED),
     refusal(
         "loop",
-        "loops over a collection are not executed yet",
-        "Model the repetition with gateways and sequence flows, or let one FEEL expression work on the whole list.",
+        "only an activity has a loop",
+        "Put the setting at the activity that is to be repeated, or take it (`null`) out.",
     ),
     refusal(
         "resultVariable",
@@ -83,12 +83,12 @@ const fn own_settings(element: Element) -> &'static [&'static str] {
             &["correlationKey", "payload"]
         }
         Element::BusinessRuleTask | Element::ScriptTask => computes(element),
+        Element::AdHocSubProcess => &["activeElements"],
         Element::Task
         | Element::ServiceTask
         | Element::ManualTask
         | Element::SubProcess
         | Element::Transaction
-        | Element::AdHocSubProcess
         | Element::CallActivity
         | Element::ComplexGateway
         | Element::ExclusiveGateway
@@ -106,6 +106,7 @@ const WITH_SETTINGS: &[Element] = &[
     Element::SendTask,
     Element::BusinessRuleTask,
     Element::ScriptTask,
+    Element::AdHocSubProcess,
 ];
 
 /// Members of one mapping of `inputs` or `outputs`.
@@ -135,9 +136,9 @@ impl Builder<'_> {
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
         let computed = computes(element);
-        for Refusal { member, reason, remedy } in
-            REFUSED.iter().filter(|one| given(one.member) && !computed.contains(&one.member))
-        {
+        let repeats = |member: &str| member == "loop" && element.is_activity();
+        let refused = REFUSED.iter().filter(|one| given(one.member) && !repeats(one.member));
+        for Refusal { member, reason, remedy } in refused.filter(|one| !computed.contains(&one.member)) {
             let sentence = format!("{member}: {reason}");
             self.refuse_with(id, "unsupportedSetting", sentence, "10.3.1", remedy);
         }
@@ -254,6 +255,9 @@ pub(super) fn refused_setting(
     };
     if other_version && element == Some(Element::BusinessRuleTask) {
         return Some("a decision has the version of the definition that holds it");
+    }
+    if member == "loop" && element.is_some_and(Element::is_activity) {
+        return None;
     }
     let computed = element.map_or(&[][..], computes);
     let found = REFUSED.iter().find(|one| one.member == member && !computed.contains(&member));

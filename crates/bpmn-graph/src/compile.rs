@@ -489,7 +489,7 @@ impl<'d> Builder<'d> {
             let Some(text) = expression else { return Ok(None) };
             let own = bpmn.and_then(|bpmn| bpmn.condition_language.as_deref());
             let test = Some(Test::Feel(self.feel(edge, text, own)?));
-            return Ok(Some(FlowCondition { side: Side::Always, test }));
+            return Ok(Some(FlowCondition { side: Side::Success, test }));
         };
         let side = match own.on.as_deref() {
             None | Some("" | "success") => Side::Success,

@@ -12,7 +12,7 @@ use super::compile::Builder;
 use super::condition;
 use super::events::{Refused, dangling, name_of};
 use super::settings::Setting;
-use super::{Element, Graph, NodeIx, Quantities, ScopeIx, Work};
+use super::{Element, Graph, NodeIx, Quantities, ScopeIx, SplitRule, Work};
 use heddle_bpmn::juel;
 use heddle_bpmn::model::{
     Activity, ComplexBehaviorDefinition, Edge, EventDefinition, LoopCharacteristics, Node, graphs,
@@ -386,7 +386,15 @@ impl Builder<'_> {
 
     /// Checks that a token can be put before the nodes at which flows go on that have been taken most often.
     pub(super) fn check_exits(&mut self, graph: &Graph) {
-        for flow in graph.flows() {
+        for flow in graph.flows().iter().filter(|flow| flow.back.is_some()) {
+            let source = graph.node(flow.source);
+            if matches!(source.split, SplitRule::Every | SplitRule::All | SplitRule::Events) {
+                let sentence = format!(
+                    "loop: a flow that leads back leaves an activity, an event or an exclusive gateway, and not a {}",
+                    source.element.name()
+                );
+                self.refuse(&flow.id, "wrongLoop", sentence, "8.4.13");
+            }
             let Some(AtMaximum::Exit(target)) = flow.back.as_ref().map(|back| back.at_maximum) else {
                 continue;
             };

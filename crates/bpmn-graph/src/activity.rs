@@ -31,10 +31,10 @@ pub struct StandardLoop {
 pub struct MultiInstance {
     /// Whether each instance begins when the one before has ended.
     pub sequential: bool,
-    /// Number of instances.
+    /// Number of instances; of those of a collection as many as that, from the first on.
     pub cardinality: Option<Setting>,
     /// Collection with one item for each instance.
-    pub collection: Option<Setting>,
+    pub collection: Option<Collection>,
     /// Variable of an instance that has its item.
     pub element_variable: Option<Arc<str>>,
     /// Variable of the scope around that gets the collection of what the instances gave.
@@ -43,6 +43,52 @@ pub struct MultiInstance {
     pub output_element: Option<Setting>,
     /// Condition that ends the activity, asked when an instance completes.
     pub completion: Option<Expression>,
+    /// Events that its instances throw.
+    pub behavior: Behavior,
+}
+
+/// Collection of a multi-instance activity.
+#[derive(Debug, Clone)]
+pub enum Collection {
+    /// A list, or the expression that gives it.
+    Setting(Setting),
+    /// Names under which a data input may be known, nearest first: the variable of the first one that there is.
+    Variable(Vec<Arc<str>>),
+}
+
+/// Events that the instances of a multi-instance activity throw for its boundary events when they complete (clause
+/// 10.3.8).
+#[derive(Debug, Clone, Default)]
+pub enum Behavior {
+    /// None: the activity goes on when all instances have ended.
+    #[default]
+    All,
+    /// An event with every instance.
+    None(ImplicitThrow),
+    /// An event with the first instance.
+    One(ImplicitThrow),
+    /// Events by conditions. A condition that holds ends the activity, too.
+    Complex(Vec<ComplexBehavior>),
+}
+
+/// An event that a multi-instance activity throws when a condition holds (clause 10.3.8).
+#[derive(Debug, Clone)]
+pub struct ComplexBehavior {
+    /// Condition, asked when an instance completes.
+    pub condition: Expression,
+    /// Events that are thrown.
+    pub events: Vec<ImplicitThrow>,
+}
+
+/// Event that is thrown for the boundary events of an activity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImplicitThrow {
+    /// The signal of this name; without one the default signal, which every signal boundary event catches.
+    Signal(Option<Arc<str>>),
+    /// The message of this name.
+    Message(Arc<str>),
+    /// The escalation of this code; without one any boundary event for escalations catches it.
+    Escalation(Option<Arc<str>>),
 }
 
 /// Order and end of an ad-hoc sub-process (clause 13.3.5).

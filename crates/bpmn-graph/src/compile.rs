@@ -170,7 +170,8 @@ pub(super) struct Builder<'d> {
     closed: HashSet<ScopeIx>,
     /// Flows that are not part of the graph although their ends may be there.
     dropped: HashSet<Arc<str>>,
-    language: Option<&'d str>,
+    pub language: Option<&'d str>,
+    pub definition: &'d WorkflowDefinition,
     flows: Vec<Flow>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
     scopes: Vec<Scope>,
@@ -197,6 +198,7 @@ impl<'d> Builder<'d> {
             closed: HashSet::new(),
             dropped: HashSet::new(),
             language: bpmn.and_then(|bpmn| bpmn.expression_language.as_deref()),
+            definition,
             flows: Vec::new(),
             flow_ids: HashMap::new(),
             scopes: Vec::new(),
@@ -258,6 +260,7 @@ impl<'d> Builder<'d> {
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
         self.joins(&mut graph);
+        self.check_exits(&graph);
         graph
     }
 
@@ -435,14 +438,13 @@ impl<'d> Builder<'d> {
         }
         let [source, target] = ends.map(End::node);
         self.check_flow_extensions(&id);
-        if edge.r#loop.is_some() {
-            self.refuse(
-                &id,
-                "unsupportedLoop",
-                "bounded loops along edges are not executed yet".to_owned(),
-                "10.3.8",
-            );
-        }
+        let back = match self.back_edge(edge, scope) {
+            Ok(back) => back.map(Arc::new),
+            Err(sentence) => {
+                self.refuse(&id, "wrongLoop", format!("loop.{sentence}"), "8.4.13");
+                None
+            }
+        };
         let condition = match self.condition(edge, source) {
             Ok(condition) => condition,
             Err(wrong) => {
@@ -462,7 +464,7 @@ impl<'d> Builder<'d> {
         if self.flow_ids.insert(id.clone(), ix).is_some() {
             self.refuse(&id, "duplicateId", format!("two flows have the id `{id}`"), "8.3.1");
         }
-        self.flows.push(Flow { id, source, target, condition });
+        self.flows.push(Flow { id, source, target, condition, back });
     }
 
     /// The node that an end of a flow leads to.
@@ -487,14 +489,16 @@ impl<'d> Builder<'d> {
             let Some(text) = expression else { return Ok(None) };
             let own = bpmn.and_then(|bpmn| bpmn.condition_language.as_deref());
             let test = Some(Test::Feel(self.feel(edge, text, own)?));
-            return Ok(Some(FlowCondition { side: Side::Always, test }));
+            return Ok(Some(FlowCondition { side: Side::Success, test }));
         };
         let side = match own.on.as_deref() {
             None | Some("" | "success") => Side::Success,
             Some("failure") => {
-                let sentence =
-                    "an edge for the failure of its source needs error handling, which is not there yet";
-                return Err(Wrong::new("unsupportedCondition", sentence));
+                if source.is_some_and(|source| !self.nodes[source as usize].element.is_activity()) {
+                    let sentence = "only an activity can fail: `on` cannot be `failure` here";
+                    return Err(Wrong::new("wrongCondition", sentence));
+                }
+                Side::Failure
             }
             Some("always") => Side::Always,
             Some(on) => match on.strip_prefix("outcome:") {
@@ -584,6 +588,7 @@ impl<'d> Builder<'d> {
                 let sentence = "a sub-process has at most one start event".to_owned();
                 self.refuse(&id, "severalStarts", sentence, "10.5.2");
             }
+            self.check_ad_hoc(graph, scope, &id);
             if events.is_empty() {
                 let free = |ix: &NodeIx| {
                     let special =

@@ -77,7 +77,7 @@ impl Builder<'_> {
         })
     }
 
-    fn signal(&self, definition: &EventDefinition) -> Result<Arc<str>, Refused> {
+    pub(super) fn signal(&self, definition: &EventDefinition) -> Result<Arc<str>, Refused> {
         let Some(id) = definition.reference.as_deref() else {
             return Err(("missingSignal", "the event names no signal".to_owned(), "10.5.5.5"));
         };
@@ -99,11 +99,11 @@ impl Builder<'_> {
     }
 }
 
-fn name_of(reference: &EventReference, id: &str) -> Arc<str> {
+pub(super) fn name_of(reference: &EventReference, id: &str) -> Arc<str> {
     reference.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(id).into()
 }
 
-fn dangling(what: &str, id: Option<&str>) -> Refused {
+pub(super) fn dangling(what: &str, id: Option<&str>) -> Refused {
     ("danglingReference", format!("there is no {what} with the id `{}`", id.unwrap_or_default()), "8.3")
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod activity;
+mod adhoc;
 mod calculation;
 mod compile;
 mod condition;
@@ -18,6 +19,7 @@ mod events;
 mod expressions;
 mod extensions;
 mod items;
+mod loops;
 mod node;
 mod rules;
 mod settings;
@@ -28,8 +30,8 @@ mod unsupported;
 mod words;
 
 pub use activity::{
-    AdHoc, CallTask, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
-    MultiInstance, NodeData, StandardLoop,
+    AdHoc, Behavior, CallTask, Collection, ComplexBehavior, ImplicitThrow, JobTask, Listener, ListenerPlace,
+    ListenerWork, Listeners, Mappings, Marker, MultiInstance, NodeData, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use compile::{Compiled, Lanes, compile, compile_with};
@@ -38,6 +40,7 @@ pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use element::Element;
 pub use expressions::expression_items;
 pub use items::{lane_items, settle_items};
+pub use loops::{AtMaximum, BackEdge, Carry};
 pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
@@ -355,6 +358,8 @@ pub struct Flow {
     pub target: NodeIx,
     /// Condition of the flow; absent for an unconditional one.
     pub condition: Option<FlowCondition>,
+    /// Bounds of a flow that leads back.
+    pub back: Option<Arc<BackEdge>>,
 }
 
 /// Lists of flows by node, in document order, as one array.

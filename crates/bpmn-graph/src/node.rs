@@ -26,6 +26,7 @@ impl Builder<'_> {
         if let Some(bpmn) = node.bpmn.as_deref() {
             self.check_activity(&id, element, bpmn);
         }
+        self.repetition(ix, element, node);
         self.check_implementation(&id, element, node);
         self.check_extensions(&id, node, raw.event_sub_process.is_some());
         let work = match self.job_or_work(ix, element, raw) {
@@ -128,10 +129,7 @@ impl Builder<'_> {
                     "10.3.6",
                 ));
             }
-            Element::AdHocSubProcess => {
-                let sentence = "ad-hoc sub-processes are not executed yet".to_owned();
-                return Err(("unsupportedElement", sentence, "10.3.5"));
-            }
+            Element::AdHocSubProcess => self.ad_hoc(raw, bpmn)?,
             Element::Transaction => {
                 return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
             }
@@ -294,33 +292,11 @@ impl Builder<'_> {
         Work::Pass
     }
 
-    /// Loop markers, quantities and compensation, which every activity can carry.
+    /// Compensation and default flows, which every activity can carry.
     fn check_activity(&mut self, id: &str, element: Element, bpmn: &NodeBpmn) {
         let Some(activity) = &bpmn.activity else { return };
-        if let Some(marker) = &activity.r#loop {
-            let standard =
-                marker.kind.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().contains("standard"));
-            let kind = if standard { "loops" } else { "multi-instance activities" };
-            self.refuse(id, "unsupportedLoop", format!("{kind} are not executed yet"), "10.3.8");
-        }
         if activity.for_compensation == Some(true) {
             self.refuse(id, "unsupportedElement", "compensation is not executed yet".to_owned(), "10.3.3");
-        }
-        for (name, quantity) in
-            [("startQuantity", activity.start_quantity), ("completionQuantity", activity.completion_quantity)]
-        {
-            match quantity {
-                None | Some(1) => {}
-                Some(..1) => self.refuse(id, "quantity", format!("{name} must be at least 1"), "10.3.1"),
-                Some(_) => {
-                    self.refuse(
-                        id,
-                        "unsupportedQuantity",
-                        format!("a {name} other than 1 is not executed yet"),
-                        "10.3.1",
-                    );
-                }
-            }
         }
         if !element.is_activity() && activity.default_flow.is_some() {
             self.warn(id, "defaultFlowUnused", "only an activity has a default flow in `activity`", "10.3.1");

@@ -57,6 +57,8 @@ pub enum JoinRule {
     Inclusive(Upstream),
     /// Wait until the activation condition of a complex gateway holds.
     Complex(Upstream),
+    /// Wait for as many tokens as an activity's start quantity asks for, over whichever incoming flows they come.
+    Quantity(Upstream),
 }
 
 impl JoinRule {
@@ -65,6 +67,9 @@ impl JoinRule {
     pub(super) fn of(graph: &Graph, ix: NodeIx, work: &mut usize) -> Result<Self, NoRule> {
         let (joining, _) = graph.node(ix).element.kind().token_rules();
         let several = graph.incoming(ix).len() > 1;
+        if graph.node(ix).quantities.start > 1 {
+            return Ok(Self::Quantity(upstream(graph, ix, work)?));
+        }
         Ok(match joining {
             Joining::All if several => Self::All(upstream(graph, ix, work)?),
             Joining::Inclusive if several => Self::Inclusive(upstream(graph, ix, work)?),
@@ -78,7 +83,10 @@ impl JoinRule {
     pub const fn upstream(&self) -> Option<&Upstream> {
         match self {
             Self::Pass => None,
-            Self::All(upstream) | Self::Inclusive(upstream) | Self::Complex(upstream) => Some(upstream),
+            Self::All(upstream)
+            | Self::Inclusive(upstream)
+            | Self::Complex(upstream)
+            | Self::Quantity(upstream) => Some(upstream),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The only place where a state changes.
 
-use crate::event::{Event, EventKind, Resolution, RunStarted, TaskCreated};
+use crate::event::{BodyKind, Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
-    BodyState, CallState, IncidentState, JobState, Life, NodeInstance, ScopeState, State, SubscriptionState,
-    TaskState, TimerState, Token,
+    BodyState, CallState, IncidentState, JobState, Life, NodeInstance, ScopeState, Stage, State,
+    SubscriptionState, TaskState, TimerState, Token,
 };
 use crate::{LocalId, size};
+use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Applies one event. Events come in the order of their sequence, each once; an event about something that is
 /// not there changes nothing but the sequence.
@@ -24,20 +26,26 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
         EventKind::RunSuspended { .. } => state.life = Life::Suspended,
         EventKind::RunResumed { .. } => state.life = Life::Active,
-        EventKind::FlowTaken { flow_id, target_id } => {
+        EventKind::FlowTaken { flow_id, target_id, iteration } => {
             let target = Some(target_id.clone());
-            state.flow.tokens.push(Token { flow: flow_id.clone(), scope, since: event.at, target });
+            if let (Some(times), Some(own)) = (iteration, state.scope_mut(scope)) {
+                own.loops.insert(flow_id.clone(), *times);
+            }
+            state.flow.tokens.push_back(Token { flow: flow_id.clone(), scope, since: event.at, target });
         }
         EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
         EventKind::ScopeOpened {} => {
             let parent = state.instance(scope).map(|owner| owner.scope);
-            let own = ScopeState { id: scope, node: event.node_id.clone(), parent, variables: Map::new() };
+            let (node, variables, loops) = (event.node_id.clone(), Map::new(), BTreeMap::new());
+            let own = ScopeState { id: scope, node, parent, variables, loops };
             // A scope may be opened long after the node instance that it belongs to came to be.
             let place = state.scopes.partition_point(|other| other.id < scope);
             state.scopes.insert(place, own);
         }
         EventKind::ScopeClosed {} => {
-            state.scopes.retain(|own| own.id != scope);
+            if let Ok(place) = state.scopes.binary_search_by_key(&scope, |own| own.id) {
+                state.scopes.remove(place);
+            }
             state.incidents.retain(|incident| incident.scope != scope);
         }
         EventKind::VariablesSet { values } => {
@@ -49,6 +57,7 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::NodeStaged { .. }
         | EventKind::BodyOpened { .. }
         | EventKind::BodyAdvanced { .. }
+        | EventKind::BodyClosed { .. }
         | EventKind::NodeCompleted { .. }
         | EventKind::NodeCancelled { .. } => {
             node(state, event, scope);
@@ -93,7 +102,8 @@ fn start(state: &mut State, started: &RunStarted, event: &Event) {
     state.correlation_key.clone_from(&started.correlation_key);
     state.started_at = Some(event.at);
     let variables = started.input.clone();
-    state.scopes.push(ScopeState { id: LocalId::ROOT, node: None, parent: None, variables });
+    let loops = BTreeMap::new();
+    state.scopes.push(ScopeState { id: LocalId::ROOT, node: None, parent: None, variables, loops });
 }
 
 fn end(state: &mut State, life: Life, event: &Event) {
@@ -112,7 +122,7 @@ fn end(state: &mut State, life: Life, event: &Event) {
 fn withdraw(state: &mut State, flows: &[std::sync::Arc<str>], scope: LocalId) {
     for flow in flows {
         if let Some(place) =
-            state.flow.tokens.iter().position(|token| token.flow == *flow && token.scope == scope)
+            state.flow.tokens.iter().position(|token| token.scope == scope && token.flow == *flow)
         {
             state.flow.tokens.remove(place);
         }
@@ -134,30 +144,53 @@ fn node(state: &mut State, event: &Event, scope: LocalId) {
             own.attempt = event.attempt.unwrap_or(1);
             own.iteration = *iteration;
             state.flow.active.push(own);
+            if let Some(iteration) = iteration {
+                change_body(state, scope, |body| body.started = body.started.max(iteration + 1));
+            }
         }
         EventKind::NodeStaged { stage } => {
             if let Some(own) = state.instance_mut(id) {
                 own.stage = *stage;
             }
         }
-        EventKind::BodyOpened { total, items } => {
+        EventKind::BodyOpened { kind, total, items } => {
             if let Some(own) = state.instance_mut(id) {
-                let body = BodyState { items: items.clone(), total: *total, ..BodyState::default() };
+                let (items, total) = (items.clone(), *total);
+                let body = BodyState { kind: *kind, items, total, ..BodyState::default() };
                 own.body = Some(Box::new(body));
             }
+            change_body(state, id, |_| ());
         }
         EventKind::BodyAdvanced { iteration, completed, output } => {
-            if let Some(body) = state.instance_mut(id).and_then(|own| own.body.as_deref_mut()) {
-                advance(body, *iteration, *completed, output.as_ref());
+            change_body(state, id, |body| advance(body, *iteration, *completed, output.as_ref()));
+        }
+        EventKind::NodeCancelled { .. } => {
+            let inside = state.instance(id).is_some_and(|own| own.iteration.is_some());
+            remove(state, id);
+            if inside {
+                change_body(state, scope, |body| body.withdrawn += 1);
             }
         }
-        EventKind::NodeCompleted { output: value, .. } => {
+        EventKind::BodyClosed { output: value, .. } | EventKind::NodeCompleted { output: value, .. } => {
             if let Some(value) = value {
                 output(state, event, value.clone(), None);
             }
             remove(state, id);
         }
         _ => remove(state, id),
+    }
+}
+
+/// Changes a body, and the variables that tell about its instances.
+fn change_body(state: &mut State, id: LocalId, change: impl FnOnce(&mut BodyState)) {
+    let Some(body) = state.instance_mut(id).and_then(|own| own.body.as_deref_mut()) else { return };
+    change(body);
+    if body.kind == BodyKind::Instances && !body.has_more() {
+        body.items = Vec::new();
+    }
+    let counters = body.counters();
+    if let Some(own) = state.scope_mut(id) {
+        own.variables.extend(counters.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
 }
 
@@ -212,6 +245,8 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
 
 fn advance(body: &mut BodyState, iteration: u64, completed: bool, output: Option<&Value>) {
     body.completed += u64::from(completed);
+    body.started = body.started.max(iteration + 1);
+    body.bytes += output.map_or(0, size_of_json);
     let (Some(output), Ok(place)) = (output, usize::try_from(iteration)) else { return };
     if body.outputs.len() <= place {
         body.outputs.resize(place + 1, Value::Null);
@@ -234,10 +269,22 @@ fn task(state: &mut State, event: &Event) {
             }
         }
         EventKind::TaskCompleted { task_id, outcome, values, .. } => {
+            let review = state.instance(owner).is_some_and(|own| matches!(own.stage, Stage::Review(_)));
             state.tasks.retain(|own| own.id != *task_id);
-            output(state, event, Value::Object(values.clone()), outcome.as_deref());
+            if review {
+                reviewed(state, event, outcome.as_deref());
+            } else {
+                output(state, event, Value::Object(values.clone()), outcome.as_deref());
+            }
         }
-        EventKind::TaskCancelled { task_id } => state.tasks.retain(|own| own.id != *task_id),
+        EventKind::TaskCancelled { task_id } => {
+            match state.tasks.binary_search_by_key(&owner, |own| own.owner) {
+                Ok(place) if state.tasks.get(place).is_some_and(|own| own.id == *task_id) => {
+                    state.tasks.remove(place);
+                }
+                Ok(_) | Err(_) => state.tasks.retain(|own| own.id != *task_id),
+            }
+        }
         _ => {}
     }
 }
@@ -346,6 +393,15 @@ fn output(state: &mut State, event: &Event, value: Value, outcome: Option<&str>)
     outputs.insert(node.to_string(), Value::Object(entry));
 }
 
+/// Keeps the outcome of a review of a node's result, which stays as it is.
+fn reviewed(state: &mut State, event: &Event, outcome: Option<&str>) {
+    let (Some(node), Value::Object(outputs)) = (&event.node_id, &mut state.outputs) else { return };
+    let entry = outputs.entry(&**node).or_insert_with(|| Value::Object(Map::new()));
+    if let (Value::Object(entry), Some(outcome)) = (entry, outcome) {
+        entry.insert("outcome".to_owned(), outcome.into());
+    }
+}
+
 fn incident(state: &mut State, event: &Event, scope: LocalId) {
     match &event.kind {
         EventKind::IncidentRaised { incident_id, code, message, phase } => {
@@ -363,7 +419,11 @@ fn incident(state: &mut State, event: &Event, scope: LocalId) {
             });
         }
         EventKind::IncidentResolved { incident_id, resolution, .. } => {
-            state.incidents.retain(|own| own.id != *incident_id);
+            // Incidents are appended with rising ids.
+            match state.incidents.binary_search_by_key(incident_id, |own| own.id) {
+                Ok(place) => drop(state.incidents.remove(place)),
+                Err(_) => state.incidents.retain(|own| own.id != *incident_id),
+            }
             if *resolution == Resolution::Retry
                 && let Some(active) = event.node_instance_id.and_then(|id| state.instance_mut(id))
             {

@@ -99,23 +99,42 @@ pub enum EventKind {
         /// The stage.
         stage: Stage,
     },
-    /// A node instance became the body of a loop or of several instances.
+    /// A node instance became the body of a loop, of several instances, or of an ad-hoc sub-process's activities.
     #[serde(rename = "body.opened")]
     BodyOpened {
-        /// Instances that there will be; of a standard loop the most that there may be.
-        total: u64,
-        /// Items of the collection; empty where a number says how many instances there are.
+        /// Kind of the body.
+        #[serde(default, skip_serializing_if = "BodyKind::is_instances")]
+        kind: BodyKind,
+        /// Instances that there will be; of a standard loop the most that there may be, absent for any number.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<u64>,
+        /// Items of the collection, or ids of the activities that begin one after another; empty where a number says how
+        /// many instances there are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         items: Vec<Value>,
     },
-    /// An instance of a body ended; the event stands at the body.
+    /// A body came further; the event stands at the body. An instance completed, or the next activity of an ad-hoc
+    /// sub-process begins, or its completion condition holds.
     #[serde(rename = "body.advanced")]
     BodyAdvanced {
         /// Number of the instance.
         iteration: u64,
-        /// Whether it completed, rather than being withdrawn.
+        /// Whether it completed; of an ad-hoc sub-process, whether no further activity begins.
         completed: bool,
         /// What it gave for the output collection.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+    },
+    /// The body of a loop or of several instances ended as it should.
+    #[serde(rename = "body.closed")]
+    BodyClosed {
+        /// The BPMN element.
+        #[serde(rename = "type")]
+        element: Element,
+        /// Whether a decision skipped it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        skipped: bool,
+        /// Output that the decision gave.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
     },
@@ -148,6 +167,9 @@ pub enum EventKind {
         flow_id: Arc<str>,
         /// Id of the flow's target node.
         target_id: Arc<str>,
+        /// Times that a flow which leads back has been taken within its scope, this one among them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        iteration: Option<u32>,
     },
     /// Tokens were removed from the flows of a scope.
     #[serde(rename = "tokens.withdrawn")]
@@ -613,6 +635,28 @@ pub struct RunError {
     pub message: String,
     /// The node that threw it.
     pub node_id: Arc<str>,
+}
+
+/// Kind of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BodyKind {
+    /// Multi-instance activity.
+    #[default]
+    Instances,
+    /// Standard loop.
+    Loop,
+    /// Ad-hoc sub-process.
+    AdHoc,
+}
+
+impl BodyKind {
+    /// Whether it is that of a multi-instance activity.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    #[must_use]
+    pub const fn is_instances(&self) -> bool {
+        matches!(self, Self::Instances)
+    }
 }
 
 /// Message or signal.

@@ -42,7 +42,9 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             }
             EventKind::RunCompleted { output } => of_members(output),
             EventKind::VariablesSet { values } => of_members(values),
-            EventKind::NodeCompleted { output, .. } => output.as_ref().map_or(0, size_of_json),
+            EventKind::NodeCompleted { output, .. } | EventKind::BodyClosed { output, .. } => {
+                output.as_ref().map_or(0, size_of_json)
+            }
             EventKind::MessageReceived { payload, correlation_key, .. }
             | EventKind::MessageSent { payload, correlation_key, .. } => {
                 size_of_json(payload) + of_text(correlation_key.as_ref())
@@ -114,7 +116,9 @@ fn of_task(created: &TaskCreated) -> u64 {
 /// Bytes of what a node gave by this event.
 fn of_output(kind: &EventKind) -> Option<u64> {
     Some(match kind {
-        EventKind::NodeCompleted { output, .. } => size_of_json(output.as_ref()?),
+        EventKind::NodeCompleted { output, .. } | EventKind::BodyClosed { output, .. } => {
+            size_of_json(output.as_ref()?)
+        }
         EventKind::MessageReceived { payload, .. } | EventKind::SignalReceived { payload, .. } => {
             size_of_json(payload)
         }

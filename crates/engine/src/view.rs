@@ -1,7 +1,7 @@
 //! Views of a run's state for the outside.
 
 use crate::LocalId;
-use crate::event::{IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
+use crate::event::{BodyKind, IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
 use crate::state::{IncidentState, Life, NodeInstance, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{TaskId, Timestamp};
@@ -495,7 +495,15 @@ impl State {
         if let Some(own) = self.subscriptions.iter().find(|sub| own(&sub.node, sub.host)) {
             return Some(of_subscription(own, active.attempt));
         }
-        if active.element == Element::ReceiveTask {
+        // Its activities have all ended, and its completion condition does not hold.
+        if active.element == Element::AdHocSubProcess
+            && self.scope(active.id).is_some()
+            && active.body.as_ref().is_some_and(|body| body.kind == BodyKind::AdHoc)
+            && !self.is_busy(active.id)
+        {
+            return Some(waiting(WaitKind::Decision, None, active.attempt));
+        }
+        if active.element == Element::ReceiveTask && active.body.is_none() {
             let mut wait = waiting(WaitKind::Decision, None, active.attempt);
             wait.options.insert(0, "continue".to_owned());
             return Some(wait);

@@ -29,6 +29,12 @@ words! {
         NodeCompleted = "node.completed",
         /// Node instance: cancelled.
         NodeCancelled = "node.cancelled",
+        /// Body of a loop, of several instances or of an ad-hoc sub-process: opened.
+        BodyOpened = "body.opened",
+        /// Body: came further.
+        BodyAdvanced = "body.advanced",
+        /// Body of a loop or of several instances: closed.
+        BodyClosed = "body.closed",
         /// Sequence flow: taken.
         FlowTaken = "flow.taken",
         /// Tokens: withdrawn.

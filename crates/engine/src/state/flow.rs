@@ -2,17 +2,20 @@
 
 use super::{TaskState, first, is_first};
 use crate::LocalId;
+use crate::event::BodyKind;
 use heddle_bpmn_graph::Element;
 use heddle_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The flow of a run: where its tokens are.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Flow {
-    #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
-    pub tokens: Vec<Token>,
+    /// Tokens in the order in which they came; they mostly go in it, too.
+    #[serde(rename = "t", default, skip_serializing_if = "VecDeque::is_empty")]
+    pub tokens: VecDeque<Token>,
     #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<NodeInstance>,
 }
@@ -96,9 +99,9 @@ impl NodeInstance {
 }
 
 impl NodeInstance {
-    /// Whether it waits at an asynchronous continuation.
+    /// Whether it waits for a timer of its own: at an asynchronous continuation, or before a flow that leads back.
     pub const fn waits_to_continue(&self) -> bool {
-        matches!(self.stage, Stage::Before | Stage::After)
+        matches!(self.stage, Stage::Before | Stage::After | Stage::Delay(..))
     }
 }
 
@@ -119,6 +122,11 @@ pub enum Stage {
     After,
     /// Choice of the flows: all else is done.
     Depart,
+    /// Pause before the flow that leads back, at this place among the flows out of the node, is taken for the time of this
+    /// number.
+    Delay(u32, u32),
+    /// Review by a human, since the flow at this place has been taken most often.
+    Review(u32),
 }
 
 impl Stage {
@@ -129,22 +137,64 @@ impl Stage {
     }
 }
 
-/// State of a loop or multi-instance body.
+/// State of the body of a loop, a multi-instance activity or an ad-hoc sub-process.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct BodyState {
-    /// Items of a collection, as they were at the start; empty where a number says how many instances there are.
+    #[serde(rename = "k", default, skip_serializing_if = "BodyKind::is_instances")]
+    pub kind: BodyKind,
+    /// Items of a collection, as they were at the start, until all instances are started; or ids of the activities that
+    /// begin one after another.
     #[serde(rename = "i", default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
-    /// Instances that there will be; of a standard loop the most that there may be.
-    #[serde(rename = "n", default)]
-    pub total: u64,
+    /// Instances that there will be; of a standard loop the most that there may be, absent for any number.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
     /// Instances that were started.
     #[serde(rename = "s", default)]
     pub started: u64,
     /// Instances that completed.
     #[serde(rename = "c", default)]
     pub completed: u64,
+    /// Instances that were withdrawn.
+    #[serde(rename = "w", default, skip_serializing_if = "super::is_zero")]
+    pub withdrawn: u64,
+    /// Estimated bytes of what the instances gave.
+    #[serde(rename = "b", default, skip_serializing_if = "super::is_zero")]
+    pub bytes: u64,
     /// What the instances gave, by their numbers.
     #[serde(rename = "o", default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Value>,
+}
+
+impl BodyState {
+    /// Instances that have begun and not ended.
+    pub const fn running(&self) -> u64 {
+        self.started.saturating_sub(self.completed).saturating_sub(self.withdrawn)
+    }
+
+    /// Whether there is an instance to be started.
+    pub fn has_more(&self) -> bool {
+        self.total.is_none_or(|total| self.started < total)
+    }
+
+    /// Variables of the body that tell about its instances: the names of the standard (Table 10.31) and those that other
+    /// engines use.
+    pub fn counters(&self) -> Vec<(&'static str, Value)> {
+        match self.kind {
+            BodyKind::AdHoc => Vec::new(),
+            BodyKind::Loop => vec![("loopCounter", self.completed.into())],
+            BodyKind::Instances => {
+                let (total, running) = (self.total.unwrap_or_default(), self.running());
+                vec![
+                    ("numberOfInstances", total.into()),
+                    ("numberOfActiveInstances", running.into()),
+                    ("numberOfCompletedInstances", self.completed.into()),
+                    ("numberOfTerminatedInstances", self.withdrawn.into()),
+                    ("nrOfInstances", total.into()),
+                    ("nrOfActiveInstances", running.into()),
+                    ("nrOfCompletedInstances", self.completed.into()),
+                ]
+            }
+        }
+    }
 }

@@ -221,7 +221,7 @@ impl State {
 
     /// The state of a snapshot of before, in which tokens, node instances and human tasks stood elsewhere.
     fn lifted(mut self) -> Self {
-        self.flow.tokens.append(&mut self.earlier_tokens);
+        self.flow.tokens.extend(std::mem::take(&mut self.earlier_tokens));
         self.flow.active.append(&mut self.earlier_active);
         self.tasks.extend(self.flow.earlier_tasks());
         self.scopes.sort_by_key(|scope| scope.id);

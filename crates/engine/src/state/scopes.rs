@@ -3,6 +3,7 @@
 use crate::LocalId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An open scope: the process, or what a node instance holds of its own: the content of a sub-process, a multi-instance
@@ -18,4 +19,7 @@ pub(crate) struct ScopeState {
     pub parent: Option<LocalId>,
     #[serde(rename = "v", default, skip_serializing_if = "Map::is_empty")]
     pub variables: Map<String, Value>,
+    /// Times that flows which lead back have been taken, by their ids.
+    #[serde(rename = "l", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub loops: BTreeMap<Arc<str>, u32>,
 }

@@ -1,22 +1,145 @@
 //! Ad-hoc sub-processes (clause 13.3.5).
 
+use super::loops::told;
 use super::{Machine, StepFault, expression};
+use crate::event::{BodyKind, CancelReason, EventKind};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{AdHoc, NodeIx, ScopeIx};
+use heddle_bpmn_graph::{AdHoc, NodeIx, ScopeIx, Setting, Work};
+use heddle_feel::Context;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What becomes of an ad-hoc sub-process in which nothing runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quiet {
+    /// It ends; so does any other scope.
+    Ends,
+    /// It waits: its completion condition does not hold.
+    Waits,
+    /// Its next activity has begun.
+    WentOn,
+}
 
 impl Machine<'_> {
+    /// Opens an ad-hoc sub-process and begins its activities: all of them, or the first.
     pub(super) fn open_ad_hoc(
         &mut self,
-        _ix: NodeIx,
-        _id: LocalId,
-        _content: ScopeIx,
-        _rules: &AdHoc,
+        ix: NodeIx,
+        id: LocalId,
+        content: ScopeIx,
+        rules: &AdHoc,
     ) -> Result<(), StepFault> {
-        Err(expression("ad-hoc sub-processes come with the part loops"))
+        let begin = match &rules.active {
+            None => self.graph.scope(content).starts.clone(),
+            Some(active) => self.active_elements(active, id, content)?,
+        };
+        self.open_content(ix, id, content)?;
+        let names = begin.iter().map(|&own| Value::from(&*self.graph.node(own).id));
+        let items = if rules.sequential { names.collect() } else { Vec::new() };
+        let (_, at) = self.at(id)?;
+        let total = Some(begin.len() as u64);
+        self.emit(at, EventKind::BodyOpened { kind: BodyKind::AdHoc, total, items });
+        if rules.sequential {
+            return Ok(());
+        }
+        for node in begin {
+            // One that completes at once may have ended the sub-process.
+            let ended = |body: &crate::state::BodyState| body.completed > 0;
+            let own = self.state.instance(id);
+            if own.is_none_or(|own| own.body.as_deref().is_none_or(ended)) || self.halted {
+                break;
+            }
+            self.activate(node, id, &[])?;
+        }
+        Ok(())
     }
 
-    /// Whether an ad-hoc sub-process in which nothing runs stays open, since its completion condition does not hold.
-    pub(super) fn ad_hoc_keeps_open(&self, _scope: LocalId) -> Result<bool, Rejection> {
-        Ok(false)
+    /// The inner nodes that a setting names.
+    fn active_elements(
+        &self,
+        active: &Setting,
+        id: LocalId,
+        content: ScopeIx,
+    ) -> Result<Vec<NodeIx>, StepFault> {
+        let (value, notes) = self.noted(active, self.inner(id)?)?;
+        let items = match &value {
+            Value::Array(items) if !items.is_empty() => items,
+            other => {
+                let told = told(other, &notes);
+                return Err(expression(format!("activeElements gives {told}, no list of activities")));
+            }
+        };
+        let node = |item: &Value| {
+            let found = item.as_str().and_then(|name| self.graph.find(name));
+            found.filter(|&own| self.can_begin(own, content)).ok_or_else(|| {
+                let item = told(item, &[]);
+                expression(format!("activeElements: {item} is no activity of the ad-hoc sub-process"))
+            })
+        };
+        items.iter().map(node).collect()
+    }
+
+    /// Whether a node can be begun by itself in the content of an ad-hoc sub-process.
+    pub(super) fn can_begin(&self, ix: NodeIx, content: ScopeIx) -> bool {
+        let node = self.graph.node(ix);
+        let special =
+            matches!(node.work, Work::Start(_) | Work::Boundary { .. } | Work::EventSubProcess { .. });
+        node.scope == content && !special
+    }
+
+    /// The rules of the ad-hoc sub-process whose content a scope of the graph is.
+    fn ad_hoc_of(&self, content: ScopeIx) -> Option<&Arc<AdHoc>> {
+        match &self.graph.node(self.graph.scope(content).node?).work {
+            Work::AdHoc { rules, .. } => Some(rules),
+            _ => None,
+        }
+    }
+
+    /// Says what becomes of a scope in which nothing is left, and begins the next activity of an ad-hoc sub-process.
+    pub(super) fn quiet(&mut self, scope: LocalId) -> Result<Quiet, Rejection> {
+        if scope == LocalId::ROOT {
+            return Ok(Quiet::Ends);
+        }
+        let Some(content) = self.content(scope)? else { return Ok(Quiet::Ends) };
+        let Some(rules) = self.ad_hoc_of(content).cloned() else { return Ok(Quiet::Ends) };
+        let Some(body) = self.instance(scope)?.body.as_deref() else { return Ok(Quiet::Ends) };
+        if body.completed > 0 {
+            return Ok(Quiet::Ends);
+        }
+        let iteration = body.started;
+        let next = usize::try_from(iteration).ok().and_then(|at| body.items.get(at)).and_then(Value::as_str);
+        if let Some(next) = next {
+            let next = self.node(next)?;
+            let (_, at) = self.at(scope)?;
+            self.emit(at, EventKind::BodyAdvanced { iteration, completed: false, output: None });
+            self.activate(next, scope, &[])?;
+            return Ok(Quiet::WentOn);
+        }
+        Ok(if rules.completion.is_some() { Quiet::Waits } else { Quiet::Ends })
+    }
+
+    /// Whether the end of this activity ends the ad-hoc sub-process around it: its completion condition holds now.
+    pub(super) fn ends_ad_hoc(&self, ix: NodeIx, scope: LocalId) -> Result<bool, StepFault> {
+        let node = self.graph.node(ix);
+        let Some(rules) = self.ad_hoc_of(node.scope) else { return Ok(false) };
+        let Some(condition) = rules.completion.as_ref().filter(|_| node.element.is_activity()) else {
+            return Ok(false);
+        };
+        self.truth(condition, "completion condition", &Context::new(), scope)
+    }
+
+    /// Ends an ad-hoc sub-process whose completion condition holds: at once, or when what runs in it has ended.
+    pub(super) fn end_ad_hoc(&mut self, ix: NodeIx, scope: LocalId) -> Result<(), Rejection> {
+        let rules = self.ad_hoc_of(self.graph.node(ix).scope);
+        if rules.is_some_and(|rules| rules.cancel_remaining) {
+            self.cancel_contents(scope, CancelReason::Completed, None)?;
+            self.close_waits(scope, true);
+            return self.leave(scope);
+        }
+        let (_, at) = self.at(scope)?;
+        let iteration = self.instance(scope)?.body.as_deref().map_or(0, |body| body.started);
+        self.emit(at, EventKind::BodyAdvanced { iteration, completed: true, output: None });
+        self.touched.push(scope);
+        Ok(())
     }
 }

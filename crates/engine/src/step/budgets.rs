@@ -133,6 +133,13 @@ impl Machine<'_> {
         self.admit(scope, &Leaving { told: 0, output: None, values })
     }
 
+    /// Checks that values which are kept beside the variables fit: in the events, and with the variables.
+    pub(super) fn admit_kept(&mut self, bytes: u64) -> Result<(), Exceeded> {
+        self.admit_told(bytes.saturating_add(size::EVENT))?;
+        let held = self.held.get_or_insert_with(|| Held::of(&self.state)).variables;
+        Exceeded::over("variableBytes", held.saturating_add(bytes), self.cx.budget.variable_bytes)
+    }
+
     /// Checks that the event of the run's end, which has the variables once more, fits into the step's.
     pub(super) fn admit_end(&self) -> Result<(), Exceeded> {
         let output = self.state.variables().map_or(0, size::of_members);
@@ -199,9 +206,8 @@ impl Machine<'_> {
         Err(Rejection::TooLarge { budget: "variableBytes", most, value })
     }
 
-    /// Counts the work of looking for tokens, which grows with their number.
-    pub(super) fn charge_places(&self) -> Result<(), LimitError> {
-        let places = self.state.flow.tokens.len() + self.state.flow.active.len();
+    /// Counts the work of looking for a token, which grows with the number of those before it.
+    pub(super) fn charge_places(&self, places: usize) -> Result<(), LimitError> {
         if places < 8 { Ok(()) } else { self.steps.charge(places as u64 / 8) }
     }
 

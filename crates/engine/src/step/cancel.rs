@@ -37,23 +37,16 @@ impl Machine<'_> {
         reason: CancelReason,
         keep: Option<LocalId>,
     ) -> Result<(), Rejection> {
-        let inside = self.state.flow.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
-        let inside: Vec<LocalId> = inside.map(|own| own.id).collect();
-        // All waits are found at once, or each instance would look through them all. None is opened meanwhile.
-        let is_outermost = self.waits.is_none() && inside.len() > 1;
-        if is_outermost {
-            self.waits = Some(self.waits_by_host());
-        }
-        let cancelled = inside.into_iter().rev().try_for_each(|id| self.cancel(id, reason));
-        if is_outermost {
-            self.waits = None;
-        }
-        cancelled?;
-        let tokens = self.state.flow.tokens.iter().filter(|token| token.scope == scope);
-        let flows: Vec<Arc<str>> = tokens.map(|token| token.flow.clone()).collect();
-        if !flows.is_empty() {
-            self.emit(At::scope(scope), EventKind::TokensWithdrawn { flows });
-        }
+        let inside: Vec<LocalId> = match self.index() {
+            Some(index) => index.nodes(scope),
+            None => {
+                let inside = self.state.flow.active.iter().filter(|own| own.scope == scope);
+                inside.map(|own| own.id).collect()
+            }
+        };
+        let gone = inside.into_iter().rev().filter(|id| Some(*id) != keep);
+        gone.into_iter().try_for_each(|id| self.cancel(id, reason))?;
+        self.withdraw_tokens(scope);
         while let Some(own) =
             self.state.incidents.iter().find(|own| own.scope == scope && own.instance.is_none())
         {
@@ -62,6 +55,18 @@ impl Machine<'_> {
             self.emit(At::scope(scope), resolved);
         }
         Ok(())
+    }
+
+    /// Withdraws the tokens on the flows of a scope.
+    fn withdraw_tokens(&mut self, scope: LocalId) {
+        if self.index().is_some_and(|index| index.tokens(scope) == 0) {
+            return;
+        }
+        let tokens = self.state.flow.tokens.iter().filter(|token| token.scope == scope);
+        let flows: Vec<Arc<str>> = tokens.map(|token| token.flow.clone()).collect();
+        if !flows.is_empty() {
+            self.emit(At::scope(scope), EventKind::TokensWithdrawn { flows });
+        }
     }
 
     pub(super) fn cancel_run(&mut self, reason: Option<String>) -> Result<(), Rejection> {

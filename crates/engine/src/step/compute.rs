@@ -115,7 +115,7 @@ impl Machine<'_> {
 
     /// A setting evaluated over the task's own variables, with the reasons for nulls. A date or duration stays one,
     /// which JSON has no types for.
-    fn setting_over(
+    pub(super) fn setting_over(
         &self,
         setting: &Setting,
         own: &Context,

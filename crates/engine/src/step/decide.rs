@@ -29,6 +29,7 @@ impl Machine<'_> {
             return Err(Rejection::UnknownOutcome { allowed });
         }
         let by = self.actor();
+        self.feedback = Some(serde_json::json!({ "comment": &comment, "values": &values }));
         self.emit(at, EventKind::TaskCompleted { task_id, outcome, values: values.clone(), comment, by });
         self.give(id, values)?;
         self.leave(id)
@@ -44,7 +45,8 @@ impl Machine<'_> {
     pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
         let (ix, _) = self.at(id)?;
         let failed = self.state.incidents.iter().any(|own| own.instance == Some(id));
-        if failed || !matches!(self.graph.node(ix).work, Work::Receive(None)) {
+        let waits = matches!(self.graph.node(ix).work, Work::Receive(None)) && !self.is_body(ix, id);
+        if failed || !waits || !self.instance(id)?.stage.is_work() {
             return Err(Rejection::NotWaiting(id));
         }
         let output = (!payload.is_null()).then(|| payload.clone());

@@ -1,5 +1,6 @@
 //! Activation of nodes (clause 13.3 to 13.5).
 
+use super::edges::NodeFailure;
 use super::wait::{Wait, timer_fault};
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, JobKind, Phase, TaskCreated};
@@ -31,7 +32,18 @@ impl Machine<'_> {
         }
     }
 
+    /// Raises an incident, unless the failure is for a flow out of the node.
     pub(super) fn raise(&mut self, at: At, code: IncidentCode, message: &str, phase: Phase) {
+        if let Some(instance) = at.instance.filter(|_| self.fails_along(at, code)) {
+            let message = message.to_owned();
+            self.failures.push_back(NodeFailure { instance, code, message, phase });
+            return;
+        }
+        self.raise_now(at, code, message, phase);
+    }
+
+    /// Raises an incident.
+    pub(super) fn raise_now(&mut self, at: At, code: IncidentCode, message: &str, phase: Phase) {
         let mut message = shortened(message).into_owned();
         if code == IncidentCode::Limit {
             self.halted = true;

@@ -43,7 +43,9 @@ impl Machine<'_> {
             }
             let (host, host_at) = self.at(scope)?;
             let outer = host_at.scope.unwrap_or(LocalId::ROOT);
-            if let Some(boundary) = self.error_boundary(host, error) {
+            // The boundary events of several instances are those of their body.
+            let is_instance = self.instance(scope)?.iteration.is_some();
+            if let Some(boundary) = self.error_boundary(host, error).filter(|_| !is_instance) {
                 let event = self.create(boundary, outer, &[]);
                 self.cancel(scope, CancelReason::Error)?;
                 self.set_values(outer, caught(error));

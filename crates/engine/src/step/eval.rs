@@ -83,7 +83,7 @@ impl Machine<'_> {
     }
 
     /// The value of a setting, with the reasons for nulls.
-    fn noted(&self, setting: &Setting, scope: LocalId) -> Result<(Value, Vec<String>), StepFault> {
+    pub(super) fn noted(&self, setting: &Setting, scope: LocalId) -> Result<(Value, Vec<String>), StepFault> {
         match setting {
             Setting::Literal(value) => {
                 self.charge_copy(value)?;
@@ -156,12 +156,14 @@ impl Machine<'_> {
     }
 
     /// Whether a flow out of a node is to be taken. Only true and false decide that.
-    pub(super) fn holds(&self, flow: FlowIx, scope: LocalId) -> Result<bool, StepFault> {
+    pub(super) fn holds(&self, flow: FlowIx, scope: LocalId, failed: bool) -> Result<bool, StepFault> {
         let flow = self.graph.flow(flow);
-        let Some(condition) = &flow.condition else { return Ok(true) };
+        let Some(condition) = &flow.condition else { return Ok(!failed) };
         let side = match &condition.side {
-            Side::Success | Side::Always => true,
-            Side::Failure => false,
+            Side::Always => true,
+            Side::Success => !failed,
+            Side::Failure => failed,
+            Side::Outcome(_) if failed => false,
             Side::Outcome(wanted) => {
                 let source = &self.graph.node(flow.source).id;
                 let given = self.state.outputs.get(&**source).and_then(|entry| entry.get("outcome"));

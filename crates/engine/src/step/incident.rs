@@ -6,7 +6,7 @@ use crate::command::SkipTarget;
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::state::IncidentState;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{FlowIx, Work};
+use heddle_bpmn_graph::{FlowIx, JoinRule, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
@@ -31,6 +31,10 @@ impl Machine<'_> {
         let own = self.incident(id)?;
         self.set_values(own.scope, variables);
         self.resolve(&own, Resolution::Retry)?;
+        if own.code == IncidentCode::LoopLimit {
+            // Who tries again what was done most often lets it begin anew.
+            self.anew = own.instance;
+        }
         match (own.instance, own.phase) {
             (Some(instance), Phase::Enter) => {
                 let (ix, _) = self.at(instance)?;
@@ -96,18 +100,35 @@ impl Machine<'_> {
     /// A join goes on with the tokens that it has.
     fn skip_deadlock(&mut self, own: &IncidentState, output: Map<String, Value>) -> Result<(), Rejection> {
         let join = self.node(own.node.as_deref().unwrap_or_default())?;
-        let incoming = self.graph.incoming(join).iter().copied();
-        let via: Vec<FlowIx> = incoming.filter(|&flow| self.has_token(flow, own.scope)).collect();
+        let via: Vec<FlowIx> = if matches!(self.graph.node(join).join, JoinRule::Quantity(_)) {
+            self.tokens_before(join, own.scope)
+        } else {
+            let incoming = self.graph.incoming(join).iter().copied();
+            incoming.filter(|&flow| self.has_token(flow, own.scope)).collect()
+        };
         self.resolve(own, Resolution::Skip)?;
         self.set_values(own.scope, output);
         self.activate(join, own.scope, &via)
     }
 
     pub(super) fn move_token(&mut self, id: LocalId, target: &str) -> Result<(), Rejection> {
+        // The token of an instance is that of its body.
+        let id = self.activity_of(id)?;
         let (ix, at) = self.at(id)?;
         let invalid = || Rejection::InvalidTarget(target.to_owned());
         let to = self.graph.find(target).ok_or_else(invalid)?;
         let node = self.graph.node(to);
+        if let Work::AdHoc { scope, rules } = &self.graph.node(ix).work
+            && node.scope == *scope
+        {
+            // Somebody begins an activity of an ad-hoc sub-process.
+            let open = self.state.scope(id).is_some() && !self.is_body(ix, id);
+            let free = open && !(rules.sequential && self.is_busy(id));
+            if !free || !self.can_begin(to, *scope) {
+                return Err(invalid());
+            }
+            return self.activate(to, id, &[]);
+        }
         let never =
             matches!(node.work, Work::Start(_) | Work::Boundary { .. } | Work::EventSubProcess { .. });
         if never || node.scope != self.graph.node(ix).scope {

@@ -4,6 +4,7 @@ use super::{At, Machine};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Bits, FlowIx, JoinRule, NodeIx, Upstream};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -30,18 +31,38 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
+            JoinRule::Quantity(_) => {
+                let wanted = self.graph.node(target).quantities.start as usize;
+                let via = self.tokens_before(target, scope);
+                if via.len() < wanted {
+                    return Ok(());
+                }
+                self.settle_deadlock(target, scope);
+                self.activate(target, scope, &via)
+            }
             // Whether an inclusive join may go on is known only when nothing else can move.
             JoinRule::Inclusive(_) | JoinRule::Complex(_) => Ok(()),
         }
     }
 
+    /// The flows of the tokens that stand before a node in a scope, one entry per token, as many as it takes at most.
+    pub(super) fn tokens_before(&self, ix: NodeIx, scope: LocalId) -> Vec<FlowIx> {
+        let tokens = &self.state.flow.tokens;
+        // The step stops at its next token when this was too much.
+        let _ = self.charge_places(tokens.len());
+        let inside = tokens.iter().filter(|token| token.scope == scope);
+        let flows = inside.filter_map(|token| self.graph.find_flow(&token.flow));
+        let most = self.graph.node(ix).quantities.start as usize;
+        flows.filter(|&flow| self.graph.flow(flow).target == ix).take(most).collect()
+    }
+
     /// The joins that hold tokens, each once per scope.
     fn held(&self) -> Vec<(NodeIx, LocalId)> {
-        let mut found = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
         for token in &self.state.flow.tokens {
             let Some(flow) = self.graph.find_flow(&token.flow) else { continue };
             let key = (self.graph.flow(flow).target, token.scope);
-            if self.graph.node(key.0).join.upstream().is_some() && !found.contains(&key) {
+            if self.graph.node(key.0).join.upstream().is_some() && seen.insert(key) {
                 found.push(key);
             }
         }
@@ -55,13 +76,13 @@ impl Machine<'_> {
     }
 
     /// Reason why no further token may move in this step.
-    fn next_stop(&self) -> Option<String> {
+    pub(super) fn next_stop(&self) -> Option<String> {
         if let Some(exceeded) = self.spent() {
             let livelock = "; a livelock (a cycle without a wait state) may be the cause";
             let hint = if exceeded.budget == "activations" { livelock } else { "" };
             return Some(format!("{exceeded}{hint}"));
         }
-        self.charge_places().err()?;
+        self.steps.charge(1).err()?;
         let most = self.cx.budget.steps;
         Some(format!(
             "the budget `steps` allows {most} and they are used up; very many tokens may be the cause"
@@ -77,7 +98,7 @@ impl Machine<'_> {
             let upstream = match &self.graph.node(join).join {
                 JoinRule::Inclusive(upstream) => upstream,
                 // These are decided when a token arrives.
-                JoinRule::Pass | JoinRule::All(_) | JoinRule::Complex(_) => continue,
+                JoinRule::Pass | JoinRule::All(_) | JoinRule::Complex(_) | JoinRule::Quantity(_) => continue,
             };
             let Some(via) = self.ready_inclusive(join, upstream, scope) else { continue };
             if let Some(stop) = self.next_stop() {
@@ -117,18 +138,30 @@ impl Machine<'_> {
         if !self.graph.has_joins() || self.is_stopped() {
             return;
         }
+        // Where what is, by scopes: very many scopes may hold tokens.
+        let (mut inside, mut tokens) = (HashMap::new(), HashSet::new());
+        for own in &self.state.flow.active {
+            inside.entry(own.scope).or_insert_with(Vec::new).extend(self.graph.find(&own.node));
+        }
+        for token in &self.state.flow.tokens {
+            tokens.extend(self.graph.find_flow(&token.flow).map(|flow| (flow, token.scope)));
+        }
         for (join, scope) in self.held() {
             if self.deadlock_of(join, scope).is_some() {
                 continue;
             }
             let rule = &self.graph.node(join).join;
             let Some(paths) = rule.upstream() else { continue };
-            let reached = |upstream: &Bits| {
-                let inside = self.state.flow.active.iter().filter(|own| own.scope == scope);
-                inside.filter_map(|own| self.graph.find(&own.node)).any(|ix| upstream.contains(ix))
-            };
-            let missing: Vec<_> = paths.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
+            let here: &[NodeIx] = inside.get(&scope).map(Vec::as_slice).unwrap_or_default();
+            let reached = |upstream: &Bits| here.iter().any(|&ix| upstream.contains(ix));
+            let all = matches!(rule, JoinRule::Quantity(_));
+            let missing: Vec<_> =
+                paths.iter().filter(|(flow, _)| all || !tokens.contains(&(*flow, scope))).collect();
             let stuck = match rule {
+                // One that runs may lead back to itself.
+                JoinRule::Quantity(_) => {
+                    !here.contains(&join) && !missing.iter().any(|(_, upstream)| reached(upstream))
+                }
                 JoinRule::Pass | JoinRule::Complex(_) => false,
                 JoinRule::All(_) => missing.iter().any(|(_, upstream)| !reached(upstream)),
                 JoinRule::Inclusive(_) => !missing.iter().any(|(_, upstream)| reached(upstream)),
@@ -166,7 +199,7 @@ impl Machine<'_> {
 
     /// A budget is used up: the tokens stand still until the incident is retried. The incident is the process's own,
     /// because tokens of any scope may stand still behind it.
-    fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
+    pub(super) fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
         self.ready.clear();
         self.halted = true;
         if !self.is_stopped() {

@@ -1,9 +1,10 @@
 //! Completion of node instances: their outgoing flows, and the end of scopes.
 
+use super::adhoc::Quiet;
 use super::{At, Machine, StepFault};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{FlowIx, NodeIx, SplitRule, Work};
+use heddle_bpmn_graph::{FlowIx, NodeIx, Side, SplitRule, Work};
 use serde_json::{Map, Value};
 
 /// Result of a node instance that came to its end.
@@ -34,18 +35,12 @@ impl Machine<'_> {
         if let Some(iteration) = self.instance(id)?.iteration {
             return self.iteration_done(id, iteration, ending);
         }
-        let flows = self.choose(ix, scope)?;
-        self.finish(id, ending)?;
-        if flows.is_empty() {
-            self.touched.push(scope);
+        if self.ends_ad_hoc(ix, scope)? {
+            self.finish(id, ending)?;
+            return Ok(self.end_ad_hoc(ix, scope)?);
         }
-        let times = self.graph.node(ix).quantities.completion;
-        for flow in flows {
-            for _ in 0..times {
-                self.take(flow, scope);
-            }
-        }
-        Ok(())
+        let way = self.way(ix, id, &ending, false)?;
+        self.follow(ix, id, way, ending)
     }
 
     /// Puts a token on a flow.
@@ -55,28 +50,54 @@ impl Machine<'_> {
     }
 
     pub(super) fn put(&mut self, flow: FlowIx, scope: LocalId) {
+        self.put_for(flow, scope, None);
+    }
+
+    /// The same with the number of times that a flow which leads back has been taken.
+    pub(super) fn put_for(&mut self, flow: FlowIx, scope: LocalId, iteration: Option<u32>) {
         let own = self.graph.flow(flow);
         let target_id = self.graph.node(own.target).id.clone();
         let at = At { node: Some(own.source), ..At::scope(scope) };
-        self.emit(at, EventKind::FlowTaken { flow_id: own.id.clone(), target_id });
+        self.emit(at, EventKind::FlowTaken { flow_id: own.id.clone(), target_id, iteration });
     }
 
     /// The flows that a node takes at its end, by its split rule. The default flow is taken when no condition holds
     /// (clause 8.4.13): of a gateway, where a flow without a condition counts as one that holds, when no other flow
     /// is taken.
     pub(super) fn choose(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<FlowIx>, StepFault> {
+        self.choose_but(ix, scope, &[], false)
+    }
+
+    /// The same without some of the flows, or those for the failure of the node.
+    pub(super) fn choose_but(
+        &self,
+        ix: NodeIx,
+        scope: LocalId,
+        except: &[FlowIx],
+        failed: bool,
+    ) -> Result<Vec<FlowIx>, StepFault> {
         let graph = self.graph;
         let outgoing = graph.outgoing(ix);
         let node = graph.node(ix);
         match outgoing {
-            [] => return Ok(Vec::new()),
+            [] if !failed => return Ok(Vec::new()),
             // By far the most nodes have one unconditional flow.
-            [one] if graph.flow(*one).condition.is_none() => return Ok(vec![*one]),
+            [one] if graph.flow(*one).condition.is_none() && except.is_empty() && !failed => {
+                return Ok(vec![*one]);
+            }
             _ => {}
+        }
+        let for_failure = |flow: FlowIx| {
+            let condition = graph.flow(flow).condition.as_ref();
+            condition.is_some_and(|condition| condition.side == Side::Failure)
+        };
+        let open = |flow: &&FlowIx| !except.contains(flow) && (failed || !for_failure(**flow));
+        if !failed && !outgoing.iter().any(|flow| open(&flow)) {
+            return Ok(Vec::new());
         }
         // Whether the first flow that holds is the only one, and whether a flow without a condition counts as one.
         let (first, gateway) = match node.split {
-            SplitRule::All => return Ok(outgoing.to_vec()),
+            SplitRule::All => return Ok(outgoing.iter().filter(open).copied().collect()),
             SplitRule::First => (true, true),
             SplitRule::Every => (false, true),
             // After a gateway that waits for events the flow is that of the event; this one is not asked.
@@ -84,8 +105,8 @@ impl Machine<'_> {
         };
         let mut taken = Vec::new();
         let mut held = false;
-        for &flow in outgoing.iter().filter(|&&flow| node.default_flow != Some(flow)) {
-            if self.holds(flow, scope)? {
+        for &flow in outgoing.iter().filter(open).filter(|&&flow| node.default_flow != Some(flow)) {
+            if self.holds(flow, scope, failed)? {
                 taken.push(flow);
                 held |= gateway || graph.flow(flow).condition.is_some();
                 if first {
@@ -93,8 +114,8 @@ impl Machine<'_> {
                 }
             }
         }
-        if !held {
-            taken.extend(node.default_flow);
+        if !held && !failed {
+            taken.extend(node.default_flow.filter(|flow| !except.contains(flow)));
         }
         if taken.is_empty() {
             let message = format!("no outgoing flow of `{}` holds and there is no default flow", node.id);
@@ -115,7 +136,14 @@ impl Machine<'_> {
         }
         let Completion { skipped, output } = ending;
         let element = self.graph.node(ix).element;
-        self.emit(at, EventKind::NodeCompleted { element, skipped, output });
+        self.emit(
+            at,
+            if self.is_body(ix, id) {
+                EventKind::BodyClosed { element, skipped, output }
+            } else {
+                EventKind::NodeCompleted { element, skipped, output }
+            },
+        );
         Ok(())
     }
 
@@ -134,10 +162,16 @@ impl Machine<'_> {
 
     /// Closes incidents whose instance is going.
     pub(super) fn settle_incidents(&mut self, instance: Option<LocalId>, at: At) {
-        while let Some(own) =
-            self.state.incidents.iter().find(|own| own.instance == instance && instance.is_some())
-        {
-            let (incident_id, by) = (own.id, self.actor());
+        let Some(instance) = instance.filter(|_| !self.state.incidents.is_empty()) else { return };
+        let found: Vec<LocalId> = match self.index() {
+            Some(index) => index.incidents(instance),
+            None => {
+                let own = self.state.incidents.iter().filter(|own| own.instance == Some(instance));
+                own.map(|own| own.id).collect()
+            }
+        };
+        for incident_id in found {
+            let by = self.actor();
             self.emit(at, EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by });
         }
     }
@@ -145,16 +179,21 @@ impl Machine<'_> {
     /// Ends scopes in which nothing is left; answers whether one ended.
     pub(super) fn close_scopes(&mut self) -> Result<bool, Rejection> {
         while let Some(scope) = self.touched.pop() {
-            if self.state.scope(scope).is_none() || self.state.is_busy(scope) {
+            if self.state.scope(scope).is_none() || self.is_busy(scope) {
                 continue;
             }
             // A scope of variables alone ends with its activity, and that of a body with its last instance.
-            if self.content(scope)?.is_none() || !self.is_at_work(scope) || self.keeps_open(scope)? {
+            if self.content(scope)?.is_none() || !self.is_at_work(scope) {
                 continue;
             }
             // A listener that could not be opened keeps the run from ending unnoticed.
             if self.state.incidents.iter().any(|own| own.scope == scope && own.instance.is_none()) {
                 continue;
+            }
+            match self.quiet(scope)? {
+                Quiet::Ends => {}
+                Quiet::Waits => continue,
+                Quiet::WentOn => return Ok(true),
             }
             if scope == LocalId::ROOT
                 && let Err(exceeded) = self.admit_end()
@@ -188,11 +227,6 @@ impl Machine<'_> {
         scope == LocalId::ROOT
             || (self.state.instance(scope).is_some_and(|own| own.stage.is_work())
                 && !self.state.incidents.iter().any(failed))
-    }
-
-    /// Whether a scope in which nothing is left stays open all the same.
-    fn keeps_open(&self, scope: LocalId) -> Result<bool, Rejection> {
-        self.ad_hoc_keeps_open(scope)
     }
 
     /// Gives values to what a node instance leaves behind: to its own scope where mappings say what comes out of it, else

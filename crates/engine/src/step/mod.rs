@@ -9,12 +9,14 @@ mod compute;
 mod conditions;
 mod data;
 mod decide;
+mod edges;
 mod enter;
 mod error;
 mod escalation;
 mod eval;
 mod fire;
 mod incident;
+mod index;
 mod jobs;
 mod join;
 mod leave;
@@ -30,8 +32,9 @@ use crate::{Command, Inline, LocalId, Rejection, RunContext, SkipTarget, apply, 
 use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Start, Work};
 use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
+use index::Index;
 use serde_json::{Map, Value};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -181,8 +184,18 @@ struct Machine<'g> {
     halted: bool,
     /// Whether tokens stood still behind such an incident when the step began.
     was_stopped: bool,
-    /// Waits by their hosts, while many hosts are withdrawn at once.
-    waits: Option<HashMap<LocalId, wait::Hosted>>,
+    /// Bodies of loops and of several instances that may go on.
+    bodies: VecDeque<LocalId>,
+    /// Failures for which a flow out of the node may be.
+    failures: VecDeque<edges::NodeFailure>,
+    /// The last of them, as a flow that leads back carries it.
+    failure: Option<Value>,
+    /// Comment and values of the human task that the step completed.
+    feedback: Option<Value>,
+    /// Node instance whose flows that lead back are counted anew.
+    anew: Option<LocalId>,
+    /// Index of a large state.
+    index: Option<Index>,
 }
 
 impl<'g> Machine<'g> {
@@ -202,7 +215,12 @@ impl<'g> Machine<'g> {
             held: None,
             halted: false,
             was_stopped: false,
-            waits: None,
+            bodies: VecDeque::new(),
+            failures: VecDeque::new(),
+            failure: None,
+            feedback: None,
+            anew: None,
+            index: None,
         };
         machine.was_stopped = machine.is_stopped();
         machine
@@ -267,8 +285,28 @@ impl<'g> Machine<'g> {
             let scope = at.scope.unwrap_or(LocalId::ROOT);
             held.follow(&self.state, &event.kind, scope, event.node_id.as_deref());
         }
+        let before = self.state.flow.tokens.len();
         apply(&mut self.state, &event);
+        if let Some(index) = &mut self.index {
+            index.follow(&event, self.graph, [before, self.state.flow.tokens.len()]);
+        }
         self.events.push(event);
+    }
+
+    /// The index of the state, once that is large enough to need one.
+    fn index(&mut self) -> Option<&Index> {
+        if self.index.is_none() {
+            self.index = Index::of(&self.state, self.graph);
+        }
+        self.index.as_ref()
+    }
+
+    /// Whether tokens or node instances are left in a scope.
+    fn is_busy(&mut self, scope: LocalId) -> bool {
+        match self.index() {
+            Some(index) => index.is_busy(scope),
+            None => self.state.is_busy(scope),
+        }
     }
 
     /// The next id of the run; the event that carries it counts it.
@@ -302,11 +340,8 @@ impl<'g> Machine<'g> {
         if scope == LocalId::ROOT {
             return Ok(Some(ROOT));
         }
-        let active = self.instance(scope)?;
-        if active.body.is_some() {
-            return Ok(None);
-        }
-        Ok(self.graph.node(self.node(&active.node)?).work.content())
+        let ix = self.node(&self.instance(scope)?.node)?;
+        Ok(if self.is_body(ix, scope) { None } else { self.graph.node(ix).work.content() })
     }
 
     /// The scope in which a node instance's settings are evaluated: its own, if it has one, else the one around it.
@@ -448,10 +483,15 @@ impl<'g> Machine<'g> {
             let tokens = self.state.flow.tokens.iter();
             let tokens = tokens.filter_map(|token| Some((self.graph.find_flow(&token.flow)?, token.scope)));
             self.ready = tokens.collect();
+            self.wake_bodies();
         }
         while self.state.life == Life::Active && !self.steps.is_stopped() {
-            if let Some((flow, scope)) = self.ready.pop_front() {
+            if let Some(failure) = self.failures.pop_front() {
+                self.fail_over(failure)?;
+            } else if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;
+            } else if let Some(body) = self.bodies.pop_front() {
+                self.advance_body(body)?;
             } else if !self.close_scopes()? && !self.fire_inclusive()? {
                 break;
             }
@@ -464,7 +504,10 @@ impl<'g> Machine<'g> {
 
     fn has_token(&self, flow: FlowIx, scope: LocalId) -> bool {
         let id = &self.graph.flow(flow).id;
-        self.state.flow.tokens.iter().any(|token| token.scope == scope && token.flow == *id)
+        let place = self.state.flow.tokens.iter().position(|token| token.scope == scope && token.flow == *id);
+        // The step stops at its next token when this was too much.
+        let _ = self.charge_places(place.unwrap_or(self.state.flow.tokens.len()));
+        place.is_some()
     }
 
     /// A node instance comes to be and does its work as far as it can.

@@ -20,13 +20,16 @@ impl Machine<'_> {
             return self.work(ix, id);
         }
         match stage {
-            Stage::Work if node.continuations.before => self.wait_to_continue(ix, id, Stage::Before),
+            // The commit points of several instances are those of their body.
+            Stage::Work if node.continuations.before && self.instance(id)?.iteration.is_none() => {
+                self.wait_to_continue(ix, id, Stage::Before)
+            }
             Stage::Work | Stage::Before => {
                 self.inputs_of(ix, id)?;
                 self.start_listeners(ix, id, 0)
             }
             Stage::StartListener(next) => self.start_listeners(ix, id, next),
-            Stage::EndListener(_) | Stage::After | Stage::Depart => {
+            Stage::EndListener(_) | Stage::After | Stage::Depart | Stage::Delay(..) | Stage::Review(_) => {
                 self.end_stages(id, Completion::default())
             }
         }
@@ -37,6 +40,9 @@ impl Machine<'_> {
         let (ix, _) = self.at(id)?;
         let node = self.graph.node(ix);
         let stage = self.instance(id)?.stage;
+        if self.is_body(ix, id) {
+            return self.close_body(ix, id, ending);
+        }
         if node.is_plain() {
             return self.depart(id, ending);
         }
@@ -46,7 +52,7 @@ impl Machine<'_> {
                 self.end_listeners(ix, id, 0, ending)
             }
             Stage::EndListener(next) => self.end_listeners(ix, id, next, ending),
-            Stage::After | Stage::Depart => self.depart(id, ending),
+            Stage::After | Stage::Depart | Stage::Delay(..) | Stage::Review(_) => self.depart(id, ending),
         }
     }
 
@@ -54,7 +60,7 @@ impl Machine<'_> {
     pub(super) fn continue_stage(&mut self, id: LocalId) -> Result<(), Rejection> {
         let (ix, _) = self.at(id)?;
         match self.instance(id)?.stage {
-            Stage::After => self.leave(id),
+            Stage::After | Stage::Delay(..) | Stage::Review(_) => self.leave(id),
             Stage::Before | Stage::StartListener(_) | Stage::Work | Stage::EndListener(_) | Stage::Depart => {
                 self.enter(ix, id)
             }
@@ -73,18 +79,28 @@ impl Machine<'_> {
                 self.stage(id, Stage::EndListener(at + 1))?;
                 self.leave(id)
             }
-            Stage::Before | Stage::Work | Stage::After | Stage::Depart => Ok(()),
+            Stage::Before
+            | Stage::Work
+            | Stage::After
+            | Stage::Depart
+            | Stage::Delay(..)
+            | Stage::Review(_) => Ok(()),
         }
     }
 
-    fn stage(&mut self, id: LocalId, stage: Stage) -> Result<(), Rejection> {
+    pub(super) fn stage(&mut self, id: LocalId, stage: Stage) -> Result<(), Rejection> {
         let (_, at) = self.at(id)?;
         self.emit(at, EventKind::NodeStaged { stage });
         Ok(())
     }
 
     /// Ends the step's way here: a timer that is due at once goes on in another step.
-    fn wait_to_continue(&mut self, ix: NodeIx, id: LocalId, stage: Stage) -> Result<(), StepFault> {
+    pub(super) fn wait_to_continue(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        stage: Stage,
+    ) -> Result<(), StepFault> {
         self.stage(id, stage)?;
         let at = self.wait_at(ix, id);
         self.schedule(at, Schedule { due_at: self.now, cycle: None });
@@ -112,7 +128,7 @@ impl Machine<'_> {
         if self.listen(ix, id, ListenerPlace::End, from)?.is_some() {
             return Ok(());
         }
-        if self.graph.node(ix).continuations.after {
+        if self.graph.node(ix).continuations.after && self.instance(id)?.iteration.is_none() {
             return self.wait_to_continue(ix, id, Stage::After);
         }
         self.stage(id, Stage::Depart)?;

@@ -1,11 +1,11 @@
 //! Timers and subscriptions: what is waited for.
 
 use super::budgets::reached;
+use super::index::Hosted;
 use super::{At, Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{EventKind, SubscriptionKind};
 use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScheduleFault, ScopeIx, Start, Trigger, Work};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A wait that is ready to be opened.
@@ -13,13 +13,6 @@ pub(super) struct Wait {
     /// The event that waits.
     pub node: NodeIx,
     pub what: What,
-}
-
-/// Waits of one host: the events that wait, and the ids of what they wait for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Hosted {
-    timers: Vec<(NodeIx, LocalId)>,
-    subscriptions: Vec<(NodeIx, LocalId)>,
 }
 
 pub(super) enum What {
@@ -128,20 +121,15 @@ impl Machine<'_> {
         let goes = |(node, _): &(NodeIx, LocalId)| {
             !only_listeners || matches!(graph.node(*node).work, Work::Start(_))
         };
-        let Hosted { timers, subscriptions } = match &mut self.waits {
-            Some(known) => known.remove(&host).unwrap_or_default(),
+        let Hosted { timers, subscriptions } = match self.index() {
+            Some(index) => index.waits(host),
             None => self.waits_of(host),
         };
-        let (timers, timers_left) = timers.into_iter().partition::<Vec<_>, _>(goes);
-        let (subscriptions, left) = subscriptions.into_iter().partition::<Vec<_>, _>(goes);
-        if let Some(known) = &mut self.waits {
-            known.insert(host, Hosted { timers: timers_left, subscriptions: left });
-        }
-        for (node, timer_id) in timers {
+        for (node, timer_id) in timers.into_iter().filter(goes) {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::TimerCancelled { timer_id });
         }
-        for (node, subscription_id) in subscriptions {
+        for (node, subscription_id) in subscriptions.into_iter().filter(goes) {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::SubscriptionClosed { subscription_id });
         }
@@ -156,21 +144,5 @@ impl Machine<'_> {
                 .filter_map(|own| Some((self.graph.find(&own.node)?, own.id)))
                 .collect(),
         }
-    }
-
-    /// All waits, by their hosts.
-    pub(super) fn waits_by_host(&self) -> HashMap<LocalId, Hosted> {
-        let mut all: HashMap<LocalId, Hosted> = HashMap::new();
-        for own in &self.state.timers {
-            if let Some(node) = self.graph.find(&own.node) {
-                all.entry(own.host).or_default().timers.push((node, own.id));
-            }
-        }
-        for own in &self.state.subscriptions {
-            if let Some(node) = self.graph.find(&own.node) {
-                all.entry(own.host).or_default().subscriptions.push((node, own.id));
-            }
-        }
-        all
     }
 }

@@ -1,0 +1,67 @@
+//! Ad-hoc sub-processes (clause 13.3.5).
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices are made by the arena that they point into, which only grows"
+)]
+
+use super::activity::AdHoc;
+use super::compile::{Builder, Raw};
+use super::events::Refused;
+use super::settings::Setting;
+use super::{Graph, Work};
+use heddle_bpmn::model::NodeBpmn;
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Builder<'_> {
+    /// The order and the end of an ad-hoc sub-process's content.
+    pub(super) fn ad_hoc(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
+        let wrong = |sentence: String| ("wrongAdHoc", sentence, "10.3.5");
+        if bpmn.triggered_by_event == Some(true) {
+            return Err(wrong("an ad-hoc sub-process is not triggered by an event".to_owned()));
+        }
+        let activity = bpmn.activity.as_ref();
+        let ordering = activity.and_then(|own| own.ordering.as_deref()).unwrap_or_default();
+        let sequential = match ordering.to_ascii_lowercase().as_str() {
+            "" | "parallel" => false,
+            "sequential" => true,
+            _ => return Err(wrong(format!("ordering: `{ordering}` is neither Parallel nor Sequential"))),
+        };
+        let condition = activity.and_then(|own| own.completion_condition.as_deref());
+        let active = raw.node.configuration.as_ref().and_then(|own| own.get("activeElements"));
+        let active = match active.filter(|value| !value.is_null()) {
+            None => None,
+            Some(value @ (Value::String(_) | Value::Array(_))) => Some(
+                Setting::read(value)
+                    .map_err(|message| ("expressionSyntax", format!("activeElements: {message}"), "8.4.6"))?,
+            ),
+            Some(_) => {
+                let sentence = "activeElements: must be a list of ids, or an expression that gives it";
+                return Err(("wrongSetting", sentence.to_owned(), "10.3.5"));
+            }
+        };
+        let rules = AdHoc {
+            sequential,
+            completion: self.condition_of("completionCondition", condition)?,
+            cancel_remaining: activity.and_then(|own| own.cancel_remaining_instances) != Some(false),
+            active,
+        };
+        Ok(Work::AdHoc { scope: raw.content.unwrap_or_default(), rules: Arc::new(rules) })
+    }
+
+    /// Checks that nothing starts or ends the content of an ad-hoc sub-process.
+    pub(super) fn check_ad_hoc(&mut self, graph: &Graph, scope: usize, id: &str) {
+        let owner = graph.scopes[scope].node.map(|owner| &graph.node(owner).work);
+        if !matches!(owner, Some(Work::AdHoc { .. })) {
+            return;
+        }
+        let inside = graph.nodes().iter().filter(|node| node.scope as usize == scope);
+        let mut wrong = inside.filter(|node| matches!(node.work, Work::Start(_) | Work::End(_)));
+        if let Some(node) = wrong.next() {
+            let sentence =
+                format!("an ad-hoc sub-process has no start and no end events, such as `{}`", node.id);
+            self.refuse(id, "adHocContent", sentence, "10.3.5");
+        }
+    }
+}

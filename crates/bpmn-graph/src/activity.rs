@@ -142,21 +142,32 @@ pub struct JobTask {
     pub result_variable: Option<Arc<str>>,
 }
 
-/// What a call activity calls (clause 10.3.6).
+/// What a call activity calls (clause 10.3.6). What passes one by one stands in its [`Mappings`].
 #[derive(Debug, Clone)]
 pub struct CallTask {
-    /// Id or slug of a workflow, id of a process or of a global task.
+    /// Id of a process or of a global task, or id or slug of a workflow.
     pub called: Setting,
-    /// Version policy: `latest`, `deployment` or a number or tag.
-    pub version: Option<Setting>,
-    /// Variables that it begins with; with none and `all_in` all that the call sees.
-    pub inputs: Vec<(Target, Setting)>,
-    /// Whether it begins with all variables that the call sees.
+    /// Version that is meant; absent is the caller's own for what stands in the same definition, else the latest.
+    pub version: Option<CallVersion>,
+    /// Whether it begins with all variables that the call sees, rather than with those of the activity alone.
     pub all_in: bool,
-    /// Variables that it leaves behind.
-    pub outputs: Vec<(Target, Setting)>,
     /// Whether it leaves all of its variables behind.
     pub all_out: bool,
-    /// Its correlation key.
+    /// Its business key; absent is that of the caller.
+    pub business_key: Option<Setting>,
+    /// Its correlation key; absent is that of the caller.
     pub correlation_key: Option<Setting>,
+}
+
+/// Version that a call activity means.
+#[derive(Debug, Clone)]
+pub enum CallVersion {
+    /// The one that is active at the call.
+    Latest,
+    /// The one that was active when the caller's version was published.
+    Deployment,
+    /// The one of this number.
+    Number(Setting),
+    /// The last one with this tag.
+    Tag(Setting),
 }

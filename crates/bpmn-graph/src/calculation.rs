@@ -241,7 +241,7 @@ impl DataMapping {
 }
 
 /// `[{name, value}]`.
-fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
+pub(super) fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
     let items = match given(settings, member) {
         None => return Ok(Vec::new()),
         Some(Value::Array(items)) => items,

@@ -5,6 +5,7 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
+use super::calls;
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
@@ -30,6 +31,8 @@ const MAX_DEPTH: usize = 64;
 pub struct Compiled {
     /// The startable processes. With an error among the diagnostics some or all of them are missing.
     pub processes: Vec<Arc<Graph>>,
+    /// The global tasks that can be called, each as a process of one task.
+    pub global_tasks: Vec<Arc<Graph>>,
     /// Findings; an error means that the definition is not executable as it stands.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -97,6 +100,9 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
         let builder = Builder::new(definition, &extensions, lanes);
         build(builder, process, id, process.name.clone(), &mut compiled);
     }
+    if let Some(bpmn) = definition.bpmn.as_deref() {
+        global_tasks(definition, bpmn, lanes, &extensions, &mut compiled);
+    }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
         compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
     }
@@ -125,6 +131,36 @@ fn build<'d>(
     compiled.diagnostics.append(&mut builder.diagnostics);
     if executable {
         compiled.processes.push(Arc::new(graph));
+    }
+}
+
+/// Compiles the global tasks. What cannot be executed stands against its call alone: it is a warning here.
+fn global_tasks(
+    definition: &WorkflowDefinition,
+    bpmn: &model::Bpmn,
+    lanes: Lanes,
+    extensions: &Extensions<'_>,
+    compiled: &mut Compiled,
+) {
+    let (processes, unread) = calls::global_tasks(bpmn);
+    compiled.diagnostics.extend(unread);
+    for process in &processes {
+        let id = process.id.as_deref().unwrap_or_default();
+        if compiled.process(id).is_some() || compiled.global_tasks.iter().any(|other| &*other.id == id) {
+            let sentence = format!("two callable elements have the id `{id}`: the global task is not called");
+            compiled.diagnostics.push(diagnostic::warning("duplicateId", sentence).with_element(id));
+            continue;
+        }
+        let mut own = Compiled::default();
+        build(Builder::new(definition, extensions, lanes), process, id, process.name.clone(), &mut own);
+        compiled.global_tasks.append(&mut own.processes);
+        let told = own.diagnostics.into_iter().map(|mut found| {
+            if found.is_error() {
+                found.severity = diagnostic::Severity::Warning;
+            }
+            found
+        });
+        compiled.diagnostics.extend(told);
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod activity;
 mod calculation;
+mod calls;
 mod compile;
 mod condition;
 mod element;
@@ -26,10 +27,11 @@ mod timer;
 mod unsupported;
 
 pub use activity::{
-    AdHoc, CallTask, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
-    MultiInstance, NodeData, StandardLoop,
+    AdHoc, CallTask, CallVersion, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings,
+    Marker, MultiInstance, NodeData, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
+pub use calls::version_number;
 pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};

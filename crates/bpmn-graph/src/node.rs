@@ -6,6 +6,7 @@
 )]
 
 use super::calculation::{DecisionTask, ScriptTask};
+use super::calls::ReadCall;
 use super::compile::{Builder, Lanes, Raw};
 use super::events::Refused;
 use super::settings::{Setting, UserTask};
@@ -99,11 +100,10 @@ impl Builder<'_> {
                 ));
             }
             Element::CallActivity => {
-                return Err((
-                    "unsupportedElement",
-                    "call activities are not executed yet".to_owned(),
-                    "10.3.6",
-                ));
+                let read = ReadCall::read(node.configuration.as_ref(), bpmn.called_element.as_deref());
+                let ReadCall { task, mappings } = read.map_err(|wrong| self.all_but_last(ix, wrong))?;
+                self.nodes[ix as usize].mappings = mappings;
+                Work::Call(Arc::new(task))
             }
             Element::AdHocSubProcess => {
                 let sentence = "ad-hoc sub-processes are not executed yet".to_owned();
@@ -279,10 +279,12 @@ impl Builder<'_> {
             Some(kind) if element == Element::UserTask && kind.starts_with("human.") => {}
             Some("dmn") if element == Element::BusinessRuleTask => {}
             Some("feel") if element == Element::ScriptTask => {}
+            Some("workflow") if element == Element::CallActivity => {}
             Some(kind) => {
                 let place = match kind {
                     "feel" => Some("script tasks"),
                     "dmn" => Some("business rule tasks"),
+                    "workflow" => Some("call activities"),
                     kind if kind.starts_with("human.") => Some("user tasks"),
                     _ => None,
                 };

@@ -2,7 +2,7 @@
 //! data and correlations of the model. None is accepted and then ignored.
 
 use super::compile::Builder;
-use super::{Element, element};
+use super::{Element, calls, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process, WorkflowDefinition, nodes};
@@ -82,14 +82,13 @@ const fn own_settings(element: Element) -> &'static [&'static str] {
         Element::EndEvent | Element::IntermediateThrowEvent | Element::SendTask => {
             &["correlationKey", "payload"]
         }
-        Element::BusinessRuleTask | Element::ScriptTask => computes(element),
+        Element::BusinessRuleTask | Element::ScriptTask | Element::CallActivity => computes(element),
         Element::Task
         | Element::ServiceTask
         | Element::ManualTask
         | Element::SubProcess
         | Element::Transaction
         | Element::AdHocSubProcess
-        | Element::CallActivity
         | Element::ComplexGateway
         | Element::ExclusiveGateway
         | Element::InclusiveGateway
@@ -106,16 +105,18 @@ const WITH_SETTINGS: &[Element] = &[
     Element::SendTask,
     Element::BusinessRuleTask,
     Element::ScriptTask,
+    Element::CallActivity,
 ];
 
 /// Members of one mapping of `inputs` or `outputs`.
 const OF_A_MAPPING: &[&str] = &["name", "value"];
 
-/// The members among them that tasks that compute do honour.
+/// The members among them that tasks that compute, and calls, do honour.
 const fn computes(element: Element) -> &'static [&'static str] {
     match element {
         Element::BusinessRuleTask => &["inputs", "outputs", "resultVariable", "resultMapping", "decisionRef"],
         Element::ScriptTask => &["inputs", "outputs", "resultVariable", "source"],
+        Element::CallActivity => calls::SETTINGS,
         _ => &[],
     }
 }

@@ -32,6 +32,7 @@ impl Machine<'_> {
         self.set_values(own.scope, variables);
         self.resolve(&own, Resolution::Retry)?;
         match (own.instance, own.phase) {
+            (Some(instance), _) if own.code == IncidentCode::CallFailed => self.call_anew(instance),
             (Some(instance), Phase::Enter) => {
                 let (ix, _) = self.at(instance)?;
                 self.enter(ix, instance)

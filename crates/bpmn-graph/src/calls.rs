@@ -3,11 +3,11 @@
 
 use super::activity::{CallTask, CallVersion, Mappings};
 use super::calculation;
-use super::condition;
 use super::events::Refused;
 use super::settings::Setting;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
-use heddle_bpmn::model::{Bpmn, Process};
+use heddle_bpmn::juel;
+use heddle_bpmn::model::{Bpmn, Process, WorkflowDefinition};
 use heddle_bpmn::xml::{self, MODEL_NS};
 use heddle_xml::tags::tags;
 use serde_json::{Map, Value};
@@ -101,9 +101,15 @@ fn called(settings: &Map<String, Value>, called_element: Option<&str>) -> Result
         };
         return Err(wrong(sentence));
     };
-    let translated = condition::juel(text, None)
-        .map_err(|wrong| ("expressionLanguage", format!("calledElement: {}", wrong.sentence), "8.4.6"))?;
-    let text = translated.map_or_else(|| text.to_owned(), |feel| format!("={feel}"));
+    let text = if juel::is_juel(text) {
+        let feel = juel::value(text).map_err(|error| {
+            let sentence = format!("calledElement: `{text}` is JUEL and is not translated to FEEL: {error}");
+            ("expressionLanguage", sentence, "8.4.6")
+        })?;
+        format!("={feel}")
+    } else {
+        text.to_owned()
+    };
     Setting::read(&text.into()).map_err(|error| expression("calledElement", &error))
 }
 
@@ -165,6 +171,31 @@ fn flag(settings: &Map<String, Value>, member: &str) -> Result<Option<bool>, Ref
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
         Some(_) => Err(wrong(format!("{member}: must be true or false"))),
     }
+}
+
+/// The tags that a definition gives its version: those of its processes.
+#[must_use]
+pub fn version_tags(definition: &WorkflowDefinition) -> Vec<String> {
+    let Some(bpmn) = definition.bpmn.as_deref() else { return Vec::new() };
+    let processes = bpmn.processes.as_deref().unwrap_or_default();
+    let is_process = |id: &str| processes.iter().any(|process| process.id.as_deref() == Some(id));
+    let local = |name: &str| name.split_once(':').map_or(name, |(_, local)| local) == "versionTag";
+    let value = |raw: &str| heddle_xml::text::attribute_value(raw).trim().to_owned();
+    let mut found = Vec::new();
+    for fragment in bpmn.extension_elements_xml.iter().flatten().filter(|own| own.contains("versionTag")) {
+        let mut all = tags(fragment);
+        let Some(first) = all.next().filter(|tag| tag.attribute("for").is_some_and(is_process)) else {
+            continue;
+        };
+        found.extend(first.attributes.iter().filter(|(name, _)| local(name)).map(|(_, raw)| value(raw)));
+        found.extend(all.filter(|tag| local(tag.name)).filter_map(|tag| tag.attribute("value").map(value)));
+    }
+    let words = processes.iter().flat_map(|process| process.extension_xml.iter().flatten());
+    for fragment in words.filter(|own| own.contains("versionTag")) {
+        let named = tags(fragment).filter(|tag| local(tag.name));
+        found.extend(named.filter_map(|tag| tag.attribute("value").map(value)));
+    }
+    found
 }
 
 /// The task that a global task is where it is called.
@@ -325,6 +356,23 @@ mod tests {
         assert_eq!(activity.script.as_deref(), Some("1 + 1"));
         assert_eq!(activity.script_format.as_deref(), Some("feel"));
         assert_eq!(found[0].name.as_deref(), Some("G > 1"));
+    }
+
+    #[test]
+    fn tags_of_versions_are_those_of_processes() {
+        let fragments = vec![
+            "<heddle:residue for=\"p\" camunda:versionTag=\"1.0\"><zeebe:versionTag value=\"two\"/></heddle:residue>".to_owned(),
+            "<heddle:residue for=\"other\" camunda:versionTag=\"none\"/>".to_owned(),
+        ];
+        let own = vec!["<zeebe:versionTag value=\"three\"/>".to_owned()];
+        let process = Process { id: Some("p".to_owned()), extension_xml: Some(own), ..Process::default() };
+        let bpmn = Bpmn {
+            processes: Some(vec![process]),
+            extension_elements_xml: Some(fragments),
+            ..Bpmn::default()
+        };
+        let definition = WorkflowDefinition { bpmn: Some(Box::new(bpmn)), ..WorkflowDefinition::default() };
+        assert_eq!(version_tags(&definition), ["1.0", "two", "three"]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use activity::{
     Marker, MultiInstance, NodeData, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
-pub use calls::version_number;
+pub use calls::{version_number, version_tags};
 pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};

@@ -92,10 +92,8 @@ impl Machine<'_> {
 
     fn call_task(&self, id: LocalId) -> Result<std::sync::Arc<CallTask>, Rejection> {
         let (ix, _) = self.at(id)?;
-        match &self.graph.node(ix).work {
-            Work::Call(call) => Ok(std::sync::Arc::clone(call)),
-            _ => Err(Rejection::NotWaiting(id)),
-        }
+        let Work::Call(call) = &self.graph.node(ix).work else { return Err(Rejection::NotWaiting(id)) };
+        Ok(std::sync::Arc::clone(call))
     }
 
     fn emit_call(&mut self, id: LocalId, mut called: RunCalled) -> Result<(), Rejection> {

@@ -148,7 +148,7 @@ pub(crate) fn run(of: &Workflow) -> Run {
         has_incident: false,
         business_key: None,
         correlation_key: None,
-        trigger: TriggerRecord { kind: TriggerKind::Manual, name: None, node_id: None, event_id: None },
+        trigger: TriggerRecord { kind: TriggerKind::Manual, name: None, node_id: None, event_id: None, parent: None },
         input: json!({"zero": "\u{0}"}),
         snapshot: state(&[]),
         last_sequence: 2,

@@ -69,7 +69,49 @@ pub struct Mappings {
 
 /// Data that go into an activity or event and come out of it as the standard says (clause 10.4.2).
 #[derive(Debug, Clone, Default)]
-pub struct NodeData {}
+pub struct NodeData {
+    /// Variables of the activity alone: its data inputs and outputs and its properties.
+    pub own: Vec<Arc<str>>,
+    /// Data input associations, in document order.
+    pub inputs: Vec<Association>,
+    /// Data output associations, in document order.
+    pub outputs: Vec<Association>,
+    /// Input sets, in document order: the variables of the inputs that each needs.
+    pub input_sets: Vec<Vec<Arc<str>>>,
+}
+
+/// A data association (clause 10.4.2).
+#[derive(Debug, Clone)]
+pub struct Association {
+    /// Places that it reads.
+    pub sources: Vec<Place>,
+    /// Place that it writes; absent where its assignments name theirs.
+    pub target: Option<Place>,
+    /// Expression of the value that it writes; absent is the value of its only source.
+    pub transformation: Option<Expression>,
+    /// Assignments, in document order.
+    pub assignments: Vec<Assignment>,
+}
+
+/// An assignment of a data association.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// Expression of the value.
+    pub from: Expression,
+    /// Place that gets it: of the target, or a variable.
+    pub to: Target,
+}
+
+/// A place that has data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its variable.
+    pub variable: Arc<str>,
+    /// State in which the data are read or written; absent is any.
+    pub state: Option<Arc<str>>,
+    /// Whether another node may write it before the one that reads it, so that that one waits for it.
+    pub written: bool,
+}
 
 /// Listeners of a node.
 #[derive(Debug, Clone, Default)]

@@ -7,6 +7,7 @@
 
 use super::calls;
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
+use super::data::{self, DataItems};
 use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
@@ -193,6 +194,8 @@ pub(super) struct Builder<'d> {
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
     pub extensions: &'d Extensions<'d>,
+    /// Data elements.
+    pub data: DataItems,
     pub lanes: Lanes,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -224,6 +227,7 @@ impl<'d> Builder<'d> {
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             decisions: decisions(definition),
             extensions,
+            data: DataItems::of(definition),
             lanes,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
@@ -262,6 +266,8 @@ impl<'d> Builder<'d> {
         self.collect(process, ROOT, None, 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
+            let data = self.node_data(raw.node);
+            self.nodes[ix].data = data;
             match self.work(index(ix), raw) {
                 Some(work) => self.nodes[ix].work = work,
                 None => {
@@ -290,10 +296,14 @@ impl<'d> Builder<'d> {
             node_ids: std::mem::take(&mut self.node_ids),
             flow_ids: std::mem::take(&mut self.flow_ids),
             has_joins: false,
+            waits_for_data: false,
         };
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
         self.joins(&mut graph);
+        data::mark_written(&mut graph);
+        graph.waits_for_data =
+            graph.nodes.iter().filter_map(|node| node.data.as_ref()).any(|data| !data.input_sets.is_empty());
         graph
     }
 
@@ -338,7 +348,6 @@ impl<'d> Builder<'d> {
                 self.collect_refused(node, scope, depth, found);
                 continue;
             };
-            self.check_data(node);
             let starts = element == Element::StartEvent;
             let lane = found.lanes.get(&*self.nodes[ix as usize].id).copied();
             let event_sub_process = event_sub_process.filter(|_| starts);
@@ -360,6 +369,7 @@ impl<'d> Builder<'d> {
             let bpmn = node.bpmn.as_deref();
             if let Some(content) = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref()) {
                 let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
+                self.scopes[inner as usize].data = self.data_of_content(content, Some(node));
                 self.collect(content, inner, event.then_some(ix), depth + 1, found);
             }
         }

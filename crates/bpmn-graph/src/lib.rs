@@ -13,6 +13,7 @@ mod calculation;
 mod calls;
 mod compile;
 mod condition;
+mod data;
 mod element;
 mod events;
 mod expressions;
@@ -73,6 +74,7 @@ pub struct Graph {
     node_ids: HashMap<Arc<str>, NodeIx>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
     has_joins: bool,
+    waits_for_data: bool,
 }
 
 /// A process's or sub-process's content.
@@ -89,6 +91,8 @@ pub struct Scope {
     pub listeners: Vec<NodeIx>,
     /// Every start event that stands directly in the scope.
     pub start_events: Vec<NodeIx>,
+    /// Variables that a sub-process's content has of its own: its data objects and properties.
+    pub data: Vec<Arc<str>>,
 }
 
 /// A flow node.
@@ -477,6 +481,12 @@ impl Graph {
     #[must_use]
     pub fn has_joins(&self) -> bool {
         self.has_joins
+    }
+
+    /// Whether a node of this graph may wait for its data.
+    #[must_use]
+    pub const fn waits_for_data(&self) -> bool {
+        self.waits_for_data
     }
 
     /// The events that start the process from outside.

@@ -2,7 +2,7 @@
 
 use crate::LocalId;
 use crate::event::{IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
-use crate::state::{IncidentState, Life, NodeInstance, State, Status, TaskState, Token};
+use crate::state::{IncidentState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -521,6 +521,9 @@ impl State {
         }
         if let Some(own) = self.subscriptions.iter().find(|sub| own(&sub.node, sub.host)) {
             return Some(of_subscription(own, active.attempt));
+        }
+        if active.stage == Stage::Before && !self.timers.iter().any(|timer| timer.host == active.id) {
+            return Some(waiting(WaitKind::Condition, Some("data"), active.attempt));
         }
         if self.call_of(active.id).is_some() {
             return Some(waiting(WaitKind::Call, None, active.attempt));

@@ -172,6 +172,7 @@ impl Machine<'_> {
         let inner = self.listeners(content, scope)?;
         self.open(outer, id);
         self.open_scope(ix, id);
+        self.open_data(ix, id, content);
         self.open(inner, id);
         self.touched.push(id);
         Ok(())

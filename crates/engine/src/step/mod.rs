@@ -452,7 +452,7 @@ impl<'g> Machine<'g> {
         while self.state.life == Life::Active && !self.steps.is_stopped() {
             if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;
-            } else if !self.close_scopes()? && !self.fire_inclusive()? {
+            } else if !self.close_scopes()? && !self.fire_inclusive()? && !self.enter_with_data()? {
                 break;
             }
         }

@@ -115,7 +115,49 @@ pub struct Mappings {
 
 /// Data that go into an activity or event and come out of it as the standard says (clause 10.4.2).
 #[derive(Debug, Clone, Default)]
-pub struct NodeData {}
+pub struct NodeData {
+    /// Variables of the activity alone: its data inputs and outputs and its properties.
+    pub own: Vec<Arc<str>>,
+    /// Data input associations, in document order.
+    pub inputs: Vec<Association>,
+    /// Data output associations, in document order.
+    pub outputs: Vec<Association>,
+    /// Input sets, in document order: the variables of the inputs that each needs.
+    pub input_sets: Vec<Vec<Arc<str>>>,
+}
+
+/// A data association (clause 10.4.2).
+#[derive(Debug, Clone)]
+pub struct Association {
+    /// Places that it reads.
+    pub sources: Vec<Place>,
+    /// Place that it writes; absent where its assignments name theirs.
+    pub target: Option<Place>,
+    /// Expression of the value that it writes; absent is the value of its only source.
+    pub transformation: Option<Expression>,
+    /// Assignments, in document order.
+    pub assignments: Vec<Assignment>,
+}
+
+/// An assignment of a data association.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// Expression of the value.
+    pub from: Expression,
+    /// Place that gets it: of the target, or a variable.
+    pub to: Target,
+}
+
+/// A place that has data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its variable.
+    pub variable: Arc<str>,
+    /// State in which the data are read or written; absent is any.
+    pub state: Option<Arc<str>>,
+    /// Whether another node may write it before the one that reads it, so that that one waits for it.
+    pub written: bool,
+}
 
 /// Listeners of a node.
 #[derive(Debug, Clone, Default)]
@@ -188,21 +230,32 @@ pub struct JobTask {
     pub result_variable: Option<Arc<str>>,
 }
 
-/// What a call activity calls (clause 10.3.6).
+/// What a call activity calls (clause 10.3.6). What passes one by one stands in its [`Mappings`].
 #[derive(Debug, Clone)]
 pub struct CallTask {
-    /// Id or slug of a workflow, id of a process or of a global task.
+    /// Id of a process or of a global task, or id or slug of a workflow.
     pub called: Setting,
-    /// Version policy: `latest`, `deployment` or a number or tag.
-    pub version: Option<Setting>,
-    /// Variables that it begins with; with none and `all_in` all that the call sees.
-    pub inputs: Vec<(Target, Setting)>,
-    /// Whether it begins with all variables that the call sees.
+    /// Version that is meant; absent is the caller's own for what stands in the same definition, else the latest.
+    pub version: Option<CallVersion>,
+    /// Whether it begins with all variables that the call sees, rather than with those of the activity alone.
     pub all_in: bool,
-    /// Variables that it leaves behind.
-    pub outputs: Vec<(Target, Setting)>,
     /// Whether it leaves all of its variables behind.
     pub all_out: bool,
-    /// Its correlation key.
+    /// Its business key; absent is that of the caller.
+    pub business_key: Option<Setting>,
+    /// Its correlation key; absent is that of the caller.
     pub correlation_key: Option<Setting>,
+}
+
+/// Version that a call activity means.
+#[derive(Debug, Clone)]
+pub enum CallVersion {
+    /// The one that is active at the call.
+    Latest,
+    /// The one that was active when the caller's version was published.
+    Deployment,
+    /// The one of this number.
+    Number(Setting),
+    /// The last one with this tag.
+    Tag(Setting),
 }

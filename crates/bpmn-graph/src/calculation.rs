@@ -79,7 +79,7 @@ pub struct Target {
 }
 
 impl Target {
-    fn read(name: &str) -> Option<Self> {
+    pub(super) fn read(name: &str) -> Option<Self> {
         let mut steps = name.split('.').map(str::trim);
         let variable = steps.next().filter(|step| !step.is_empty())?.into();
         let members: Vec<String> = steps.map(str::to_owned).collect();

@@ -5,7 +5,9 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
+use super::calls;
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
+use super::data::{self, DataItems};
 use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
@@ -30,6 +32,8 @@ const MAX_DEPTH: usize = 64;
 pub struct Compiled {
     /// The startable processes. With an error among the diagnostics some or all of them are missing.
     pub processes: Vec<Arc<Graph>>,
+    /// The global tasks that can be called, each as a process of one task.
+    pub global_tasks: Vec<Arc<Graph>>,
     /// Findings; an error means that the definition is not executable as it stands.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -97,6 +101,9 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
         let builder = Builder::new(definition, &extensions, lanes);
         build(builder, process, id, process.name.clone(), &mut compiled);
     }
+    if let Some(bpmn) = definition.bpmn.as_deref() {
+        global_tasks(definition, bpmn, lanes, &extensions, &mut compiled);
+    }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
         compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
     }
@@ -125,6 +132,36 @@ fn build<'d>(
     compiled.diagnostics.append(&mut builder.diagnostics);
     if executable {
         compiled.processes.push(Arc::new(graph));
+    }
+}
+
+/// Compiles the global tasks. What cannot be executed stands against its call alone: it is a warning here.
+fn global_tasks(
+    definition: &WorkflowDefinition,
+    bpmn: &model::Bpmn,
+    lanes: Lanes,
+    extensions: &Extensions<'_>,
+    compiled: &mut Compiled,
+) {
+    let (processes, unread) = calls::global_tasks(bpmn);
+    compiled.diagnostics.extend(unread);
+    for process in &processes {
+        let id = process.id.as_deref().unwrap_or_default();
+        if compiled.process(id).is_some() || compiled.global_tasks.iter().any(|other| &*other.id == id) {
+            let sentence = format!("two callable elements have the id `{id}`: the global task is not called");
+            compiled.diagnostics.push(diagnostic::warning("duplicateId", sentence).with_element(id));
+            continue;
+        }
+        let mut own = Compiled::default();
+        build(Builder::new(definition, extensions, lanes), process, id, process.name.clone(), &mut own);
+        compiled.global_tasks.append(&mut own.processes);
+        let told = own.diagnostics.into_iter().map(|mut found| {
+            if found.is_error() {
+                found.severity = diagnostic::Severity::Warning;
+            }
+            found
+        });
+        compiled.diagnostics.extend(told);
     }
 }
 
@@ -157,6 +194,8 @@ pub(super) struct Builder<'d> {
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
     pub extensions: &'d Extensions<'d>,
+    /// Data elements.
+    pub data: DataItems,
     pub lanes: Lanes,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -189,6 +228,7 @@ impl<'d> Builder<'d> {
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             decisions: decisions(definition),
             extensions,
+            data: DataItems::of(definition),
             lanes,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
@@ -228,6 +268,8 @@ impl<'d> Builder<'d> {
         self.collect(process, ROOT, None, 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
+            let data = self.node_data(raw.node);
+            self.nodes[ix].data = data;
             match self.work(index(ix), raw) {
                 Some(work) => self.nodes[ix].work = work,
                 None => {
@@ -256,11 +298,15 @@ impl<'d> Builder<'d> {
             node_ids: std::mem::take(&mut self.node_ids),
             flow_ids: std::mem::take(&mut self.flow_ids),
             has_joins: false,
+            waits_for_data: false,
         };
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
         self.joins(&mut graph);
         self.check_exits(&graph);
+        data::mark_written(&mut graph);
+        graph.waits_for_data =
+            graph.nodes.iter().filter_map(|node| node.data.as_ref()).any(|data| !data.input_sets.is_empty());
         graph
     }
 
@@ -305,7 +351,6 @@ impl<'d> Builder<'d> {
                 self.collect_refused(node, scope, depth, found);
                 continue;
             };
-            self.check_data(node);
             let starts = element == Element::StartEvent;
             let lane = found.lanes.get(&*self.nodes[ix as usize].id).copied();
             let event_sub_process = event_sub_process.filter(|_| starts);
@@ -327,6 +372,7 @@ impl<'d> Builder<'d> {
             let bpmn = node.bpmn.as_deref();
             if let Some(content) = bpmn.and_then(|bpmn| bpmn.sub_process.as_deref()) {
                 let event = bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true);
+                self.scopes[inner as usize].data = self.data_of_content(content, Some(node));
                 self.collect(content, inner, event.then_some(ix), depth + 1, found);
             }
         }

@@ -11,9 +11,11 @@
 mod activity;
 mod adhoc;
 mod calculation;
+mod calls;
 mod compile;
 mod condition;
 mod cron;
+mod data;
 mod element;
 mod events;
 mod expressions;
@@ -30,10 +32,11 @@ mod unsupported;
 mod words;
 
 pub use activity::{
-    AdHoc, Behavior, CallTask, Collection, ComplexBehavior, ImplicitThrow, JobTask, Listener, ListenerPlace,
-    ListenerWork, Listeners, Mappings, Marker, MultiInstance, NodeData, StandardLoop,
+    AdHoc, Behavior, CallTask, CallVersion, Collection, ComplexBehavior, ImplicitThrow, JobTask, Listener,
+    ListenerPlace, ListenerWork, Listeners, Mappings, Marker, MultiInstance, NodeData, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
+pub use calls::{version_number, version_tags};
 pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
@@ -76,6 +79,7 @@ pub struct Graph {
     node_ids: HashMap<Arc<str>, NodeIx>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
     has_joins: bool,
+    waits_for_data: bool,
 }
 
 /// A process's or sub-process's content.
@@ -92,6 +96,8 @@ pub struct Scope {
     pub listeners: Vec<NodeIx>,
     /// Every start event that stands directly in the scope.
     pub start_events: Vec<NodeIx>,
+    /// Variables that a sub-process's content has of its own: its data objects and properties.
+    pub data: Vec<Arc<str>>,
 }
 
 /// A flow node.
@@ -492,6 +498,12 @@ impl Graph {
         events.filter(move |node| start.is_none_or(|id| *node.id == *id)).filter_map(|node| {
             if let Work::Start(start) = &node.work { start.initiator.as_ref() } else { None }
         })
+    }
+
+    /// Whether a node of this graph may wait for its data.
+    #[must_use]
+    pub const fn waits_for_data(&self) -> bool {
+        self.waits_for_data
     }
 
     /// The events that start the process from outside.

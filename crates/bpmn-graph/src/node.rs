@@ -7,6 +7,7 @@
 
 use super::activity::JobTask;
 use super::calculation::{self, DecisionTask, ScriptTask};
+use super::calls::ReadCall;
 use super::compile::{Builder, Lanes, Raw};
 use super::events::Refused;
 use super::settings::{Setting, UserTask};
@@ -123,11 +124,10 @@ impl Builder<'_> {
                 ));
             }
             Element::CallActivity => {
-                return Err((
-                    "unsupportedElement",
-                    "call activities are not executed yet".to_owned(),
-                    "10.3.6",
-                ));
+                let read = ReadCall::read(node.configuration.as_ref(), bpmn.called_element.as_deref());
+                let ReadCall { task, mappings } = read.map_err(|wrong| self.all_but_last(ix, wrong))?;
+                self.nodes[ix as usize].mappings = mappings;
+                Work::Call(Arc::new(task))
             }
             Element::AdHocSubProcess => self.ad_hoc(raw, bpmn)?,
             Element::Transaction => {

@@ -288,34 +288,17 @@ impl Builder<'_> {
         }
     }
 
-    /// Warns of the data of a node that moves nothing.
-    pub(super) fn check_data(&mut self, node: &Node) {
-        let Some(bpmn) = node.bpmn.as_deref() else { return };
-        let id = node.element_id().unwrap_or_default();
-        if some(&bpmn.data_associations) {
-            let sentence = "data associations move no data: all variables are visible to the node";
-            self.warn(id, "dataAssociationsUnused", sentence, "10.4.2");
-        }
-        if some(&bpmn.input_sets) || some(&bpmn.output_sets) {
-            let sentence = "input and output sets hold nothing back: the node does not wait for their data";
-            self.warn(id, "dataSetsUnused", sentence, "10.4.2");
-        } else if some(&bpmn.data_inputs) || some(&bpmn.data_outputs) {
-            let sentence = "data inputs and outputs hold nothing: all variables are visible to the node";
-            self.warn(id, "dataSetsUnused", sentence, "10.4.2");
-        }
-    }
-
-    /// The same for a process, with its correlation subscriptions.
+    /// Warns of what is said of a process or sub-process without effect.
     pub(super) fn check_content_data(&mut self, content: &Process) {
         let id = content.id.as_deref().unwrap_or_default();
-        if some(&content.input_sets)
-            || some(&content.output_sets)
-            || some(&content.data_inputs)
-            || some(&content.data_outputs)
-        {
-            let sentence = "the data inputs, data outputs and sets of a process hold nothing: what a run is started \
-                            with is checked against `inputSchema`";
+        if some(&content.input_sets) || some(&content.output_sets) {
+            let sentence = "the input and output sets of a process hold nothing back: what a run is started with is \
+                            checked against `inputSchema`";
             self.warn(id, "dataSetsUnused", sentence, "10.4.2");
+        }
+        if some(&content.data_stores) {
+            let sentence = "a data store keeps its values as long as the run: each run has one of its own";
+            self.warn(id, "dataStoreOfRun", sentence, "10.4.1");
         }
         if some(&content.resources) {
             let sentence =

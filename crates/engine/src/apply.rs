@@ -339,6 +339,7 @@ fn call(state: &mut State, event: &Event) {
     let Some(owner) = event.node_instance_id else { return };
     match &event.kind {
         EventKind::RunCalled(called) => {
+            count(state, called.number);
             let place = state.calls.partition_point(|own| own.owner < owner);
             state.calls.insert(place, CallState { run: called.run_id, owner });
         }

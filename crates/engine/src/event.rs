@@ -579,16 +579,35 @@ impl JobKind {
 pub struct RunCalled {
     /// The run that is to be started.
     pub run_id: RunId,
-    /// Id or slug of a workflow, id of a process, or id of a global task, as the model names it.
+    /// Number of the call in the run's counter.
+    pub number: LocalId,
+    /// Id of a process or of a global task, or id or slug of a workflow, as the model names it.
     pub called: Arc<str>,
-    /// Version that is meant.
+    /// Version that is meant; absent is the caller's own for what stands in the same definition, else the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<Arc<str>>,
+    pub version: Option<CalledVersion>,
     /// Variables at its start.
     pub input: Map<String, Value>,
+    /// Its business key; absent is that of the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub business_key: Option<String>,
     /// Its correlation key; absent is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_key: Option<String>,
+}
+
+/// Version that a call means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CalledVersion {
+    /// The one that is active at the call.
+    Latest,
+    /// The one that was active when the caller's version was published.
+    Deployment,
+    /// The one of this number.
+    Number(i32),
+    /// The last one with this tag.
+    Tag(String),
 }
 
 /// Variables that the outcomes of a human task set, by the outcome.

@@ -2,9 +2,9 @@
 
 use crate::LocalId;
 use crate::event::{BodyKind, IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
-use crate::state::{IncidentState, Life, NodeInstance, State, Status, TaskState, Token};
+use crate::state::{IncidentState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
-use heddle_kernel::{TaskId, Timestamp};
+use heddle_kernel::{RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -187,6 +187,17 @@ pub struct OpenSubscription {
     pub node_id: Arc<str>,
 }
 
+/// A called run that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The called run.
+    pub run_id: RunId,
+    /// The call activity.
+    pub node_id: Arc<str>,
+    /// Node instance of the call activity.
+    pub node_instance_id: LocalId,
+}
+
 /// An open incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -348,6 +359,22 @@ impl State {
         subscriptions.map(open).collect()
     }
 
+    /// The called runs that have not ended.
+    #[must_use]
+    pub fn calls(&self) -> Vec<OpenCall> {
+        let open = |call: &crate::state::CallState| {
+            let owner = self.instance(call.owner)?;
+            Some(OpenCall { run_id: call.run, node_id: owner.node.clone(), node_instance_id: owner.id })
+        };
+        self.calls.iter().filter_map(open).collect()
+    }
+
+    /// Whether a node instance waits for a called run.
+    #[must_use]
+    pub fn waits_for(&self, run: RunId) -> bool {
+        self.calls.iter().any(|call| call.run == run)
+    }
+
     /// The open incidents.
     #[must_use]
     pub fn incidents(&self) -> Vec<Incident> {
@@ -494,6 +521,12 @@ impl State {
         }
         if let Some(own) = self.subscriptions.iter().find(|sub| own(&sub.node, sub.host)) {
             return Some(of_subscription(own, active.attempt));
+        }
+        if active.stage == Stage::Before && !self.timers.iter().any(|timer| timer.host == active.id) {
+            return Some(waiting(WaitKind::Condition, Some("data"), active.attempt));
+        }
+        if self.call_of(active.id).is_some() {
+            return Some(waiting(WaitKind::Call, None, active.attempt));
         }
         // Its activities have all ended, and its completion condition does not hold.
         if active.element == Element::AdHocSubProcess

@@ -15,7 +15,9 @@ use crate::schema::{
     BindingDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow,
     TimerDbRow,
 };
-use crate::words::{InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskStateWord, WorkKindWord};
+use crate::words::{
+    InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskStateWord, ThrownWord, WorkKindWord,
+};
 
 /// The workflow of what belongs to none.
 const NOWHERE: Id = Id(Uuid::nil());
@@ -53,6 +55,7 @@ impl RunDbRow {
             None => encode(&run.snapshot)?,
         };
         let stored = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
+        let parent_run_id = run.trigger.parent.as_ref().map(|parent| parent.run.into());
         Ok(Self {
             bytes: sequence(stored.saturating_add(run.snapshot.event_bytes())),
             organization_id: run.tenant.into(),
@@ -74,6 +77,7 @@ impl RunDbRow {
             updated_at: run.updated_at.into(),
             ended_at: run.ended_at.map(At),
             waiting_since: run.waiting_since.map(At),
+            parent_run_id,
         })
     }
 
@@ -284,7 +288,7 @@ impl OutgoingDbRow {
             organization_id: thrown.tenant.into(),
             id: thrown.id.into(),
             run_id: thrown.run.into(),
-            kind: KindWord(thrown.kind),
+            kind: ThrownWord(thrown.kind),
             name: thrown.name,
             correlation_key: thrown.correlation_key,
             payload: encode(&thrown.payload)?,

@@ -5,7 +5,7 @@ use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row}
 
 use crate::words::{
     CandidateWord, InboxStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, StandingWord,
-    TaskStateWord, WorkKindWord, WorkflowStateWord,
+    TaskStateWord, ThrownWord, WorkKindWord, WorkflowStateWord,
 };
 
 /// The migrations of the tables of workflows and runs.
@@ -17,7 +17,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122000400_workflows_counts",
     "20261122000410_workflows_lists",
     "20261122000500_workflows_event_keys",
-    "20261122000700_workflows_lane_groups"
+    "20261122000700_workflows_lane_groups",
+    "20261122001400_workflows_calls"
 ];
 
 row! {
@@ -131,6 +132,16 @@ row! {
         each ended_at: [Nullable<DbInstant>] Option<At>,
         each waiting_since: [Nullable<DbInstant>] Option<At>,
         each bytes: apart [BigInt] i64,
+        once parent_run_id: apart [Nullable<DbUuid>] Option<Id>,
+    }
+}
+
+row! {
+    /// A process of an active version, by which other workflows call it.
+    pub(crate) callable_processes (organization_id, workflow_id, process_id) => CallableDbRow {
+        key  organization_id: [DbUuid] Id,
+        key  workflow_id: [DbUuid] Id,
+        key  process_id: [Text] String,
     }
 }
 
@@ -253,12 +264,12 @@ row! {
 }
 
 row! {
-    /// A message or signal that a run has thrown and that is not yet delivered.
+    /// A message, a signal, a call or its end that a run has sent and that is not yet delivered.
     pub(crate) outbox (organization_id, id) => OutgoingDbRow many (NewOutgoing) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once run_id: [DbUuid] Id,
-        once kind: [Text] KindWord,
+        once kind: [Text] ThrownWord,
         once name: [Text] String,
         once correlation_key: [Nullable<Text>] Option<String>,
         once payload: [Binary] Vec<u8>,
@@ -349,6 +360,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     workflow_sources,
     start_bindings,
     runs,
+    callable_processes,
     stored_counts,
     run_events,
     run_timers,

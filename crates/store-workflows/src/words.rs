@@ -4,7 +4,7 @@ use heddle_kernel::literals;
 use heddle_store::word;
 use heddle_workflows::ports::Queue;
 use heddle_workflows::records::{
-    BindingKind, InboxState, RunState, SetAsideReason, TaskState, WorkKind, WorkflowState,
+    BindingKind, InboxState, RunState, SetAsideReason, TaskState, ThrownKind, WorkKind, WorkflowState,
 };
 
 word!(WorkflowStateWord of WorkflowState, "the state of a workflow");
@@ -12,6 +12,7 @@ word!(RunStateWord of RunState, "the state of a run");
 word!(TaskStateWord of TaskState, "the state of a task");
 word!(InboxStateWord of InboxState, "the state of an event");
 word!(KindWord of BindingKind, "the kind of a start or a subscription");
+word!(ThrownWord of ThrownKind, "the kind of what a run sends");
 word!(QueueWord of Queue, "a queue of background work");
 word!(WorkKindWord of WorkKind, "the kind of a dead letter");
 word!(ReasonWord of SetAsideReason, "the reason of a dead letter");

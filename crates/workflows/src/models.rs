@@ -25,8 +25,12 @@ const CAPACITY: u64 = 2_000;
 pub struct CompiledVersion {
     /// The startable processes.
     pub processes: Vec<Arc<Graph>>,
+    /// The global tasks, each as a process of one task, which only a call starts.
+    pub global_tasks: Vec<Arc<Graph>>,
     /// The one that a start without a process id means.
     pub primary: Option<String>,
+    /// Tags of the version.
+    tags: Vec<String>,
     /// The decisions that business rule tasks evaluate.
     pub decisions: Option<heddle_dmn::Model>,
     /// Schemas of the input by process id: start event and schema.
@@ -43,9 +47,11 @@ impl CompiledVersion {
         let decisions = decisions::compile(definition).ok().flatten().map(|own| own.model);
         let runnable = decisions::runnable(definition, decisions.as_ref());
         let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
-        let processes = graph::compile_with(&runnable, lanes).processes;
+        let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, lanes);
+        let tags = graph::version_tags(definition);
         let large = AtomicBool::new(false);
-        Self { processes, primary, decisions, input_schemas: input_schemas(definition), large }
+        let input_schemas = input_schemas(definition);
+        Self { processes, global_tasks, primary, tags, decisions, input_schemas, large }
     }
 
     /// Whether a step of it was found to be large.
@@ -58,10 +64,15 @@ impl CompiledVersion {
         self.large.store(true, Ordering::Relaxed);
     }
 
-    /// The process with this id.
+    /// Whether it has this tag.
+    pub(crate) fn has_tag(&self, tag: &str) -> bool {
+        self.tags.iter().any(|own| own == tag)
+    }
+
+    /// The process or global task with this id.
     #[must_use]
     pub fn process(&self, id: &str) -> Option<&Arc<Graph>> {
-        self.processes.iter().find(|process| &*process.id == id)
+        self.processes.iter().chain(&self.global_tasks).find(|process| &*process.id == id)
     }
 
     /// The schema of the input of a start: `configuration.inputSchema` of the start event at which it begins.
@@ -87,7 +98,7 @@ impl CompiledVersion {
     pub fn startable(&self, id: Option<&str>) -> Result<&Arc<Graph>, UseCaseError> {
         let wanted = id.or(self.primary.as_deref());
         match (wanted, self.processes.as_slice()) {
-            (Some(id), _) => self.process(id).ok_or_else(|| {
+            (Some(id), _) => self.processes.iter().find(|process| &*process.id == id).ok_or_else(|| {
                 let message = format!("The version has no executable process `{id}`.");
                 UseCaseError::invalid("processId", "unknownProcess", message)
             }),
@@ -219,6 +230,27 @@ impl CompiledVersions {
         let missing = || UseCaseError::Internal(format!("version {number} of {workflow} lost `{process}`"));
         version.process(process).cloned().ok_or_else(missing)
     }
+}
+
+/// Most processes of one definition by which it can be called from another.
+const MOST_CALLABLE: usize = 1_000;
+
+/// Ids of the processes of a stored definition, by which another one calls it.
+#[must_use]
+pub fn process_ids(definition: &Value) -> Vec<String> {
+    let has_nodes =
+        |graph: &Value| graph.get("nodes").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let processes = definition.pointer("/bpmn/processes").and_then(Value::as_array);
+    let executable = processes.into_iter().flatten().filter(|process| {
+        has_nodes(process) && process.get("executable").and_then(Value::as_bool) != Some(false)
+    });
+    let ids = executable.filter_map(|process| process.get("id").and_then(Value::as_str));
+    let main = has_nodes(definition).then_some(heddle_bpmn::model::MAIN_PROCESS_ID);
+    let mut found: Vec<String> = main.into_iter().chain(ids).map(str::to_owned).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MOST_CALLABLE);
+    found
 }
 
 /// The typed view of a stored definition.

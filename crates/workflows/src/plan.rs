@@ -5,15 +5,16 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind, Trigger};
+use heddle_engine::{Event, EventKind, RunCalled, State, Step, SubscriptionKind, Trigger};
 use heddle_kernel::{EventId, IdSource, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
 use crate::ports::{RunWrite, TaskChange};
 use crate::records::{
-    BindingKind, HumanTask, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, TimerRow,
-    TriggerRecord,
+    BindingKind, HumanTask, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, ThrownKind,
+    TimerRow, TriggerRecord,
 };
 
 /// Context of a step: data of its rows beside the engine's result.
@@ -154,7 +155,7 @@ pub fn write_of(
     let existed = before.is_some();
     let old = before.unwrap_or_default();
     let events = encode(&step.events)?;
-    let outgoing = outgoing(&run, &step.events, happening);
+    let outgoing = outgoing(&run, &step, happening);
     let (timers_added, timers_removed) =
         difference(old.timers, timers(&step.state), |timer| timer.timer_id.clone());
     let (subscriptions_added, subscriptions_removed) =
@@ -230,17 +231,22 @@ fn timers(state: &State) -> Vec<TimerRow> {
 }
 
 fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
-    let row = |subscription: heddle_engine::OpenSubscription| SubscriptionRow {
-        subscription_id: subscription.id.to_string(),
-        kind: match subscription.kind {
+    let row = |subscription: heddle_engine::OpenSubscription| {
+        let kind = match subscription.kind {
             SubscriptionKind::Message => BindingKind::Message,
             SubscriptionKind::Signal => BindingKind::Signal,
-        },
-        name: subscription.name.to_string(),
-        correlation_key: subscription.correlation_key,
-        node_id: subscription.node_id.to_string(),
+            // Nothing from outside meets a condition.
+            SubscriptionKind::Condition => return None,
+        };
+        Some(SubscriptionRow {
+            subscription_id: subscription.id.to_string(),
+            kind,
+            name: subscription.name.to_string(),
+            correlation_key: subscription.correlation_key,
+            node_id: subscription.node_id.to_string(),
+        })
     };
-    state.subscriptions().into_iter().map(row).collect()
+    state.subscriptions().into_iter().filter_map(row).collect()
 }
 
 /// Rows that came and keys of those that went; a row that changed under its id goes and comes.
@@ -319,28 +325,98 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
     }
 }
 
-fn outgoing(run: &Run, events: &[Event], happening: &StepContext<'_>) -> Vec<Outgoing> {
-    let thrown = |kind, name: &str, correlation_key: Option<String>, payload: &serde_json::Value| Outgoing {
+/// What a step sends to others: messages and signals, calls and their withdrawal, and the end of a called run.
+fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing> {
+    let sent = |kind, name: &str, payload: Value| Outgoing {
         tenant: run.tenant,
         id: EventId(happening.ids.next(happening.now)),
         run: run.id,
         kind,
         name: name.to_owned(),
-        correlation_key,
-        payload: payload.clone(),
+        correlation_key: None,
+        payload,
         created_at: happening.now,
-        hops: happening.hops.saturating_add(1),
+        hops: happening.hops.max(run.depth()).saturating_add(1),
     };
-    events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::MessageSent { name, correlation_key, payload } => {
-                Some(thrown(BindingKind::Message, name, correlation_key.clone(), payload))
+    let told =
+        |called: RunId, caller: RunId| sent(ThrownKind::CallEnd, "", CallNotice { called, caller }.json());
+    let mut all = Vec::new();
+    for event in &step.events {
+        match &event.kind {
+            EventKind::MessageSent { name, correlation_key, payload } => all.push(Outgoing {
+                correlation_key: correlation_key.clone(),
+                ..sent(ThrownKind::Message, name, payload.clone())
+            }),
+            EventKind::SignalSent { name, payload } => {
+                all.push(sent(ThrownKind::Signal, name, payload.clone()));
             }
-            EventKind::SignalSent { name, payload } => Some(thrown(BindingKind::Signal, name, None, payload)),
-            _ => None,
-        })
-        .collect()
+            EventKind::RunCalled(called) => all.push(Outgoing {
+                id: call_of(called.run_id),
+                ..sent(ThrownKind::Call, &called.called, CallRequest::of(event, called).json())
+            }),
+            EventKind::CallCancelled { run_id } => {
+                let notice = CallNotice { called: *run_id, caller: run.id };
+                all.push(sent(ThrownKind::CallCancel, "", notice.json()));
+            }
+            // What ended while the run was suspended was told in vain.
+            EventKind::RunResumed { .. } => {
+                all.extend(step.state.calls().into_iter().map(|call| told(call.run_id, run.id)));
+            }
+            _ => {}
+        }
+    }
+    if let Some(parent) = run.trigger.parent.as_ref().filter(|_| step.state.status().is_terminal()) {
+        all.push(told(run.id, parent.run));
+    }
+    all
+}
+
+/// Id of the call of a run, by which it is found again.
+#[must_use]
+pub fn call_of(called: RunId) -> EventId {
+    EventId(called.0)
+}
+
+/// A call as it waits for its delivery.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallRequest {
+    /// The call activity.
+    pub node_id: String,
+    /// Node instance of the call activity.
+    pub node_instance_id: String,
+    /// The call.
+    pub call: RunCalled,
+}
+
+impl CallRequest {
+    fn of(event: &Event, called: &RunCalled) -> Self {
+        Self {
+            node_id: event.node_id.as_deref().unwrap_or_default().to_owned(),
+            node_instance_id: event.node_instance_id.map(|id| id.to_string()).unwrap_or_default(),
+            call: called.clone(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// Word about a called run between it and its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallNotice {
+    /// The called run.
+    pub called: RunId,
+    /// The run that called it.
+    pub caller: RunId,
+}
+
+impl CallNotice {
+    fn json(self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
 }
 
 impl RunWrite {

@@ -228,6 +228,8 @@ literals! {
         Signal = "signal",
         /// A timer.
         Timer = "timer",
+        /// A call activity of another run.
+        Call = "call",
     }
 }
 
@@ -256,6 +258,25 @@ pub struct TriggerRecord {
     /// The case event that brought it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub event_id: Option<EventId>,
+    /// The call that it is the answer to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parent: Option<Caller>,
+}
+
+/// Caller of a run: the call activity of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Caller {
+    /// Run of the call activity.
+    pub run: RunId,
+    /// The call activity.
+    pub node_id: String,
+    /// Node instance of the call activity.
+    pub node_instance_id: String,
+    /// The run at the top.
+    pub root: RunId,
+    /// Calls from the run at the top to this one, from 1.
+    pub depth: u32,
 }
 
 /// A run: its row with the engine's state.
@@ -307,6 +328,31 @@ impl Run {
     pub const fn key(&self) -> Key<resource::Run> {
         Key::of_stored(self.tenant, self.id, Within::of(self.workflow))
     }
+
+    /// The run at the top: the run itself, when nothing called it.
+    #[must_use]
+    pub fn root(&self) -> RunId {
+        self.trigger.parent.as_ref().map_or(self.id, |parent| parent.root)
+    }
+
+    /// Calls from the run at the top to this one.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.trigger.parent.as_ref().map_or(0, |parent| parent.depth)
+    }
+}
+
+/// A run that another one called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalledRun {
+    /// The run.
+    pub id: RunId,
+    /// Workflow of the run.
+    pub workflow: WorkflowId,
+    /// The call activity.
+    pub node_id: String,
+    /// Lifecycle state of the run.
+    pub state: RunState,
 }
 
 /// A timer of a waiting run.
@@ -388,7 +434,23 @@ pub struct HumanTask {
     pub completed_by: Option<UserId>,
 }
 
-/// A message or signal that a run threw and that is still to be delivered.
+literals! {
+    /// Kind of what a run sends to others.
+    pub enum ThrownKind {
+        /// A message.
+        Message = "message",
+        /// A signal.
+        Signal = "signal",
+        /// A call: another run is to be started.
+        Call = "call",
+        /// The end of a called run, which its caller is to be told of.
+        CallEnd = "callEnd",
+        /// A called run that is to be cancelled, since nothing waits for it any more.
+        CallCancel = "callCancel",
+    }
+}
+
+/// What a run sends to others and what is still to be delivered: a message, a signal, a call or its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The organisation.
@@ -397,9 +459,9 @@ pub struct Outgoing {
     pub id: EventId,
     /// Run that threw it.
     pub run: RunId,
-    /// Message or signal.
-    pub kind: BindingKind,
-    /// Name of the message or signal.
+    /// Kind of what is sent.
+    pub kind: ThrownKind,
+    /// Name of the message or signal, or of what is called.
     pub name: String,
     /// Correlation key of its receivers.
     pub correlation_key: Option<String>,

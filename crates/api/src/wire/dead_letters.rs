@@ -20,6 +20,8 @@ words! {
         Event = "event",
         /// A start that refused its message or signal.
         Start = "start",
+        /// A call of another run, its end or its withdrawal.
+        Call = "call",
     }
 
     /// Reason for which work was set aside.

@@ -75,6 +75,14 @@ words! {
         DecisionEvaluated = "decision.evaluated",
         /// Script: evaluated.
         ScriptEvaluated = "script.evaluated",
+        /// Run: called by a call activity of this one.
+        RunCalled = "run.called",
+        /// Called run: completed.
+        CallCompleted = "call.completed",
+        /// Called run: ended otherwise, or not started.
+        CallFailed = "call.failed",
+        /// Called run: cancelled by this one.
+        CallCancelled = "call.cancelled",
         /// Incident: raised.
         IncidentRaised = "incident.raised",
         /// Incident: resolved.
@@ -123,6 +131,8 @@ words! {
         Message = "message",
         /// A signal.
         Signal = "signal",
+        /// A condition on the run's own data.
+        Condition = "condition",
         /// Somebody who looks at an incident.
         Incident = "incident",
         /// A decision.

@@ -1,17 +1,189 @@
 //! Data of activities and events: objects, inputs and outputs, sets and associations (clauses 10.4 and 13.3.2).
 
-use super::{Machine, StepFault};
-use crate::LocalId;
-use heddle_bpmn_graph::NodeIx;
+use super::{At, Machine, StepFault};
+use crate::event::EventKind;
+use crate::state::Stage;
+use crate::{LocalId, Rejection};
+use heddle_bpmn_graph::{Association, NodeIx, Place, ScopeIx};
+use heddle_feel::to_json;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Variable with the states of data objects, beside them: name of the object to its state.
+const STATES: &str = "dataStates";
 
 impl Machine<'_> {
+    /// Gives a sub-process its data objects and properties, which are empty at first.
+    pub(super) fn open_data(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) {
+        let own = &self.graph.scope(content).data;
+        if own.is_empty() {
+            return;
+        }
+        let present = self.state.scope(id).map(|scope| &scope.variables);
+        let missing = own.iter().filter(|name| present.is_none_or(|known| !known.contains_key(&***name)));
+        let values: Map<String, Value> = missing.map(|name| (name.to_string(), Value::Null)).collect();
+        if !values.is_empty() {
+            self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
+        }
+    }
+
+    /// Whether a node instance has the data that it needs: one of its input sets is available, or it has none.
+    pub(super) fn has_data(&self, ix: NodeIx, id: LocalId) -> Result<bool, Rejection> {
+        let Some(data) = &self.graph.node(ix).data else { return Ok(true) };
+        if data.input_sets.is_empty() {
+            return Ok(true);
+        }
+        let scope = self.instance(id)?.scope;
+        let filled = |input: &Arc<str>| {
+            let fills =
+                |own: &&Association| own.target.as_ref().is_some_and(|target| target.variable == *input);
+            let mut sources = data.inputs.iter().filter(fills).flat_map(|own| &own.sources);
+            sources.all(|source| !source.written || self.is_there(source, scope))
+        };
+        Ok(data.input_sets.iter().any(|set| set.iter().all(filled)))
+    }
+
+    /// Whether a place has a value, in the state in which it is read.
+    fn is_there(&self, place: &Place, scope: LocalId) -> bool {
+        let variables = self.variables(scope);
+        let filled = variables.find(&place.variable).is_some_and(|value| !value.is_null());
+        let state = |wanted: &Arc<str>| {
+            let states = variables.find(STATES).and_then(|states| states.get(&*place.variable));
+            states.and_then(Value::as_str) == Some(&**wanted)
+        };
+        filled && place.state.as_ref().is_none_or(state)
+    }
+
+    /// Enters the node instances that waited for data and have it now; answers whether there was one.
+    pub(super) fn enter_with_data(&mut self) -> Result<bool, Rejection> {
+        if !self.graph.waits_for_data() || self.halted {
+            return Ok(false);
+        }
+        let waits = |own: &&crate::state::NodeInstance| {
+            own.stage == Stage::Before
+                && !self.state.timers.iter().any(|timer| timer.host == own.id)
+                && !self.state.incidents.iter().any(|incident| incident.instance == Some(own.id))
+        };
+        let waiting: Vec<LocalId> = self.state.flow.active.iter().filter(waits).map(|own| own.id).collect();
+        for id in waiting {
+            let (ix, _) = self.at(id)?;
+            if self.has_data(ix, id)? {
+                self.enter(ix, id)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Moves data into a node instance, by its data input associations.
-    pub(super) fn data_in(&mut self, _ix: NodeIx, _id: LocalId) -> Result<(), StepFault> {
+    pub(super) fn data_in(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        let Some(data) = self.graph.node(ix).data.clone() else { return Ok(()) };
+        self.open_scope(ix, id);
+        let empty = data.own.iter().map(|name| (name.to_string(), Value::Null));
+        let mut values: Map<String, Value> = empty.collect();
+        // What mappings have put there stays.
+        if let Some(scope) = self.state.scope(id) {
+            values.retain(|name, _| !scope.variables.contains_key(name));
+        }
+        let around = self.instance(id)?.scope;
+        self.set_own(ix, id, values)?;
+        for association in &data.inputs {
+            let moved = self.moved(association, around, id)?;
+            let mut own = Map::new();
+            let mut outer = Map::new();
+            for (name, value) in moved {
+                let is_own = data.own.iter().any(|known| **known == *name);
+                if is_own {
+                    own.insert(name, value)
+                } else {
+                    outer.insert(name, value)
+                };
+            }
+            self.set_own(ix, id, own)?;
+            self.admit_own(around, &outer)?;
+            self.set_values(around, outer);
+        }
         Ok(())
     }
 
-    /// Moves data out of a node instance, by its data output associations.
-    pub(super) fn data_out(&mut self, _ix: NodeIx, _id: LocalId) -> Result<(), StepFault> {
+    /// Moves data out of a node instance, by its data output associations. What the activity gave nothing for stays as it
+    /// was.
+    pub(super) fn data_out(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        let Some(data) = self.graph.node(ix).data.clone() else { return Ok(()) };
+        let (inner, around) = (self.inner(id)?, self.instance(id)?.scope);
+        for association in &data.outputs {
+            let moved = self.moved(association, inner, around)?;
+            self.admit_own(around, &moved)?;
+            self.set_values(around, moved);
+            if let Some(Place { variable, state: Some(state), .. }) = &association.target {
+                self.set_state(around, variable, state)?;
+            }
+        }
         Ok(())
+    }
+
+    fn set_own(&mut self, ix: NodeIx, id: LocalId, values: Map<String, Value>) -> Result<(), StepFault> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.admit_own(id, &values)?;
+        self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
+        Ok(())
+    }
+
+    /// Keeps the state of a data object where the object is.
+    fn set_state(&mut self, scope: LocalId, variable: &str, state: &str) -> Result<(), StepFault> {
+        let owner = self.variables(scope).owner(variable);
+        let states = self.state.scope(owner).and_then(|own| own.variables.get(STATES)).cloned();
+        self.charge_copy(states.as_ref().unwrap_or(&Value::Null))?;
+        let mut states = match states {
+            Some(Value::Object(states)) => states,
+            _ => Map::new(),
+        };
+        states.insert(variable.to_owned(), state.into());
+        let values = Map::from_iter([(STATES.to_owned(), Value::Object(states))]);
+        self.admit_own(owner, &values)?;
+        self.emit(At::scope(owner), EventKind::VariablesSet { values });
+        Ok(())
+    }
+
+    /// Variables that an association sets: evaluated as `from` sees them, with the rest of what gets only a member as
+    /// `to` sees it.
+    fn moved(
+        &self,
+        association: &Association,
+        from: LocalId,
+        to: LocalId,
+    ) -> Result<Map<String, Value>, StepFault> {
+        let mut values = Map::new();
+        let target = association.target.as_ref();
+        match (&association.transformation, association.sources.as_slice(), target) {
+            (Some(transformation), _, Some(target)) => {
+                let (value, _) = self.evaluate(transformation, &self.variables(from))?;
+                values.insert(target.variable.to_string(), to_json(&value));
+            }
+            (None, [source], Some(target)) => {
+                if let Some(value) = self.variables(from).find(&source.variable).filter(|own| !own.is_null())
+                {
+                    self.charge_copy(value)?;
+                    values.insert(target.variable.to_string(), value.clone());
+                }
+            }
+            (Some(_) | None, _, _) => {}
+        }
+        for assignment in &association.assignments {
+            let (value, _) = self.evaluate(&assignment.from, &self.variables(from))?;
+            let mut place = assignment.to.clone();
+            if let Some(target) = target.filter(|target| target.variable != place.variable) {
+                // A place within the target.
+                place.members.insert(0, place.variable.to_string());
+                place.variable = target.variable.clone();
+            }
+            let before = values.get(&*place.variable).or_else(|| self.variables(to).find(&place.variable));
+            before.filter(|_| !place.members.is_empty()).map_or(Ok(()), |own| self.charge_copy(own))?;
+            let whole = place.put(before, to_json(&value));
+            values.insert(place.variable.to_string(), whole);
+        }
+        Ok(values)
     }
 }

@@ -127,11 +127,7 @@ impl Machine<'_> {
             Work::Script(task) => self.script(task, id),
             Work::SubProcess(content) | Work::Transaction(content) => self.open_sub_process(ix, id, *content),
             Work::AdHoc { scope: content, rules } => self.open_ad_hoc(ix, id, *content, rules),
-            Work::Call(call) => {
-                let waits = self.boundary(ix, id)?;
-                self.open(waits, id);
-                self.open_call(id, call)
-            }
+            Work::Call(call) => self.open_call(ix, id, call),
             Work::EventSubProcess { .. } => Ok(()),
         }
     }
@@ -188,6 +184,7 @@ impl Machine<'_> {
         let inner = self.listeners(content, scope)?;
         self.open(outer, id);
         self.open_scope(ix, id);
+        self.open_data(ix, id, content);
         self.open(inner, id);
         self.touched.push(id);
         Ok(())

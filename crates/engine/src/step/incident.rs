@@ -36,6 +36,7 @@ impl Machine<'_> {
             self.anew = own.instance;
         }
         match (own.instance, own.phase) {
+            (Some(instance), _) if own.code == IncidentCode::CallFailed => self.call_anew(instance),
             (Some(instance), Phase::Enter) => {
                 let (ix, _) = self.at(instance)?;
                 self.enter(ix, instance)

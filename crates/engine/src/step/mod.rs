@@ -492,7 +492,7 @@ impl<'g> Machine<'g> {
                 self.arrive(flow, scope)?;
             } else if let Some(body) = self.bodies.pop_front() {
                 self.advance_body(body)?;
-            } else if !self.close_scopes()? && !self.fire_inclusive()? {
+            } else if !self.close_scopes()? && !self.fire_inclusive()? && !self.enter_with_data()? {
                 break;
             }
         }

@@ -24,6 +24,13 @@ impl Machine<'_> {
             Stage::Work if node.continuations.before && self.instance(id)?.iteration.is_none() => {
                 self.wait_to_continue(ix, id, Stage::Before)
             }
+            Stage::Work | Stage::Before if !self.has_data(ix, id)? => {
+                // It is looked at again when nothing else moves.
+                if stage.is_work() {
+                    self.stage(id, Stage::Before)?;
+                }
+                Ok(())
+            }
             Stage::Work | Stage::Before => {
                 self.inputs_of(ix, id)?;
                 self.start_listeners(ix, id, 0)

@@ -188,8 +188,10 @@ impl Stage<'_> {
     /// Waits until no run can move by itself.
     pub(crate) async fn settle(&mut self) -> Result<()> {
         let held = self.until(async |stage: &mut Self| {
-            let moving =
-                stage.observe().await?.iter().any(|run| ["queued", "running"].contains(&run.state()));
+            let runs = stage.observe().await?;
+            let moving = runs
+                .iter()
+                .any(|run| ["queued", "running"].contains(&run.state()) || run.waits_for_an_end_among(&runs));
             Ok(if moving { Err(String::new()) } else { Ok(()) })
         });
         held.await.map(|_| ())

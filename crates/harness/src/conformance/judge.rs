@@ -49,6 +49,14 @@ impl Observed {
         self.active() && (stuck || !self.troubled())
     }
 
+    /// Whether a call activity of it is to go on by itself: it waits for more called runs than there are active ones.
+    pub(crate) fn waits_for_an_end_among(&self, runs: &[Self]) -> bool {
+        let calls =
+            self.waiting_for("job").filter(|node| node["type"].as_str() == Some("callActivity")).count();
+        let called = |run: &&Self| run.active() && run.run["parentRunId"].as_str() == Some(self.id());
+        calls > runs.iter().filter(called).count()
+    }
+
     /// Active nodes that wait for a thing of that kind.
     pub(crate) fn waiting_for(&self, kind: &str) -> impl Iterator<Item = &Value> {
         let nodes = self.run["activeNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -100,13 +108,19 @@ pub(crate) fn completed(expect: &Expect, counted: &BTreeMap<String, u64>) -> Res
     if found == wanted { Ok(()) } else { Err(format!("expected completions {wanted:?}, found {found:?}")) }
 }
 
-/// Counts completed nodes of a run by name.
+/// Counts completed nodes of a run by name: that of the definition, else, for a global task, the one with which the node
+/// was activated.
 pub(crate) fn count(events: &[Value], names: &BTreeMap<String, String>, into: &mut BTreeMap<String, u64>) {
+    let activated = events.iter().filter(|event| event["type"].as_str() == Some("node.activated"));
+    let told: BTreeMap<&str, &str> = activated
+        .filter_map(|event| Some((event["nodeId"].as_str()?, event["data"]["name"].as_str()?)))
+        .collect();
     for event in events {
         if event["type"].as_str() != Some("node.completed") {
             continue;
         }
-        let name = event["nodeId"].as_str().and_then(|id| names.get(id));
+        let id = event["nodeId"].as_str();
+        let name = id.and_then(|id| names.get(id).map(String::as_str).or_else(|| told.get(id).copied()));
         if let Some(name) = name {
             *into.entry(name.trim().to_owned()).or_default() += 1;
         }

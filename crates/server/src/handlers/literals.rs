@@ -35,11 +35,11 @@ alike! {
     RunState = runs::RunState (run_state, run_state_of) {
         Queued, Running, Waiting, Completed, Failed, Cancelled, Suspended
     }
-    TriggerKind = runs::TriggerKind (trigger_kind) { Manual, Message, Signal, Timer }
+    TriggerKind = runs::TriggerKind (trigger_kind) { Manual, Message, Signal, Timer, Call }
     TaskState = tasks::TaskState (task_state, task_state_of) { Open, Completed, Cancelled }
     InboxState = case_events::CaseEventState (case_event_state) { Consumed, Buffered, Expired }
     WorkKind = dead_letters::DeadLetterKind (work_kind, work_kind_of) {
-        Message, Signal, Timer, TimerStart, Event, Start
+        Message, Signal, Timer, TimerStart, Event, Start, Call
     }
     SetAsideReason = dead_letters::DeadLetterReason (set_aside_reason) { Refused, Failed, Crashed }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }

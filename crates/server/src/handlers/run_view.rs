@@ -4,7 +4,7 @@ use heddle_api::wire;
 use heddle_bpmn_graph::Graph;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
 use heddle_workflows::plan::human_task;
-use heddle_workflows::records::{HumanTask, Run};
+use heddle_workflows::records::{CalledRun, HumanTask, Run};
 use heddle_workflows::runs::RunView;
 use serde_json::Value;
 
@@ -47,8 +47,8 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
         revision: run.revision.0,
         business_key: run.business_key.clone(),
         correlation_key: run.correlation_key.clone(),
-        parent_run_id: None,
-        root_run_id: run.id.to_string(),
+        parent_run_id: run.trigger.parent.as_ref().map(|parent| parent.run.to_string()),
+        root_run_id: run.root().to_string(),
         case_id: None,
         trigger: wire::runs::RunTrigger {
             kind: trigger_kind(run.trigger.kind),
@@ -100,6 +100,8 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
             WaitKind::Timer => wire::runs::WaitingKind::Timer,
             WaitKind::Message => wire::runs::WaitingKind::Message,
             WaitKind::Signal => wire::runs::WaitingKind::Signal,
+            WaitKind::Condition => wire::runs::WaitingKind::Condition,
+            WaitKind::Job | WaitKind::Call => wire::runs::WaitingKind::Job,
             WaitKind::Incident => wire::runs::WaitingKind::Incident,
             WaitKind::Decision => wire::runs::WaitingKind::Decision,
             WaitKind::Join => wire::runs::WaitingKind::Join,
@@ -110,6 +112,16 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
         task_id: wait.task_id.map(|id| id.to_string()),
         attempt: Some(i64::from(wait.attempt)),
         options: wait.options,
+    }
+}
+
+/// A run that another one called.
+pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
+    wire::runs::RunChild {
+        id: of.id.to_string(),
+        workflow_id: of.workflow.to_string(),
+        node_id: of.node_id,
+        state: run_state(of.state),
     }
 }
 

@@ -125,8 +125,8 @@ pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
     };
     let mut shown = run_view::run(&view, extent);
     if include.contains(&wire::runs::RunInclude::Children) {
-        // No element that is executed starts a run of its own under another one.
-        shown.children = Some(Vec::new());
+        let called = call.app.runs.called(&call.authorized).await?;
+        shown.children = Some(called.into_iter().map(run_view::child).collect());
     }
     Ok(Response::data(200, shown)?.tagged(view.run.revision))
 }

@@ -38,6 +38,7 @@ fn run() -> RunDbRow {
         updated_at: AT,
         ended_at: None,
         waiting_since: None,
+        parent_run_id: None,
         bytes: 1,
     }
 }

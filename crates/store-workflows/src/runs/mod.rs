@@ -1,5 +1,6 @@
 //! Runs: their rows, events, waits, tasks and the inbox.
 
+mod called;
 mod events;
 mod inbox;
 pub(crate) use inbox::is_kept;
@@ -27,7 +28,7 @@ use heddle_workflows::ports::{
     EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
 use heddle_workflows::quotas::QuotaSource;
-use heddle_workflows::records::{BindingKind, HumanTask, InboxEvent, Run, StartBinding};
+use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Run, StartBinding};
 
 use crate::quotas::Guard;
 use crate::schema::RunDbRow;
@@ -139,6 +140,15 @@ impl RunStore for SqlRunStore {
         limit: i64,
     ) -> Result<Vec<EventSlice>, StoreError> {
         events::behind(&self.db, tenant, run, after, limit).await
+    }
+
+    async fn called_by(
+        &self,
+        tenant: TenantId,
+        caller: RunId,
+        limit: i64,
+    ) -> Result<Vec<CalledRun>, StoreError> {
+        called::by(&self.db, tenant, caller, limit).await
     }
 
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {

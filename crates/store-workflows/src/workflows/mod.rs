@@ -1,5 +1,6 @@
 //! Workflows with their drafts, versions, stars and imported files.
 
+mod callable;
 mod delete;
 mod list;
 mod read;
@@ -15,7 +16,7 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_usecase::{Compute, InPlace, Journal, StoreError};
 use heddle_workflows::ports::{
-    Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
+    Callable, Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
 };
 use heddle_workflows::quotas::{QuotaSource, Used};
 use heddle_workflows::records::{
@@ -132,6 +133,10 @@ impl WorkflowStore for SqlWorkflowStore {
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
         self.room(write.workflow.tenant).await?;
         write::publish(&self.db, write, unit).await.map_err(named)
+    }
+
+    async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError> {
+        callable::named(&self.db, tenant, name).await
     }
 
     async fn versions(

@@ -1,9 +1,9 @@
 //! Changes of workflows.
 
 use crate::schema::{
-    BindingDbRow, DraftChange, SourceClaimDbRow, SourceDbRow, SourceKept, StarDbRow, VersionDbRow,
-    WorkflowChange, WorkflowDbRow, import_sources, start_bindings, workflow_sources, workflow_stars,
-    workflow_versions, workflows,
+    BindingDbRow, CallableDbRow, DraftChange, SourceClaimDbRow, SourceDbRow, SourceKept, StarDbRow,
+    VersionDbRow, WorkflowChange, WorkflowDbRow, callable_processes, import_sources, start_bindings,
+    workflow_sources, workflow_stars, workflow_versions, workflows,
 };
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl,
@@ -17,6 +17,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{PublishWrite, SourceQuota, WorkflowWrite};
 use heddle_workflows::records::{ImportSource, WorkflowState};
 
+use super::callable::list_processes;
 use super::rows::stored;
 use crate::kept::writing;
 
@@ -150,6 +151,7 @@ pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) ->
             refused!(conn, workflow);
         }
         insert_into(workflow_versions::table).values(&published).execute(conn).await?;
+        list_processes!(conn, row.organization_id, row.id, write.definition);
         bind!(conn, workflow.tenant, workflow.id, write.bindings);
         journal::write(conn, unit).await
     })

@@ -8,7 +8,7 @@ use heddle_workflows::ports::{
     BindingAdvance, InboxWrite, Queue, RunStore, RunWrite, TaskChange, Transaction,
 };
 use heddle_workflows::records::{
-    BindingKind, InboxState, Outgoing, PendingWork, Run, RunState, TaskState, Work,
+    BindingKind, InboxState, Outgoing, PendingWork, Run, RunState, TaskState, ThrownKind, Work,
 };
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub(crate) fn thrown(run: &Run, name: &str) -> Outgoing {
         tenant: run.tenant,
         id: id(EventId),
         run: run.id,
-        kind: BindingKind::Message,
+        kind: ThrownKind::Message,
         name: name.to_owned(),
         correlation_key: Some("k".to_owned()),
         payload: json!([1]),

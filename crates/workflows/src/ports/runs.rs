@@ -11,8 +11,8 @@ use heddle_usecase::StoreError;
 use serde_json::Value;
 
 use crate::records::{
-    BindingKind, DeadLetter, HumanTask, InboxEvent, Outgoing, Run, RunState, StartBinding, SubscriptionRow,
-    TaskState, TimerRow,
+    BindingKind, CalledRun, DeadLetter, HumanTask, InboxEvent, Outgoing, Run, RunState, StartBinding,
+    SubscriptionRow, TaskState, TimerRow,
 };
 
 /// The order of a list of runs.
@@ -213,6 +213,13 @@ pub trait RunStore: Send + Sync {
         after: u64,
         limit: i64,
     ) -> Result<Vec<EventSlice>, StoreError>;
+    /// Runs that a run has called, the first ones first, at most `limit`.
+    async fn called_by(
+        &self,
+        tenant: TenantId,
+        caller: RunId,
+        limit: i64,
+    ) -> Result<Vec<CalledRun>, StoreError>;
     /// Removes an ended run with its history; leaves a tombstone.
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError>;
     /// Whether there was such a run of the workflow and it was removed.

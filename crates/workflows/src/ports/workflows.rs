@@ -76,6 +76,15 @@ pub struct PublishWrite<'a> {
     pub bindings: &'a [StartBinding],
 }
 
+/// Published workflows that a call may mean by a name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Callable {
+    /// Those that have a process of that id.
+    pub processes: Vec<WorkflowId>,
+    /// The one whose slug it is.
+    pub slug: Option<WorkflowId>,
+}
+
 /// Outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted {
@@ -149,6 +158,8 @@ pub trait WorkflowStore: Send + Sync {
     ) -> Result<Deleted, StoreError>;
     /// Writes a version, makes it the active one and moves the start bindings to it, in one transaction.
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
+    /// Published workflows, archived ones apart, that have a process of this id or this slug.
+    async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError>;
     /// Versions, newest first.
     async fn versions(
         &self,

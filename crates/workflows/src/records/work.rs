@@ -5,7 +5,7 @@ use heddle_policy::{Key, Within, resource};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{BindingKind, InboxEvent, Outgoing, StartBinding};
+use super::{InboxEvent, Outgoing, StartBinding, ThrownKind};
 
 /// A timer whose time has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ literals! {
         Event = "event",
         /// A start by a message or a signal.
         Start = "start",
+        /// A call of another run, its end or its withdrawal.
+        Call = "call",
     }
 }
 
@@ -65,7 +67,7 @@ literals! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Work {
-    /// A message or signal that a run threw.
+    /// A message, a signal, a call or its end that a run sent.
     Thrown(Outgoing),
     /// A timer of a run.
     Timer(DueTimer),
@@ -110,8 +112,11 @@ impl Work {
     #[must_use]
     pub const fn kind(&self) -> WorkKind {
         match self {
-            Self::Thrown(Outgoing { kind: BindingKind::Signal, .. }) => WorkKind::Signal,
-            Self::Thrown(_) => WorkKind::Message,
+            Self::Thrown(thrown) => match thrown.kind {
+                ThrownKind::Message => WorkKind::Message,
+                ThrownKind::Signal => WorkKind::Signal,
+                ThrownKind::Call | ThrownKind::CallEnd | ThrownKind::CallCancel => WorkKind::Call,
+            },
             Self::Timer(_) => WorkKind::Timer,
             Self::TimerStart(_) => WorkKind::TimerStart,
             Self::Kept(_) => WorkKind::Event,

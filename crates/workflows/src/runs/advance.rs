@@ -193,7 +193,8 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, bud
         correlation_key: run.correlation_key.clone(),
         actor: by.user.map(|user_id| Actor { user_id }),
         decisions: model.decisions.clone(),
-        hops: by.hops,
+        // A run that was called is as far from what began it as its calls.
+        hops: by.hops.max(run.depth()),
         budget,
         remark: None,
     }
@@ -213,6 +214,8 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
         Rejection::InvalidTarget(_) => invalid("target", "unknownNode", message),
         Rejection::UnknownTask(_)
+        | Rejection::UnknownJob(_)
+        | Rejection::UnknownCall(_)
         | Rejection::UnknownTimer(_)
         | Rejection::NotDue(_)
         | Rejection::UnknownSubscription(_)

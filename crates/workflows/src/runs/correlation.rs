@@ -13,7 +13,7 @@ use crate::plan::{Initiator, NewInstance};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{
     BindingKind, DeadLetter, InboxEvent, InboxState, Outgoing, RefusedStart, Run, SetAsideReason,
-    StartBinding, Tries, TriggerRecord, Work, WorkKey,
+    StartBinding, ThrownKind, Tries, TriggerRecord, Work, WorkKey,
 };
 use crate::{JournalFor, Problem, UseCaseError};
 use heddle_usecase::canonical_sha256;
@@ -134,17 +134,28 @@ impl Runs {
         Ok(InboxEvent { state: event.state_at(context.now()), ..event })
     }
 
-    /// Delivers a message or signal that a run threw.
+    /// Delivers what a run sent to others.
     ///
     /// # Errors
     /// `Unavailable`; `Internal`.
     pub async fn deliver(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        match thrown.kind {
+            ThrownKind::Message => self.deliver_thrown(thrown, BindingKind::Message).await,
+            ThrownKind::Signal => self.deliver_thrown(thrown, BindingKind::Signal).await,
+            ThrownKind::Call => self.start_called(thrown).await,
+            ThrownKind::CallEnd => self.tell_caller(thrown).await,
+            ThrownKind::CallCancel => self.cancel_called(thrown).await,
+        }
+    }
+
+    /// Delivers a message or signal that a run threw.
+    async fn deliver_thrown(&self, thrown: &Outgoing, kind: BindingKind) -> Result<(), UseCaseError> {
         let now = self.ports.clock.now();
-        let prefix = if thrown.kind == BindingKind::Signal { "signal:" } else { "" };
+        let prefix = if kind == BindingKind::Signal { "signal:" } else { "" };
         let event = InboxEvent {
             tenant: thrown.tenant,
             id: EventId(self.ports.ids.next(now)),
-            idempotency_key: InboxEvent::thrown_key(thrown.kind, thrown.id),
+            idempotency_key: InboxEvent::thrown_key(kind, thrown.id),
             body_sha256: canonical_sha256(&thrown.payload),
             correlation_key: thrown.correlation_key.clone(),
             event_type: format!("{prefix}{}", thrown.name),
@@ -158,10 +169,10 @@ impl Runs {
         };
         let inbound = Inbound {
             event,
-            kind: thrown.kind,
+            kind,
             name: &thrown.name,
             thrown: Some((thrown.id, thrown.run)),
-            keep: thrown.kind == BindingKind::Message,
+            keep: kind == BindingKind::Message,
         };
         match self.take(inbound, &|_: &InboxEvent| heddle_usecase::Journal::default()).await {
             // Another node delivered it: nothing is left of the row.
@@ -401,6 +412,7 @@ impl Runs {
             name: Some(binding.name.clone()),
             node_id: Some(binding.node_id.clone()),
             event_id: Some(event.id),
+            parent: None,
         };
         let mut beginning = NewInstance::of(binding, trigger(binding), record);
         beginning.request.input = input(&event.payload);

@@ -166,7 +166,7 @@ impl Runs {
     /// Removes an ended run with its history; done again it is done. `seen` is the revision that the caller saw.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` (`active`, `revisionMismatch`).
+    /// `NotFound`; `Conflict` (`active`, `awaited`, `revisionMismatch`).
     pub async fn purge(
         &self,
         authorized: &Authorized<RunCancel>,
@@ -181,6 +181,10 @@ impl Runs {
                 check_revision(seen, run.revision)?;
                 if !run.state.is_terminal() {
                     return Err(UseCaseError::conflict("active", "The run is active; cancel it first."));
+                }
+                if self.is_awaited(&run).await? {
+                    let message = "The run that called it has not been told of its end yet.";
+                    return Err(UseCaseError::conflict("awaited", message));
                 }
                 Ok(self.ports.runs.purge(tenant, id, unit).await?)
             }

@@ -63,6 +63,7 @@ impl Runs {
             name: None,
             node_id: Some(binding.node_id.clone()),
             event_id: None,
+            parent: None,
         };
         let by = Initiator::new(now.max(due), None);
         let write = self.begin(NewInstance::of(binding, trigger, record), by).await?;

@@ -115,7 +115,13 @@ mod tests {
     use uuid::Uuid;
 
     fn run(number: u128, input: &str) -> Run {
-        let record = TriggerRecord { kind: TriggerKind::Manual, name: None, node_id: None, event_id: None };
+        let record = TriggerRecord {
+            kind: TriggerKind::Manual,
+            name: None,
+            node_id: None,
+            event_id: None,
+            parent: None,
+        };
         let beginning = NewInstance {
             tenant: TenantId(Uuid::from_u128(1)),
             workflow: WorkflowId(Uuid::from_u128(2)),

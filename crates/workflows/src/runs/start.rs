@@ -1,5 +1,8 @@
 //! Starting runs.
 
+use std::sync::Arc;
+
+use heddle_bpmn_graph::Graph;
 use heddle_engine::{Command, Trigger};
 use heddle_kernel::RunId;
 use heddle_policy::capability::WorkflowRun;
@@ -9,6 +12,7 @@ use serde_json::Value;
 use super::Runs;
 use super::advance::run_context;
 use super::stepping::PlannedStep;
+use crate::models::CompiledVersion;
 use crate::plan::{Initiator, NewInstance, StartRun, new_run};
 use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
@@ -49,6 +53,7 @@ impl Runs {
             name: None,
             node_id: request.start_node_id.clone(),
             event_id: None,
+            parent: None,
         };
         let beginning = NewInstance {
             tenant: context.tenant(),
@@ -72,16 +77,29 @@ impl Runs {
         beginning: NewInstance,
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
-        let NewInstance { tenant, workflow, version, .. } = beginning;
-        let compiled = self.ports.models.version(tenant, workflow, version).await?;
-        let graph = compiled.startable(beginning.request.process_id.as_deref())?;
-        if let Some(wanted) = compiled.input_schema(graph, &beginning.trigger) {
+        let compiled =
+            self.ports.models.version(beginning.tenant, beginning.workflow, beginning.version).await?;
+        let graph = Arc::clone(compiled.startable(beginning.request.process_id.as_deref())?);
+        let id = RunId(self.ports.ids.next(by.now));
+        self.begin_as(id, beginning, Model { compiled, graph }, by).await
+    }
+
+    /// The rows of a new run with that id, of a process of the version.
+    pub(super) async fn begin_as(
+        &self,
+        id: RunId,
+        beginning: NewInstance,
+        model: Model,
+        by: Initiator,
+    ) -> Result<RunWrite, UseCaseError> {
+        let Model { compiled, graph } = model;
+        if let Some(wanted) = compiled.input_schema(&graph, &beginning.trigger) {
             let problems = wanted.check(&Value::Object(beginning.request.input.clone()), "input");
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
         }
-        let run = new_run(&beginning, &graph.id, RunId(self.ports.ids.next(by.now)), by);
+        let run = new_run(&beginning, &graph.id, id, by);
         let mut input = beginning.request.input;
         if let Some(user) = by.user {
             let event = if let Trigger::Manual { start_node } = &beginning.trigger {
@@ -97,4 +115,12 @@ impl Runs {
         let context = run_context(&run, &compiled, by, self.budget);
         self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by }).await
     }
+}
+
+/// Model of a run that begins.
+pub(super) struct Model {
+    /// Version of the workflow.
+    pub compiled: Arc<CompiledVersion>,
+    /// The process.
+    pub graph: Arc<Graph>,
 }

@@ -4,7 +4,7 @@ use heddle_usecase::StoreError;
 use serde_json::{Value, json};
 
 use crate::UseCaseError;
-use crate::records::{BindingKind, InboxState, RunState};
+use crate::records::{InboxState, RunState, ThrownKind};
 use crate::runs::StartRun;
 use crate::tests::support::{Notice, World, chain, event, input, model, receive};
 
@@ -18,8 +18,8 @@ fn throwing(text: &str) -> Value {
 #[tokio::test]
 async fn what_a_run_throws_is_written_with_its_step_and_told() {
     for (text, kind, name, key) in [
-        ("message m", BindingKind::Message, "paid", Some("order-1")),
-        ("signal sig", BindingKind::Signal, "stock", None),
+        ("message m", ThrownKind::Message, "paid", Some("order-1")),
+        ("signal sig", ThrownKind::Signal, "stock", None),
     ] {
         let world = World::new();
         let workflow = world.published("w", &throwing(text)).await;

@@ -11,7 +11,7 @@ use crate::background::{MOST_ATTEMPTS, MOST_CRASHES};
 use crate::limits::Limits;
 use crate::ports::{LetterFilter, Queue, WorkStore as _};
 use crate::records::{
-    BindingKind, DeadLetter, Draft, InboxState, MarkedWork, Outgoing, RunState, SetAsideReason, Tries, Work,
+    DeadLetter, Draft, InboxState, MarkedWork, Outgoing, RunState, SetAsideReason, ThrownKind, Tries, Work,
     WorkMark,
 };
 use crate::runs::{CaseEvent, StartRun};
@@ -34,7 +34,7 @@ fn hearing() -> Value {
     chain(&[("hear", "intermediateCatchEvent", event("signal sig"))])
 }
 
-fn thrown(number: u128, tenant: TenantId, kind: BindingKind, name: &str) -> Outgoing {
+fn thrown(number: u128, tenant: TenantId, kind: ThrownKind, name: &str) -> Outgoing {
     Outgoing {
         tenant,
         id: EventId(uuid(number)),
@@ -60,10 +60,10 @@ async fn with_poison(count: u128) -> (World, RunId) {
     let mut tables = world.memory.0.lock();
     tables.runs.get_mut(&run.id).unwrap().version = 99;
     for number in 0..count {
-        let bad = thrown(1000 + number, run.tenant, BindingKind::Message, "paid");
+        let bad = thrown(1000 + number, run.tenant, ThrownKind::Message, "paid");
         tables.outgoing.push(Outgoing { correlation_key: Some("bad".to_owned()), ..bad });
     }
-    let good = thrown(9, run.tenant, BindingKind::Signal, "stock");
+    let good = thrown(9, run.tenant, ThrownKind::Signal, "stock");
     tables.outgoing.push(Outgoing { created_at: NOW.plus_millis(1), ..good });
     drop(tables);
     world.clock.advance_millis(1);
@@ -119,7 +119,7 @@ async fn die_amid(world: &World, pieces: &[Work], tries: Tries) {
 async fn after_a_crash_each_piece_is_done_alone_and_only_the_one_that_kills_collects_crashes() {
     let (world, waiting) = with_poison(0).await;
     let tenant = world.memory.run(waiting).tenant;
-    let killer = Work::Thrown(thrown(8, tenant, BindingKind::Message, "paid"));
+    let killer = Work::Thrown(thrown(8, tenant, ThrownKind::Message, "paid"));
     let Work::Thrown(row) = killer.clone() else { unreachable!() };
     world.memory.0.lock().outgoing.insert(0, row);
     let good = Work::Thrown(world.memory.0.lock().outgoing[1].clone());
@@ -261,7 +261,7 @@ async fn a_refused_start_is_retried_with_the_version_that_is_active_then() {
 async fn a_message_is_put_back_as_new_and_what_has_no_place_is_refused() {
     let (world, waiting) = World::running(&hearing()).await;
     let context = caller("oscar", "operator").context();
-    let signal = thrown(9, waiting.tenant, BindingKind::Signal, "stock");
+    let signal = thrown(9, waiting.tenant, ThrownKind::Signal, "stock");
     let letter = DeadLetter {
         tenant: waiting.tenant,
         id: EventId(uuid(500)),
@@ -336,10 +336,9 @@ async fn a_deny_on_the_workflow_hides_its_dead_letters() {
 async fn organisations_share_a_round_and_one_that_floods_waits_for_its_rate() {
     let world = World::limited(Limits::per_second(100, 10));
     let (one, other) = (TenantId(uuid(1)), TenantId(uuid(2)));
-    let flood = (0..200).map(|number| thrown(1000 + number, one, BindingKind::Signal, "unheard"));
+    let flood = (0..200).map(|number| thrown(1000 + number, one, ThrownKind::Signal, "unheard"));
     world.memory.0.lock().outgoing.extend(flood);
-    let late =
-        Outgoing { created_at: NOW.plus_millis(5), ..thrown(9, other, BindingKind::Signal, "unheard") };
+    let late = Outgoing { created_at: NOW.plus_millis(5), ..thrown(9, other, ThrownKind::Signal, "unheard") };
     world.memory.0.lock().outgoing.push(late);
     world.clock.advance_millis(5);
     let round = world.background.round(Queue::Outbox).await.unwrap();

@@ -7,7 +7,9 @@ use heddle_usecase::{Journal, StoreError};
 
 use super::memory::{Memory, Tables};
 use crate::ports::{EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction};
-use crate::records::{BindingKind, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState};
+use crate::records::{
+    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState,
+};
 
 impl Tables {
     fn run_of(&self, tenant: TenantId, id: RunId) -> Result<&Run, StoreError> {
@@ -85,6 +87,21 @@ impl RunStore for Memory {
         let slices = tables.slices.get(&run).into_iter().flatten();
         let behind = slices.filter(|slice| slice.last_sequence > after);
         Ok(behind.take(usize::try_from(limit).unwrap()).cloned().collect())
+    }
+
+    async fn called_by(&self, tenant: TenantId, caller: RunId, _: i64) -> Result<Vec<CalledRun>, StoreError> {
+        let tables = self.0.lock();
+        let called = |run: &Run| {
+            let parent = run.trigger.parent.as_ref().filter(|parent| parent.run == caller)?;
+            let node_id = parent.node_id.clone();
+            (run.tenant == tenant).then(|| CalledRun {
+                id: run.id,
+                workflow: run.workflow,
+                node_id,
+                state: run.state,
+            })
+        };
+        Ok(tables.runs.values().filter_map(called).collect())
     }
 
     async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {

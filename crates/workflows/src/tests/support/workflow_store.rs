@@ -8,7 +8,10 @@ use serde_json::Value;
 use std::sync::Arc;
 
 use super::memory::{KeptWorkflow, Memory, Tables};
-use crate::ports::{Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite};
+use crate::models::process_ids;
+use crate::ports::{
+    Callable, Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
+};
 use crate::records::{
     Draft, ImportSource, RunCounts, ShownWorkflow, Version, VersionChoice, Workflow, WorkflowState,
     WorkflowView,
@@ -112,6 +115,26 @@ impl WorkflowStore for Memory {
         let mut tables = self.0.lock();
         let kept = tables.kept(tenant, id)?;
         Ok((kept.workflow.state, kept.workflow.published_version))
+    }
+
+    async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError> {
+        let tables = self.0.lock();
+        let published = tables
+            .workflows
+            .values()
+            .filter(|kept| kept.workflow.tenant == tenant && kept.workflow.state == WorkflowState::Published);
+        let mut found = Callable::default();
+        for kept in published {
+            let active =
+                kept.versions.iter().find(|(one, _)| Some(one.number) == kept.workflow.published_version);
+            if active.is_some_and(|(_, definition)| process_ids(definition).iter().any(|id| id == name)) {
+                found.processes.push(kept.workflow.id);
+            }
+            if kept.workflow.slug == name {
+                found.slug = Some(kept.workflow.id);
+            }
+        }
+        Ok(found)
     }
 
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {

@@ -1,0 +1,143 @@
+//! Published workflows by the names under which others call them.
+
+use std::collections::BTreeMap;
+
+use crate::schema::{CallableDbRow, callable_processes, workflow_versions, workflows};
+use crate::words::WorkflowStateWord;
+use diesel::dsl::{exists, not};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl, insert_into,
+};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::TenantId;
+use heddle_store::document::decode;
+use heddle_store::{Db, Id, read, write_tx};
+use heddle_usecase::StoreError;
+use heddle_workflows::models::process_ids;
+use heddle_workflows::ports::Callable;
+use heddle_workflows::records::WorkflowState;
+use serde_json::Value;
+
+/// Workflows that are listed at a time.
+const AT_ONCE: i64 = 20;
+/// Most workflows of one name that are told apart.
+const MOST: i64 = 10;
+
+/// Puts the processes of the active version in the place of those of the one before.
+macro_rules! list_processes {
+    ($conn:ident, $tenant:expr, $workflow:expr, $definition:expr) => {{
+        let present = callable_processes::table
+            .filter(callable_processes::organization_id.eq($tenant))
+            .filter(callable_processes::workflow_id.eq($workflow));
+        diesel::delete(present).execute($conn).await?;
+        for process_id in heddle_workflows::models::process_ids($definition) {
+            let row = CallableDbRow { organization_id: $tenant, workflow_id: $workflow, process_id };
+            insert_into(callable_processes::table).values(&row).execute($conn).await?;
+        }
+    }};
+}
+pub(crate) use list_processes;
+
+/// The published workflows with a process of this id, and the one with this slug.
+pub(crate) async fn named(db: &Db, tenant: TenantId, name: &str) -> Result<Callable, StoreError> {
+    let tenant = Id::from(tenant);
+    loop {
+        let found = look(db, tenant, name).await?;
+        if !found.processes.is_empty() || !list_some(db, tenant).await? {
+            return Ok(found);
+        }
+    }
+}
+
+async fn look(db: &Db, tenant: Id, name: &str) -> Result<Callable, StoreError> {
+    let published = || WorkflowStateWord(WorkflowState::Published);
+    read!(db, |conn| {
+        let processes: Vec<Id> = callable_processes::table
+            .inner_join(
+                workflows::table.on(workflows::organization_id
+                    .eq(callable_processes::organization_id)
+                    .and(workflows::id.eq(callable_processes::workflow_id))),
+            )
+            .filter(callable_processes::organization_id.eq(tenant))
+            .filter(callable_processes::process_id.eq(name))
+            .filter(workflows::state.eq(published()))
+            .order(callable_processes::workflow_id)
+            .limit(MOST)
+            .select(callable_processes::workflow_id)
+            .load(conn)
+            .await?;
+        let slug: Vec<Id> = workflows::table
+            .filter(workflows::organization_id.eq(tenant))
+            .filter(workflows::slug.eq(name))
+            .filter(workflows::state.eq(published()))
+            .limit(1)
+            .select(workflows::id)
+            .load(conn)
+            .await?;
+        Ok(Callable {
+            processes: processes.into_iter().map(Into::into).collect(),
+            slug: slug.into_iter().next().map(Into::into),
+        })
+    })
+}
+
+/// Lists the processes of some workflows that were published before there was such a list; whether there were any.
+async fn list_some(db: &Db, tenant: Id) -> Result<bool, StoreError> {
+    let found: Vec<(Id, Vec<u8>)> = read!(db, |conn| {
+        let listed = callable_processes::table
+            .filter(callable_processes::organization_id.eq(workflows::organization_id))
+            .filter(callable_processes::workflow_id.eq(workflows::id));
+        Ok(workflows::table
+            .inner_join(
+                workflow_versions::table.on(workflow_versions::organization_id
+                    .eq(workflows::organization_id)
+                    .and(workflow_versions::workflow_id.eq(workflows::id))
+                    .and(workflow_versions::number.nullable().eq(workflows::published_version))),
+            )
+            .filter(workflows::organization_id.eq(tenant))
+            .filter(workflows::state.eq(WorkflowStateWord(WorkflowState::Published)))
+            .filter(not(exists(listed)))
+            .order(workflows::id)
+            .limit(AT_ONCE)
+            .select((workflows::id, workflow_versions::definition))
+            .load(conn)
+            .await?)
+    })?;
+    if found.is_empty() {
+        return Ok(false);
+    }
+    let mut all: BTreeMap<Id, Vec<String>> = BTreeMap::new();
+    for (workflow, definition) in found {
+        let mut ids = match decode::<Value>(&definition) {
+            Ok(definition) => process_ids(&definition),
+            Err(error) => {
+                tracing::error!(%error, "a definition can't be read, and is called by nobody");
+                Vec::new()
+            }
+        };
+        if ids.is_empty() {
+            // One without any is listed all the same, under a name that is none: it is looked at once.
+            ids.push(String::new());
+        }
+        all.insert(workflow, ids);
+    }
+    write_tx!(db, |conn| {
+        for (workflow, ids) in &all {
+            for process_id in ids {
+                let row = CallableDbRow {
+                    organization_id: tenant,
+                    workflow_id: *workflow,
+                    process_id: process_id.clone(),
+                };
+                // Another node may have listed it.
+                insert_into(callable_processes::table)
+                    .values(&row)
+                    .on_conflict_do_nothing()
+                    .execute(conn)
+                    .await?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(true)
+}

@@ -1,0 +1,483 @@
+//! Calls between runs: a called run is started, its caller is told of its end, and it is cancelled when nothing waits for
+//! it any more. Each is a piece of background work that its cause left in the outbox with its step, and each is done by
+//! one transaction that takes the piece away: so that it happens once, whatever ends in between.
+
+use heddle_engine::{CalledVersion, Command, Status, Trigger};
+use heddle_kernel::{Cursor, EventId, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
+use heddle_policy::Authorized;
+use heddle_policy::capability::RunRead;
+use heddle_usecase::StoreError;
+use serde_json::Map;
+use std::sync::Arc;
+
+use super::Runs;
+use super::start::Model;
+use crate::UseCaseError;
+use crate::models::CompiledVersion;
+use crate::plan::{CallNotice, CallRequest, Initiator, NewInstance, StartRun, call_of};
+use crate::ports::{RunWrite, Transaction};
+use crate::records::{CalledRun, Caller, Outgoing, Run, TriggerKind, TriggerRecord, WorkKey, WorkflowState};
+
+/// Most tries of a delivery when the run changes under it.
+const ATTEMPTS: usize = 5;
+/// Most versions that are looked through for a tag.
+const MOST_VERSIONS: i32 = 200;
+/// Most called runs that are shown beside a run.
+const MOST_SHOWN: i64 = 1_000;
+
+/// What a call means.
+struct Target {
+    workflow: WorkflowId,
+    version: i32,
+    model: Model,
+}
+
+/// Reason for which a call has no target.
+enum NoTarget {
+    /// There is none, in words.
+    Missing(String),
+    /// The look for it failed.
+    Failed(UseCaseError),
+}
+
+impl From<UseCaseError> for NoTarget {
+    fn from(error: UseCaseError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<StoreError> for NoTarget {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+fn missing(sentence: impl Into<String>) -> NoTarget {
+    NoTarget::Missing(sentence.into())
+}
+
+impl Runs {
+    /// Runs that a run has called, the first ones first, and as many as are shown.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn called(&self, authorized: &Authorized<RunRead>) -> Result<Vec<CalledRun>, UseCaseError> {
+        let key = authorized.key();
+        Ok(self.ports.runs.called_by(key.tenant(), key.id(), MOST_SHOWN).await?)
+    }
+
+    /// Whether the caller of a run waits for it still.
+    pub(super) async fn is_awaited(&self, run: &Run) -> Result<bool, UseCaseError> {
+        let Some(parent) = &run.trigger.parent else { return Ok(false) };
+        match self.ports.runs.load(run.tenant, parent.run).await {
+            Ok(caller) => Ok(caller.snapshot.waits_for(run.id)),
+            Err(StoreError::NotFound) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Starts the run of a call.
+    pub(super) async fn start_called(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        let request: CallRequest = read(thrown)?;
+        let called = request.call.run_id;
+        let caller = match self.ports.runs.load(thrown.tenant, thrown.run).await {
+            Ok(run) if run.snapshot.waits_for(called) => run,
+            // Whoever called it does not wait for it any more.
+            Ok(_) | Err(StoreError::NotFound) => return self.forget_thrown(thrown).await,
+            Err(error) => return Err(error.into()),
+        };
+        let now = self.ports.clock.now();
+        let by = Initiator { now, user: None, hops: thrown.hops };
+        let begun = match self.target(&caller, &request).await {
+            Ok(target) => self.begin_called(&caller, request, target, by).await,
+            Err(NoTarget::Missing(message)) => return self.call_failed(thrown, called, message).await,
+            Err(NoTarget::Failed(error)) => Err(error),
+        };
+        let write = match begun {
+            Ok(write) => write,
+            Err(error) if is_of_the_call(&error) => {
+                let message = format!("The run cannot be started: {}", error.in_words());
+                return self.call_failed(thrown, called, message).await;
+            }
+            Err(error) => return Err(error),
+        };
+        let unit = Transaction {
+            tenant: Some(thrown.tenant),
+            runs: vec![write],
+            delivered: Some(thrown.id),
+            ..Transaction::default()
+        };
+        match self.commit(unit).await {
+            Ok(()) => Ok(()),
+            Err(error) => match self.ports.runs.load(thrown.tenant, called).await {
+                // Another node was faster.
+                Ok(_) => self.forget_thrown(thrown).await,
+                Err(StoreError::NotFound) if error == StoreError::Stale => Ok(()),
+                Err(_) => Err(error.into()),
+            },
+        }
+    }
+
+    /// Tells a run that waits for a called run of the end of that.
+    pub(super) async fn tell_caller(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        let CallNotice { called, caller } = read(thrown)?;
+        // A call that is not started yet, or is being started, is looked at first: what it began is there by then.
+        let pending = self.ports.work.find(&call_key(thrown.tenant, called)).await?.is_some();
+        let ending = match self.ports.runs.load(thrown.tenant, called).await {
+            Ok(run) if run.state.is_terminal() => ending(&run),
+            Ok(_) => return self.forget_thrown(thrown).await,
+            Err(StoreError::NotFound) if pending => return self.forget_thrown(thrown).await,
+            Err(StoreError::NotFound) => Command::FailCall {
+                run_id: called,
+                code: None,
+                message: "The called run is not there any more.".to_owned(),
+                output: Map::new(),
+            },
+            Err(error) => return Err(error.into()),
+        };
+        match self.settle(thrown, caller, |run| waiting(run, called).then(|| ending.clone())).await {
+            // What it brings is more than the caller may hold: that is the caller's incident.
+            Err(UseCaseError::Invalid(problems)) => {
+                let message = UseCaseError::Invalid(problems).in_words();
+                self.fail_caller(thrown, caller, called, message).await
+            }
+            other => other,
+        }
+    }
+
+    /// Cancels a called run that nothing waits for any more; one that is not started yet is not.
+    pub(super) async fn cancel_called(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        let CallNotice { called, .. } = read(thrown)?;
+        self.ports.work.forget(&call_key(thrown.tenant, called)).await?;
+        let reason = "Nothing waits for it any more.";
+        self.settle(thrown, called, |run| {
+            let active = !run.state.is_terminal();
+            active.then(|| Command::Cancel { reason: Some(reason.to_owned()) })
+        })
+        .await
+    }
+
+    /// Carries out on a run what a piece of work says, and takes the piece away in the same transaction; without anything
+    /// to do it is taken away alone.
+    async fn settle<C>(&self, thrown: &Outgoing, run: RunId, choose: C) -> Result<(), UseCaseError>
+    where
+        C: Fn(&Run) -> Option<Command> + Send + Sync,
+    {
+        let by = Initiator { now: self.ports.clock.now(), user: None, hops: 0 };
+        for _ in 0..ATTEMPTS {
+            let _held = self.locks.hold(run).await;
+            let before = match self.ports.runs.load(thrown.tenant, run).await {
+                Ok(before) => before,
+                Err(StoreError::NotFound) => return self.forget_thrown(thrown).await,
+                Err(error) => return Err(error.into()),
+            };
+            let Some(command) = choose(&before) else { return self.forget_thrown(thrown).await };
+            let write = self.step_of(before, command, by).await?;
+            let unit = Transaction {
+                tenant: Some(thrown.tenant),
+                runs: vec![write],
+                delivered: Some(thrown.id),
+                ..Transaction::default()
+            };
+            match self.commit(unit).await {
+                Err(StoreError::Stale) => {}
+                other => return Ok(other?),
+            }
+        }
+        Err(UseCaseError::Busy)
+    }
+
+    /// Tells the caller that its call came to nothing.
+    async fn call_failed(
+        &self,
+        thrown: &Outgoing,
+        called: RunId,
+        message: String,
+    ) -> Result<(), UseCaseError> {
+        self.fail_caller(thrown, thrown.run, called, message).await
+    }
+
+    async fn fail_caller(
+        &self,
+        thrown: &Outgoing,
+        caller: RunId,
+        called: RunId,
+        message: String,
+    ) -> Result<(), UseCaseError> {
+        let failed = Command::FailCall { run_id: called, code: None, message, output: Map::new() };
+        let choose = |run: &Run| run.snapshot.waits_for(called).then(|| failed.clone());
+        match self.settle(thrown, caller, choose).await {
+            // A suspended run is told when it is resumed; then it looks again.
+            Err(UseCaseError::Conflict(_)) => Err(UseCaseError::Busy),
+            other => other,
+        }
+    }
+
+    async fn forget_thrown(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        Ok(self.ports.work.forget(&WorkKey::Thrown(thrown.tenant, thrown.id)).await?)
+    }
+
+    /// The rows of a called run.
+    async fn begin_called(
+        &self,
+        caller: &Run,
+        request: CallRequest,
+        target: Target,
+        by: Initiator,
+    ) -> Result<RunWrite, UseCaseError> {
+        let CallRequest { node_id, node_instance_id, call } = request;
+        let parent = Caller {
+            run: caller.id,
+            node_id,
+            node_instance_id,
+            root: caller.root(),
+            depth: caller.depth().saturating_add(1),
+        };
+        let record = TriggerRecord {
+            kind: TriggerKind::Call,
+            name: None,
+            node_id: None,
+            event_id: None,
+            parent: Some(parent),
+        };
+        let beginning = NewInstance {
+            tenant: caller.tenant,
+            workflow: target.workflow,
+            version: target.version,
+            trigger: Trigger::Manual { start_node: None },
+            record,
+            request: StartRun {
+                input: call.input,
+                business_key: call.business_key.or_else(|| caller.business_key.clone()),
+                correlation_key: call.correlation_key,
+                ..StartRun::default()
+            },
+        };
+        self.begin_as(call.run_id, beginning, target.model, by).await
+    }
+
+    /// What a call means: a process or global task of the caller's own definition, else a published workflow by its id, by
+    /// the id of a process that it alone has, or by its slug.
+    async fn target(&self, caller: &Run, request: &CallRequest) -> Result<Target, NoTarget> {
+        let (name, version) = (&*request.call.called, request.call.version.as_ref());
+        let own = self.ports.models.version(caller.tenant, caller.workflow, caller.version).await?;
+        if own.process(name).is_some() {
+            return self.own_target(caller, own, name, version).await;
+        }
+        let tenant = caller.tenant;
+        let (workflow, process) = self.published(tenant, name).await?;
+        let latest = match self.ports.workflows.standing(tenant, workflow).await {
+            Ok((WorkflowState::Archived, _)) => {
+                return Err(missing(format!("The workflow that `{name}` names is archived.")));
+            }
+            Ok((_, Some(latest))) => latest,
+            Ok((_, None)) | Err(StoreError::NotFound) => {
+                return Err(missing(format!(
+                    "No published workflow has the id, a process or the slug `{name}`."
+                )));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let number = match version {
+            None | Some(CalledVersion::Latest) => latest,
+            Some(CalledVersion::Number(number)) => *number,
+            Some(CalledVersion::Tag(tag)) => self.tagged(tenant, workflow, latest, tag).await?,
+            Some(CalledVersion::Deployment) => {
+                let at = self.published_at(tenant, caller.workflow, caller.version).await?;
+                self.version_at(tenant, workflow, at).await?.ok_or_else(|| {
+                    missing(format!("`{name}` was published after the version that calls it."))
+                })?
+            }
+        };
+        let wanted = process.then_some(name);
+        self.of_version(tenant, workflow, number, wanted).await
+    }
+
+    /// A process or global task of the caller's own definition: in the caller's version, unless the call means another.
+    async fn own_target(
+        &self,
+        caller: &Run,
+        own: Arc<CompiledVersion>,
+        name: &str,
+        version: Option<&CalledVersion>,
+    ) -> Result<Target, NoTarget> {
+        let (tenant, workflow) = (caller.tenant, caller.workflow);
+        let number = match version {
+            None | Some(CalledVersion::Deployment) => caller.version,
+            Some(CalledVersion::Number(number)) => *number,
+            Some(CalledVersion::Latest) => self.latest_or(tenant, workflow, caller.version).await?,
+            Some(CalledVersion::Tag(tag)) => {
+                let latest = self.latest_or(tenant, workflow, caller.version).await?;
+                self.tagged(tenant, workflow, latest, tag).await?
+            }
+        };
+        if number == caller.version
+            && let Some(graph) = own.process(name).cloned()
+        {
+            return Ok(Target { workflow, version: number, model: Model { compiled: own, graph } });
+        }
+        self.of_version(tenant, workflow, number, Some(name)).await
+    }
+
+    /// The active version of a workflow, or another where it has none.
+    async fn latest_or(&self, tenant: TenantId, workflow: WorkflowId, other: i32) -> Result<i32, NoTarget> {
+        let (_, latest) = self.ports.workflows.standing(tenant, workflow).await?;
+        Ok(latest.unwrap_or(other))
+    }
+
+    async fn of_version(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        number: i32,
+        process: Option<&str>,
+    ) -> Result<Target, NoTarget> {
+        let compiled = match self.ports.models.version(tenant, workflow, number).await {
+            Ok(compiled) => compiled,
+            Err(UseCaseError::NotFound) => {
+                return Err(missing(format!("The workflow has no version {number}.")));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let graph = match process {
+            Some(id) => compiled.process(id).cloned().ok_or_else(|| {
+                missing(format!("Version {number} of the workflow has no executable process `{id}`."))
+            })?,
+            None => match compiled.startable(None) {
+                Ok(graph) => Arc::clone(graph),
+                Err(error) => return Err(missing(error.in_words())),
+            },
+        };
+        Ok(Target { workflow, version: number, model: Model { compiled, graph } })
+    }
+
+    /// The workflow that a name means, and whether it is the name of a process of it.
+    async fn published(&self, tenant: TenantId, name: &str) -> Result<(WorkflowId, bool), NoTarget> {
+        if let Ok(id) = name.parse::<WorkflowId>() {
+            return Ok((id, false));
+        }
+        let found = self.ports.workflows.callable(tenant, name).await?;
+        match (found.processes.as_slice(), found.slug) {
+            ([only], _) => Ok((*only, true)),
+            ([], Some(slug)) => Ok((slug, false)),
+            ([], None) => {
+                Err(missing(format!("No published workflow has the id, a process or the slug `{name}`.")))
+            }
+            (several, _) => Err(missing(format!(
+                "{} published workflows have a process `{name}`: name the workflow by its id or slug.",
+                several.len()
+            ))),
+        }
+    }
+
+    /// The last version with a tag.
+    async fn tagged(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        latest: i32,
+        tag: &str,
+    ) -> Result<i32, NoTarget> {
+        for number in (1..=latest).rev().take(usize::try_from(MOST_VERSIONS).unwrap_or(0)) {
+            let compiled = match self.ports.models.version(tenant, workflow, number).await {
+                Ok(compiled) => compiled,
+                Err(UseCaseError::NotFound) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if compiled.has_tag(tag) {
+                return Ok(number);
+            }
+        }
+        Err(missing(format!(
+            "None of the last {MOST_VERSIONS} versions of the workflow has the tag `{tag}`."
+        )))
+    }
+
+    async fn published_at(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        number: i32,
+    ) -> Result<Timestamp, NoTarget> {
+        let page = PageRequest { limit: 1, cursor: Some(Cursor::after(&number.saturating_add(1))) };
+        let found = self.ports.workflows.versions(tenant, workflow, &page).await?;
+        let version = found.items.first().filter(|version| version.number == number);
+        version.map(|version| version.published_at).ok_or_else(|| NoTarget::from(StoreError::NotFound))
+    }
+
+    /// The version that was active at an instant.
+    async fn version_at(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        at: Timestamp,
+    ) -> Result<Option<i32>, NoTarget> {
+        let mut page = PageRequest { limit: 100, cursor: None };
+        loop {
+            let found = self.ports.workflows.versions(tenant, workflow, &page).await?;
+            if let Some(version) = found.items.iter().find(|version| version.published_at <= at) {
+                return Ok(Some(version.number));
+            }
+            match found.next {
+                Some(next) => page.cursor = Some(next),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Key of the piece of work that starts a called run.
+fn call_key(tenant: TenantId, called: RunId) -> WorkKey {
+    let id: EventId = call_of(called);
+    WorkKey::Thrown(tenant, id)
+}
+
+fn read<T: serde::de::DeserializeOwned>(thrown: &Outgoing) -> Result<T, UseCaseError> {
+    serde_json::from_value(thrown.payload.clone())
+        .map_err(|error| UseCaseError::Internal(format!("the call {} does not read: {error}", thrown.id)))
+}
+
+/// Whether a run can be told of the end of a called run: one that is suspended is told when it is resumed.
+fn waiting(run: &Run, called: RunId) -> bool {
+    run.snapshot.status() != Status::Suspended && run.snapshot.waits_for(called)
+}
+
+/// What the end of a called run means to its caller.
+fn ending(run: &Run) -> Command {
+    let (run_id, state) = (run.id, &run.snapshot);
+    let output = state.variables().cloned().unwrap_or_default();
+    match (state.status(), state.error()) {
+        (Status::Completed, _) => Command::CompleteCall { run_id, output },
+        (_, Some(error)) => Command::FailCall {
+            run_id,
+            code: Some(error.code.to_string()),
+            message: error.message.clone(),
+            output,
+        },
+        (_, None) => Command::FailCall {
+            run_id,
+            code: None,
+            message: "The called run was cancelled.".to_owned(),
+            output: Map::new(),
+        },
+    }
+}
+
+/// Whether an error is the call's own: another try meets it again.
+const fn is_of_the_call(error: &UseCaseError) -> bool {
+    match error {
+        UseCaseError::NotFound
+        | UseCaseError::Invalid(_)
+        | UseCaseError::Conflict(_)
+        | UseCaseError::Forbidden(_)
+        | UseCaseError::Unauthenticated => true,
+        UseCaseError::LimitReached { .. }
+        | UseCaseError::Throttled { .. }
+        | UseCaseError::RateLimited { .. }
+        | UseCaseError::Busy
+        | UseCaseError::QueueFull { .. }
+        | UseCaseError::Abandoned { .. }
+        | UseCaseError::Unavailable(_)
+        | UseCaseError::Internal(_) => false,
+    }
+}

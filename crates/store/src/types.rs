@@ -9,7 +9,7 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId, UserId,
+    EventId, GrantId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId, UserId,
     WorkflowId,
 };
 use serde_json::Value;
@@ -63,7 +63,9 @@ macro_rules! ids {
     )+};
 }
 
-ids!(TenantId, UserId, SessionId, TokenId, RoleId, GrantId, LicenceId, WorkflowId, RunId, TaskId, EventId);
+ids!(
+    TenantId, UserId, SessionId, TokenId, RoleId, GrantId, LicenceId, WorkflowId, RunId, TaskId, JobId, EventId
+);
 
 impl From<Uuid> for Id {
     fn from(id: Uuid) -> Self {

@@ -4,15 +4,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind, Trigger};
-use heddle_kernel::{EventId, IdSource, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
-use crate::ports::{RunWrite, TaskChange};
+use crate::ports::{JobChange, RunWrite, TaskChange};
 use crate::records::{
-    BindingKind, HumanTask, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, TimerRow,
+    BindingKind, HumanTask, Job, JobStand, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, TimerRow,
     TriggerRecord,
 };
 
@@ -126,6 +127,8 @@ pub struct Waits {
     subscriptions: Vec<SubscriptionRow>,
     /// Open tasks with their assignees.
     tasks: HashMap<TaskId, Option<String>>,
+    /// Open jobs with their types and how they stand.
+    jobs: HashMap<JobId, (Arc<str>, JobStand)>,
 }
 
 impl Waits {
@@ -136,6 +139,7 @@ impl Waits {
             timers: timers(state),
             subscriptions: subscriptions(state),
             tasks: state.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect(),
+            jobs: jobs(state).map(|(job, stand)| (job.job_id, (job.job_type, stand))).collect(),
         }
     }
 }
@@ -160,6 +164,7 @@ pub fn write_of(
     let (subscriptions_added, subscriptions_removed) =
         difference(old.subscriptions, subscriptions(&step.state), |row| row.subscription_id.clone());
     let tasks = task_changes(&run, old.tasks, &step.state, happening);
+    let jobs = job_changes(&run, old.jobs, &step.state);
     let expected = existed.then_some(run.revision);
     advance(&mut run, step, existed, happening.now);
     Ok(RunWrite {
@@ -173,6 +178,7 @@ pub fn write_of(
         subscriptions_added,
         subscriptions_removed,
         tasks,
+        jobs,
         outgoing,
     })
 }
@@ -241,6 +247,68 @@ fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
         node_id: subscription.node_id.to_string(),
     };
     state.subscriptions().into_iter().map(row).collect()
+}
+
+/// Open jobs with how they stand. Those of a suspended run stay, and nobody gets them; an ended run has none.
+fn jobs(state: &State) -> impl Iterator<Item = (heddle_engine::OpenJob, JobStand)> {
+    let suspended = state.status() == heddle_engine::Status::Suspended;
+    state.jobs().into_iter().map(move |job| {
+        let stand = JobStand::of(&job, suspended);
+        (job, stand)
+    })
+}
+
+/// Changes of the jobs of a run.
+fn job_changes(run: &Run, mut before: HashMap<JobId, (Arc<str>, JobStand)>, new: &State) -> Vec<JobChange> {
+    let mut ahead: HashMap<Arc<str>, usize> = HashMap::new();
+    for (job_type, _) in before.values() {
+        *ahead.entry(Arc::clone(job_type)).or_default() += 1;
+    }
+    let mut changes = Vec::new();
+    for (job, stand) in jobs(new) {
+        match before.remove(&job.job_id) {
+            Some((_, same)) if same == stand => {}
+            Some(_) => {
+                changes.push(JobChange::Stand { job: job.job_id, stand, message: None, epoch: None });
+            }
+            None => {
+                let ahead = ahead.entry(Arc::clone(&job.job_type)).or_default();
+                let mut opened = Job::opened(run, job, *ahead);
+                opened.state = stand.state;
+                *ahead += 1;
+                changes.push(JobChange::Open(Box::new(opened)));
+            }
+        }
+    }
+    let mut gone: Vec<_> = before.into_keys().collect();
+    gone.sort_unstable();
+    changes.extend(gone.into_iter().map(JobChange::Withdraw));
+    changes
+}
+
+/// Changes of jobs by two steps that follow each other.
+fn jobs_of_both(first: Vec<JobChange>, second: Vec<JobChange>) -> Vec<JobChange> {
+    let mut all = first;
+    for change in second {
+        let opened = |id: JobId| move |one: &JobChange| matches!(one, JobChange::Open(job) if job.id == id);
+        match change {
+            JobChange::Withdraw(id) if all.iter().any(opened(id)) => all.retain(|one| !opened(id)(one)),
+            JobChange::Stand { job, stand, .. } if all.iter().any(opened(job)) => {
+                for one in &mut all {
+                    if let JobChange::Open(row) = one
+                        && row.id == job
+                    {
+                        (row.state, row.retries) = (stand.state, stand.retries);
+                        (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
+                    }
+                }
+            }
+            JobChange::Open(_) | JobChange::Stand { .. } | JobChange::End(_) | JobChange::Withdraw(_) => {
+                all.push(change);
+            }
+        }
+    }
+    all
 }
 
 /// Rows that came and keys of those that went; a row that changed under its id goes and comes.
@@ -365,6 +433,7 @@ impl RunWrite {
         self.subscriptions_added.append(&mut second.subscriptions_added);
         self.subscriptions_removed.append(&mut second.subscriptions_removed);
         self.tasks.append(&mut second.tasks);
+        self.jobs = jobs_of_both(self.jobs, second.jobs);
         self.outgoing.append(&mut second.outgoing);
         self.run = second.run;
         self.packed = second.packed;

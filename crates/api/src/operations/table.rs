@@ -48,6 +48,7 @@ macro_rules! security {
     };
     (@selector kind) => { Selector::None };
     (@selector all) => { Selector::All };
+    (@selector some) => { Selector::List { within: &[] } };
     (@selector list) => { Selector::List { within: &[] } };
     (@selector list within $($parent:literal)+) => { Selector::List { within: &[$($parent),+] } };
     (@selector path $param:literal) => { Selector::Path { name: $param, within: &[] } };
@@ -63,6 +64,7 @@ macro_rules! access {
     (session $($rest:tt)*) => { heddle_policy::SignedIn };
     ($capability:ident kind) => { heddle_policy::OnKind<capability::$capability> };
     ($capability:ident all) => { heddle_policy::OnKind<capability::$capability> };
+    ($capability:ident some) => { heddle_policy::OnSome<capability::$capability> };
     ($capability:ident list) => { heddle_policy::OnList<capability::$capability> };
     ($capability:ident list within $($parent:literal)+) => {
         heddle_policy::OnListWithin<capability::$capability>
@@ -87,6 +89,7 @@ macro_rules! is_whole {
     (session $($rest:tt)*) => { true };
     ($capability:ident kind) => { true };
     ($capability:ident all) => { true };
+    ($capability:ident some) => { true };
     ($capability:ident list) => { true };
     ($capability:ident loaded $member:literal) => { true };
 }

@@ -218,7 +218,7 @@ impl JobStand {
     /// Stand of a job of a run's state.
     #[must_use]
     pub fn of(job: &OpenJob, suspended: bool) -> Self {
-        let state = match (suspended, job.failed, job.not_before) {
+        let state = match (suspended, job.retries == 0, job.not_before) {
             (true, ..) => JobState::Suspended,
             (false, true, _) => JobState::Failed,
             (false, false, Some(_)) => JobState::Delayed,
@@ -276,7 +276,7 @@ pub enum KnownJob {
 impl KnownJob {
     /// The job.
     #[must_use]
-    pub const fn id(&self) -> JobId {
+    pub fn id(&self) -> JobId {
         match self {
             Self::Open(job) => job.id,
             Self::Ended(ending) => ending.id,

@@ -268,8 +268,9 @@ fn job_changes(run: &Run, mut before: HashMap<JobId, (Arc<str>, JobStand)>, new:
     for (job, stand) in jobs(new) {
         match before.remove(&job.job_id) {
             Some((_, same)) if same == stand => {}
-            Some(_) => {
-                changes.push(JobChange::Stand { job: job.job_id, stand, message: None, epoch: None });
+            Some((job_type, _)) => {
+                let (job, job_type) = (job.job_id, job_type.to_string());
+                changes.push(JobChange::Stand { job, job_type, stand, message: None, epoch: None });
             }
             None => {
                 let ahead = ahead.entry(Arc::clone(&job.job_type)).or_default();
@@ -293,7 +294,7 @@ fn jobs_of_both(first: Vec<JobChange>, second: Vec<JobChange>) -> Vec<JobChange>
         let opened = |id: JobId| move |one: &JobChange| matches!(one, JobChange::Open(job) if job.id == id);
         match change {
             JobChange::Withdraw(id) if all.iter().any(opened(id)) => all.retain(|one| !opened(id)(one)),
-            JobChange::Stand { job, stand, .. } if all.iter().any(opened(job)) => {
+            JobChange::Stand { job, ref stand, .. } if all.iter().any(opened(job)) => {
                 for one in &mut all {
                     if let JobChange::Open(row) = one
                         && row.id == job

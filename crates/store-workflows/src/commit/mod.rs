@@ -222,7 +222,7 @@ impl JobRows {
                 JobChange::End(ending) if ending.tenant == tenant => rows.ended.push(EndingDbRow::of(*ending)),
                 JobChange::Open(_) | JobChange::End(_) => return Err(StoreError::NotFound.into()),
                 JobChange::Withdraw(job) => rows.withdrawn.push(job.into()),
-                JobChange::Stand { job, stand, message, epoch } => rows.stood.push(StandRow {
+                JobChange::Stand { job, stand, message, epoch, .. } => rows.stood.push(StandRow {
                     job: job.into(),
                     state: JobStateWord(stand.state),
                     retries: count(stand.retries),

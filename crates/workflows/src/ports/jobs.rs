@@ -21,6 +21,8 @@ pub enum JobChange {
     Stand {
         /// The job.
         job: JobId,
+        /// Type of the job.
+        job_type: String,
         /// The stand from now on.
         stand: JobStand,
         /// Reason of the failure that led to it; what was said before stays without one.

@@ -4,19 +4,20 @@ use heddle_kernel::{Revision, RunId, TenantId, Timestamp};
 use heddle_store::document::{decode, decode_sized, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
-    DeadLetter, DueTimer, HumanTask, InboxEvent, Job, JobEnding, Outgoing, Run, StartBinding, SubscriptionRow, TimerRow,
-    Tries, number_of,
+    DeadLetter, DueTimer, HumanTask, InboxEvent, Job, JobEnding, Outgoing, Run, StartBinding,
+    SubscriptionRow, TimerRow, Tries, number_of,
 };
 use serde_json::Value;
 
 use uuid::Uuid;
 
 use crate::schema::{
-    BindingDbRow, EndingDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow,
-    TimerDbRow,
+    BindingDbRow, EndingDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead,
+    SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{
-    InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord, RunStateWord, TaskStateWord, WorkKindWord,
+    InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord, RunStateWord,
+    TaskStateWord, WorkKindWord,
 };
 
 /// The workflow of what belongs to none.

@@ -4,8 +4,8 @@
 use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
-    CandidateWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, StandingWord,
-    TaskStateWord, WorkKindWord, WorkflowStateWord,
+    CandidateWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord,
+    ReasonWord, RunStateWord, StandingWord, TaskStateWord, WorkKindWord, WorkflowStateWord,
 };
 
 /// The migrations of the tables of workflows and runs.

@@ -4,7 +4,8 @@ use heddle_kernel::literals;
 use heddle_store::word;
 use heddle_workflows::ports::Queue;
 use heddle_workflows::records::{
-    BindingKind, InboxState, JobKind, JobOutcome, JobState, RunState, SetAsideReason, TaskState, WorkKind, WorkflowState,
+    BindingKind, InboxState, JobKind, JobOutcome, JobState, RunState, SetAsideReason, TaskState, WorkKind,
+    WorkflowState,
 };
 
 word!(WorkflowStateWord of WorkflowState, "the state of a workflow");

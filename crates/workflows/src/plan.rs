@@ -7,14 +7,16 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind, Trigger};
-use heddle_kernel::{EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{
+    EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
+};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
 use crate::ports::{JobChange, RunWrite, TaskChange};
 use crate::records::{
-    BindingKind, HumanTask, Job, JobStand, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, TimerRow,
-    TriggerRecord,
+    BindingKind, HumanTask, Job, JobStand, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState,
+    TimerRow, TriggerRecord,
 };
 
 /// Context of a step: data of its rows beside the engine's result.

@@ -27,8 +27,8 @@ use crate::named;
 use crate::quotas::Guard;
 use crate::rows::{count, run_ids, sequence};
 use crate::schema::{
-    BindingDbRow, CandidateRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow, RunDbRow,
-    SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, CandidateRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow,
+    RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{CandidateKind, CandidateWord, JobStateWord, Standing, StandingWord, TaskStateWord};
 
@@ -219,7 +219,9 @@ impl JobRows {
         for change in changes {
             match change {
                 JobChange::Open(job) if job.tenant == tenant => rows.opened.push(JobDbRow::of(*job)?),
-                JobChange::End(ending) if ending.tenant == tenant => rows.ended.push(EndingDbRow::of(*ending)),
+                JobChange::End(ending) if ending.tenant == tenant => {
+                    rows.ended.push(EndingDbRow::of(*ending))
+                }
                 JobChange::Open(_) | JobChange::End(_) => return Err(StoreError::NotFound.into()),
                 JobChange::Withdraw(job) => rows.withdrawn.push(job.into()),
                 JobChange::Stand { job, stand, message, epoch, .. } => rows.stood.push(StandRow {

@@ -5,8 +5,9 @@
 use std::collections::HashSet;
 
 use crate::schema::{
-    Delivered, JobsEnded, JobsWithdrawn, NewCandidates, NewEndings, NewEvents, NewInboxEvents, NewJobs, NewOutgoing, NewRuns, NewSubscriptions, NewTasks,
-    NewTimers, RunChange, RunSteps, SubscriptionsGone, TaskEnded, TaskEnds, TimersGone,
+    Delivered, JobsEnded, JobsWithdrawn, NewCandidates, NewEndings, NewEvents, NewInboxEvents, NewJobs,
+    NewOutgoing, NewRuns, NewSubscriptions, NewTasks, NewTimers, RunChange, RunSteps, SubscriptionsGone,
+    TaskEnded, TaskEnds, TimersGone,
 };
 use diesel_async::RunQueryDsl;
 use heddle_store::journal::JournalRows;

@@ -112,14 +112,17 @@ mod tests {
     #[test]
     fn values_are_bound_and_rows_of_other_writers_are_passed_over() {
         let tenant = Id(Uuid::nil());
-        let one = debug_query::<Pg, _>(&taking(tenant, &wanted(&["it's"], vec![Uuid::nil()]), Dialect::Postgres))
-            .to_string();
+        let one =
+            debug_query::<Pg, _>(&taking(tenant, &wanted(&["it's"], vec![Uuid::nil()]), Dialect::Postgres))
+                .to_string();
         let text = one.split(" -- binds").next().unwrap_or_default();
         assert!(!text.contains("it's") && text.contains("run_id NOT IN ($"), "{text}");
         assert_eq!(text.matches("FOR UPDATE SKIP LOCKED").count(), 1, "{text}");
-        let two = debug_query::<Sqlite, _>(&taking(tenant, &wanted(&["a", "b"], vec![]), Dialect::Sqlite)).to_string();
+        let two = debug_query::<Sqlite, _>(&taking(tenant, &wanted(&["a", "b"], vec![]), Dialect::Sqlite))
+            .to_string();
         assert_eq!((two.matches("UNION ALL").count(), two.matches("FOR UPDATE").count()), (1, 0), "{two}");
-        let due = debug_query::<Pg, _>(&again(tenant, &wanted(&["a"], vec![]), Dialect::Postgres)).to_string();
+        let due =
+            debug_query::<Pg, _>(&again(tenant, &wanted(&["a"], vec![]), Dialect::Postgres)).to_string();
         assert!(due.contains("due_at <= $"), "{due}");
     }
 }

@@ -26,7 +26,9 @@ impl Wanted<'_> {
     pub(crate) fn statement(&self, limit: i64) -> Statement<jobs::SqlType> {
         let mut out = Statement::new(false);
         out.words("SELECT organization_id, id, number, run_id, workflow_id, version, process_id, node_id, ");
-        out.words("node_instance_id, kind, job_type, headers, priority, state, retries, attempt, due_at, epoch, ");
+        out.words(
+            "node_instance_id, kind, job_type, headers, priority, state, retries, attempt, due_at, epoch, ",
+        );
         out.words("worker, message, place, created_at FROM jobs WHERE organization_id = ").id(self.tenant);
         let JobFilter { job_type, state, run, workflow, worker } = self.filter;
         if let Some(run) = run {

@@ -28,20 +28,13 @@ impl JobStore for SqlRunStore {
     async fn job(&self, tenant: TenantId, job: JobId) -> Result<KnownJob, StoreError> {
         let (tenant, job) = (Id::from(tenant), Id::from(job));
         read!(self.db(), |conn| {
-            let open: Option<JobDbRow> = jobs::table
-                .find((tenant, job))
-                .select(JobDbRow::as_select())
-                .first(conn)
-                .await
-                .optional()?;
+            let open: Option<JobDbRow> =
+                jobs::table.find((tenant, job)).select(JobDbRow::as_select()).first(conn).await.optional()?;
             if let Some(open) = open {
                 return Ok(KnownJob::Open(Box::new(open.record()?)));
             }
-            let ended: EndingDbRow = job_endings::table
-                .find((tenant, job))
-                .select(EndingDbRow::as_select())
-                .first(conn)
-                .await?;
+            let ended: EndingDbRow =
+                job_endings::table.find((tenant, job)).select(EndingDbRow::as_select()).first(conn).await?;
             Ok(KnownJob::Ended(Box::new(ended.record())))
         })
     }

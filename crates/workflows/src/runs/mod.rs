@@ -17,8 +17,8 @@ pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
 pub use jobs::{
-    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES,
-    MAX_WAIT_MS,
+    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS,
+    MAX_TYPES, MAX_WAIT_MS,
 };
 pub use locks::Locks;
 pub use read::{EventFilter, RunView, StoredEvent};

@@ -118,8 +118,7 @@ impl Runs {
         let digest = canonical_sha256(&json!([code, message, variables]));
         let kept = format!("The error `{code}` is not caught.");
         let command = Command::ThrowJobError { job_id: job, code, message, variables };
-        let settling =
-            Settling { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) };
+        let settling = Settling { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) };
         self.settle(authorized.key(), context, job, settling).await
     }
 
@@ -218,15 +217,13 @@ impl Runs {
             Ok(()) if is_over.load(Ordering::Relaxed) => Ok(KnownJob::Ended(Box::new(ending))),
             Ok(()) => self.known(key, job).await,
             // Somebody was faster: the same worker's first call, another worker, or the end of the run.
-            Err(UseCaseError::Conflict(problems)) => {
-                match self.known(key, job).await {
-                    Ok(KnownJob::Ended(ending)) => repeated(*ending, &settling),
-                    Ok(KnownJob::Open(open)) if open.epoch != *epoch => Err(stale()),
-                    Ok(KnownJob::Open(_)) => Err(UseCaseError::Conflict(problems)),
-                    Err(UseCaseError::NotFound) => Err(gone()),
-                    Err(error) => Err(error),
-                }
-            }
+            Err(UseCaseError::Conflict(problems)) => match self.known(key, job).await {
+                Ok(KnownJob::Ended(ending)) => repeated(*ending, &settling),
+                Ok(KnownJob::Open(open)) if open.epoch != *epoch => Err(stale()),
+                Ok(KnownJob::Open(_)) => Err(UseCaseError::Conflict(problems)),
+                Err(UseCaseError::NotFound) => Err(gone()),
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         }
     }
@@ -303,7 +300,8 @@ fn repeated(ending: JobEnding, settling: &Settling) -> Result<KnownJob, UseCaseE
 }
 
 fn stale() -> UseCaseError {
-    let message = "The job is not held under this epoch any more: its lock ran out, or it was given to another worker.";
+    let message =
+        "The job is not held under this epoch any more: its lock ran out, or it was given to another worker.";
     UseCaseError::conflict("staleEpoch", message)
 }
 

@@ -14,8 +14,8 @@ use crate::ports::{
     Committer, EventSlice, InboxWrite, Queue, RunFilter, RunWrite, TaskChange, TaskFilter, Transaction,
 };
 use crate::records::{
-    DeadLetter, Draft, HumanTask, ImportSource, InboxEvent, InboxState, Job, JobEnding, Outgoing, Run, StartBinding,
-    SubscriptionRow, TimerRow, Tries, Version, WorkKey, WorkMark, Workflow,
+    DeadLetter, Draft, HumanTask, ImportSource, InboxEvent, InboxState, Job, JobEnding, Outgoing, Run,
+    StartBinding, SubscriptionRow, TimerRow, Tries, Version, WorkKey, WorkMark, Workflow,
 };
 
 /// A workflow with all that belongs to it.

@@ -121,12 +121,13 @@ impl Machine<'_> {
             }
         };
         match own.kind {
-            JobKind::Task => match &node.work {
-                Work::Job(task) | Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task)) => {
-                    Some(Arc::clone(task))
-                }
-                _ => None,
-            },
+            JobKind::Task => {
+                let (Work::Job(task) | Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task))) = &node.work
+                else {
+                    return None;
+                };
+                Some(Arc::clone(task))
+            }
             JobKind::StartListener | JobKind::EndListener | JobKind::TaskListener => {
                 match self.state.instance(own.owner)?.stage {
                     Stage::StartListener(at) => listener(ListenerPlace::Start, at),

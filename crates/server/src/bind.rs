@@ -14,8 +14,8 @@ use heddle_kernel::TenantId;
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
-    Access, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne, OnSome, PlaceOf, Public,
-    Reason, RequestContext, Resource, SignedIn,
+    Access, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne, OnSome, PlaceOf,
+    Public, Reason, RequestContext, Resource, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 

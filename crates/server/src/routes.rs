@@ -5,8 +5,8 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, case_events, conformance, dead_letters, decisions, directory, jobs, licence, platform, roles,
-    runs, sessions, tasks, transform, workflows,
+    accounts, audit, case_events, conformance, dead_letters, decisions, directory, jobs, licence, platform,
+    roles, runs, sessions, tasks, transform, workflows,
 };
 use crate::stream;
 

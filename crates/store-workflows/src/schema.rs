@@ -259,7 +259,7 @@ row! {
 }
 
 row! {
-    /// End of a job by a worker, kept for a while.
+    /// End of a job, kept for a while.
     pub(crate) job_endings (organization_id, id) => EndingDbRow many (NewEndings) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use crate::UseCaseError;
 use crate::ports::{JobChange, RunWrite, TaskChange};
 use crate::records::{
-    BindingKind, HumanTask, Job, JobStand, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState,
-    TimerRow, TriggerRecord,
+    BindingKind, HumanTask, Job, JobEnding, JobOutcome, JobStand, Outgoing, Run, RunState, StartBinding,
+    SubscriptionRow, TaskState, TimerRow, TriggerRecord,
 };
 
 /// Context of a step: data of its rows beside the engine's result.
@@ -129,8 +129,15 @@ pub struct Waits {
     subscriptions: Vec<SubscriptionRow>,
     /// Open tasks with their assignees.
     tasks: HashMap<TaskId, Option<String>>,
-    /// Open jobs with their types and how they stand.
-    jobs: HashMap<JobId, (Arc<str>, JobStand)>,
+    jobs: HashMap<JobId, StandingJob>,
+}
+
+/// An open job before a step.
+#[derive(Debug)]
+struct StandingJob {
+    job_type: Arc<str>,
+    node_id: Arc<str>,
+    stand: JobStand,
 }
 
 impl Waits {
@@ -141,7 +148,11 @@ impl Waits {
             timers: timers(state),
             subscriptions: subscriptions(state),
             tasks: state.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect(),
-            jobs: jobs(state).map(|(job, stand)| (job.job_id, (job.job_type, stand))).collect(),
+            jobs: jobs(state)
+                .map(|(job, stand)| {
+                    (job.job_id, StandingJob { job_type: job.job_type, node_id: job.node_id, stand })
+                })
+                .collect(),
         }
     }
 }
@@ -166,7 +177,7 @@ pub fn write_of(
     let (subscriptions_added, subscriptions_removed) =
         difference(old.subscriptions, subscriptions(&step.state), |row| row.subscription_id.clone());
     let tasks = task_changes(&run, old.tasks, &step.state, happening);
-    let jobs = job_changes(&run, old.jobs, &step.state);
+    let jobs = job_changes(&run, old.jobs, &step.state, happening.now);
     let expected = existed.then_some(run.revision);
     advance(&mut run, step, existed, happening.now);
     Ok(RunWrite {
@@ -261,17 +272,22 @@ fn jobs(state: &State) -> impl Iterator<Item = (heddle_engine::OpenJob, JobStand
 }
 
 /// Changes of the jobs of a run.
-fn job_changes(run: &Run, mut before: HashMap<JobId, (Arc<str>, JobStand)>, new: &State) -> Vec<JobChange> {
+fn job_changes(
+    run: &Run,
+    mut before: HashMap<JobId, StandingJob>,
+    new: &State,
+    now: Timestamp,
+) -> Vec<JobChange> {
     let mut ahead: HashMap<Arc<str>, usize> = HashMap::new();
-    for (job_type, _) in before.values() {
-        *ahead.entry(Arc::clone(job_type)).or_default() += 1;
+    for one in before.values() {
+        *ahead.entry(Arc::clone(&one.job_type)).or_default() += 1;
     }
     let mut changes = Vec::new();
     for (job, stand) in jobs(new) {
         match before.remove(&job.job_id) {
-            Some((_, same)) if same == stand => {}
-            Some((job_type, _)) => {
-                let (job, job_type) = (job.job_id, job_type.to_string());
+            Some(same) if same.stand == stand => {}
+            Some(other) => {
+                let (job, job_type) = (job.job_id, other.job_type.to_string());
                 changes.push(JobChange::Stand { job, job_type, stand, message: None, epoch: None });
             }
             None => {
@@ -283,35 +299,57 @@ fn job_changes(run: &Run, mut before: HashMap<JobId, (Arc<str>, JobStand)>, new:
             }
         }
     }
-    let mut gone: Vec<_> = before.into_keys().collect();
-    gone.sort_unstable();
-    changes.extend(gone.into_iter().map(JobChange::Withdraw));
+    let mut gone: Vec<_> = before.into_iter().collect();
+    gone.sort_unstable_by_key(|(id, _)| *id);
+    let ending = |(id, one): (JobId, StandingJob)| JobEnding {
+        tenant: run.tenant,
+        id,
+        job_type: one.job_type.to_string(),
+        run: run.id,
+        workflow: run.workflow,
+        node_id: one.node_id.to_string(),
+        worker: None,
+        epoch: 0,
+        outcome: JobOutcome::Withdrawn,
+        digest: String::new(),
+        ended_at: now,
+    };
+    changes.extend(gone.into_iter().map(|one| JobChange::Withdraw(Box::new(ending(one)))));
     changes
 }
 
 /// Changes of jobs by two steps that follow each other.
 fn jobs_of_both(first: Vec<JobChange>, second: Vec<JobChange>) -> Vec<JobChange> {
-    let mut all = first;
+    let opened: HashMap<JobId, usize> = first
+        .iter()
+        .enumerate()
+        .filter_map(|(place, one)| match one {
+            JobChange::Open(job) => Some((job.id, place)),
+            JobChange::Stand { .. } | JobChange::End(_) | JobChange::Withdraw(_) => None,
+        })
+        .collect();
+    let mut all: Vec<Option<JobChange>> = first.into_iter().map(Some).collect();
     for change in second {
-        let opened = |id: JobId| move |one: &JobChange| matches!(one, JobChange::Open(job) if job.id == id);
-        match change {
-            JobChange::Withdraw(id) if all.iter().any(opened(id)) => all.retain(|one| !opened(id)(one)),
-            JobChange::Stand { job, ref stand, .. } if all.iter().any(opened(job)) => {
-                for one in &mut all {
-                    if let JobChange::Open(row) = one
-                        && row.id == job
-                    {
-                        (row.state, row.retries) = (stand.state, stand.retries);
-                        (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
-                    }
-                }
+        let id = match &change {
+            JobChange::Withdraw(ending) => ending.id,
+            JobChange::Stand { job, .. } => *job,
+            JobChange::Open(_) | JobChange::End(_) => {
+                all.push(Some(change));
+                continue;
             }
-            JobChange::Open(_) | JobChange::Stand { .. } | JobChange::End(_) | JobChange::Withdraw(_) => {
-                all.push(change);
+        };
+        let place = opened.get(&id).and_then(|place| all.get_mut(*place));
+        match (place, change) {
+            // What the first opened and the second took away again never reaches the database.
+            (Some(place), JobChange::Withdraw(_)) => *place = None,
+            (Some(Some(JobChange::Open(row))), JobChange::Stand { stand, .. }) => {
+                (row.state, row.retries) = (stand.state, stand.retries);
+                (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
             }
+            (_, change) => all.push(Some(change)),
         }
     }
-    all
+    all.into_iter().flatten().collect()
 }
 
 /// Rows that came and keys of those that went; a row that changed under its id goes and comes.

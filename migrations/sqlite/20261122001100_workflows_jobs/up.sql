@@ -37,7 +37,7 @@ CREATE INDEX jobs_failed ON jobs (organization_id, id) WHERE state = 'failed';
 -- Clients that know jobs by numbers
 CREATE INDEX jobs_by_number ON jobs (organization_id, number);
 
--- Ends of jobs by workers, kept for some minutes, so that a repeat of a completion is answered alike
+-- Ends of jobs, kept for some minutes: a repeat of a completion is answered alike, and who comes too late is told so
 CREATE TABLE job_endings (
     organization_id BLOB NOT NULL,
     id BLOB NOT NULL,

@@ -18,7 +18,7 @@ macro_rules! job_rows {
                 idempotent(no) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json JSON_LIMIT jobs::ActivateJobs)
                 output(List jobs::ActivatedJob)
-                success[200] errors[400 401 402 403 423 429 500 503];
+                success[200] errors[400 401 402 403 413 415 423 429 500 503];
             CompleteJob Post "/api/jobs/{jobId}/complete"
                 Platform Jobs Preview "Complete a job"
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
@@ -26,7 +26,7 @@ macro_rules! job_rows {
                 idempotent(no) remediation(no) ifmatch(no)
                 path(jobs::JobPath) query(NoQuery) body(Json COMPLETION_LIMIT jobs::CompleteJob)
                 output(Data jobs::SettledJob)
-                success[200] errors[400 401 402 403 404 409 423 500 503];
+                success[200] errors[400 401 402 403 404 409 413 415 423 500 503];
             FailJob Post "/api/jobs/{jobId}/fail"
                 Platform Jobs Preview "End an attempt that failed"
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
@@ -34,7 +34,7 @@ macro_rules! job_rows {
                 idempotent(no) remediation(no) ifmatch(no)
                 path(jobs::JobPath) query(NoQuery) body(Json JSON_LIMIT jobs::FailJob)
                 output(Data jobs::SettledJob)
-                success[200] errors[400 401 402 403 404 409 423 500 503];
+                success[200] errors[400 401 402 403 404 409 413 415 423 500 503];
             ThrowJobError Post "/api/jobs/{jobId}/error"
                 Platform Jobs Preview "End a job with a BPMN error"
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
@@ -42,7 +42,7 @@ macro_rules! job_rows {
                 idempotent(no) remediation(no) ifmatch(no)
                 path(jobs::JobPath) query(NoQuery) body(Json COMPLETION_LIMIT jobs::ThrowJobError)
                 output(Data jobs::SettledJob)
-                success[200] errors[400 401 402 403 404 409 423 500 503];
+                success[200] errors[400 401 402 403 404 409 413 415 423 500 503];
             ExtendJob Post "/api/jobs/{jobId}/extend"
                 Platform Jobs Preview "Hold a job longer"
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
@@ -50,7 +50,7 @@ macro_rules! job_rows {
                 idempotent(no) remediation(no) ifmatch(no)
                 path(jobs::JobPath) query(NoQuery) body(Json JSON_LIMIT jobs::ExtendJob)
                 output(Data jobs::SettledJob)
-                success[200] errors[400 401 402 403 404 409 423 500 503];
+                success[200] errors[400 401 402 403 404 409 415 423 500 503];
         }
     };
 }

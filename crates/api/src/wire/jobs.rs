@@ -36,6 +36,8 @@ words! {
         Completed = "completed",
         /// Its worker ended it with a BPMN error, which was caught.
         Error = "error",
+        /// It was withdrawn.
+        Withdrawn = "withdrawn",
     }
 
     /// Part of its node that a job stands for.

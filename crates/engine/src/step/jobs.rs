@@ -122,7 +122,8 @@ impl Machine<'_> {
         };
         match own.kind {
             JobKind::Task => {
-                let (Work::Job(task) | Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task))) = &node.work
+                let (Work::Job(task) | Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task))) =
+                    &node.work
                 else {
                     return None;
                 };

@@ -50,8 +50,7 @@ pub(crate) async fn activate(call: Call<ops::ActivateJobs>) -> HandlerResult {
 pub(crate) async fn complete(call: Call<ops::CompleteJob>) -> HandlerResult {
     let (job, epoch) = (call.path.job_id, call.body.epoch);
     let variables = call.body.variables.unwrap_or_default();
-    let done =
-        call.app.runs.complete_job(&call.authorized, &call.context, job, epoch, variables).await?;
+    let done = call.app.runs.complete_job(&call.authorized, &call.context, job, epoch, variables).await?;
     Response::data(200, settled(done, call.context.now()))
 }
 
@@ -177,6 +176,7 @@ fn over(ending: JobEnding) -> wire::jobs::SettledJob {
         state: match ending.outcome {
             JobOutcome::Completed => SettledState::Completed,
             JobOutcome::Error => SettledState::Error,
+            JobOutcome::Withdrawn => SettledState::Withdrawn,
         },
         run_id: ending.run.to_string(),
         workflow_id: ending.workflow.to_string(),

@@ -66,7 +66,7 @@ struct JobRows {
     opened: Vec<JobDbRow>,
     stood: Vec<StandRow>,
     ended: Vec<EndingDbRow>,
-    withdrawn: Vec<Id>,
+    withdrawn: Vec<EndingDbRow>,
 }
 
 /// Another stand of a job.
@@ -222,8 +222,12 @@ impl JobRows {
                 JobChange::End(ending) if ending.tenant == tenant => {
                     rows.ended.push(EndingDbRow::of(*ending))
                 }
-                JobChange::Open(_) | JobChange::End(_) => return Err(StoreError::NotFound.into()),
-                JobChange::Withdraw(job) => rows.withdrawn.push(job.into()),
+                JobChange::Withdraw(ending) if ending.tenant == tenant => {
+                    rows.withdrawn.push(EndingDbRow::of(*ending));
+                }
+                JobChange::Open(_) | JobChange::End(_) | JobChange::Withdraw(_) => {
+                    return Err(StoreError::NotFound.into());
+                }
                 JobChange::Stand { job, stand, message, epoch, .. } => rows.stood.push(StandRow {
                     job: job.into(),
                     state: JobStateWord(stand.state),

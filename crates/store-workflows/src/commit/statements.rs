@@ -56,8 +56,9 @@ macro_rules! statements {
                 one(diesel::delete(open).execute(conn)$($wait)*?)?;
                 insert_into(job_endings::table).values(ending).execute(conn)$($wait)*?;
             }
-            for job in &write.jobs.withdrawn {
-                diesel::delete(jobs::table.find((tenant, *job))).execute(conn)$($wait)*?;
+            for ending in &write.jobs.withdrawn {
+                diesel::delete(jobs::table.find((tenant, ending.id))).execute(conn)$($wait)*?;
+                insert_into(job_endings::table).values(ending).execute(conn)$($wait)*?;
             }
             Ok(())
         }

@@ -81,7 +81,10 @@ impl<'a> Tables<'a> {
                     all.jobs_ended.push(&rows.tenant, &ending.id, &ending.epoch);
                     all.endings.push(ending);
                 }
-                step.jobs.withdrawn.iter().for_each(|job| all.jobs_gone.push(&rows.tenant, job));
+                for ending in &step.jobs.withdrawn {
+                    all.jobs_gone.push(&rows.tenant, &ending.id);
+                    all.endings.push(ending);
+                }
                 for task in &step.tasks {
                     match task {
                         TaskRows::Open(row, candidates) => {

@@ -33,7 +33,7 @@ pub enum JobChange {
     /// The end by a worker, who must hold it under the ending's epoch; otherwise the unit is `Stale`.
     End(Box<JobEnding>),
     /// The end by anything else.
-    Withdraw(JobId),
+    Withdraw(Box<JobEnding>),
 }
 
 /// Type of jobs that is asked for.
@@ -188,7 +188,7 @@ impl JobReach {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// A job that is open, or that a worker ended a while ago.
+    /// A job that is open, or that ended a while ago.
     async fn job(&self, tenant: TenantId, job: JobId) -> Result<KnownJob, StoreError>;
     /// The same by its number; `NotFound` also where several open jobs should have it.
     async fn job_by_number(&self, tenant: TenantId, number: i64) -> Result<KnownJob, StoreError>;

@@ -53,12 +53,14 @@ impl From<heddle_engine::JobKind> for JobKind {
 }
 
 literals! {
-    /// End that a worker gave a job.
+    /// End of a job.
     pub enum JobOutcome {
         /// It was completed.
         Completed = "completed",
         /// It ended with a BPMN error.
         Error = "error",
+        /// It was withdrawn, not ended by a worker.
+        Withdrawn = "withdrawn",
     }
 }
 
@@ -229,7 +231,8 @@ impl JobStand {
     }
 }
 
-/// End of a job by a worker, kept for a while so that a repeat of the same call is answered alike.
+/// End of a job, kept for a while: a repeat of the worker's call is answered alike, and whoever comes too late is told
+/// so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobEnding {
     /// The organisation.
@@ -246,7 +249,7 @@ pub struct JobEnding {
     pub node_id: String,
     /// Worker that held it.
     pub worker: Option<String>,
-    /// Epoch under which it was held.
+    /// Epoch under which its worker ended it; 0 when it was withdrawn.
     pub epoch: i64,
     /// Kind of the end.
     pub outcome: JobOutcome,
@@ -264,12 +267,12 @@ impl JobEnding {
     }
 }
 
-/// A job that is open, or that a worker ended a while ago.
+/// A job that is open, or that ended a while ago.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KnownJob {
     /// It is open.
     Open(Box<Job>),
-    /// A worker ended it.
+    /// It ended.
     Ended(Box<JobEnding>),
 }
 

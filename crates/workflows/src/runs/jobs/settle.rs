@@ -277,7 +277,7 @@ impl Runs {
 fn by_holder(write: &mut RunWrite, ending: &JobEnding, said: Option<&str>) -> Result<bool, UseCaseError> {
     for change in &mut write.jobs {
         match change {
-            JobChange::Withdraw(job) if *job == ending.id => {
+            JobChange::Withdraw(gone) if gone.id == ending.id => {
                 *change = JobChange::End(Box::new(ending.clone()));
                 return Ok(true);
             }

@@ -42,7 +42,10 @@ impl Tables {
                 self.jobs.retain(|job| job.id != ending.id);
                 self.endings.push((**ending).clone());
             }
-            JobChange::Withdraw(id) => self.jobs.retain(|job| job.id != *id),
+            JobChange::Withdraw(ending) => {
+                self.jobs.retain(|job| job.id != ending.id);
+                self.endings.push((**ending).clone());
+            }
         }
     }
 

@@ -328,7 +328,7 @@ fn job(state: &mut State, event: &Event) {
                 output(state, event, Value::Object(variables.clone()), None);
             }
         }
-        EventKind::JobErrorThrown { job_id, .. } | EventKind::JobCancelled { job_id } => {
+        EventKind::JobCancelled { job_id } => {
             state.jobs.retain(|own| own.id != *job_id);
         }
         _ => {}

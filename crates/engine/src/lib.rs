@@ -27,6 +27,6 @@ pub use id::{LocalId, LocalIdError};
 pub use state::{STATE_VERSION, Stage, State, Status};
 pub use step::{Attempt, Step, step, step_inline, step_until};
 pub use view::{
-    ActiveNode, Incident, NodeState, OpenCall, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor,
-    outcome_of,
+    ActiveNode, Incident, NodeState, OpenCall, OpenJob, OpenSubscription, OpenTask, OpenTimer, WaitKind,
+    WaitingFor, outcome_of,
 };

@@ -1,10 +1,10 @@
 //! Views of a run's state for the outside.
 
 use crate::LocalId;
-use crate::event::{BodyKind, IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
-use crate::state::{IncidentState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
+use crate::event::{BodyKind, IncidentCode, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind};
+use crate::state::{IncidentState, JobState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
-use heddle_kernel::{RunId, TaskId, Timestamp};
+use heddle_kernel::{JobId, RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -157,6 +157,34 @@ pub fn outcome_of<'o>(decision: &str, outcomes: &'o [Arc<str>]) -> Option<&'o st
     }
     let offered = |word: &str| outcomes.iter().find(|outcome| &***outcome == word).map(|outcome| &**outcome);
     offered(own).or_else(|| offered(other))
+}
+
+/// An open job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenJob {
+    /// The job.
+    pub job_id: JobId,
+    /// The node that waits for it.
+    pub node_id: Arc<str>,
+    /// Node instance that waits for it.
+    pub node_instance_id: LocalId,
+    /// What it stands for in its node.
+    pub kind: JobKind,
+    /// Type of the job, by which workers ask for it.
+    pub job_type: Arc<str>,
+    /// Attempts that are left; none while an incident says so.
+    pub retries: u32,
+    /// The higher, the sooner.
+    pub priority: Option<i64>,
+    /// Settings of the model for the worker.
+    pub headers: Map<String, Value>,
+    /// Instant before which no worker gets it.
+    pub not_before: Option<Timestamp>,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// Instant at which it was opened.
+    pub created_at: Timestamp,
 }
 
 /// A timer that is set.
@@ -328,6 +356,46 @@ impl State {
             })
         };
         self.tasks.iter().filter_map(open).collect()
+    }
+
+    /// The open jobs, also those of a suspended run, in the order in which they were opened.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<OpenJob> {
+        let open = |job: &JobState| {
+            let owner = self.instance(job.owner)?;
+            let job = job.clone();
+            Some(OpenJob {
+                job_id: job.id,
+                node_id: owner.node.clone(),
+                node_instance_id: owner.id,
+                kind: job.kind,
+                job_type: job.job_type,
+                retries: job.retries,
+                priority: job.priority,
+                headers: job.headers,
+                not_before: job.not_before,
+                attempt: job.attempt,
+                created_at: job.created_at,
+            })
+        };
+        self.jobs.iter().filter_map(open).collect()
+    }
+
+    /// All variables that the node of an open job sees, the innermost of each name; none when there is no such job.
+    #[must_use]
+    pub fn job_variables(&self, job: JobId) -> Option<Map<String, Value>> {
+        let owner = self.instance(self.job(job)?.owner)?;
+        let mut next = Some(if self.scope(owner.id).is_some() { owner.id } else { owner.scope });
+        let mut seen = Map::new();
+        while let Some(scope) = next.and_then(|id| self.scope(id)) {
+            for (name, value) in &scope.variables {
+                if !seen.contains_key(name) {
+                    seen.insert(name.clone(), value.clone());
+                }
+            }
+            next = scope.parent;
+        }
+        Some(seen)
     }
 
     /// The timers that may fire when they are due; none while the run is suspended, so that they fire after it
@@ -512,6 +580,10 @@ impl State {
             let taken = words.filter(|word| outcome_of(word, &task.outcomes).is_some());
             wait.options = taken.map(str::to_owned).chain(wait.options).collect();
             return Some(WaitingFor { due_at: task.due_at, task_id: Some(task.id), ..wait });
+        }
+        if let Some(job) = self.job_of(active.id) {
+            let wait = waiting(WaitKind::Job, Some(&job.job_type), job.attempt);
+            return Some(WaitingFor { due_at: job.not_before, ..wait });
         }
         // What boundary events wait for is not what the activity waits for.
         let own = |node: &Arc<str>, host: LocalId| host == active.id && *node == active.node;

@@ -3,7 +3,7 @@
 use super::edges::NodeFailure;
 use super::wait::{Wait, timer_fault};
 use super::{At, Machine, StepFault, expression};
-use crate::event::{CancelReason, EventKind, IncidentCode, JobKind, Phase, TaskCreated};
+use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, Throw, UserTask, Work};
 use heddle_feel::size_of_json;
@@ -79,9 +79,7 @@ impl Machine<'_> {
             Work::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
             Work::End(Throw::Cancel) => self.cancel_transaction(id),
             Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task)) | Work::Job(task) => {
-                let waits = self.boundary(ix, id)?;
-                self.open(waits, id);
-                self.open_job(id, JobKind::Task, task)
+                self.open_work(ix, id, task)
             }
             Work::Throw(Throw::Escalation(escalation)) | Work::End(Throw::Escalation(escalation)) => {
                 self.throw_escalation(id, escalation)

@@ -35,6 +35,11 @@ impl Machine<'_> {
             // Who tries again what was done most often lets it begin anew.
             self.anew = own.instance;
         }
+        if let Some(instance) = own.instance
+            && self.reopen_job(instance)?
+        {
+            return Ok(());
+        }
         match (own.instance, own.phase) {
             (Some(instance), _) if own.code == IncidentCode::CallFailed => self.call_anew(instance),
             (Some(instance), Phase::Enter) => {

@@ -6,6 +6,7 @@ mod correlation;
 mod dead_letters;
 mod decide;
 mod due;
+mod jobs;
 mod locks;
 mod read;
 mod recent;
@@ -16,6 +17,10 @@ mod tasks;
 pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
+pub use jobs::{
+    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS,
+    MAX_TYPES, MAX_WAIT_MS,
+};
 pub use locks::Locks;
 pub use read::{EventFilter, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks};
@@ -27,10 +32,11 @@ use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 use heddle_usecase::Compute;
 
+use self::jobs::JobLines;
 use self::recent::RecentRuns;
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Committer, Directory, Notifier, RunStore, WorkStore, WorkflowStore};
+use crate::ports::{Committer, Directory, JobStore, Notifier, RunStore, WorkStore, WorkflowStore};
 
 /// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
@@ -43,6 +49,8 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct RunPorts {
     /// Store from which runs are read.
     pub runs: Arc<dyn RunStore>,
+    /// Store from which jobs are read.
+    pub jobs: Arc<dyn JobStore>,
     /// Store of background work and dead letters.
     pub work: Arc<dyn WorkStore>,
     /// Group commit through which runs are written.
@@ -78,6 +86,8 @@ pub struct Runs {
     budget: Budget,
     recent: RecentRuns,
     patience: Duration,
+    lines: JobLines,
+    job_poll: Option<Duration>,
 }
 
 impl std::fmt::Debug for Runs {
@@ -91,7 +101,15 @@ impl Runs {
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
         let recent = RecentRuns::new(0);
-        Self { ports, locks: Locks::default(), budget: Budget::DEFAULT, recent, patience: PATIENCE }
+        Self {
+            ports,
+            locks: Locks::default(),
+            budget: Budget::DEFAULT,
+            recent,
+            patience: PATIENCE,
+            lines: JobLines::default(),
+            job_poll: None,
+        }
     }
 
     /// The same with room for so many bytes of runs that were committed last: their next step does not read them.
@@ -104,6 +122,12 @@ impl Runs {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same where other nodes open jobs, too, of which nobody tells this one: workers that wait look so often.
+    #[must_use]
+    pub fn with_job_poll(self, poll: Option<Duration>) -> Self {
+        Self { job_poll: poll, ..self }
     }
 
     /// The same within other budgets of steps and runs.

@@ -6,9 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use heddle_dmn::{
-    DecisionExplanation, ElementKind, ElementRef, EvalOptions, Misfit, Model, Outcome,
-};
+use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Misfit, Model, Outcome};
 use heddle_feel::{LimitError, Limits, size, to_json};
 use heddle_kernel::Timestamp;
 use heddle_policy::capability::WorkflowRun;
@@ -201,7 +199,11 @@ fn refused(failed: Failed, seconds: u64) -> UseCaseError {
         }
         Failed::Misfits(misfits) => {
             let problem = |one: Misfit| {
-                Problem::at(format!("input.{}", one.name), "wrongType", format!("{}.", sentence(&one.message)))
+                Problem::at(
+                    format!("input.{}", one.name),
+                    "wrongType",
+                    format!("{}.", sentence(&one.message)),
+                )
             };
             UseCaseError::Invalid(misfits.into_iter().map(problem).collect())
         }
@@ -306,10 +308,14 @@ mod tests {
     #[test]
     fn inputs_that_are_not_of_their_types_are_named() {
         for decision in ["double", "service"] {
-            let failed = evaluated(&asked(decision), &call(json!({"amount": "four"}), false), &Limits::default());
+            let failed =
+                evaluated(&asked(decision), &call(json!({"amount": "four"}), false), &Limits::default());
             let Err(Failed::Misfits(misfits)) = failed else { panic!("{decision}") };
             let UseCaseError::Invalid(problems) = refused(Failed::Misfits(misfits), 0) else { panic!() };
-            assert_eq!((problems[0].field.as_deref(), problems[0].reason), (Some("input.amount"), "wrongType"));
+            assert_eq!(
+                (problems[0].field.as_deref(), problems[0].reason),
+                (Some("input.amount"), "wrongType")
+            );
         }
         // What is absent is null, as the standard has it.
         let told = evaluated(&asked("double"), &call(json!({}), false), &Limits::default());

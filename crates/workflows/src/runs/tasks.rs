@@ -310,8 +310,8 @@ fn means(caller: &Principal, name: &str) -> bool {
 fn named_variables(graph: &Graph, task: &HumanTask) -> BTreeSet<String> {
     let properties = task.form.as_ref().and_then(|form| form.get("properties")).and_then(Value::as_object);
     let mut names: BTreeSet<String> = properties.into_iter().flat_map(Map::keys).cloned().collect();
-    let node = graph.node_index(&task.node_id).map(|at| graph.node(at));
-    if let Some(Work::Human(settings)) = node.map(|node| &node.work) {
+    let node = graph.find(&task.node_id).map(|at| graph.node(at));
+    if let Some(Work::User(settings)) = node.map(|node| &node.work) {
         names.extend(settings.variables().map(str::to_owned));
     }
     names

@@ -233,7 +233,7 @@ fn server_event(output: &Value) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "id": {"type": "string", "description": "The event's sequence number; none on `end`."},
+            "id": {"type": "string", "description": "The place of the event: its sequence number in the stream of a run, which has none on `end`."},
             "event": {"type": "string", "description": "The event's type; `end` once the run has ended."},
             "data": {"type": "string", "contentMediaType": "application/json",
                 // The closing event `end` says nothing.

@@ -242,7 +242,7 @@ impl Bench {
         let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
         // Beside the request that does nothing, by which it is judged.
         let mut plan = Vec::from(plan);
-        plan.splice(1..1, evaluation);
+        drop(plan.splice(1..1, evaluation));
         for (name, unit, work, runs) in plan.into_iter().filter(|(name, ..)| wanted(name)) {
             for &callers in &options.callers {
                 self.one(Measure { name, unit, work: work.clone(), callers, runs }).await?;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use diesel::dsl::case_when;
 use diesel::sql_types::BigInt;
-use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, QueryableByName};
+use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, QueryableByName};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId, WorkflowId};
 use heddle_policy::{AccessFilter, Key, Within, resource};
@@ -72,8 +72,68 @@ impl Look<'_> {
     }
 }
 
+/// Part of the stream as it is stored.
+struct Window {
+    /// Number of the last commit below which nothing comes any more.
+    last: i64,
+    rows: Vec<Row>,
+    /// Workflows of the rows' runs.
+    workflows: HashMap<Id, Id>,
+}
+
 /// The slices behind a place.
 pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreError> {
+    let Window { last, rows, workflows } = window(db, look).await?;
+    let full = i64::try_from(rows.len()).is_ok_and(|count| count >= WINDOW);
+    let rest = if full { FeedRest::More } else { FeedRest::Nothing };
+    let mut read = FeedRead { slices: Vec::new(), reached: look.after, rest };
+    let mut bytes = 0;
+    for (commit, run, first, end, small) in rows {
+        if commit > last {
+            read.rest = FeedRest::Held;
+            break;
+        }
+        let here = FeedPosition { commit, run: run.into(), sequence: counted(end) };
+        // What belongs to a run that was removed in between is gone, too.
+        let workflow = workflows.get(&run).map(|id| WorkflowId::from(*id));
+        let Some(workflow) = workflow.filter(|workflow| look.wants(here.run, *workflow)) else {
+            read.reached = here;
+            continue;
+        };
+        let events = match small {
+            Some(events) => Some(events),
+            // The large one has its turn when nothing stands before it.
+            None if !read.slices.is_empty() => {
+                read.rest = FeedRest::More;
+                break;
+            }
+            None => large(db, look.tenant, run, first).await?,
+        };
+        let Some(events) = events else {
+            read.reached = here;
+            continue;
+        };
+        bytes += events.len();
+        if bytes > look.bytes && !read.slices.is_empty() {
+            read.rest = FeedRest::More;
+            break;
+        }
+        read.reached = here;
+        let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
+        read.slices.push(FeedSlice { commit, run: here.run, workflow, events });
+    }
+    Ok(read)
+}
+
+/// The events of a large slice; none when its run was removed in between.
+async fn large(db: &Db, tenant: TenantId, run: Id, first: i64) -> Result<Option<Vec<u8>>, StoreError> {
+    read!(db, |conn| {
+        let slice = run_feed::table.find((Id::from(tenant), run, first)).select(run_feed::events);
+        Ok(slice.first::<Vec<u8>>(conn).await.optional()?)
+    })
+}
+
+async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
     let (tenant, after) = (Id::from(look.tenant), look.after);
     read!(db, |conn| {
         // Looked up before the slices: what is below it is seen by the read that follows.
@@ -100,54 +160,16 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
             .load(conn)
             .await?;
         let ids: Vec<Id> = rows.iter().map(|(_, run, ..)| *run).collect();
-        let workflows: HashMap<Id, Id> = if ids.is_empty() {
-            HashMap::new()
-        } else {
-            let found = runs::table
+        let mut workflows = HashMap::new();
+        if !ids.is_empty() {
+            let found: Vec<(Id, Id)> = runs::table
                 .filter(runs::organization_id.eq(tenant))
                 .filter(runs::id.eq_any(ids))
                 .select((runs::id, runs::workflow_id))
-                .load::<(Id, Id)>(conn)
+                .load(conn)
                 .await?;
-            found.into_iter().collect()
-        };
-        let full = i64::try_from(rows.len()).is_ok_and(|count| count >= WINDOW);
-        let rest = if full { FeedRest::More } else { FeedRest::Nothing };
-        let mut read = FeedRead { slices: Vec::new(), reached: after, rest };
-        let mut bytes = 0;
-        for (commit, run, first, end, small) in rows {
-            if commit > last {
-                read.rest = FeedRest::Held;
-                break;
-            }
-            let here = FeedPosition { commit, run: run.into(), sequence: counted(end) };
-            // What belongs to a run that was removed in between is gone, too.
-            let workflow = workflows.get(&run).map(|id| WorkflowId::from(*id));
-            let Some(workflow) = workflow.filter(|workflow| look.wants(here.run, *workflow)) else {
-                read.reached = here;
-                continue;
-            };
-            let events = match small {
-                Some(events) => events,
-                // The large one has its turn when nothing stands before it.
-                None if !read.slices.is_empty() => {
-                    read.rest = FeedRest::More;
-                    break;
-                }
-                None => {
-                    let large = run_feed::table.find((tenant, run, first)).select(run_feed::events);
-                    large.first::<Vec<u8>>(conn).await?
-                }
-            };
-            bytes += events.len();
-            if bytes > look.bytes && !read.slices.is_empty() {
-                read.rest = FeedRest::More;
-                break;
-            }
-            read.reached = here;
-            let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
-            read.slices.push(FeedSlice { commit, run: here.run, workflow, events });
+            workflows.extend(found);
         }
-        Ok(read)
+        Ok(Window { last, rows, workflows })
     })
 }

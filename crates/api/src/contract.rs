@@ -17,7 +17,7 @@ pub enum MediaType {
 }
 
 /// The parameters of a path.
-pub trait PathParams: Sized + Send + 'static {
+pub trait PathParams: Sized + Send + Sync + 'static {
     /// The parameters' names.
     const NAMES: &'static [&'static str];
 

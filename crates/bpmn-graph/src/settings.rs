@@ -31,6 +31,17 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// The names of variables that it reads, with repetitions.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let expression = match self {
+            Self::Literal(_) => None,
+            Self::Expression(expression) => Some(expression),
+        };
+        expression.into_iter().flat_map(Expression::globals)
+    }
+}
+
 /// A message or signal that is sent or waited for.
 #[derive(Debug, Clone)]
 pub struct MessageSettings {
@@ -94,6 +105,13 @@ impl UserTask {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.assignee.is_none() && self.candidate_users.is_none() && self.candidate_groups.is_none()
+    }
+
+    /// The names of variables that its settings read, with repetitions.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let settings = [&self.assignee, &self.candidate_users, &self.candidate_groups, &self.priority];
+        let named = settings.into_iter().flatten().flat_map(Setting::variables);
+        named.chain(self.due.iter().flat_map(|due| due.variables()))
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {

@@ -167,6 +167,15 @@ impl TimerDefinition {
         Ok(Self { kind, text: text.into(), form })
     }
 
+    /// The names of variables that it reads, with repetitions.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let expression = match &self.form {
+            Form::Literal(_) => None,
+            Form::Expression(expression) => Some(expression),
+        };
+        expression.into_iter().flat_map(Expression::globals)
+    }
+
     /// Attribute that it uses.
     #[must_use]
     pub const fn kind(&self) -> TimerKind {

@@ -16,7 +16,7 @@ pub use analysis::{TableFinding, analyse};
 pub use compile::{Compiled, Model, compile, compile_with};
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use eval::{
-    DecisionExplanation, ElementKind, ElementRef, EvalOptions, EvaluateError, Explanation, Outcome, Reason,
-    TableExplanation, TableHit, TableInput,
+    DecisionExplanation, ElementKind, ElementRef, EvalOptions, EvaluateError, Explanation, Misfit, Outcome,
+    Reason, TableExplanation, TableHit, TableInput,
 };
 pub use heddle_xml::XmlError;

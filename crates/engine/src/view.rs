@@ -274,6 +274,21 @@ impl State {
         self.scopes.first().map(|scope| &scope.variables)
     }
 
+    /// A variable as a node instance sees it, innermost first; as the process sees it, where there is no such instance.
+    #[must_use]
+    pub fn variable_at(&self, instance: Option<LocalId>, name: &str) -> Option<&Value> {
+        let own = instance.filter(|id| self.scope(*id).is_some());
+        let around = || instance.and_then(|id| Some(self.instance(id)?.scope));
+        let mut next = own.or_else(around).or(Some(LocalId::ROOT));
+        while let Some(scope) = next.and_then(|id| self.scope(id)) {
+            if let Some(value) = scope.variables.get(name) {
+                return Some(value);
+            }
+            next = scope.parent;
+        }
+        None
+    }
+
     /// The variables of the process at the run's end; none before, or when it did not complete.
     #[must_use]
     pub fn output(&self) -> Option<&Map<String, Value>> {

@@ -84,6 +84,7 @@ capabilities! {
     RunDecide: [TasksWork RunsOperate WorkflowsManage] Run / Decide;
     RunCompleteTask: [TasksWork] Run / CompleteTask;
     HumanTaskList: [TasksWork RunsView] Run / Read lists;
+    HumanTaskRead: [TasksWork RunsView] Run / Read;
     HumanTaskAssign: [TasksWork] Run / CompleteTask;
     JobList: [JobsWork RunsOperate] Job / List lists;
     JobActivate: [JobsWork] Job / Activate;

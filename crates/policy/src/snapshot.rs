@@ -183,6 +183,23 @@ impl Snapshot {
         Ok(Authorized { key, via })
     }
 
+    /// Decides whether the caller may do `C` to a thing that names them, as a task names its candidates: that is as good as
+    /// an allow, which any deny overrides. Who asks has looked at the thing.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_named<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+        if key.tenant() != self.tenant() {
+            return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
+        }
+        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
+        let Decision { reason, via, .. } = self.judge(&Asked::of::<C>(C::ACTION), &target);
+        if matches!(reason, Reason::Granted | Reason::ResourceActionNotGranted) {
+            return Ok(Authorized { key, via });
+        }
+        Err(DenialError { reason, via })
+    }
+
     /// Decides whether the caller may list any of what `C` lists.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
-//! Tells those who wait: readers of a run's events, the timer loop, the delivery loop.
+//! Tells those who wait: readers of a run's events or of those of all runs, the timer loop, the delivery loop.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use heddle_kernel::{RunId, TenantId, Timestamp};
@@ -8,12 +9,13 @@ use heddle_workflows::ports::Notifier;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
-type Watched = HashMap<RunId, watch::Sender<u64>>;
+type Watched<K> = Arc<Mutex<HashMap<K, watch::Sender<u64>>>>;
 
 /// The place where commits are told.
 #[derive(Default)]
 pub struct EventNotifier {
-    runs: Arc<Mutex<Watched>>,
+    runs: Watched<RunId>,
+    organizations: Watched<TenantId>,
     pub(crate) timers: Notify,
     pub(crate) outbox: Notify,
     pub(crate) kept: Notify,
@@ -25,16 +27,22 @@ impl std::fmt::Debug for EventNotifier {
     }
 }
 
-/// A reader's view of a run; ends its entry when the last reader goes.
-pub struct RunWatch {
-    runs: Arc<Mutex<Watched>>,
-    run: RunId,
+/// A reader's view of a run, or of all runs of an organisation; ends its entry when the last reader goes.
+pub struct Watch<K: Eq + Hash> {
+    watched: Watched<K>,
+    key: K,
     receiver: watch::Receiver<u64>,
 }
 
-impl std::fmt::Debug for RunWatch {
+/// A reader's view of a run.
+pub type RunWatch = Watch<RunId>;
+
+/// A reader's view of all runs of an organisation.
+pub type OrganizationWatch = Watch<TenantId>;
+
+impl<K: Eq + Hash + std::fmt::Debug> std::fmt::Debug for Watch<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunWatch").finish_non_exhaustive()
+        f.debug_struct("Watch").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
@@ -42,34 +50,46 @@ impl EventNotifier {
     /// Watches a run. Watch first and read then: what is committed in between is told.
     #[must_use]
     pub fn watch(&self, run: RunId) -> RunWatch {
-        let receiver = {
-            let mut runs = self.runs.lock();
-            runs.entry(run).or_insert_with(|| watch::channel(0).0).subscribe()
-        };
-        RunWatch { runs: Arc::clone(&self.runs), run, receiver }
+        Watch::of(&self.runs, run)
+    }
+
+    /// Watches all runs of an organisation, in the same way.
+    #[must_use]
+    pub fn watch_organization(&self, tenant: TenantId) -> OrganizationWatch {
+        Watch::of(&self.organizations, tenant)
     }
 }
 
-impl RunWatch {
-    /// Waits until the run changes after the last call.
+impl<K: Eq + Hash + Copy> Watch<K> {
+    fn of(watched: &Watched<K>, key: K) -> Self {
+        let receiver = watched.lock().entry(key).or_insert_with(|| watch::channel(0).0).subscribe();
+        Self { watched: Arc::clone(watched), key, receiver }
+    }
+}
+
+impl<K: Eq + Hash> Watch<K> {
+    /// Waits until something changes after the last call.
     pub async fn changed(&mut self) {
         // The sender lives as long as there is a watch: an error can't come.
         let _ = self.receiver.changed().await;
     }
 }
 
-impl Drop for RunWatch {
+impl<K: Eq + Hash> Drop for Watch<K> {
     fn drop(&mut self) {
-        let mut runs = self.runs.lock();
-        if runs.get(&self.run).is_some_and(|sender| sender.receiver_count() <= 1) {
-            runs.remove(&self.run);
+        let mut watched = self.watched.lock();
+        if watched.get(&self.key).is_some_and(|sender| sender.receiver_count() <= 1) {
+            watched.remove(&self.key);
         }
     }
 }
 
 impl Notifier for EventNotifier {
-    fn run_changed(&self, _tenant: TenantId, run: RunId, last_sequence: u64) {
+    fn run_changed(&self, tenant: TenantId, run: RunId, last_sequence: u64) {
         if let Some(sender) = self.runs.lock().get(&run) {
+            sender.send_replace(last_sequence);
+        }
+        if let Some(sender) = self.organizations.lock().get(&tenant) {
             sender.send_replace(last_sequence);
         }
     }
@@ -98,12 +118,16 @@ mod tests {
         let mut watch = hub.watch(run);
         let second = hub.watch(run);
         let tenant = TenantId(uuid::Uuid::nil());
+        let mut all = hub.watch_organization(tenant);
         hub.run_changed(tenant, other, 1);
+        all.changed().await;
         hub.run_changed(tenant, run, 2);
         watch.changed().await;
+        all.changed().await;
         drop(second);
         assert_eq!(hub.runs.lock().len(), 1);
         drop(watch);
-        assert!(hub.runs.lock().is_empty());
+        drop(all);
+        assert!(hub.runs.lock().is_empty() && hub.organizations.lock().is_empty());
     }
 }

@@ -11,6 +11,6 @@ mod worker;
 pub use clock::ServerClock;
 pub use commit::{CommitOptions, GroupCommitter};
 pub use compute::{ComputeError, ComputeOptions, ComputePool, Job, QUEUE_LIMIT};
-pub use hub::{EventNotifier, RunWatch};
+pub use hub::{EventNotifier, OrganizationWatch, RunWatch};
 pub use ids::RandomIds;
 pub use worker::{Permit, Worker, WorkerOptions};

@@ -14,8 +14,8 @@ use heddle_kernel::TenantId;
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
-    Access, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne, OnSome, PlaceOf,
-    Public, Reason, RequestContext, Resource, SignedIn,
+    Access, AccessFilter, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne,
+    OnSome, PlaceOf, Public, Reason, RequestContext, Resource, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 
@@ -78,12 +78,45 @@ pub(crate) trait Locate: Operation {
     /// The kind of thing.
     type Thing: Resource;
 
+    /// Whether things of the operation may name callers, which is as good as an allow; any deny overrides it.
+    const NAMES: bool = false;
+
     /// The key of the thing; `NotFound` when there is none.
     fn locate(
         app: &App,
         tenant: TenantId,
         path: &Self::Path,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
+
+    /// Whether the thing names the caller.
+    fn names(
+        _app: &App,
+        _caller: &Authenticated,
+        _path: &Self::Path,
+    ) -> impl Future<Output = Result<bool, UseCaseError>> + Send {
+        std::future::ready(Ok(false))
+    }
+}
+
+impl Locate for ops::GetHumanTask {
+    type Thing = Run;
+    const NAMES: bool = true;
+
+    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
+        app.runs.task_run(tenant, path.task_id).await
+    }
+
+    async fn names(app: &App, caller: &Authenticated, path: &Self::Path) -> Result<bool, UseCaseError> {
+        app.runs.task_names(caller.snapshot.tenant(), path.task_id, &caller.principal).await
+    }
+}
+
+impl Locate for ops::CompleteTaskById {
+    type Thing = Run;
+
+    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
+        app.runs.task_run(tenant, path.task_id).await
+    }
 }
 
 impl Locate for ops::AssignHumanTask {
@@ -339,16 +372,30 @@ where
 
     async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let some = request.caller()?.snapshot.authorize_some::<C>();
-        let access = some.map_err(|denial| request.refused(&denial))?;
+        let unnamed = |denial: &DenialError| O::NAMES && denial.reason == Reason::ResourceActionNotGranted;
+        let access = match some {
+            Err(denial) if unnamed(&denial) => AccessFilter::default(),
+            other => other.map_err(|denial| request.refused(&denial))?,
+        };
         let tenant = request.caller()?.snapshot.tenant();
-        let found = match request.path() {
-            Ok(path) => O::locate(&request.app, tenant, &path).await,
-            Err(_) => Err(UseCaseError::NotFound),
+        let path = request.path().ok();
+        let found = match &path {
+            Some(path) => O::locate(&request.app, tenant, path).await,
+            None => Err(UseCaseError::NotFound),
         };
         // Who may not do it to everything does not learn whether there is such a thing.
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
         let may = match found {
-            Ok(key) => request.caller()?.snapshot.authorize_key::<C>(key),
+            Ok(key) => {
+                let decided = request.caller()?.snapshot.authorize_key::<C>(key.clone());
+                let is_named = match &path {
+                    Some(path) if decided.as_ref().is_err_and(unnamed) => {
+                        O::names(&request.app, request.caller()?, path).await?
+                    }
+                    Some(_) | None => false,
+                };
+                if is_named { request.caller()?.snapshot.authorize_named::<C>(key) } else { decided }
+            }
             Err(UseCaseError::NotFound) if access.is_everything() => return Err(request.absent()),
             Err(UseCaseError::NotFound) => Err(denied()),
             Err(error) => return Err(error.into()),

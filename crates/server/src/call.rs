@@ -8,6 +8,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{PageRequest, Revision, UserId};
 use heddle_policy::{Access, RequestContext, RequestFacts};
 use heddle_usecase::{IdempotencyRecord, Journal};
+use heddle_workflows::ports::FeedPosition;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -94,8 +95,10 @@ pub(crate) struct Meta {
     pub accept: Accept,
     /// The media type of those that the operation gives that the caller likes best.
     pub media: Option<&'static str>,
-    /// `Last-Event-ID`.
+    /// `Last-Event-ID` of a run's stream.
     pub last_event_id: Option<u64>,
+    /// `Last-Event-ID` of the stream over all runs.
+    pub last_position: Option<FeedPosition>,
     /// `User-Agent`.
     pub user_agent: Option<String>,
     /// The token that the caller came with.

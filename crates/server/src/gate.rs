@@ -12,6 +12,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{Revision, TenantId};
 use heddle_policy::{DenialError, RequestContext, RequestFacts};
 use heddle_usecase::hex;
+use heddle_workflows::ports::FeedPosition;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -203,7 +204,10 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         return Err(not_acceptable(&offers));
     }
     let streams = spec.output == OutputKind::EventStream;
-    let last_event_id = headers.last_event_id.as_deref().filter(|_| streams).map(event_id).transpose()?;
+    let last = headers.last_event_id.as_deref().filter(|_| streams);
+    let of_all = spec.id == OperationId::StreamEvents;
+    let last_event_id = last.filter(|_| !of_all).map(event_id).transpose()?;
+    let last_position = last.filter(|_| of_all).map(position).transpose()?;
     Ok(Meta {
         if_match,
         idempotency: None,
@@ -211,6 +215,7 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         accept,
         media,
         last_event_id,
+        last_position,
         user_agent: headers.user_agent.clone(),
         token: headers.presented.token().map(str::to_owned),
         device: headers.device.clone(),
@@ -231,6 +236,12 @@ fn event_id(text: &str) -> Result<u64, Failure> {
     number.ok_or_else(|| {
         Failure::at("Last-Event-ID", "wrongType", "The id of an event of the stream is needed.")
     })
+}
+
+/// The place of an event in the stream over all runs, as that gave it as its id.
+fn position(text: &str) -> Result<FeedPosition, Failure> {
+    let wrong = |_| Failure::at("Last-Event-ID", "wrongType", "The id of an event of the stream is needed.");
+    text.parse().map_err(wrong)
 }
 
 /// Revision that no resource has: a weak tag never matches (RFC 9110, 13.1.1).

@@ -29,6 +29,7 @@ mod local;
 mod modes;
 mod node;
 pub mod operator;
+mod organization_stream;
 mod people;
 mod readiness;
 mod refusals;

@@ -8,7 +8,7 @@ use crate::handlers::{
     accounts, audit, case_events, conformance, dead_letters, decisions, directory, jobs, licence, platform,
     roles, runs, sessions, tasks, transform, workflows,
 };
-use crate::stream;
+use crate::{organization_stream, stream};
 
 /// The handler of an operation.
 #[must_use]
@@ -58,6 +58,11 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::StreamRunEvents => bind::<ops::StreamRunEvents>(stream::stream),
         Id::CompleteHumanTask => bind::<ops::CompleteHumanTask>(tasks::complete),
         Id::ListHumanTasks => bind::<ops::ListHumanTasks>(tasks::list),
+        Id::GetHumanTask => bind::<ops::GetHumanTask>(tasks::get),
+        Id::CompleteTaskById => bind::<ops::CompleteTaskById>(tasks::complete_one),
+        Id::ListAllRuns => bind::<ops::ListAllRuns>(runs::list_all),
+        Id::StreamEvents => bind::<ops::StreamEvents>(organization_stream::stream),
+        Id::EvaluateDecision => bind::<ops::EvaluateDecision>(decisions::evaluate),
         Id::AssignHumanTask => bind::<ops::AssignHumanTask>(tasks::assign),
         Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(case_events::submit),
         Id::GetCaseEvent => bind::<ops::GetCaseEvent>(case_events::get),

@@ -106,9 +106,9 @@ impl Dialect {
              correlation_key, trigger, input, snapshot, last_sequence, revision, created_at, created_by, updated_at, \
              ended_at, waiting_since, bytes",
             &format!(
-                "organization_id, {run}, workflow_id, version, process_id, {states}, {incident}, NULL, \
-                 'key-' || CAST(i / {templates} / 10 AS text), trigger, input, snapshot, last_sequence, revision, {at}, \
-                 created_by, {at}, {ended}, {waiting}, bytes"
+                "organization_id, {run}, workflow_id, version, process_id, {states}, {incident}, \
+                 'order-' || CAST(i / {templates} / 10 AS text), 'key-' || CAST(i / {templates} / 10 AS text), \
+                 trigger, input, snapshot, last_sequence, revision, {at}, created_by, {at}, {ended}, {waiting}, bytes"
             ),
         );
         let events = self.insert(

@@ -18,6 +18,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122000410_workflows_lists",
     "20261122000500_workflows_event_keys",
     "20261122000700_workflows_lane_groups",
+    "20261122001000_workflows_all_runs",
+    "20261122001010_workflows_commits",
     "20261122001100_workflows_jobs",
     "20261122001400_workflows_calls"
 ];
@@ -172,6 +174,33 @@ row! {
         key  first_sequence: [BigInt] i64,
         once last_sequence: [BigInt] i64,
         once events: [Binary] Vec<u8>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use heddle_store::DbUuid;
+
+    /// The events of runs with the number of their commit. On PostgreSQL the database gives it, so that it is none of the
+    /// columns that are written there.
+    #[sql_name = "run_events"]
+    run_feed (organization_id, run_id, first_sequence) {
+        organization_id -> DbUuid,
+        run_id -> DbUuid,
+        first_sequence -> BigInt,
+        last_sequence -> BigInt,
+        events -> Binary,
+        commit_number -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+
+    /// Number of the last commit that wrote events, in one row; of SQLite alone.
+    run_commits (one) {
+        one -> Integer,
+        number -> BigInt,
     }
 }
 

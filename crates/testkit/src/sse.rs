@@ -13,8 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// An event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// `id`, where there is one.
+    /// `id`, where it is a sequence number.
     pub id: Option<u64>,
+    /// `id` as it stands, where there is one.
+    pub place: Option<String>,
     /// `event`.
     pub event: String,
     /// `data`.
@@ -36,6 +38,20 @@ impl Stream {
             Some(id) => request.header("last-event-id", &id.to_string()),
             None => request,
         };
+        Self::of(request).await
+    }
+
+    /// Opens the stream over all runs with a query, behind the event of a place.
+    pub async fn open_all(client: &Client, query: &str, place: Option<&str>) -> Self {
+        let request = client.request("GET", &format!("/api/runs/events/stream?{query}"));
+        let request = match place {
+            Some(place) => request.header("last-event-id", place),
+            None => request,
+        };
+        Self::of(request).await
+    }
+
+    async fn of(request: crate::client::Request) -> Self {
         let response = request.open().await.expect("a stream");
         assert_eq!(response.status().as_u16(), 200);
         let media = response.headers().get("content-type").and_then(|value| value.to_str().ok());
@@ -92,13 +108,13 @@ impl Stream {
 
 /// One event; none for a comment.
 fn parse(frame: &str) -> Option<Event> {
-    let mut event = Event { id: None, event: "message".to_owned(), data: Value::Null };
+    let mut event = Event { id: None, place: None, event: "message".to_owned(), data: Value::Null };
     let mut data = Vec::new();
     for line in frame.lines().filter(|line| !line.is_empty() && !line.starts_with(':')) {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match name {
-            "id" => event.id = Some(value.parse().expect("a sequence number")),
+            "id" => (event.id, event.place) = (value.parse().ok(), Some(value.to_owned())),
             "event" => event.event = value.to_owned(),
             "data" => data.push(value),
             other => panic!("an unknown field `{other}`"),
@@ -118,8 +134,12 @@ mod tests {
     #[test]
     fn a_frame_has_id_type_and_data() {
         let event = parse("id: 3\nevent: node.completed\ndata: {\"a\":\ndata: 1}\n\n");
-        let expected =
-            Event { id: Some(3), event: "node.completed".to_owned(), data: serde_json::json!({"a": 1}) };
+        let expected = Event {
+            id: Some(3),
+            place: Some("3".to_owned()),
+            event: "node.completed".to_owned(),
+            data: serde_json::json!({"a": 1}),
+        };
         assert_eq!(event, Some(expected));
         assert_eq!(parse(": heartbeat\n\n"), None);
     }

@@ -185,7 +185,7 @@ fn references(definition: &WorkflowDefinition, model: Option<&Model>) -> Vec<Dia
 }
 
 /// Decisions and decision services: ids, or names where there is none, and names.
-fn callable(model: &Model) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn callable(model: &Model) -> impl Iterator<Item = (&str, &str)> {
     model
         .elements()
         .filter(|(_, kind, ..)| matches!(kind, ElementKind::Decision | ElementKind::DecisionService))

@@ -4,21 +4,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Graph, Lanes};
+use heddle_dmn::Model;
 use heddle_engine::Trigger;
-use heddle_kernel::{TenantId, WorkflowId};
+use heddle_kernel::{Revision, TenantId, WorkflowId};
 use heddle_usecase::{Admission, Compute, InPlace, computed};
 use serde_json::Value;
 
-use crate::UseCaseError;
 use crate::decisions;
 use crate::ports::WorkflowStore;
 use crate::records::{HumanTask, Run};
 use crate::schema::Checker;
+use crate::{Problem, UseCaseError};
 
 /// The most versions kept compiled.
 const CAPACITY: u64 = 2_000;
+/// The most drafts of which the decisions are kept compiled.
+const DRAFTS: u64 = 200;
 
 /// The processes of one version.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ pub struct CompiledVersion {
     /// Tags of the version.
     tags: Vec<String>,
     /// The decisions that business rule tasks evaluate.
-    pub decisions: Option<heddle_dmn::Model>,
+    pub decisions: Option<Model>,
     /// Schemas of the input by process id: start event and schema.
     input_schemas: HashMap<String, Vec<(String, Checker)>>,
     /// Whether a step of it was too large to be done where it was asked for.
@@ -131,6 +135,8 @@ fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Vec<(String
 }
 
 type Key = (TenantId, WorkflowId, i32);
+/// A draft by the revision of its own.
+type DraftKey = (TenantId, WorkflowId, Revision);
 
 /// Node of a version whose tasks have a form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -146,6 +152,7 @@ pub struct CompiledVersions {
     store: Arc<dyn WorkflowStore>,
     cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
     forms: moka::sync::Cache<FormKey, Arc<Checker>>,
+    drafts: moka::sync::Cache<DraftKey, Option<Model>>,
     compute: Arc<dyn Compute>,
 }
 
@@ -160,7 +167,8 @@ impl CompiledVersions {
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>) -> Self {
         let (cache, forms) = (moka::sync::Cache::new(CAPACITY), moka::sync::Cache::new(CAPACITY));
-        Self { store, cache, forms, compute: Arc::new(InPlace) }
+        let drafts = moka::sync::Cache::new(DRAFTS);
+        Self { store, cache, forms, drafts, compute: Arc::new(InPlace) }
     }
 
     /// The same with threads on which versions are compiled.
@@ -201,6 +209,34 @@ impl CompiledVersions {
         let compiled = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert(key, Arc::clone(&compiled));
         Ok(compiled)
+    }
+
+    /// The decisions of the draft at a revision; none when it has none.
+    ///
+    /// # Errors
+    /// `Conflict` (`malformedDecisions`) with each finding when a document cannot be read; `NotFound`, `Unavailable`.
+    pub(crate) async fn draft_decisions(
+        &self,
+        tenant: TenantId,
+        workflow: WorkflowId,
+        revision: Revision,
+    ) -> Result<Option<Model>, UseCaseError> {
+        let key = (tenant, workflow, revision);
+        if let Some(found) = self.drafts.get(&key) {
+            return Ok(found);
+        }
+        let draft = self.store.draft(tenant, workflow).await?;
+        let compile = move || -> Result<Option<Model>, UseCaseError> {
+            let Some(definition) = draft.value() else { return Ok(None) };
+            let compiled = decisions::compile(&typed(definition)?).map_err(|found| {
+                let problem = |one: Diagnostic| Problem::new("malformedDecisions", one.message);
+                UseCaseError::Conflict(found.into_iter().map(problem).collect())
+            })?;
+            Ok(compiled.map(|own| own.model))
+        };
+        let model = computed(&*self.compute, tenant, Admission::Refuse, compile).await??;
+        self.drafts.insert(key, model.clone());
+        Ok(model)
     }
 
     /// One process of a version, if the version was used lately.

@@ -50,6 +50,7 @@ const GUARDED: &[Guarded] = &[
         of: "Key",
         by: "of_stored",
         callers: &[
+            ("crates/store-workflows/src/runs/feed.rs", "the run of an event, from its row"),
             ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
             ("crates/workflows/src/records.rs", "a run that was loaded"),
             ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),

@@ -8,7 +8,9 @@ use super::Shapes;
 use super::components::error_name;
 use crate::decode::schema::resolve;
 use crate::error::ErrorCode;
-use crate::operations::{BodyMedia, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES};
+use crate::operations::{
+    BodyMedia, OperationId, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES,
+};
 
 /// The label of the lifecycle that every operation and field carries.
 pub(crate) const LIFECYCLE: &str = "Next Product release";
@@ -72,7 +74,8 @@ fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
         ("OrganizationId", in_organization),
         ("IdempotencyKey", spec.accepts_idempotency_key()),
         ("IfMatch", spec.if_match),
-        ("LastEventId", spec.output == OutputKind::EventStream),
+        ("LastEventId", spec.id == OperationId::StreamRunEvents),
+        ("LastPosition", spec.id == OperationId::StreamEvents),
     ];
     let headers = headers.into_iter().filter(|(_, there)| *there).map(|(name, _)| component(name));
     path.chain(query).chain(headers).collect()
@@ -230,7 +233,7 @@ fn server_event(output: &Value) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "id": {"type": "string", "description": "The event's sequence number; none on `end`."},
+            "id": {"type": "string", "description": "The place of the event: its sequence number in the stream of a run, which has none on `end`."},
             "event": {"type": "string", "description": "The event's type; `end` once the run has ended."},
             "data": {"type": "string", "contentMediaType": "application/json",
                 // The closing event `end` says nothing.

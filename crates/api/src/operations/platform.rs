@@ -1,4 +1,4 @@
-//! Rows: work list, signals, documents and test clock.
+//! Rows: work list, runs of all workflows, decisions without a run, signals, documents and test clock.
 
 macro_rules! platform_rows {
     ($next:ident $($others:ident)* ; $($rows:tt)*) => {
@@ -19,6 +19,46 @@ macro_rules! platform_rows {
                 path(tasks::TaskPath) query(NoQuery) body(Json JSON_LIMIT tasks::AssignTask)
                 output(Data tasks::HumanTask)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
+            GetHumanTask Get "/api/human-tasks/{taskId}"
+                Platform Work Preview "Read a human task with its form and the variables that it names"
+                security(HumanTaskRead loaded "runId") entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(tasks::TaskPath) query(NoQuery) body(-)
+                output(Data tasks::HumanTaskDetail)
+                success[200] errors[400 401 402 403 404 423 500 503];
+            CompleteTaskById Post "/api/human-tasks/{taskId}/complete"
+                Platform Work Preview "Complete a human task by its own id"
+                security(RunCompleteTask loaded "runId") entitlement(Workflow) role(Workflow)
+                audit("human_task.completed")
+                idempotent(no) remediation(no) ifmatch(no)
+                path(tasks::TaskPath) query(NoQuery) body(OptionalJson JSON_LIMIT tasks::CompleteOneTask)
+                output(Data tasks::CompletedTask)
+                success[200] errors[400 401 402 403 404 409 413 415 423 500 503];
+            ListAllRuns Get "/api/runs"
+                Platform Work Preview "List the runs of all workflows"
+                security(RunList list) entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(runs::AllRunsQuery) body(-)
+                output(List runs::Run)
+                success[200] errors[400 401 402 403 423 500 503];
+            StreamEvents Get "/api/runs/events/stream"
+                Platform Work Preview "Follow the events of all runs that the caller may read"
+                security(RunList list) entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(runs::AllEventsQuery) body(-)
+                output(EventStream runs::OrganizationEvent)
+                success[200] errors[400 401 402 403 423 500 503];
+            EvaluateDecision Post "/api/workflows/{workflowId}/dmn/evaluate"
+                Platform Work Preview "Evaluate a decision or decision service without a run"
+                security(WorkflowRun path "workflowId") entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(no) remediation(no) ifmatch(no)
+                path(workflows::WorkflowPath) query(NoQuery) body(Json JSON_LIMIT decisions::EvaluateDecision)
+                output(Data decisions::EvaluatedDecision)
+                success[200] errors[400 401 402 403 404 409 413 415 423 500 503];
             SendSignal Post "/api/signals"
                 Platform Work Preview "Broadcast a signal to all that listen now"
                 security(SignalCreate all) entitlement(Workflow) role(Workflow)

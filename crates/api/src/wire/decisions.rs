@@ -10,12 +10,16 @@ use heddle_dmn::model::{
     OrganizationUnit, OutputClause, PerformanceIndicator, QuantifiedExpression, Relation, RelationRow,
     RuleAnnotationClause, TextAnnotation, UnaryTestsText,
 };
-use utoipa::openapi::{RefOr, Schema};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::openapi::schema::{SchemaType, Type};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::definition::Diagnostic;
 use super::definition::collect;
-use crate::contract::{MediaType, RequestBody};
+use super::envelope::{AnyJson, JsonObject};
+use crate::contract::{MediaType, RequestBody, json_bodies};
 use crate::decode::Problems;
 
 /// The schema of a decision with those of all boxed expressions, which stand in each other.
@@ -312,3 +316,99 @@ impl RequestBody for DecisionLogicBody {
         }
     }
 }
+
+/// A version of a workflow: its number, `draft` or `published`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum VersionName {
+    /// A number.
+    Number(i64),
+    /// A word, or a number as a text.
+    Word(String),
+}
+
+impl PartialSchema for VersionName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::Integer, Type::String]))
+            .pattern(Some("^(draft|published|[1-9][0-9]{0,8})$"))
+            .description(Some("A version's number, `draft` or `published`."))
+            .into()
+    }
+}
+
+impl ToSchema for VersionName {}
+
+words! {
+    /// Kind of element that was evaluated.
+    enum DecisionKind {
+        /// A decision.
+        Decision = "decision",
+        /// A decision service.
+        DecisionService = "decisionService",
+    }
+}
+
+request! {
+    /// An evaluation of a decision without a run.
+    #[schema(examples(json!({"decision": "discount", "input": {"customer": "gold"}, "explain": true})))]
+    struct EvaluateDecision {
+        /// Id or name of a decision or decision service.
+        #[schema(min_length = 1, max_length = 500)]
+        decision: String,
+        /// A version's number, `published` (default), or `draft` for those who may read the workflow.
+        #[schema(nullable = false)]
+        version: Option<VersionName>,
+        /// Values of the inputs by name.
+        #[schema(value_type = Object)]
+        input: JsonObject,
+        /// Whether to tell how the result came about.
+        #[schema(nullable = false)]
+        explain: Option<bool>,
+    }
+}
+
+response! {
+    /// Element that was evaluated.
+    struct DecisionElement {
+        /// Id; null where the model gives none.
+        #[schema(required = true)]
+        id: Option<String>,
+        /// Name.
+        name: String,
+        /// Kind of element.
+        kind: DecisionKind,
+    }
+
+    /// Explanation of a result: the decisions evaluated on the way.
+    struct DecisionsExplained {
+        /// Decisions in their order, each with its inputs, its output, and its tables with the rules that matched.
+        #[schema(value_type = Vec<Object>)]
+        decisions: Vec<Value>,
+        /// Whether some are left out because they are too many; those nearest to the result are told.
+        truncated: bool,
+    }
+
+    /// The result of a decision.
+    struct EvaluatedDecision {
+        /// Workflow that has the decision.
+        workflow_id: String,
+        /// Number of the version; null for the draft.
+        #[schema(required = true, minimum = 1)]
+        version: Option<i32>,
+        /// Element that was evaluated.
+        decision: DecisionElement,
+        /// Result; null when it has none.
+        #[schema(value_type = AnyJson)]
+        output: Value,
+        /// Reasons why parts of the result are null, each with `message` and, where known, its place in the model.
+        #[schema(value_type = Vec<Object>)]
+        reasons: Vec<Value>,
+        /// Explanation, when one was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        explanation: Option<DecisionsExplained>,
+    }
+}
+
+json_bodies!(EvaluateDecision);

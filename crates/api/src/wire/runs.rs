@@ -422,6 +422,105 @@ response! {
     }
 }
 
+response! {
+    /// Something that happened in a run, as the stream over all runs tells it.
+    struct OrganizationEvent {
+        /// Run that it happened in.
+        run_id: String,
+        /// Workflow that the run is of.
+        workflow_id: String,
+        /// Counted in the run from 1 without a gap.
+        #[schema(minimum = 1)]
+        sequence: i64,
+        /// Type of the event, such as `node.activated`.
+        r#type: String,
+        /// Instant of the event.
+        #[schema(value_type = Instant)]
+        at: Timestamp,
+        /// The element.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        node_id: Option<String>,
+        /// The instance of the element.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        node_instance_id: Option<String>,
+        /// The scope it happened in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        scope_id: Option<String>,
+        /// Which attempt of the instance, from 2; absent for the first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, minimum = 2)]
+        attempt: Option<i64>,
+        /// More about it, by type.
+        #[schema(value_type = AnyJson)]
+        data: Value,
+    }
+}
+
+words! {
+    /// The order of the list of all runs.
+    enum AllRunsSort {
+        /// Newest first.
+        Newest = "-createdAt",
+        /// Those with an incident first, each part newest first.
+        Incidents = "-hasIncident",
+    }
+}
+
+request! {
+    /// Which runs of all workflows.
+    struct AllRunsQuery {
+        /// The most rows of the page.
+        #[schema(minimum = 1, maximum = 200, default = 50)]
+        limit: Option<u32>,
+        /// `page.nextCursor` of the page before.
+        #[schema(min_length = 1, max_length = 1024)]
+        cursor: Option<String>,
+        /// The order; newest first when absent.
+        sort: Option<AllRunsSort>,
+        /// Only those of this workflow.
+        #[schema(min_length = 1, max_length = 200)]
+        workflow_id: Option<String>,
+        /// Only those in this state.
+        state: Option<RunState>,
+        /// Only those with an incident, or only the others.
+        has_incident: Option<bool>,
+        /// Only those with this business key.
+        #[schema(min_length = 1, max_length = 200)]
+        business_key: Option<String>,
+        /// Only those with this correlation key.
+        #[schema(min_length = 1, max_length = 200)]
+        correlation_key: Option<String>,
+        /// Only those that wait at this element.
+        #[schema(min_length = 1, max_length = 500)]
+        node_id: Option<String>,
+        /// Only those that this user started, by id; `me` is the caller.
+        #[schema(min_length = 1, max_length = 200)]
+        started_by: Option<String>,
+        /// Only those created at or after this instant.
+        #[schema(value_type = Option<Instant>)]
+        from: Option<Timestamp>,
+        /// Only those created before this instant.
+        #[schema(value_type = Option<Instant>)]
+        to: Option<Timestamp>,
+        /// Only those that have waited since before this instant.
+        #[schema(value_type = Option<Instant>)]
+        waiting_before: Option<Timestamp>,
+    }
+
+    /// Which events of all runs. The stream begins with what is committed from now on, or behind the event that
+    /// `Last-Event-ID` names.
+    struct AllEventsQuery {
+        /// Only those of the runs of this workflow.
+        #[schema(min_length = 1, max_length = 200)]
+        workflow_id: Option<String>,
+        /// Only those of these types, comma-separated.
+        types: Option<Vec<RunEventType>>,
+    }
+}
+
 request! {
     /// A start.
     #[schema(examples(json!({"input": {"days": 3}})))]

@@ -4,7 +4,7 @@ use heddle_kernel::{Patch, RunId, TaskId, Timestamp, WorkflowId};
 use serde_json::Value;
 
 use super::envelope::{AnyJson, Instant, JsonObject};
-use super::runs::Run;
+use super::runs::{Run, RunState};
 use crate::contract::{json_bodies, path_params};
 
 words! {
@@ -73,6 +73,88 @@ response! {
         completed_by: Option<String>,
     }
 
+    /// The workflow of a task.
+    struct TaskWorkflow {
+        /// Stable identifier.
+        id: String,
+        /// Unique name within the organisation.
+        slug: String,
+        /// Name for people.
+        display_name: String,
+        /// The version that the run follows.
+        #[schema(minimum = 1)]
+        version: i32,
+    }
+
+    /// The run of a task.
+    struct TaskRun {
+        /// Stable identifier.
+        id: String,
+        /// The process within the definition.
+        process_id: String,
+        /// Lifecycle state of the run.
+        state: RunState,
+        /// The caller's own name for it.
+        #[schema(required = true)]
+        business_key: Option<String>,
+        /// Correlation key by which messages find it.
+        #[schema(required = true)]
+        correlation_key: Option<String>,
+    }
+
+    /// A human task as whoever works on it needs it.
+    struct HumanTaskDetail {
+        /// Stable identifier.
+        id: String,
+        /// Run that the task belongs to.
+        run_id: String,
+        /// Workflow that the run is of.
+        workflow_id: String,
+        /// The user task's element id.
+        node_id: String,
+        /// The instance of the user task.
+        node_instance_id: String,
+        /// The user task's name.
+        name: String,
+        /// State of the task.
+        state: TaskState,
+        /// Assignee: id of the user who works on it, or the name that the model gives; null while unclaimed.
+        #[schema(required = true)]
+        assignee: Option<String>,
+        /// Users who may take it, by id or e-mail address.
+        candidate_users: Vec<String>,
+        /// Which groups or roles may take it.
+        candidate_groups: Vec<String>,
+        /// Instant by which it should be done; null without a due date.
+        #[schema(required = true, value_type = Option<Instant>)]
+        due_at: Option<Timestamp>,
+        /// Urgency, from 0 to 100.
+        #[schema(minimum = 0, maximum = 100)]
+        priority: i32,
+        /// Form of the task: a JSON Schema, or null.
+        #[schema(value_type = AnyJson)]
+        form: Value,
+        /// The outcomes that may be chosen; any when empty.
+        outcomes: Vec<String>,
+        /// Instant of creation.
+        #[schema(value_type = Instant)]
+        created_at: Timestamp,
+        /// Instant of the end; null while it is open.
+        #[schema(required = true, value_type = Option<Instant>)]
+        ended_at: Option<Timestamp>,
+        /// User who completed it; null while it is open or when it was withdrawn.
+        #[schema(required = true)]
+        completed_by: Option<String>,
+        /// Workflow of the task.
+        workflow: TaskWorkflow,
+        /// Run of the task.
+        run: TaskRun,
+        /// Variables that the form or the settings of the task name, with their present values; one that is not set is
+        /// absent.
+        #[schema(value_type = Object)]
+        variables: JsonObject,
+    }
+
     /// A completed task with its run.
     struct CompletedTask {
         /// The task.
@@ -98,6 +180,20 @@ request! {
         /// The task, where several of the element are open.
         #[schema(nullable = false, min_length = 1, max_length = 200)]
         task_id: Option<String>,
+    }
+
+    /// A completion of the task that the path names.
+    #[schema(examples(json!({"outcome": "approve", "values": {"approved": true}})))]
+    struct CompleteOneTask {
+        /// The chosen outcome.
+        #[schema(nullable = false, min_length = 1, max_length = 200)]
+        outcome: Option<String>,
+        /// The form's values.
+        #[schema(value_type = Object, nullable = false, required = false)]
+        values: Option<JsonObject>,
+        /// A remark.
+        #[schema(nullable = false, max_length = 4000)]
+        comment: Option<String>,
     }
 
     /// An assignment.
@@ -136,4 +232,4 @@ request! {
     }
 }
 
-json_bodies!(CompleteTask, AssignTask);
+json_bodies!(CompleteTask, CompleteOneTask, AssignTask);

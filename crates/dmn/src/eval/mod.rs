@@ -17,7 +17,9 @@ use self::check::{given, returned, typed};
 pub use self::log::{DecisionExplanation, Explanation, Reason, TableExplanation, TableHit, TableInput};
 use self::log::{Log, explains, json, note, text};
 use crate::compile::Model;
-use crate::compile::plan::{Body, FunctionLogic, Import, Kind, Logic, Node, NodeId, Plan, Service};
+use crate::compile::plan::{
+    Body, FunctionLogic, Import, ItemType, Kind, Logic, Node, NodeId, Place, Plan, Service,
+};
 
 /// Options of an evaluation.
 #[derive(Debug, Clone)]
@@ -64,6 +66,15 @@ pub struct Outcome {
     pub reasons: Vec<Reason>,
     /// Explanation of the result, when one was asked for.
     pub explanation: Option<Explanation>,
+}
+
+/// Input from outside that is not of the type that the model declares for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Name under which it was given.
+    pub name: String,
+    /// The reason as a sentence without its end point.
+    pub message: String,
 }
 
 /// Error of an evaluation that gives no result.
@@ -125,6 +136,12 @@ impl Model {
     #[must_use]
     pub fn name(&self, element: ElementRef) -> &str {
         self.0.node(element.0).map_or("", |node| &node.name)
+    }
+
+    /// The id of the element, where it has one.
+    #[must_use]
+    pub fn id(&self, element: ElementRef) -> Option<&str> {
+        self.0.node(element.0).and_then(|node| node.id.as_deref())
     }
 
     /// The name of a single result of the element: that of the only output of its table, where it has one, else its own.
@@ -222,6 +239,25 @@ impl Model {
             }
             host.admit(Value::context(context))
         })
+    }
+
+    /// The inputs given for an element that are not of their declared types: an evaluation takes each of them as null
+    /// (DMN 1.5, 10.3.2.9.4).
+    ///
+    /// # Errors
+    /// When a limit is exceeded.
+    pub fn misfits(
+        &self,
+        element: ElementRef,
+        input: &dyn Scope,
+        options: &EvalOptions,
+    ) -> Result<Vec<Misfit>, LimitError> {
+        let mut found = Vec::new();
+        self.run(input, options, &mut 0, |frame, host| {
+            found = frame.misfits(element.0, host)?;
+            Ok(Value::Null)
+        })?;
+        Ok(found)
     }
 
     fn run(
@@ -387,6 +423,36 @@ impl<'e> Frame<'e> {
         Ok(())
     }
 
+    /// The given inputs among what an element needs, or among the parameters of a service, that are not of their types.
+    fn misfits(&self, id: NodeId, host: &mut Host<'_>) -> Result<Vec<Misfit>, LimitError> {
+        let plan = self.plan;
+        let mut seen = vec![false; plan.nodes.len()];
+        let service = match plan.node(id).map(|node| &node.body) {
+            Some(Body::Service(service)) => Some(service),
+            Some(Body::Input | Body::Decision(_) | Body::Function(_)) | None => None,
+        };
+        let mut open = service.map_or_else(|| vec![id], |service| service.parameters.clone());
+        let mut found = Vec::new();
+        while let Some(at) = open.pop() {
+            let (Some(node), Some(known)) = (plan.node(at), seen.get_mut(at as usize)) else { continue };
+            if std::mem::replace(known, true) {
+                continue;
+            }
+            host.charge(1)?;
+            // A service's parameters may be decisions, whose values are given like inputs.
+            if service.is_none() && !matches!(node.body, Body::Input) {
+                open.extend(&node.needs);
+                continue;
+            }
+            let given = node.keys.iter().find_map(|key| Some((key, self.input.get(key)?)));
+            if let (Some(kind), Some((name, value))) = (&node.kind, given) {
+                let message = misfit(value, kind, &node.place, host)?;
+                found.extend(message.map(|message| Misfit { name: name.to_string(), message }));
+            }
+        }
+        Ok(found)
+    }
+
     /// Evaluates a decision, after those that it requires. The way down is a list and no recursion, since chains of
     /// decisions can be long.
     fn decide(&mut self, id: NodeId, host: &mut Host<'_>) -> Result<(), LimitError> {
@@ -499,6 +565,28 @@ impl<'e> Frame<'e> {
             None => Ok(value),
         }
     }
+}
+
+/// The reason for which a value from outside is not of a type; none for one that is, or for null.
+fn misfit(
+    value: Ref<'_>,
+    kind: &ItemType,
+    place: &Place,
+    host: &mut Host<'_>,
+) -> Result<Option<String>, LimitError> {
+    let value = given(value, kind);
+    if value.is_null() {
+        return Ok(None);
+    }
+    host.charge(u64::from(value.weight()))?;
+    // The list of reasons is bounded: each value begins with an empty one.
+    let _ = host.extension::<Log>().map(|log| std::mem::take(&mut log.reasons));
+    if !typed(value, Some(kind), place, host)?.is_null() {
+        return Ok(None);
+    }
+    let reasons = host.extension::<Log>().map(|log| std::mem::take(&mut log.reasons)).unwrap_or_default();
+    let told = reasons.into_iter().next_back().map(|reason| reason.message);
+    Ok(Some(told.unwrap_or_else(|| format!("the value is not of the type `{}`", kind.name))))
 }
 
 /// A business knowledge model or decision service as a function.

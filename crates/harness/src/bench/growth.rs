@@ -33,7 +33,7 @@ const DEEP: usize = 100;
 /// Read that is measured.
 struct Read {
     name: &'static str,
-    /// The path; `{workflow}`, `{run}`, `{task}` and `{key}` are put in.
+    /// The path; `{workflow}`, `{run}`, `{task}`, `{key}` and `{business}` are put in.
     path: &'static str,
     /// Rows of a page; none for a single thing.
     page: Option<u32>,
@@ -51,6 +51,7 @@ const fn list(name: &'static str, path: &'static str, page: u32) -> Read {
 const READS: &[Read] = &[
     one("workflow", "/api/workflows/{workflow}"),
     one("run", "/api/workflows/{workflow}/runs/{run}"),
+    one("task", "/api/human-tasks/{task}"),
     list("workflows", "/api/workflows", 2),
     list("workflows?state", "/api/workflows?state=published", 2),
     list("workflows?starred", "/api/workflows?starred=false", 2),
@@ -65,15 +66,32 @@ const READS: &[Read] = &[
     list("runs?hasIncident=false", "/api/workflows/{workflow}/runs?hasIncident=false", 5),
     list("runs?version", "/api/workflows/{workflow}/runs?version=1", 5),
     list("runs?correlationKey", "/api/workflows/{workflow}/runs?correlationKey={key}", 5),
-    list("runs?waitingBefore", "/api/workflows/{workflow}/runs?waitingBefore=2030-01-01T00:00:00Z", 5),
+    list("runs?waitingLongerThan", "/api/workflows/{workflow}/runs?waitingLongerThan=PT1S", 5),
     list("runs?nodeId", "/api/workflows/{workflow}/runs?nodeId=work", 5),
     list("runs?state+hasIncident", "/api/workflows/{workflow}/runs?state=waiting&hasIncident=true", 1),
     list("runs?state+version", "/api/workflows/{workflow}/runs?state=failed&version=1", 1),
     list(
-        "runs?state+waitingBefore",
-        "/api/workflows/{workflow}/runs?state=waiting&waitingBefore=2030-01-01T00:00:00Z",
+        "runs?state+waitingLongerThan",
+        "/api/workflows/{workflow}/runs?state=waiting&waitingLongerThan=PT1S",
         5,
     ),
+    list("all-runs", "/api/runs", 50),
+    list("all-runs?sort=-hasIncident", "/api/runs?sort=-hasIncident", 50),
+    list("all-runs?workflowId", "/api/runs?workflowId={workflow}", 5),
+    list("all-runs?state=waiting", "/api/runs?state=waiting", 50),
+    list("all-runs?state=failed", "/api/runs?state=failed", 50),
+    list("all-runs?hasIncident=true", "/api/runs?hasIncident=true", 5),
+    list("all-runs?hasIncident=false", "/api/runs?hasIncident=false", 50),
+    list("all-runs?businessKey", "/api/runs?businessKey={business}", 5),
+    list("all-runs?correlationKey", "/api/runs?correlationKey={key}", 5),
+    list("all-runs?nodeId", "/api/runs?nodeId=work", 50),
+    list("all-runs?startedBy=me", "/api/runs?startedBy=me", 50),
+    list("all-runs?from", "/api/runs?from=2024-06-01T00:00:01Z", 50),
+    list("all-runs?to", "/api/runs?to=2024-06-01T00:00:10Z", 50),
+    list("all-runs?waitingBefore", "/api/runs?waitingBefore=2030-01-01T00:00:00Z", 50),
+    list("all-runs?state+hasIncident", "/api/runs?state=waiting&hasIncident=true", 5),
+    list("all-runs?workflowId+state", "/api/runs?workflowId={workflow}&state=waiting", 5),
+    list("all-runs?startedBy=me+state", "/api/runs?startedBy=me&state=failed", 50),
     list("events", "/api/workflows/{workflow}/runs/{run}/events", 1),
     list("tasks", "/api/human-tasks", 50),
     list("tasks?state=open", "/api/human-tasks?state=open", 50),
@@ -83,10 +101,10 @@ const READS: &[Read] = &[
     list("tasks?candidate=me", "/api/human-tasks?candidate=me", 20),
     list("tasks?workflowId", "/api/human-tasks?workflowId={workflow}", 5),
     list("tasks?runId", "/api/human-tasks?runId={run}", 5),
-    list("tasks?dueBefore", "/api/human-tasks?dueBefore=2035-01-01T00:00:00Z", 50),
+    list("tasks?due", "/api/human-tasks?due=2035-01-01T00:00:00Z", 50),
     list("tasks?state+workflowId", "/api/human-tasks?state=open&workflowId={workflow}", 5),
     list("tasks?state+candidate=me", "/api/human-tasks?state=open&candidate=me", 20),
-    list("tasks?candidate=me+dueBefore", "/api/human-tasks?candidate=me&dueBefore=2035-01-01T00:00:00Z", 5),
+    list("tasks?candidate=me+due", "/api/human-tasks?candidate=me&due=2035-01-01T00:00:00Z", 5),
     list("tasks?candidate=me+workflowId", "/api/human-tasks?candidate=me&workflowId={workflow}", 1),
     list("dead-letters", "/api/dead-letters", 5),
     list("audit-events", "/api/audit-events", 5),
@@ -200,14 +218,18 @@ async fn sign_in(server: &Server) -> Result<Client> {
 struct Facts {
     workflow: String,
     run: String,
+    task: String,
     key: String,
+    business: String,
 }
 
 impl Facts {
     fn put_in(&self, path: &str) -> String {
         path.replace("{workflow}", &self.workflow)
             .replace("{run}", &self.run)
+            .replace("{task}", &self.task)
             .replace("{key}", &encode(&self.key))
+            .replace("{business}", &encode(&self.business))
     }
 }
 
@@ -218,7 +240,10 @@ async fn facts(client: &Client, workflow: &str) -> Result<Facts> {
     let filled = runs.as_array().into_iter().flatten().rev().find(|run| run["correlationKey"].is_string());
     let run = filled.context("no run has a correlation key: the database was not filled")?;
     let text = |name: &str| run[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
-    Ok(Facts { workflow: workflow.to_owned(), run: text("id")?, key: text("correlationKey")? })
+    let tasks = client.get(&format!("/api/human-tasks?workflowId={workflow}&limit=1")).await?.data()?;
+    let task = tasks[0]["id"].as_str().context("the workflow has no open task")?.to_owned();
+    let (id, key, business) = (text("id")?, text("correlationKey")?, text("businessKey")?);
+    Ok(Facts { workflow: workflow.to_owned(), run: id, task, key, business })
 }
 
 fn with(path: &str, parameter: &str) -> String {

@@ -26,7 +26,13 @@ use crate::prepare;
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Names of what is measured.
-const MEASURES: [&str; 4] = ["health_live", "get_workflow", "durable_start", "start_and_complete"];
+const MEASURES: [&str; 5] =
+    ["health_live", "evaluate_decision", "get_workflow", "durable_start", "start_and_complete"];
+
+/// Model whose decision is evaluated, below the suites, and the call of its first case.
+const TABLE: &str = "dmn-tck/compliance-level-2/0004-simpletable-U/0004-simpletable-U.dmn";
+const TABLE_CALL: &str =
+    r#"{"decision":"Approval Status","input":{"Age":18,"RiskCategory":"Medium","isAffordable":true}}"#;
 /// Name of the measure of jobs.
 const JOBS: &str = "jobs";
 
@@ -52,7 +58,7 @@ pub(crate) struct Options {
     /// Rounds; of several the medians are told at the end.
     #[arg(long, default_value_t = 1)]
     rounds: usize,
-    /// Measures these alone: health_live, get_workflow, durable_start, start_and_complete, jobs.
+    /// Measures these alone: health_live, evaluate_decision, get_workflow, durable_start, start_and_complete, jobs.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -144,6 +150,8 @@ struct Bench {
     human: String,
     /// Workflow with a job; none where the program has no jobs yet.
     job: Option<String>,
+    /// Workflow with the decision; none where the suites are not at hand.
+    table: Option<String>,
 }
 
 /// Work that a caller repeats.
@@ -193,6 +201,7 @@ impl Bench {
                 None
             }
         };
+        let table = table(&client).await?;
         let probe = prepare::start(&client, &quick, &json!({})).await?;
         if probe["state"].as_str() != Some("completed") {
             bail!("the one-task workflow does not end at once: {}", probe["state"]);
@@ -209,6 +218,7 @@ impl Bench {
             quick,
             human,
             job,
+            table,
         })
     }
 
@@ -232,7 +242,11 @@ impl Bench {
             base,
             token: self.token.as_str().into(),
         };
-        let [live_name, get, starts, trips] = MEASURES;
+        let [live_name, evaluate, get, starts, trips] = MEASURES;
+        let evaluation = self.table.as_ref().map(|table| {
+            let call = request("POST", &format!("/api/workflows/{table}/dmn/evaluate"), Some(TABLE_CALL));
+            (evaluate, "evaluations/s", Work::Same(call), false)
+        });
         let plan: [(&'static str, &'static str, Work, bool); 4] = [
             (live_name, "requests/s", Work::Same(live), false),
             (get, "requests/s", Work::Same(workflow), false),
@@ -240,6 +254,9 @@ impl Bench {
             (trips, "round-trips/s", round, true),
         ];
         let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
+        // Beside the request that does nothing, by which it is judged.
+        let mut plan = Vec::from(plan);
+        drop(plan.splice(1..1, evaluation));
         for (name, unit, work, runs) in plan.into_iter().filter(|(name, ..)| wanted(name)) {
             for &callers in &options.callers {
                 self.one(Measure { name, unit, work: work.clone(), callers, runs }).await?;
@@ -310,6 +327,27 @@ impl Bench {
         out::line(&figure);
         self.told.lock().unwrap_or_else(PoisonError::into_inner).push(figure);
     }
+}
+
+/// Publishes the workflow with the decision that is measured; none, with a note, where the suites are not at hand.
+async fn table(client: &Client) -> Result<Option<String>> {
+    let path = heddle_harness::workspace::suites().join(TABLE);
+    let Ok(source) = std::fs::read_to_string(&path) else {
+        out::note(format_args!("evaluate_decision is left out: the suites have no {TABLE}"));
+        return Ok(None);
+    };
+    let body = json!({"slug": "bench-table", "displayName": "Bench table", "description": "",
+        "definition": {"dmn": {"sourceXml": source}}});
+    let created = client.post("/api/workflows", &body).await?.data().context("create")?;
+    let id = created["id"].as_str().context("a created workflow has an id")?.to_owned();
+    client.post(&format!("/api/workflows/{id}/publish"), &json!({})).await?.data().context("publish")?;
+    let call: serde_json::Value = serde_json::from_str(TABLE_CALL)?;
+    let path = format!("/api/workflows/{id}/dmn/evaluate");
+    let told = client.post(&path, &call).await?.data().context("evaluate")?;
+    if told["output"] != "Approved" {
+        bail!("the decision is {}", told["output"]);
+    }
+    Ok(Some(id))
 }
 
 /// One caller: works until the end and counts what ended within the window.

@@ -1,9 +1,12 @@
-//! The decision model of a workflow as a structure.
+//! The decision model of a workflow as a structure, and its decisions without a run.
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_workflows::definitions::{DecisionLogic, LogicSource, SavedLogic};
+use heddle_policy::capability::WorkflowRead;
+use heddle_usecase::UseCaseError;
+use heddle_workflows::definitions::{DecisionLogic, LogicSource, SavedLogic, VersionChoice};
 use heddle_workflows::records::WorkflowView;
+use heddle_workflows::runs::DecisionCall;
 
 use super::workflows::version_choice;
 use crate::call::Call;
@@ -15,6 +18,52 @@ pub(crate) async fn logic(call: Call<ops::GetDecisionLogic>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let (view, logic) = call.app.definitions.decision_logic(&call.authorized, &call.context, choice).await?;
     answer(&view, &logic)
+}
+
+/// POST /api/workflows/{workflowId}/dmn/evaluate
+pub(crate) async fn evaluate(call: Call<ops::EvaluateDecision>) -> HandlerResult {
+    let body = call.body;
+    let version = match &body.version {
+        None => VersionChoice::Published,
+        Some(wire::decisions::VersionName::Word(word)) => version_choice(Some(word.as_str()))?,
+        Some(wire::decisions::VersionName::Number(number)) => {
+            version_choice(Some(number.to_string().as_str()))?
+        }
+    };
+    // What is not published is for those who may read it.
+    if version == VersionChoice::Draft {
+        let key = call.authorized.key().clone();
+        if call.context.snapshot().authorize_key::<WorkflowRead>(key).is_err() {
+            let message = "The draft is evaluated for those who may read the workflow.";
+            return Err(UseCaseError::forbidden("draftNotReadable", message).into());
+        }
+    }
+    let asked = DecisionCall {
+        decision: body.decision,
+        version,
+        input: body.input,
+        explain: body.explain.unwrap_or(false),
+    };
+    let told = call.app.runs.evaluate(&call.authorized, &call.context, asked).await?;
+    let truncated = told.truncated;
+    let data = wire::decisions::EvaluatedDecision {
+        workflow_id: call.authorized.id().to_string(),
+        version: told.version,
+        decision: wire::decisions::DecisionElement {
+            id: told.id,
+            name: told.name,
+            kind: match told.is_service {
+                true => wire::decisions::DecisionKind::DecisionService,
+                false => wire::decisions::DecisionKind::Decision,
+            },
+        },
+        output: told.output,
+        reasons: told.reasons,
+        explanation: told
+            .decisions
+            .map(|decisions| wire::decisions::DecisionsExplained { decisions, truncated }),
+    };
+    Response::data(200, data)
 }
 
 /// PUT /api/workflows/{workflowId}/dmn/logic

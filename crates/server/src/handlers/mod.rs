@@ -23,7 +23,7 @@ pub(crate) mod workflows;
 use crate::failure::Failure;
 
 /// The id in a parameter of a query.
-fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
+pub(crate) fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
     match text.map(str::parse) {
         None => Ok(None),
         Some(Ok(id)) => Ok(Some(id)),

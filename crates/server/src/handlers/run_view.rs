@@ -5,7 +5,7 @@ use heddle_bpmn_graph::Graph;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::{CalledRun, HumanTask, Run};
-use heddle_workflows::runs::RunView;
+use heddle_workflows::runs::{RunView, TaskView};
 use serde_json::Value;
 
 use super::literals::{run_state, task_state, trigger_kind};
@@ -164,5 +164,43 @@ pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
         created_at: task.created_at,
         ended_at: task.ended_at,
         completed_by: task.completed_by.map(|user| user.to_string()),
+    }
+}
+
+/// A human task with what whoever works on it needs to know.
+pub(crate) fn task_detail(view: &TaskView) -> wire::tasks::HumanTaskDetail {
+    let (own, run) = (task(&view.task), &view.run);
+    wire::tasks::HumanTaskDetail {
+        id: own.id,
+        run_id: own.run_id,
+        workflow_id: own.workflow_id,
+        node_id: own.node_id,
+        node_instance_id: own.node_instance_id,
+        name: own.name,
+        state: own.state,
+        assignee: own.assignee,
+        candidate_users: own.candidate_users,
+        candidate_groups: own.candidate_groups,
+        due_at: own.due_at,
+        priority: own.priority,
+        form: own.form,
+        outcomes: own.outcomes,
+        created_at: own.created_at,
+        ended_at: own.ended_at,
+        completed_by: own.completed_by,
+        workflow: wire::tasks::TaskWorkflow {
+            id: view.workflow.id.to_string(),
+            slug: view.workflow.slug.clone(),
+            display_name: view.workflow.display_name.clone(),
+            version: run.version,
+        },
+        run: wire::tasks::TaskRun {
+            id: run.id.to_string(),
+            process_id: run.process_id.clone(),
+            state: run_state(run.state),
+            business_key: run.business_key.clone(),
+            correlation_key: run.correlation_key.clone(),
+        },
+        variables: view.variables.clone(),
     }
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_usecase::UseCaseError;
-use heddle_workflows::ports::RunFilter;
+use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
 use heddle_workflows::runs::{Decision, DecisionKind, EventFilter, StartRun};
 use serde_json::{Value, json};
 
+use super::id_of;
 use super::literals::run_state_of;
 use super::run_view::{self, Extent};
 use crate::app::App;
@@ -34,6 +35,37 @@ pub(crate) async fn list(call: Call<ops::ListRuns>) -> HandlerResult {
     };
     let found = call.app.runs.list(&call.authorized, &call.context, &filter, &page).await?;
     Response::list(found, page.limit, |view| run_view::run(&view, Extent::Row))
+}
+
+/// GET /api/runs
+pub(crate) async fn list_all(call: Call<ops::ListAllRuns>) -> HandlerResult {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let started_by = match query.started_by.as_deref() {
+        Some("me") => Some(call.context.user_id()),
+        id => id_of(id, "startedBy")?,
+    };
+    let filter = RunFilter {
+        workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
+        state: query.state.map(run_state_of),
+        has_incident: query.has_incident,
+        business_key: query.business_key,
+        correlation_key: query.correlation_key,
+        node_id: query.node_id,
+        started_by,
+        from: query.from,
+        to: query.to,
+        waiting_before: query.waiting_before,
+        sort: match query.sort {
+            None | Some(wire::runs::AllRunsSort::Newest) => RunSort::Newest,
+            Some(wire::runs::AllRunsSort::Incidents) => RunSort::Incidents,
+        },
+        ..RunFilter::default()
+    };
+    let found = call.app.runs.list_all(&call.authorized, &call.context, &filter, &page).await?;
+    Response::list(found, page.limit, |listed| {
+        run_view::bare(&listed.run, listed.graph.as_deref(), Extent::Row)
+    })
 }
 
 /// POST /api/workflows/{workflowId}/runs

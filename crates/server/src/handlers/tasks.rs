@@ -49,6 +49,34 @@ fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
     Ok(Response::data(200, data)?.tagged(run.revision))
 }
 
+/// GET /api/human-tasks/{taskId}
+pub(crate) async fn get(call: Call<ops::GetHumanTask>) -> HandlerResult {
+    let view = call.app.runs.task(&call.authorized, &call.context, call.path.task_id).await?;
+    Response::data(200, run_view::task_detail(&view))
+}
+
+/// POST /api/human-tasks/{taskId}/complete
+pub(crate) async fn complete_one(call: Call<ops::CompleteTaskById>) -> HandlerResult {
+    let body = &call.body;
+    let completion = Completion {
+        outcome: body.outcome.clone(),
+        values: body.values.clone().unwrap_or_default(),
+        comment: body.comment.clone(),
+        task: None,
+    };
+    let id = call.authorized.id().to_string();
+    let outcome = body.outcome.clone();
+    let record = |(task, run): &(HumanTask, Run)| {
+        let about = About::from(&id).and("human-task", task.id);
+        let details = json!({ "nodeId": task.node_id, "outcome": outcome });
+        call.journal_with(about, details, || completed(&call.app, task, run))
+    };
+    let task = call.path.task_id;
+    let (task, run) =
+        call.app.runs.complete_task(&call.authorized, &call.context, task, completion, &record).await?;
+    completed(&call.app, &task, &run)
+}
+
 /// GET /api/human-tasks
 pub(crate) async fn list(call: Call<ops::ListHumanTasks>) -> HandlerResult {
     let query = call.query;

@@ -9,6 +9,7 @@
 
 mod abandoned;
 mod access;
+mod all_runs;
 mod audit_trail;
 mod contract;
 mod dead_letters;
@@ -18,6 +19,7 @@ mod documents;
 mod earlier;
 mod edge;
 mod effects;
+mod evaluate;
 mod fail_closed;
 mod files;
 mod fresh;

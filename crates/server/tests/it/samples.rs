@@ -42,6 +42,7 @@ pub(crate) fn body(id: OperationId) -> Value {
         }
         Id::SaveDecisionLogic => json!({ "decisions": [] }),
         Id::SaveDraft => json!({ "definition": { "nodes": [], "edges": [] } }),
+        Id::EvaluateDecision => json!({ "decision": "d", "input": {} }),
         Id::DecideRun => json!({ "decision": "suspend" }),
         Id::ActivateJobs => json!({ "types": ["sample"], "worker": "w" }),
         Id::CompleteJob => json!({ "epoch": 1 }),

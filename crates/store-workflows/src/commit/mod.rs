@@ -51,6 +51,8 @@ struct StepRows {
     run: RunDbRow,
     expected: Option<i64>,
     events: Option<EventsDbRow>,
+    /// Number of the commit that writes the events, where the database does not give it.
+    commit: i64,
     timers: Vec<TimerDbRow>,
     timers_removed: Vec<String>,
     subscriptions: Vec<SubscriptionDbRow>,
@@ -197,6 +199,7 @@ impl StepRows {
                 last_sequence,
                 events,
             }),
+            commit: 0,
             timers: write.timers_added.into_iter().map(|row| TimerDbRow::of(tenant, id, row)).collect(),
             timers_removed: write.timers_removed,
             subscriptions: write
@@ -304,7 +307,7 @@ pub(crate) async fn commit(db: &Db, quotas: &Guard, units: Vec<Transaction>) -> 
     within_quotas(db, quotas, &mut prepared).await;
     let guard = writing_to(db, prepared.iter().flatten().flat_map(|rows| rows.written()));
     let written = match db {
-        Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, &prepared)).await,
+        Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, prepared)).await,
         Db::Postgres(postgres) => postgres::write(postgres, &prepared).await,
     };
     if let Some(guard) = guard {

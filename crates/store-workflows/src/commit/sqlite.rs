@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-use crate::schema::workflows;
-use diesel::{OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
+use crate::schema::{run_commits, workflows};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
 use heddle_store::{Error, Id, savepoint};
 
 use super::groups::{Groups, only};
@@ -13,7 +13,9 @@ use super::statements::blocking;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of};
 
 /// Writes the units inside the batch's transaction.
-pub(crate) fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Result<Answers, Error> {
+pub(crate) fn write(conn: &mut SqliteConnection, mut prepared: Vec<Prepared>) -> Result<Answers, Error> {
+    number(conn, &mut prepared)?;
+    let prepared = prepared.as_slice();
     let there = present(conn, prepared)?;
     if let [single] = prepared {
         // Its failure undoes the transaction: a savepoint would tell nothing more.
@@ -35,6 +37,18 @@ pub(crate) fn write(conn: &mut SqliteConnection, prepared: &[Prepared]) -> Resul
         }
     }
     Ok(answers)
+}
+
+/// Gives the steps that write events the number of this commit: the next one, whatever becomes of the units.
+fn number(conn: &mut SqliteConnection, prepared: &mut [Prepared]) -> Result<(), Error> {
+    let mut steps = prepared.iter_mut().flatten().flat_map(|rows| &mut rows.steps).peekable();
+    if steps.peek().is_none() {
+        return Ok(());
+    }
+    diesel::update(run_commits::table).set(run_commits::number.eq(run_commits::number + 1)).execute(conn)?;
+    let number: i64 = run_commits::table.select(run_commits::number).first(conn)?;
+    steps.for_each(|step| step.commit = number);
+    Ok(())
 }
 
 fn unit(conn: &mut SqliteConnection, rows: &UnitRows) -> Result<(), Error> {

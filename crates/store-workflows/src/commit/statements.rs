@@ -7,8 +7,8 @@ macro_rules! statements {
                 use heddle_usecase::StoreError;
         use heddle_store::{At, Error, Id, Stable};
         use crate::schema::{
-            case_events, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_events,
-            run_subscriptions, run_timers, runs, start_bindings,
+            case_events, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
+            run_timers, runs, start_bindings,
         };
         use heddle_workflows::ports::{Activation, LockChange, TakenJob};
         use heddle_workflows::records::{InboxState, JobState};
@@ -200,10 +200,7 @@ macro_rules! statements {
             } else {
                 insert_into(runs::table).values(row).execute(conn)$($wait)*?;
             }
-            if let Some(events) = &write.events {
-                insert_into(run_events::table).values(events).execute(conn)$($wait)*?;
-            }
-            Ok(())
+            events(conn, write)$($wait)*
         }
 
         /// A timer or subscription may be set anew under its own id: what goes goes first.
@@ -269,12 +266,39 @@ macro_rules! statements {
 
 /// Statements on SQLite's own connection.
 pub(crate) mod blocking {
+    use crate::schema::run_feed;
+
     statements!(diesel::SqliteConnection, diesel::RunQueryDsl, Sqlite, (), ());
+
+    /// Writes the events of a step with the number of their commit.
+    fn events(conn: &mut diesel::SqliteConnection, write: &StepRows) -> Result<(), Error> {
+        let Some(row) = &write.events else { return Ok(()) };
+        let values = (
+            run_feed::organization_id.eq(row.organization_id),
+            run_feed::run_id.eq(row.run_id),
+            run_feed::first_sequence.eq(row.first_sequence),
+            run_feed::last_sequence.eq(row.last_sequence),
+            run_feed::events.eq(&row.events),
+            run_feed::commit_number.eq(write.commit),
+        );
+        insert_into(run_feed::table).values(values).execute(conn)?;
+        Ok(())
+    }
 }
 
 /// Statements on PostgreSQL's connection.
 pub(crate) mod waiting {
+    use crate::schema::run_events;
+
     statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, Postgres, (async), (.await));
+
+    /// Writes the events of a step; the database gives them the number of the transaction.
+    async fn events(conn: &mut heddle_store::PgConn, write: &StepRows) -> Result<(), Error> {
+        if let Some(row) = &write.events {
+            insert_into(run_events::table).values(row).execute(conn).await?;
+        }
+        Ok(())
+    }
 
     /// Writes who works on the tasks of a unit from now on: few units change that.
     pub(crate) async fn assignments(conn: &mut heddle_store::PgConn, rows: &UnitRows) -> Result<(), Error> {

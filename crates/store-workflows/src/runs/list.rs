@@ -50,6 +50,16 @@ const fn key(run: &Run) -> Key {
     (run.created_at.micros(), run.id)
 }
 
+/// Place of a run in the list that has those with an incident first.
+type PartKey = (bool, i64, RunId);
+
+/// Runs that were gathered for a page.
+struct Gathered {
+    runs: Vec<Run>,
+    /// Place up to which was read, where the bytes of the states ended the page before it was full.
+    cut: Option<Key>,
+}
+
 /// A page of a workflow's runs.
 pub(crate) async fn list(
     db: &Db,
@@ -59,7 +69,7 @@ pub(crate) async fn list(
     access: &AccessFilter<resource::Run>,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
-    let mut from: Option<Key> = page::position(page)?;
+    let from: Option<Key> = page::position(page)?;
     read!(db, |conn| {
         Ok(workflows::table
             .find((Id::from(tenant), Id::from(workflow)))
@@ -70,23 +80,111 @@ pub(crate) async fn list(
     if access.is_empty() || access.denied_within::<resource::Workflow>().contains(&workflow) {
         return Ok(page::empty());
     }
+    let filter = RunFilter { workflow: Some(workflow), ..filter.clone() };
+    in_one_order(db, tenant, &filter, access, page, from).await
+}
+
+/// A page of the runs of all workflows.
+pub(crate) async fn all(
+    db: &Db,
+    tenant: TenantId,
+    filter: &RunFilter,
+    access: &AccessFilter<resource::Run>,
+    page: &PageRequest,
+) -> Result<Page<Run>, StoreError> {
+    match filter.sort {
+        RunSort::Newest | RunSort::Oldest => {
+            let from: Option<Key> = page::position(page)?;
+            if access.is_empty() {
+                return Ok(page::empty());
+            }
+            in_one_order(db, tenant, filter, access, page, from).await
+        }
+        RunSort::Incidents => {
+            let from: Option<PartKey> = page::position(page)?;
+            if access.is_empty() {
+                return Ok(page::empty());
+            }
+            in_two_parts(db, tenant, filter, access, page, from).await
+        }
+    }
+}
+
+async fn in_one_order(
+    db: &Db,
+    tenant: TenantId,
+    filter: &RunFilter,
+    access: &AccessFilter<resource::Run>,
+    page: &PageRequest,
+    from: Option<Key>,
+) -> Result<Page<Run>, StoreError> {
     let wanted = page.limit as usize + 1;
+    let Gathered { runs, cut } = gathered(db, tenant, filter, access, from, wanted).await?;
+    match cut {
+        // Cut by its bytes: the next page goes on behind what was read, whether it was wanted or not.
+        Some(place) => Ok(Page { items: runs, next: Some(Cursor::after(&place)) }),
+        None => Ok(Page::from_surplus(runs, page.limit, key)),
+    }
+}
+
+/// The list that has those with an incident first: two parts, each read by an index in its own order.
+async fn in_two_parts(
+    db: &Db,
+    tenant: TenantId,
+    filter: &RunFilter,
+    access: &AccessFilter<resource::Run>,
+    page: &PageRequest,
+    from: Option<PartKey>,
+) -> Result<Page<Run>, StoreError> {
+    let wanted = page.limit as usize + 1;
+    let mut found = Vec::new();
+    for part in [true, false] {
+        let is_behind = from.is_some_and(|(at, ..)| part && !at);
+        if is_behind || filter.has_incident.is_some_and(|asked| asked != part) {
+            continue;
+        }
+        let behind = from.filter(|(at, ..)| *at == part).map(|(_, micros, id)| (micros, id));
+        let filter = RunFilter { has_incident: Some(part), ..filter.clone() };
+        let left = wanted.saturating_sub(found.len());
+        let Gathered { runs, cut } = gathered(db, tenant, &filter, access, behind, left).await?;
+        found.extend(runs);
+        if let Some((micros, id)) = cut {
+            return Ok(Page { items: found, next: Some(Cursor::after(&(part, micros, id))) });
+        }
+        if found.len() >= wanted {
+            break;
+        }
+    }
+    Ok(Page::from_surplus(found, page.limit, |run: &Run| (run.has_incident, run.created_at.micros(), run.id)))
+}
+
+/// So many runs behind a place, or all that are there.
+async fn gathered(
+    db: &Db,
+    tenant: TenantId,
+    filter: &RunFilter,
+    access: &AccessFilter<resource::Run>,
+    mut from: Option<Key>,
+    wanted: usize,
+) -> Result<Gathered, StoreError> {
     // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
     // its page is full.
-    let limit = if filter.node_id.is_some() { i64::from(MAX_LIMIT) } else { page::surplus(page) };
+    let limit = match filter.node_id {
+        Some(_) => i64::from(MAX_LIMIT),
+        None => i64::try_from(wanted).unwrap_or(i64::MAX),
+    };
     let (mut found, mut bytes) = (Vec::new(), PAGE_BYTES);
     loop {
-        let read = chunk_of(db, tenant, workflow, filter, access, Chunk { from, limit, bytes }).await?;
+        let read = chunk_of(db, tenant, filter, access, Chunk { from, limit, bytes }).await?;
         from = read.runs.last().map(key).or(from);
         bytes -= read.bytes;
         found.extend(read.runs.into_iter().filter(|run| stands_at(run, filter.node_id.as_deref())));
         if found.len() >= wanted || read.last {
             found.truncate(wanted);
-            return Ok(Page::from_surplus(found, page.limit, key));
+            return Ok(Gathered { runs: found, cut: None });
         }
         if bytes <= 0 || filter.node_id.is_none() {
-            // Cut by its bytes: the next page goes on behind what was read, whether it was wanted or not.
-            return Ok(Page { items: found, next: from.as_ref().map(Cursor::after) });
+            return Ok(Gathered { runs: found, cut: from });
         }
     }
 }
@@ -95,10 +193,55 @@ fn stands_at(run: &Run, node: Option<&str>) -> bool {
     node.is_none_or(|node| run.snapshot.stands_at(node))
 }
 
+/// Narrows a boxed query of runs to a filter, but for the node, which the state alone tells: `narrow!(query, filter)`.
+macro_rules! narrow {
+    ($query:ident, $filter:ident) => {
+        if let Some(workflow) = $filter.workflow {
+            $query = $query.filter(runs::workflow_id.eq(Id::from(workflow)));
+        }
+        if let Some(state) = $filter.state {
+            $query = $query.filter(runs::state.eq(RunStateWord(state)));
+        }
+        match $filter.has_incident {
+            // Not compared with a value: the index of those with an incident is known by the bare column.
+            Some(true) => $query = $query.filter(runs::has_incident),
+            Some(false) => $query = $query.filter(not(runs::has_incident)),
+            None => {}
+        }
+        if let Some(version) = $filter.version {
+            $query = $query.filter(runs::version.eq(version));
+        }
+        if let Some(correlation_key) = &$filter.correlation_key {
+            $query = $query.filter(runs::correlation_key.eq(correlation_key));
+        }
+        if let Some(business_key) = &$filter.business_key {
+            $query = $query.filter(runs::business_key.eq(business_key));
+        }
+        if let Some(user) = $filter.started_by {
+            $query = $query.filter(runs::created_by.eq(Id::from(user)));
+        }
+        if let Some(from) = $filter.from {
+            $query = $query.filter(runs::created_at.ge(At(from)));
+        }
+        if let Some(to) = $filter.to {
+            $query = $query.filter(runs::created_at.lt(At(to)));
+        }
+        if let Some(before) = $filter.waiting_before {
+            // Who waits since then is waiting and was begun before: the index of the state goes on from there.
+            $query = $query
+                .filter(runs::state.eq(RunStateWord(RunState::Waiting)))
+                .filter(runs::created_at.lt(At(before)))
+                .filter(runs::waiting_since.lt(At(before)));
+        }
+        if $filter.node_id.is_some() {
+            $query = $query.filter(runs::ended_at.is_null());
+        }
+    };
+}
+
 async fn chunk_of(
     db: &Db,
     tenant: TenantId,
-    workflow: WorkflowId,
     filter: &RunFilter,
     access: &AccessFilter<resource::Run>,
     chunk: Chunk,
@@ -107,39 +250,16 @@ async fn chunk_of(
         let small = case_when(octet_length(runs::snapshot).le(SMALL), runs::snapshot);
         let mut query = runs::table
             .filter(runs::organization_id.eq(Id::from(tenant)))
-            .filter(runs::workflow_id.eq(Id::from(workflow)))
             .limit(chunk.limit)
             .select((RunHead::as_select(), octet_length(runs::snapshot), small))
             .into_boxed();
-        if let Some(state) = filter.state {
-            query = query.filter(runs::state.eq(RunStateWord(state)));
-        }
-        match filter.has_incident {
-            // Not compared with a value: the index of those with an incident is known by the bare column.
-            Some(true) => query = query.filter(runs::has_incident),
-            Some(false) => query = query.filter(not(runs::has_incident)),
-            None => {}
-        }
-        if let Some(version) = filter.version {
-            query = query.filter(runs::version.eq(version));
-        }
-        if let Some(correlation_key) = &filter.correlation_key {
-            query = query.filter(runs::correlation_key.eq(correlation_key));
-        }
-        if let Some(before) = filter.waiting_before {
-            // Who waits since then is waiting and was begun before: the index of the state goes on from there.
-            query = query
-                .filter(runs::state.eq(RunStateWord(RunState::Waiting)))
-                .filter(runs::created_at.lt(At(before)))
-                .filter(runs::waiting_since.lt(At(before)));
-        }
-        if filter.node_id.is_some() {
-            query = query.filter(runs::ended_at.is_null());
-        }
-        let query = within!(query, access, runs::id);
+        narrow!(query, filter);
+        let query = within!(query, access, runs::id, runs::workflow_id);
         let from = chunk.from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
         let query = match filter.sort {
-            RunSort::Newest => keyset!(query, (runs::created_at, runs::id), from, descending),
+            RunSort::Newest | RunSort::Incidents => {
+                keyset!(query, (runs::created_at, runs::id), from, descending)
+            }
             RunSort::Oldest => keyset!(query, (runs::created_at, runs::id), from, ascending),
         };
         let rows: Vec<ListRow> = query.load(conn).await?;

@@ -2,6 +2,7 @@
 
 mod called;
 mod events;
+mod feed;
 mod inbox;
 pub(crate) use inbox::is_kept;
 mod list;
@@ -25,7 +26,7 @@ use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
 use heddle_usecase::{Admission, Compute, InPlace, Journal, StoreError, computed};
 use heddle_workflows::ports::{
-    EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
+    EventSlice, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Run, StartBinding};
@@ -135,6 +136,31 @@ impl RunStore for SqlRunStore {
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
         list::list(&self.db, tenant, workflow, filter, access, page).await
+    }
+
+    async fn list_all(
+        &self,
+        tenant: TenantId,
+        filter: &RunFilter,
+        access: &AccessFilter<resource::Run>,
+        page: &PageRequest,
+    ) -> Result<Page<Run>, StoreError> {
+        list::all(&self.db, tenant, filter, access, page).await
+    }
+
+    async fn feed_end(&self, _: TenantId) -> Result<FeedPosition, StoreError> {
+        feed::end(&self.db).await
+    }
+
+    async fn feed(
+        &self,
+        tenant: TenantId,
+        workflow: Option<WorkflowId>,
+        access: &AccessFilter<resource::Run>,
+        after: FeedPosition,
+        bytes: usize,
+    ) -> Result<FeedRead, StoreError> {
+        feed::behind(&self.db, &feed::Look { tenant, workflow, access, after, bytes }).await
     }
 
     async fn events(

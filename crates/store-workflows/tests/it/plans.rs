@@ -12,8 +12,8 @@ use heddle_store::{Db, read};
 use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::db::TestDb;
 use heddle_workflows::ports::{
-    LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
-    WorkflowStore,
+    FeedPosition, LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter, WorkStore, WorkflowFilter,
+    WorkflowSort, WorkflowStore,
 };
 use heddle_workflows::records::{BindingKind, RunState, TaskState, WorkKind};
 
@@ -152,6 +152,36 @@ async fn every_list_is_read_by_an_index_in_its_order() {
             read_of!(format!("runs {name}, {place}"), runs.list(t, of, &filter, &access, &page(cursor)));
         }
     }
+
+    let behind_part = Some(heddle_kernel::Cursor::after(&(false, 5_i64, id(RunId))));
+    for (name, filter) in [
+        ("all", none()),
+        ("incidents first", RunFilter { sort: RunSort::Incidents, ..none() }),
+        ("workflow", RunFilter { workflow: Some(of), ..none() }),
+        ("state", RunFilter { state: Some(RunState::Failed), ..none() }),
+        ("incident", RunFilter { has_incident: Some(true), ..none() }),
+        ("no incident", RunFilter { has_incident: Some(false), ..none() }),
+        ("business key", RunFilter { business_key: Some("b".to_owned()), ..none() }),
+        ("correlation", RunFilter { correlation_key: Some("k".to_owned()), ..none() }),
+        ("node", RunFilter { node_id: Some("n".to_owned()), ..none() }),
+        ("starter", RunFilter { started_by: Some(user), ..none() }),
+        ("time", RunFilter { from: Some(at(1)), to: Some(at(2)), ..none() }),
+        ("waiting", RunFilter { waiting_before: Some(at(1)), ..none() }),
+        ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
+        ("workflow, state", RunFilter { workflow: Some(of), state: Some(RunState::Waiting), ..none() }),
+    ] {
+        let behind = if filter.sort == RunSort::Incidents { &behind_part } else { &behind_run };
+        for (place, cursor) in [("first", None), ("behind", behind.clone())] {
+            let access = everything.clone();
+            read_of!(format!("all runs {name}, {place}"), runs.list_all(t, &filter, &access, &page(cursor)));
+        }
+    }
+    let denied = AccessFilter::everything()
+        .but([id(RunId)])
+        .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
+    read_of!("all runs but some", runs.list_all(t, &none(), &denied, &page(None)));
+    let after = FeedPosition { commit: 7, run: id(RunId), sequence: 3 };
+    read_of!("stream over all runs", runs.feed(t, None, &everything, after, 1_000));
 
     let none = TaskFilter::default;
     let names = || vec!["u".to_owned(), "u@x".to_owned()];

@@ -24,11 +24,15 @@ pub enum RunSort {
     Newest,
     /// Oldest first.
     Oldest,
+    /// Those with an incident first, each part newest first.
+    Incidents,
 }
 
 /// Filter for runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunFilter {
+    /// Workflow of the runs; all when absent.
+    pub workflow: Option<WorkflowId>,
     /// State of the runs.
     pub state: Option<RunState>,
     /// Presence (or absence) of an incident.
@@ -39,6 +43,14 @@ pub struct RunFilter {
     pub node_id: Option<String>,
     /// Correlation key of the runs.
     pub correlation_key: Option<String>,
+    /// Business key of the runs.
+    pub business_key: Option<String>,
+    /// User who started them.
+    pub started_by: Option<UserId>,
+    /// Created at or after this instant.
+    pub from: Option<Timestamp>,
+    /// Created before this instant.
+    pub to: Option<Timestamp>,
     /// Waiting since before this instant.
     pub waiting_before: Option<Timestamp>,
     /// The order.
@@ -164,6 +176,89 @@ pub struct EventSlice {
     pub events: Vec<u8>,
 }
 
+/// Place in the stream over all runs of an organisation. Behind it lies what was not told yet: what was committed later,
+/// and of the same commit, in the order of runs and sequence numbers, what follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FeedPosition {
+    /// Number of the commit, or of the transaction, from 1.
+    pub commit: i64,
+    /// Run of the event.
+    pub run: RunId,
+    /// Sequence number of the event within the run.
+    pub sequence: u64,
+}
+
+/// A place as a reader sends it back: `commit.run.sequence`.
+impl std::fmt::Display for FeedPosition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}.{}", self.commit, self.run, self.sequence)
+    }
+}
+
+/// A text that is no place of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no place of the stream")]
+pub struct FeedPositionError;
+
+impl std::str::FromStr for FeedPosition {
+    type Err = FeedPositionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = text.split('.');
+        let (Some(commit), Some(run), Some(sequence), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(FeedPositionError);
+        };
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(commit) || !is_number(sequence) {
+            return Err(FeedPositionError);
+        }
+        let commit: i64 = commit.parse().or(Err(FeedPositionError))?;
+        // What was committed before the stream was kept has no place of its own.
+        if commit == 0 {
+            return Err(FeedPositionError);
+        }
+        let run = run.parse().or(Err(FeedPositionError))?;
+        Ok(Self { commit, run, sequence: sequence.parse().or(Err(FeedPositionError))? })
+    }
+}
+
+/// A slice of the stream over all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedSlice {
+    /// Number of the commit.
+    pub commit: i64,
+    /// The run.
+    pub run: RunId,
+    /// Workflow that the run is of.
+    pub workflow: WorkflowId,
+    /// The events.
+    pub events: EventSlice,
+}
+
+/// Part of the stream that lies behind what was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeedRest {
+    /// Nothing as yet.
+    Nothing,
+    /// More of it: to be read at once.
+    More,
+    /// Committed events that a transaction which is still open may come before: to be read when that has ended.
+    Held,
+}
+
+/// Result of a look into the stream over all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedRead {
+    /// The slices.
+    pub slices: Vec<FeedSlice>,
+    /// Place up to which the stream was read.
+    pub reached: FeedPosition,
+    /// What lies behind it.
+    pub rest: FeedRest,
+}
+
 /// Filter for human tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskFilter {
@@ -211,6 +306,27 @@ pub trait RunStore: Send + Sync {
         access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError>;
+    /// A page of the runs of all workflows that `access` lets through, with or without one of the filter. The inputs are
+    /// not read: they are null. A page has fewer runs than asked for when their states are large.
+    async fn list_all(
+        &self,
+        tenant: TenantId,
+        filter: &RunFilter,
+        access: &AccessFilter<resource::Run>,
+        page: &PageRequest,
+    ) -> Result<Page<Run>, StoreError>;
+    /// The place in the stream over all runs behind which lies what is committed from now on.
+    async fn feed_end(&self, tenant: TenantId) -> Result<FeedPosition, StoreError>;
+    /// The next slices behind a place in the stream over all runs that `access` and the filter let through, in their order;
+    /// of so many bytes or a single larger one. It reads a bounded part of the stream, whatever is let through of it.
+    async fn feed(
+        &self,
+        tenant: TenantId,
+        workflow: Option<WorkflowId>,
+        access: &AccessFilter<resource::Run>,
+        after: FeedPosition,
+        bytes: usize,
+    ) -> Result<FeedRead, StoreError>;
     /// The stored slices with events behind `after`, in order, at most `limit` slices; fewer when they are large, but
     /// never none while there are any.
     async fn events(
@@ -277,4 +393,21 @@ pub trait RunStore: Send + Sync {
     ) -> Result<Vec<InboxEvent>, StoreError>;
     /// Ends what is over: kept events past their time, unclaimed files, old idempotency records. Returns how many.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_place_of_the_stream_is_read_as_it_was_written() {
+        let place = FeedPosition { commit: 7, run: RunId(Uuid::from_u128(3)), sequence: 12 };
+        assert_eq!(place.to_string().parse(), Ok(place));
+        let run = RunId(Uuid::from_u128(3));
+        let wrong = ["", "7", "7.12", &format!("0.{run}.1"), &format!("-1.{run}.1"), &format!("7.{run}.1.2")];
+        for text in wrong.into_iter().chain(["+7.x.1", "7.x.1"]) {
+            assert_eq!(text.parse::<FeedPosition>(), Err(FeedPositionError), "{text}");
+        }
+    }
 }

@@ -6,6 +6,8 @@ mod correlation;
 mod dead_letters;
 mod decide;
 mod due;
+mod evaluate;
+mod feed;
 mod jobs;
 mod locks;
 mod read;
@@ -17,13 +19,15 @@ mod tasks;
 pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
+pub use evaluate::{DecisionCall, DecisionResult};
+pub use feed::{FeedEvent, FeedFilter, FeedLook};
 pub use jobs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS,
     MAX_TYPES, MAX_WAIT_MS,
 };
 pub use locks::Locks;
-pub use read::{EventFilter, RunView, StoredEvent};
-pub use tasks::{Assignment, Completion, MyTasks};
+pub use read::{EventFilter, ListedRun, RunView, StoredEvent};
+pub use tasks::{Assignment, Completion, MyTasks, TaskView};
 
 use std::sync::Arc;
 use std::time::Duration;

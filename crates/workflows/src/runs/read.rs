@@ -6,7 +6,7 @@ use std::sync::Arc;
 use heddle_bpmn_graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest, RunId, TenantId};
 use heddle_policy::capability::{RunList, RunRead, WorkflowRun};
-use heddle_policy::{Authorized, AuthorizedListWithin, Key, RequestContext, resource};
+use heddle_policy::{Authorized, AuthorizedList, AuthorizedListWithin, Key, RequestContext, resource};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,6 +27,15 @@ pub struct RunView {
     pub run: Run,
     /// Graph of its process.
     pub graph: Arc<Graph>,
+}
+
+/// A run of a list over all workflows.
+#[derive(Debug, Clone)]
+pub struct ListedRun {
+    /// The run.
+    pub run: Run,
+    /// Graph of its process; none when its version does not read.
+    pub graph: Option<Arc<Graph>>,
 }
 
 /// Filter for the events of a run.
@@ -63,10 +72,12 @@ pub struct StoredEvent {
 
 /// Members of a stored event by which it is chosen.
 #[derive(Deserialize)]
-struct Head<'a> {
-    sequence: u64,
+pub(super) struct Head<'a> {
+    /// Sequence number within the run.
+    pub sequence: u64,
+    /// Type of the event.
     #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+    pub kind: Cow<'a, str>,
     #[serde(rename = "nodeId", borrow, default)]
     node_id: Option<Cow<'a, str>>,
 }
@@ -129,6 +140,36 @@ impl Runs {
         let mut items = Vec::with_capacity(found.items.len());
         for run in found.items {
             items.push(self.view(run).await?);
+        }
+        Ok(Page { items, next: found.next })
+    }
+
+    /// A page of the runs of all workflows that the caller may read, each with its model where that is at hand: a run whose
+    /// version does not read is shown without the tokens that wait at joins, and hides no other.
+    ///
+    /// # Errors
+    /// `Invalid` for a foreign cursor, `Unavailable`.
+    pub async fn list_all(
+        &self,
+        authorized: &AuthorizedList<RunList>,
+        context: &RequestContext,
+        filter: &RunFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ListedRun>, UseCaseError> {
+        let found = self.ports.runs.list_all(context.tenant(), filter, authorized.filter(), page).await?;
+        let mut items = Vec::with_capacity(found.items.len());
+        for run in found.items {
+            let model =
+                self.ports.models.process(run.tenant, run.workflow, run.version, &run.process_id).await;
+            let graph = match model {
+                Ok(graph) => Some(graph),
+                Err(UseCaseError::Unavailable(error)) => return Err(UseCaseError::Unavailable(error)),
+                Err(error) => {
+                    tracing::warn!(%error, run = %run.id, "the model of a run does not read");
+                    None
+                }
+            };
+            items.push(ListedRun { run, graph });
         }
         Ok(Page { items, next: found.next })
     }

@@ -96,7 +96,11 @@ impl Runs {
 }
 
 /// Sets the flag when so much time has passed since the begin; the work itself then says that it ended.
-async fn give_up(began: oneshot::Receiver<()>, patience: Duration, stop: &AtomicBool) -> Infallible {
+pub(super) async fn give_up(
+    began: oneshot::Receiver<()>,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> Infallible {
     if began.await.is_ok() {
         tokio::time::sleep(patience).await;
         stop.store(true, Ordering::Relaxed);

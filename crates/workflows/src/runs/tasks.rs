@@ -1,16 +1,19 @@
 //! Human tasks: the work list, completion and assignment.
 
+use std::collections::BTreeSet;
+
+use heddle_bpmn_graph::{Graph, Work};
 use heddle_engine::{Command, OpenTask};
 use heddle_kernel::{Page, PageRequest, TaskId, TenantId};
-use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, RunCompleteTask};
-use heddle_policy::{Authorized, AuthorizedList, Key, Permission, RequestContext, resource};
+use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, HumanTaskRead, RunCompleteTask};
+use heddle_policy::{Authorized, AuthorizedList, Key, Permission, Principal, RequestContext, resource};
 use serde_json::{Map, Value};
 
 use super::Runs;
 use super::decide::only;
 use crate::plan::Initiator;
 use crate::ports::{Person, TaskFilter};
-use crate::records::{HumanTask, Run, TaskState};
+use crate::records::{HumanTask, Run, TaskState, Workflow};
 use crate::schema::Checker;
 use crate::{JournalFor, Problem, UseCaseError, plan};
 
@@ -36,6 +39,19 @@ pub enum Assignment {
     Release,
     /// Assignment to somebody else.
     To(String),
+}
+
+/// A task with what whoever works on it needs to know.
+#[derive(Debug, Clone)]
+pub struct TaskView {
+    /// The task.
+    pub task: HumanTask,
+    /// Run of the task.
+    pub run: Run,
+    /// Workflow of the run.
+    pub workflow: Workflow,
+    /// Variables that the task's form or its settings name, as the task sees them.
+    pub variables: Map<String, Value>,
 }
 
 /// Choice of the tasks that a work list shows.
@@ -109,7 +125,50 @@ impl Runs {
         })
     }
 
-    /// Completes a human task; the run goes on to its next wait state.
+    /// Whether a task names the caller: as its assignee, as a candidate, or by a group or role of theirs. One that names
+    /// nobody names no one.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn task_names(
+        &self,
+        tenant: TenantId,
+        task: TaskId,
+        caller: &Principal,
+    ) -> Result<bool, UseCaseError> {
+        let task = self.ports.runs.task(tenant, task).await?;
+        let mut people = task.assignee.iter().chain(&task.candidate_users);
+        Ok(people.any(|name| means(caller, name))
+            || task.candidate_groups.iter().any(|group| caller.groups.contains(group)))
+    }
+
+    /// A task with what whoever works on it needs to know.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn task(
+        &self,
+        authorized: &Authorized<HumanTaskRead>,
+        context: &RequestContext,
+        task: TaskId,
+    ) -> Result<TaskView, UseCaseError> {
+        let task = self.ports.runs.task(context.tenant(), task).await?;
+        let run = self.load(authorized.key()).await?;
+        let workflow =
+            self.ports.workflows.get(context.tenant(), run.workflow, context.user_id()).await?.workflow;
+        let graph = self.ports.models.process(run.tenant, run.workflow, run.version, &run.process_id).await?;
+        let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task.id);
+        let scope = open.map(|open| open.node_instance_id);
+        let mut variables = Map::new();
+        for name in named_variables(&graph, &task) {
+            if let Some(value) = run.snapshot.variable_at(scope, &name) {
+                variables.insert(name, value.clone());
+            }
+        }
+        Ok(TaskView { task, run, workflow, variables })
+    }
+
+    /// Completes a human task of a node; the run goes on to its next wait state.
     ///
     /// # Errors
     /// `NotFound` for the run; `Conflict` (`nothingWaits`, `ambiguous`); `Forbidden` (`notCandidate`); `Invalid` for
@@ -122,10 +181,43 @@ impl Runs {
         completion: Completion,
         record: &JournalFor<'_, (HumanTask, Run)>,
     ) -> Result<(HumanTask, Run), UseCaseError> {
+        let find = |run: &Run| open_task(run, node, completion.task);
+        self.complete_found(authorized, context, &completion, &find, record).await
+    }
+
+    /// Completes a human task by its own id.
+    ///
+    /// # Errors
+    /// `Conflict` (`ended`) when it is done or withdrawn, and else as [`Self::complete`].
+    pub async fn complete_task(
+        &self,
+        authorized: &Authorized<RunCompleteTask>,
+        context: &RequestContext,
+        task: TaskId,
+        completion: Completion,
+        record: &JournalFor<'_, (HumanTask, Run)>,
+    ) -> Result<(HumanTask, Run), UseCaseError> {
+        let find = |run: &Run| {
+            let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task);
+            let open =
+                open.ok_or_else(|| UseCaseError::conflict("ended", "The task is done or withdrawn."))?;
+            Ok((plan::human_task(run, open.clone()), open))
+        };
+        self.complete_found(authorized, context, &completion, &find, record).await
+    }
+
+    async fn complete_found(
+        &self,
+        authorized: &Authorized<RunCompleteTask>,
+        context: &RequestContext,
+        completion: &Completion,
+        find: &(dyn Fn(&Run) -> Result<(HumanTask, OpenTask), UseCaseError> + Send + Sync),
+        record: &JournalFor<'_, (HumanTask, Run)>,
+    ) -> Result<(HumanTask, Run), UseCaseError> {
         let by = Initiator::new(context.now(), Some(context.user_id()));
         let chosen = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
-            let (task, open) = open_task(run, node, completion.task)?;
+            let (task, open) = find(run)?;
             check_candidate(context, &task)?;
             let form = self.ports.models.form(run, &task);
             let outcome = completion.outcome.as_deref();
@@ -205,7 +297,24 @@ fn groups(context: &RequestContext) -> Vec<String> {
 }
 
 fn is_me(context: &RequestContext, name: &str) -> bool {
-    name == context.user_id().to_string() || name.eq_ignore_ascii_case(&context.principal().email)
+    means(context.principal(), name)
+}
+
+/// Whether a name is that of a caller: their id or e-mail address.
+fn means(caller: &Principal, name: &str) -> bool {
+    name == caller.user_id.to_string() || name.eq_ignore_ascii_case(&caller.email)
+}
+
+/// The variables that a task's form or its settings name: the properties of the form, and what the expressions of the
+/// settings read.
+fn named_variables(graph: &Graph, task: &HumanTask) -> BTreeSet<String> {
+    let properties = task.form.as_ref().and_then(|form| form.get("properties")).and_then(Value::as_object);
+    let mut names: BTreeSet<String> = properties.into_iter().flat_map(Map::keys).cloned().collect();
+    let node = graph.find(&task.node_id).map(|at| graph.node(at));
+    if let Some(Work::User(settings)) = node.map(|node| &node.work) {
+        names.extend(settings.variables().map(str::to_owned));
+    }
+    names
 }
 
 /// Whether the task means the caller: it is theirs, or nobody's and they are a candidate (or everybody is).

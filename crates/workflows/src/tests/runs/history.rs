@@ -144,6 +144,7 @@ async fn a_list_has_the_runs_that_its_caller_may_read_with_their_models() {
         correlation_key: Some("order-1".to_owned()),
         waiting_before: Some(NOW),
         sort: RunSort::Oldest,
+        ..RunFilter::default()
     };
     let list = async |who: Caller, workflow: WorkflowId| {
         let context = who.context();

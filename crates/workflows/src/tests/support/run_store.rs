@@ -6,7 +6,9 @@ use heddle_policy::{AccessFilter, Key, resource};
 use heddle_usecase::{Journal, StoreError};
 
 use super::memory::{Memory, Tables};
-use crate::ports::{EventSlice, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction};
+use crate::ports::{
+    EventSlice, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
+};
 use crate::records::{
     BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState,
 };
@@ -74,6 +76,36 @@ impl RunStore for Memory {
         let rows = rows.filter(|run| run.workflow == workflow && access.permits(&run.key()));
         let rows = rows.map(|run| Run { input: serde_json::Value::Null, ..run.clone() });
         Ok(Page::from_surplus(rows.collect(), page.limit, |run: &Run| run.id))
+    }
+
+    async fn list_all(
+        &self,
+        tenant: TenantId,
+        filter: &RunFilter,
+        access: &AccessFilter<resource::Run>,
+        page: &PageRequest,
+    ) -> Result<Page<Run>, StoreError> {
+        let mut tables = self.0.lock();
+        tables.run_filters.push(filter.clone());
+        let rows = tables.runs.values().rev();
+        let rows = rows.filter(|run| run.tenant == tenant && access.permits(&run.key()));
+        let rows = rows.map(|run| Run { input: serde_json::Value::Null, ..run.clone() });
+        Ok(Page::from_surplus(rows.collect(), page.limit, |run: &Run| run.id))
+    }
+
+    async fn feed_end(&self, _: TenantId) -> Result<FeedPosition, StoreError> {
+        Err(StoreError::Unavailable("no stream over all runs in memory".to_owned()))
+    }
+
+    async fn feed(
+        &self,
+        _: TenantId,
+        _: Option<WorkflowId>,
+        _: &AccessFilter<resource::Run>,
+        _: FeedPosition,
+        _: usize,
+    ) -> Result<FeedRead, StoreError> {
+        Err(StoreError::Unavailable("no stream over all runs in memory".to_owned()))
     }
 
     async fn events(

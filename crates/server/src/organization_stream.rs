@@ -1,0 +1,252 @@
+//! The event stream over all runs of an organisation that the caller may read: `text/event-stream`.
+//!
+//! It reads what was committed from the database behind the reader's place, in the order of commits, and waits to be told
+//! of more. The place is the id of each event, so that a reader comes back with it and misses nothing. The reader's rights
+//! are looked at again before anything is handed over, as in the stream of one run; what waits for them is read anew when
+//! they have changed.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use heddle_api::ErrorCode;
+use heddle_api::operations::ops;
+use heddle_kernel::Clock as _;
+use heddle_policy::capability::RunList;
+use heddle_policy::resource::Run;
+use heddle_policy::{AccessFilter, RequestContext, SessionKind};
+use heddle_runtime::OrganizationWatch;
+use heddle_workflows::ports::{FeedPosition, FeedRest};
+use heddle_workflows::runs::{FeedEvent, FeedFilter};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::call::Call;
+use crate::edge::Places;
+use crate::edge::answer::PIECE;
+use crate::failure::Failure;
+use crate::handlers::id_of;
+use crate::reply::{Content, HandlerResult, Response};
+
+/// Time between two looks for events of other nodes.
+const POLL: Duration = Duration::from_secs(1);
+/// Time after which is looked again whether a transaction that holds others back has ended.
+const HELD: Duration = Duration::from_millis(20);
+/// Most bytes of stored events that are read ahead of the reader; one slice is read whatever its size.
+const READ_AHEAD: usize = 128 * 1024;
+
+/// GET /api/runs/events/stream
+pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
+    let tenant = call.context.tenant();
+    // Watched before the first look: what is committed in between is told.
+    let watch = call.app.hub.watch_organization(tenant);
+    let end = call.app.runs.feed_end(tenant).await?;
+    let after = match call.meta.last_position {
+        // A place of another database, such as one that was restored from a copy, would pass over events in silence.
+        Some(position) if position.commit > end.commit => {
+            let message = "The stream has no such event: begin anew without `Last-Event-ID`.";
+            return Err(Failure::at("Last-Event-ID", "notAllowed", message));
+        }
+        Some(position) => position,
+        None => end,
+    };
+    let filter = FeedFilter {
+        workflow: id_of(call.query.workflow_id.as_deref(), "workflowId")?,
+        types: call.query.types.into_iter().flatten().map(|one| one.as_str().to_owned()).collect(),
+    };
+    let places = call.app.edge.stream(call.context.principal().session, tenant)?;
+    let mut reader = Reader {
+        watch,
+        stop: call.app.stop.clone(),
+        filter,
+        after,
+        handed: after,
+        token: call.meta.token.clone().unwrap_or_default(),
+        access: call.authorized.filter().clone(),
+        context: call.context,
+        next_check: Instant::now() + call.app.edge.limits().stream_check,
+        app: call.app,
+        waiting: VecDeque::new(),
+        rest: FeedRest::More,
+        _places: places,
+    };
+    // A reader who comes back before the first event goes on from here.
+    reader.note_place();
+    let content =
+        Content::Stream(Box::pin(futures::stream::unfold(reader, Reader::next)), "text/event-stream");
+    let headers = vec![("x-accel-buffering", "no".to_owned())];
+    Ok(Response { status: 200, headers, content })
+}
+
+/// Bytes that wait to be handed over, and the place that the reader has reached with the last of them.
+struct Frame {
+    bytes: Bytes,
+    place: FeedPosition,
+    /// Whether some of it was handed over.
+    is_begun: bool,
+}
+
+struct Reader {
+    app: Arc<App>,
+    context: RequestContext,
+    token: String,
+    access: AccessFilter<Run>,
+    filter: FeedFilter,
+    watch: OrganizationWatch,
+    stop: watch::Receiver<bool>,
+    /// Place up to which the stream was read.
+    after: FeedPosition,
+    /// Place up to which it was handed over.
+    handed: FeedPosition,
+    waiting: VecDeque<Frame>,
+    rest: FeedRest,
+    next_check: Instant,
+    _places: Places,
+}
+
+impl Reader {
+    async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+        loop {
+            // Before anything is handed over, backlog or not: a slow reader does not outlive their rights.
+            if Instant::now() >= self.next_check {
+                if !self.may_read().await {
+                    return None;
+                }
+                self.next_check = Instant::now() + self.app.edge.limits().stream_check;
+            }
+            if let Some(piece) = self.piece() {
+                return Some((Ok(piece), self));
+            }
+            if *self.stop.borrow() {
+                return None;
+            }
+            if let Err(failure) = self.read().await {
+                // The reader comes back with its last id; nothing is lost.
+                tracing::warn!(cause = failure.cause, "an event stream was cut");
+                return None;
+            }
+            if self.waiting.is_empty() && self.rest != FeedRest::More {
+                self.wait().await;
+            }
+        }
+    }
+
+    /// Next bytes that wait to be handed over.
+    fn piece(&mut self) -> Option<Bytes> {
+        let front = self.waiting.front_mut()?;
+        if front.bytes.len() > PIECE {
+            front.is_begun = true;
+            return Some(front.bytes.split_to(PIECE));
+        }
+        let frame = self.waiting.pop_front()?;
+        self.handed = frame.place;
+        Some(frame.bytes)
+    }
+
+    /// Takes what is there, as far as it is read ahead.
+    async fn read(&mut self) -> Result<(), Failure> {
+        let (tenant, runs) = (self.context.tenant(), &self.app.runs);
+        let look = runs.feed(tenant, &self.access, &self.filter, self.after, READ_AHEAD).await?;
+        (self.after, self.rest) = (look.reached, look.rest);
+        let frames = look.events.iter().map(|event| Frame {
+            bytes: frame(event),
+            place: event.position,
+            is_begun: false,
+        });
+        self.waiting.extend(frames);
+        if self.waiting.is_empty() {
+            self.handed = self.after;
+        }
+        Ok(())
+    }
+
+    /// Tells the reader the place that was reached, without an event.
+    fn note_place(&mut self) {
+        let bytes = Bytes::from(format!(": heartbeat\nid: {}\n\n", self.after));
+        self.waiting.push_back(Frame { bytes, place: self.after, is_begun: false });
+    }
+
+    async fn wait(&mut self) {
+        let due = tokio::time::sleep_until(self.next_check);
+        let again = match self.rest {
+            FeedRest::Held => Some(HELD),
+            FeedRest::Nothing | FeedRest::More => self.app.db.postgres().is_some().then_some(POLL),
+        };
+        tokio::select! {
+            () = self.watch.changed() => {}
+            () = tokio::time::sleep(again.unwrap_or(POLL)), if again.is_some() => {}
+            _ = self.stop.wait_for(|stopped| *stopped) => {}
+            // The next turn checks the right to read before it gives this sign of life.
+            () = due => self.note_place(),
+        }
+    }
+
+    /// Whether session, grant and licence still allow it, with the rights of now. Reading on is no use of the session: it
+    /// ends when nothing else is done with it.
+    async fn may_read(&mut self) -> bool {
+        let app = &self.app;
+        if app.identity.licence_state().restriction().is_some() {
+            return false;
+        }
+        let (tenant, now) = (self.context.tenant(), app.clock.now());
+        let known = match self.context.principal().session {
+            SessionKind::CommandLine(_) => {
+                app.identity.of_command_line(self.context.user_id(), tenant, now).await
+            }
+            SessionKind::Session(_) | SessionKind::ApiToken(_) => {
+                app.identity.recognize(&self.token, Some(tenant), now).await
+            }
+        };
+        match known {
+            Ok(Some(caller)) => match caller.snapshot.authorize_list::<RunList>() {
+                Ok(list) => {
+                    self.turn_to(list.filter());
+                    true
+                }
+                Err(_) => false,
+            },
+            Ok(None) => false,
+            // A database that is away for a moment takes no right away; the stream itself ends by its own reads.
+            Err(error) => Failure::from(error).error.code == ErrorCode::DependencyUnavailable,
+        }
+    }
+
+    /// Goes on with these rights. What was read with others and is not begun is read anew.
+    fn turn_to(&mut self, access: &AccessFilter<Run>) {
+        if self.access == *access {
+            return;
+        }
+        self.access = access.clone();
+        self.waiting.retain(|frame| frame.is_begun);
+        self.after = self.waiting.back().map_or(self.handed, |frame| frame.place);
+        self.rest = FeedRest::More;
+    }
+}
+
+/// One event: its place as id, its type, and all of it as data.
+fn frame(event: &FeedEvent) -> Bytes {
+    let FeedEvent { position, kind, json } = event;
+    // A line ends the data; JSON has none but between its parts.
+    let line = json.replace(['\n', '\r'], " ");
+    Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {line}\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_kernel::RunId;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_frame_is_one_event_on_one_line_with_its_place() {
+        let position = FeedPosition { commit: 3, run: RunId(Uuid::from_u128(1)), sequence: 2 };
+        let json = "{\"runId\":\"r\",\n\"sequence\":2}".to_owned();
+        let told = frame(&FeedEvent { position, kind: "run.started".to_owned(), json });
+        let told = String::from_utf8(told.to_vec()).unwrap();
+        assert!(told.starts_with(&format!("id: {position}\nevent: run.started\ndata: {{")), "{told}");
+        assert!(told.ends_with("}\n\n") && told.matches('\n').count() == 4, "{told}");
+    }
+}

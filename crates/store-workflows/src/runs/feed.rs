@@ -1,0 +1,175 @@
+//! The stream over all runs of an organisation, read in the order of commits.
+//!
+//! Each slice of events has the number of its commit: on SQLite one that the writer counts, on PostgreSQL that of its
+//! transaction. Transactions end in another order than they begin, so that on PostgreSQL only what lies below the oldest
+//! one that is still open is told: nothing comes before it any more.
+
+use std::collections::HashMap;
+
+use diesel::dsl::case_when;
+use diesel::sql_types::BigInt;
+use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, QueryableByName};
+use diesel_async::RunQueryDsl;
+use heddle_kernel::{RunId, TenantId, WorkflowId};
+use heddle_policy::{AccessFilter, Key, Within, resource};
+use heddle_store::{AsConn, Conn, Db, Error, Id, read};
+use heddle_usecase::StoreError;
+use heddle_workflows::ports::{EventSlice, FeedPosition, FeedRead, FeedRest, FeedSlice};
+use uuid::Uuid;
+
+use super::octet_length;
+use crate::rows::{counted, sequence};
+use crate::schema::{run_commits, run_feed, runs};
+
+/// Most slices that one look reads, whether they are let through or not.
+const WINDOW: i64 = 128;
+/// Most bytes of a slice that is read together with others.
+const SMALL: i32 = 16 * 1024;
+
+/// Head of a slice, with its events where they are small.
+type Row = (i64, Id, i64, i64, Option<Vec<u8>>);
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// The place behind which lies what is committed from now on.
+pub(crate) async fn end(db: &Db) -> Result<FeedPosition, StoreError> {
+    let last = read!(db, |conn| last(conn).await)?;
+    Ok(FeedPosition { commit: last.saturating_add(1), run: RunId(Uuid::nil()), sequence: 0 })
+}
+
+/// Number of the last commit below which nothing comes any more.
+async fn last<C: AsConn>(conn: &mut C) -> Result<i64, Error> {
+    match conn.as_conn() {
+        Conn::Sqlite(conn) => Ok(run_commits::table.select(run_commits::number).first(conn).await?),
+        Conn::Postgres(conn) => {
+            let oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS number";
+            let oldest: Number = diesel::sql_query(oldest).get_result(conn).await?;
+            Ok(oldest.number.saturating_sub(1))
+        }
+    }
+}
+
+/// A look into the stream.
+pub(crate) struct Look<'a> {
+    pub tenant: TenantId,
+    /// Workflow of the runs; all when absent.
+    pub workflow: Option<WorkflowId>,
+    pub access: &'a AccessFilter<resource::Run>,
+    pub after: FeedPosition,
+    /// Bytes of events that are read; one slice is read whatever its size.
+    pub bytes: usize,
+}
+
+impl Look<'_> {
+    /// Whether a slice of a run is wanted.
+    fn wants(&self, run: RunId, workflow: WorkflowId) -> bool {
+        let is_of_it = self.workflow.is_none_or(|wanted| wanted == workflow);
+        is_of_it && self.access.permits(&Key::of_stored(self.tenant, run, Within::of(workflow)))
+    }
+}
+
+/// Part of the stream as it is stored.
+struct Window {
+    /// Number of the last commit below which nothing comes any more.
+    last: i64,
+    rows: Vec<Row>,
+    /// Workflows of the rows' runs.
+    workflows: HashMap<Id, Id>,
+}
+
+/// The slices behind a place.
+pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreError> {
+    let Window { last, rows, workflows } = window(db, look).await?;
+    let full = i64::try_from(rows.len()).is_ok_and(|count| count >= WINDOW);
+    let rest = if full { FeedRest::More } else { FeedRest::Nothing };
+    let mut read = FeedRead { slices: Vec::new(), reached: look.after, rest };
+    let mut bytes = 0;
+    for (commit, run, first, end, small) in rows {
+        if commit > last {
+            read.rest = FeedRest::Held;
+            break;
+        }
+        let here = FeedPosition { commit, run: run.into(), sequence: counted(end) };
+        // What belongs to a run that was removed in between is gone, too.
+        let workflow = workflows.get(&run).map(|id| WorkflowId::from(*id));
+        let Some(workflow) = workflow.filter(|workflow| look.wants(here.run, *workflow)) else {
+            read.reached = here;
+            continue;
+        };
+        let events = match small {
+            Some(events) => Some(events),
+            // The large one has its turn when nothing stands before it.
+            None if !read.slices.is_empty() => {
+                read.rest = FeedRest::More;
+                break;
+            }
+            None => large(db, look.tenant, run, first).await?,
+        };
+        let Some(events) = events else {
+            read.reached = here;
+            continue;
+        };
+        bytes += events.len();
+        if bytes > look.bytes && !read.slices.is_empty() {
+            read.rest = FeedRest::More;
+            break;
+        }
+        read.reached = here;
+        let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
+        read.slices.push(FeedSlice { commit, run: here.run, workflow, events });
+    }
+    Ok(read)
+}
+
+/// The events of a large slice; none when its run was removed in between.
+async fn large(db: &Db, tenant: TenantId, run: Id, first: i64) -> Result<Option<Vec<u8>>, StoreError> {
+    read!(db, |conn| {
+        let slice = run_feed::table.find((Id::from(tenant), run, first)).select(run_feed::events);
+        Ok(slice.first::<Vec<u8>>(conn).await.optional()?)
+    })
+}
+
+async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
+    let (tenant, after) = (Id::from(look.tenant), look.after);
+    read!(db, |conn| {
+        // Looked up before the slices: what is below it is seen by the read that follows.
+        let last = last(conn).await?;
+        let run = Id::from(after.run);
+        let further = run_feed::commit_number
+            .gt(after.commit)
+            .or(run_feed::run_id.gt(run))
+            .or(run_feed::run_id.eq(run).and(run_feed::last_sequence.gt(sequence(after.sequence))));
+        let small = case_when(octet_length(run_feed::events).le(SMALL), run_feed::events);
+        let rows: Vec<Row> = run_feed::table
+            .filter(run_feed::organization_id.eq(tenant))
+            .filter(run_feed::commit_number.ge(after.commit))
+            .filter(further)
+            .order((run_feed::commit_number, run_feed::run_id, run_feed::first_sequence))
+            .limit(WINDOW)
+            .select((
+                run_feed::commit_number,
+                run_feed::run_id,
+                run_feed::first_sequence,
+                run_feed::last_sequence,
+                small,
+            ))
+            .load(conn)
+            .await?;
+        let ids: Vec<Id> = rows.iter().map(|(_, run, ..)| *run).collect();
+        let mut workflows = HashMap::new();
+        if !ids.is_empty() {
+            let found: Vec<(Id, Id)> = runs::table
+                .filter(runs::organization_id.eq(tenant))
+                .filter(runs::id.eq_any(ids))
+                .select((runs::id, runs::workflow_id))
+                .load(conn)
+                .await?;
+            workflows.extend(found);
+        }
+        Ok(Window { last, rows, workflows })
+    })
+}

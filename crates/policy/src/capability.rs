@@ -85,6 +85,7 @@ capabilities! {
     RunCompleteTask: [TasksWork] Run / CompleteTask;
     HumanTaskList: [TasksWork RunsView] Run / Read lists;
     HumanTaskAssign: [TasksWork] Run / CompleteTask;
+    TopologyRead: [JobsWork WorkflowsRun WorkflowsManage] Job / List lists;
     DeadLetterList: [RunsOperate] DeadLetter / List lists;
     DeadLetterRetry: [RunsOperate] DeadLetter / Retry;
     DeadLetterDelete: [RunsOperate] DeadLetter / Delete;

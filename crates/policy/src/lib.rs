@@ -20,7 +20,7 @@ mod words;
 
 pub use access::{
     Access, Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, OnKind, OnList, OnListWithin,
-    OnLoaded, OnOne, OwnAccount, Public, SignedIn,
+    OnLoaded, OnNamed, OnOne, OwnAccount, Public, SignedIn,
 };
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};

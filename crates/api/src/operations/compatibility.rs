@@ -93,7 +93,7 @@ macro_rules! compatibility_rows {
                 success[204] errors[400 401 402 403 404 409 423 500 503];
             CreateProcessInstance Post "/v2/process-instances"
                 Compatibility Camunda8 Preview "Start a run of a published process"
-                security(WorkflowRun loaded "workflowId") entitlement(Workflow) role(Workflow)
+                security(WorkflowRun named "workflowId") entitlement(Workflow) role(Workflow)
                 audit("workflow.run_started")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json JSON_LIMIT camunda8::InstanceCreation)

@@ -56,6 +56,7 @@ macro_rules! security {
     };
     (@selector tenant $param:literal) => { Selector::Tenant($param) };
     (@selector loaded $member:literal) => { Selector::Loaded($member) };
+    (@selector named $member:literal) => { Selector::Loaded($member) };
 }
 
 macro_rules! access {
@@ -70,6 +71,7 @@ macro_rules! access {
     ($capability:ident path $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
     ($capability:ident tenant $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
     ($capability:ident loaded $($rest:tt)+) => { heddle_policy::OnLoaded<capability::$capability> };
+    ($capability:ident named $($rest:tt)+) => { heddle_policy::OnNamed<capability::$capability> };
 }
 
 /// Whether a row names as many things around its own as things of its kind stand within.
@@ -89,6 +91,7 @@ macro_rules! is_whole {
     ($capability:ident all) => { true };
     ($capability:ident list) => { true };
     ($capability:ident loaded $member:literal) => { true };
+    ($capability:ident named $member:literal) => { true };
 }
 
 macro_rules! option {

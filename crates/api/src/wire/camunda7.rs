@@ -161,7 +161,7 @@ request! {
         #[schema(minimum = 0, maximum = 1000000)]
         retries: Option<i64>,
         /// Time before the next try, in milliseconds.
-        #[schema(minimum = 0, maximum = 31536000000)]
+        #[schema(minimum = 0, maximum = 2000000000)]
         retry_timeout: Option<i64>,
     }
 

@@ -55,7 +55,7 @@ request! {
         #[schema(max_items = 1000)]
         fetch_variable: Option<Vec<String>>,
         /// The longest wait for the first job, in milliseconds; 0 is the service's own, less than that none.
-        #[schema(minimum = -9007199254740991)]
+        #[schema(minimum = -2000000000)]
         request_timeout: Option<i64>,
         /// Tenants of the jobs: `<default>`, the token's organisation.
         #[schema(max_items = 100)]
@@ -85,7 +85,7 @@ request! {
         #[schema(max_length = 100000)]
         error_message: Option<String>,
         /// Time before the next try, in milliseconds.
-        #[schema(minimum = 0, maximum = 31536000000)]
+        #[schema(minimum = 0, maximum = 2000000000)]
         retry_back_off: Option<i64>,
         /// Token of the job; it must be the present one.
         #[schema(max_length = 100)]
@@ -180,7 +180,7 @@ request! {
         #[schema(max_length = 200)]
         correlation_key: Option<String>,
         /// Time that the message is kept for while nobody waits for it, in milliseconds; not at all when absent.
-        #[schema(minimum = 0, maximum = 31536000000)]
+        #[schema(minimum = 0, maximum = 2000000000)]
         time_to_live: Option<i64>,
         /// The sender's own id: one message has it, its name and its key.
         #[schema(max_length = 200)]

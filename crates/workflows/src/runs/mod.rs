@@ -6,6 +6,7 @@ mod dead_letters;
 mod decide;
 mod due;
 mod locks;
+mod processes;
 mod read;
 mod recent;
 mod start;
@@ -13,9 +14,10 @@ mod stepping;
 mod tasks;
 
 pub use crate::plan::StartRun;
-pub use correlation::{CaseEvent, Received, SignalCall};
+pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
 pub use locks::Locks;
+pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
 pub use read::{EventFilter, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks};
 
@@ -26,6 +28,7 @@ use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 use heddle_usecase::Compute;
 
+use self::processes::Processes;
 use self::recent::RecentRuns;
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
@@ -76,6 +79,7 @@ pub struct Runs {
     locks: Locks,
     budget: Budget,
     recent: RecentRuns,
+    processes: Processes,
     patience: Duration,
 }
 
@@ -89,8 +93,14 @@ impl Runs {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
-        let recent = RecentRuns::new(0);
-        Self { ports, locks: Locks::default(), budget: Budget::DEFAULT, recent, patience: PATIENCE }
+        Self {
+            ports,
+            locks: Locks::default(),
+            budget: Budget::DEFAULT,
+            recent: RecentRuns::new(0),
+            processes: Processes::default(),
+            patience: PATIENCE,
+        }
     }
 
     /// The same with room for so many bytes of runs that were committed last: their next step does not read them.

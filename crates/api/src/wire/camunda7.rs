@@ -70,7 +70,7 @@ request! {
     /// Topic of which tasks are fetched. Those members that are absent or null leave out nothing.
     struct FetchTopic {
         /// Topic: the type of the jobs.
-        #[schema(min_length = 1, max_length = 500)]
+        #[schema(min_length = 1, max_length = 200)]
         topic_name: String,
         /// Time that a task is held for, in milliseconds.
         #[schema(minimum = 1, maximum = 86400000)]

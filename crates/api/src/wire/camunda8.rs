@@ -40,7 +40,7 @@ request! {
     #[schema(examples(json!({"type": "charge-card", "worker": "worker-1", "timeout": 60000, "maxJobsToActivate": 10})))]
     struct JobActivation {
         /// Type of the jobs.
-        #[schema(min_length = 1, max_length = 500)]
+        #[schema(min_length = 1, max_length = 200)]
         r#type: String,
         /// Name of the worker.
         #[schema(max_length = 200)]

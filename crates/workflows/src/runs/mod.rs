@@ -1,6 +1,7 @@
 //! Runs: start, read, decide, cancel; human tasks; events from outside and thrown ones; timers.
 
 mod advance;
+mod claims;
 mod correlation;
 mod dead_letters;
 mod decide;

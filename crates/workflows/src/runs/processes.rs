@@ -21,7 +21,7 @@ const CAPACITY: u64 = 10_000;
 /// Time for which the process of a name is remembered: one that another workflow publishes meanwhile is found after it.
 const REMEMBERED: Duration = Duration::from_secs(10);
 /// The most versions of a workflow that are tried for a number, the newest first.
-const VERSIONS: i32 = 1_000;
+const VERSIONS: usize = 1_000;
 
 /// Name of a published process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -169,7 +169,7 @@ fn within(
     match name {
         ProcessName::Id(id) => compiled.process(id).map(|_| found(latest, id)),
         ProcessName::Number(wanted) => {
-            let versions = (1..=latest).rev().take(usize::try_from(VERSIONS).unwrap_or(usize::MAX));
+            let versions = (1..=latest).rev().take(VERSIONS);
             let mut all = versions
                 .flat_map(|version| compiled.processes.iter().map(move |process| (version, &*process.id)));
             all.find(|(version, id)| process_number(workflow, *version, id) == *wanted)

@@ -74,7 +74,11 @@ impl ApiError {
     /// As Camunda 7 tells it.
     #[must_use]
     pub fn to_camunda7(&self) -> Camunda7Error {
+        // Who does not hold a task has sent a request that is well-formed.
+        let unheld =
+            |detail: &Detail| matches!(detail.reason.as_str(), "notHeld" | "staleEpoch" | "suspended");
         let kind = match self.code {
+            ErrorCode::InvalidRequestBody if self.details.iter().any(unheld) => "RestException",
             ErrorCode::InvalidRequestBody | ErrorCode::PayloadTooLarge => "InvalidRequestException",
             ErrorCode::AuthenticationRequired => "AuthenticationException",
             ErrorCode::PermissionRequired => "AuthorizationException",

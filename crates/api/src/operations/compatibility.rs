@@ -125,7 +125,7 @@ macro_rules! compatibility_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             GetTopology Get "/v2/topology"
                 Compatibility Camunda8 Preview "What answers here"
-                security(TopologyRead list) entitlement(Workflow) role(Workflow)
+                security(TopologyRead list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(NoQuery) body(-)

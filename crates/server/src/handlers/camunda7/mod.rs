@@ -128,10 +128,15 @@ fn whole(count: Option<i64>) -> u32 {
     count.and_then(|count| u32::try_from(count).ok()).unwrap_or_default()
 }
 
-/// A refusal as the protocol has it: it knows no 409, a lock that is lost is a wrong call.
+/// A refusal as the protocol has it: it knows no 409, a task that is gone is not there, and a lock that is lost makes a
+/// wrong call.
 fn refused(error: UseCaseError) -> Failure {
     let mut failure = Failure::from(error);
     if failure.error.code == ErrorCode::StateConflict {
+        let gone = |detail: &Detail| matches!(detail.reason.as_str(), "jobGone" | "ended");
+        if failure.error.details.iter().any(gone) {
+            return Failure::not_found();
+        }
         failure.error.code = ErrorCode::InvalidRequestBody;
         if failure.error.details.is_empty() {
             let message = failure.error.message.clone();

@@ -1,10 +1,33 @@
 //! The part of Camunda 8's REST interface that workers and callers of processes use, as its OpenAPI document has it. Keys
 //! are numbers in texts.
 
+use serde::Deserialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::envelope::JsonObject;
 use crate::contract::{json_bodies, path_params};
+
+/// An integer of 64 bits. Clients whose language has no such numbers send it as a text.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum Int64 {
+    /// As a number.
+    Number(i64),
+    /// Its digits.
+    Text(String),
+}
+
+impl Int64 {
+    /// The integer; none for a text that is none.
+    #[must_use]
+    pub fn value(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(digits) => digits.parse().ok(),
+        }
+    }
+}
 
 path_params! {
     /// Path of a job.
@@ -45,9 +68,8 @@ request! {
         /// Name of the worker.
         #[schema(max_length = 200)]
         worker: Option<String>,
-        /// Time that a job is held for, in milliseconds.
-        #[schema(minimum = 1, maximum = 86400000)]
-        timeout: i64,
+        /// Time that a job is held for, in milliseconds: up to a day.
+        timeout: Int64,
         /// The most jobs.
         #[schema(minimum = 1, maximum = 1000000)]
         max_jobs_to_activate: i64,
@@ -55,8 +77,7 @@ request! {
         #[schema(max_items = 1000)]
         fetch_variable: Option<Vec<String>>,
         /// The longest wait for the first job, in milliseconds; 0 is the service's own, less than that none.
-        #[schema(minimum = -2000000000)]
-        request_timeout: Option<i64>,
+        request_timeout: Option<Int64>,
         /// Tenants of the jobs: `<default>`, the token's organisation.
         #[schema(max_items = 100)]
         tenant_ids: Option<Vec<String>>,
@@ -85,8 +106,7 @@ request! {
         #[schema(max_length = 100000)]
         error_message: Option<String>,
         /// Time before the next try, in milliseconds.
-        #[schema(minimum = 0, maximum = 2000000000)]
-        retry_back_off: Option<i64>,
+        retry_back_off: Option<Int64>,
         /// Token of the job; it must be the present one.
         #[schema(max_length = 100)]
         job_lease_token: Option<String>,
@@ -114,9 +134,8 @@ request! {
         /// Tries that are left.
         #[schema(minimum = 1, maximum = 1000000)]
         retries: Option<i64>,
-        /// Time that the job is held for from now on, in milliseconds.
-        #[schema(minimum = 1, maximum = 86400000)]
-        timeout: Option<i64>,
+        /// Time that the job is held for from now on, in milliseconds: up to a day.
+        timeout: Option<Int64>,
     }
 
     /// Change of a job.
@@ -162,9 +181,8 @@ request! {
         /// Names of the variables to answer with; all when there are none.
         #[schema(max_items = 1000)]
         fetch_variables: Option<Vec<String>>,
-        /// The longest wait for the end, in milliseconds; 0 is the service's own.
-        #[schema(minimum = 0, maximum = 60000)]
-        request_timeout: Option<i64>,
+        /// The longest wait for the end, in milliseconds: up to a minute; 0 is the service's own.
+        request_timeout: Option<Int64>,
         /// A name of the caller's own.
         #[schema(min_length = 1, max_length = 200)]
         business_id: Option<String>,
@@ -179,9 +197,9 @@ request! {
         /// Correlation key of its receiver; none when empty.
         #[schema(max_length = 200)]
         correlation_key: Option<String>,
-        /// Time that the message is kept for while nobody waits for it, in milliseconds; not at all when absent.
-        #[schema(minimum = 0, maximum = 2000000000)]
-        time_to_live: Option<i64>,
+        /// Time that the message is kept for while nobody waits for it, in milliseconds: up to a year; not at all when
+        /// absent.
+        time_to_live: Option<Int64>,
         /// The sender's own id: one message has it, its name and its key.
         #[schema(max_length = 200)]
         message_id: Option<String>,

@@ -1,6 +1,7 @@
 //! The part of Camunda 8's REST interface that workers and callers of processes use, over jobs, starts, messages and
 //! signals. What stands here under an id stands there under a key, a number made of the id.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use heddle_api::operations::ops;
@@ -33,6 +34,14 @@ const TENANT: &str = "<default>";
 const INTERFACE: &str = concat!("8.8.0+heddle.", env!("CARGO_PKG_VERSION"));
 /// Wait of a client that leaves it to the service, in milliseconds.
 const WAIT_MILLIS: i64 = 10_000;
+/// The longest wait for the end of a run, in milliseconds.
+const MINUTE: i64 = 60_000;
+/// Range of a lock, in milliseconds: up to a day.
+const LOCK: RangeInclusive<i64> = 1..=86_400_000;
+/// Range of a delay, in milliseconds: up to a year.
+const YEAR: RangeInclusive<i64> = 0..=31_536_000_000;
+/// Range of what may be anything.
+const ANY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 /// Worker that does not name itself.
 const UNNAMED: &str = "unnamed";
 
@@ -42,17 +51,18 @@ pub(crate) async fn activate(call: Call<ops::ActivateCamundaJobs>) -> HandlerRes
     for (at, tenant) in body.tenant_ids.iter().flatten().enumerate() {
         own_tenant(&format!("tenantIds[{at}]"), Some(tenant))?;
     }
-    let wait = match body.request_timeout.unwrap_or_default() {
-        0 => WAIT_MILLIS,
-        millis => millis.max(0),
+    let wait = match long("requestTimeout", body.request_timeout.as_ref(), ANY)? {
+        None | Some(0) => WAIT_MILLIS,
+        Some(millis) => millis.max(0),
     };
+    let lock = long("timeout", Some(&body.timeout), LOCK)?;
     let named = |worker: &&String| !worker.is_empty();
     let asked = ActivateJobs {
         types: vec![body.r#type.clone()],
         worker: body.worker.as_ref().filter(named).cloned().unwrap_or_else(|| UNNAMED.to_owned()),
         // Fewer may come, and sooner: the worker asks again.
         max_jobs: u32::try_from(body.max_jobs_to_activate).unwrap_or(MAX_JOBS).min(MAX_JOBS),
-        lock_ms: u64::try_from(body.timeout).unwrap_or_default(),
+        lock_ms: lock.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default(),
         wait_ms: u64::try_from(wait).unwrap_or_default().min(MAX_WAIT_MS),
         variables: body.fetch_variable.clone().filter(|names| !names.is_empty()),
     };
@@ -123,14 +133,13 @@ pub(crate) async fn fail(call: Call<ops::FailCamundaJob>) -> HandlerResult {
     let body = &call.body;
     let token = body.job_lease_token.as_ref();
     let job = held(&call.app, call.context.tenant(), call.path.key, token).await?;
+    let back_off = long("retryBackOff", body.retry_back_off.as_ref(), YEAR)?;
     let failure = JobFailure {
         epoch: job.epoch,
         message: body.error_message.clone().unwrap_or_default(),
         details: None,
         retries: Some(body.retries.and_then(|count| u32::try_from(count).ok()).unwrap_or_default()),
-        retry_after_ms: Some(
-            body.retry_back_off.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default(),
-        ),
+        retry_after_ms: Some(back_off.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default()),
     };
     call.app.runs.fail_job(&call.authorized, &call.context, job.id, failure).await?;
     Ok(Response::none())
@@ -157,9 +166,10 @@ pub(crate) async fn update(call: Call<ops::UpdateCamundaJob>) -> HandlerResult {
     if changes.retries.is_none() && changes.timeout.is_none() {
         return Err(Failure::at("changeset", "required", "One of `retries` and `timeout` is needed."));
     }
+    let timeout = long("changeset.timeout", changes.timeout.as_ref(), LOCK)?;
     let token = call.body.job_lease_token.as_ref();
     let job = held(&call.app, call.context.tenant(), call.path.key, token).await?;
-    if let Some(timeout) = changes.timeout {
+    if let Some(timeout) = timeout {
         let lock = u64::try_from(timeout).unwrap_or_default();
         call.app.runs.extend_job(&call.authorized, job.id, job.epoch, lock).await?;
     }
@@ -209,6 +219,7 @@ pub(crate) async fn create(call: Call<ops::CreateProcessInstance>) -> HandlerRes
     let own = AccessFilter::<Workflow>::only([call.authorized.id()]);
     let name = process_name(body)?;
     let found = call.app.runs.process(call.context.tenant(), &own, name).await?;
+    let wait = long("requestTimeout", body.request_timeout.as_ref(), 0..=MINUTE)?;
     let start = body.start_instructions.iter().flatten().next();
     let request = StartRun {
         input: body.variables.clone().unwrap_or_default(),
@@ -227,7 +238,7 @@ pub(crate) async fn create(call: Call<ops::CreateProcessInstance>) -> HandlerRes
     if body.await_completion != Some(true) {
         return Response::json(200, &created(&run, JsonObject::new()));
     }
-    let millis = body.request_timeout.filter(|millis| *millis > 0).unwrap_or(WAIT_MILLIS);
+    let millis = wait.filter(|millis| *millis > 0).unwrap_or(WAIT_MILLIS);
     let limit = Duration::from_millis(u64::try_from(millis).unwrap_or_default());
     let run = ended(&call.app, run, limit).await?;
     Response::json(200, &created(&run, outcome(&run, body.fetch_variables.as_deref())?))
@@ -291,7 +302,7 @@ pub(crate) async fn publish(call: Call<ops::PublishMessage>) -> HandlerResult {
         correlation_key: body.correlation_key.clone().filter(|key| !key.is_empty()),
         message_id: body.message_id.clone().filter(|id| !id.is_empty()),
         payload: payload(body.variables.as_ref()),
-        keep_millis: body.time_to_live.unwrap_or_default(),
+        keep_millis: long("timeToLive", body.time_to_live.as_ref(), YEAR)?.unwrap_or_default(),
     };
     let answer = |event: &InboxEvent| {
         let message_key = number_of(event.id.0).to_string();
@@ -390,6 +401,23 @@ pub(crate) async fn topology(call: Call<ops::GetTopology>) -> HandlerResult {
 /// Variables as a payload; an empty object when there are none.
 fn payload(variables: Option<&JsonObject>) -> Value {
     Value::Object(variables.cloned().unwrap_or_default())
+}
+
+/// An integer of a body within its range.
+fn long(
+    field: &str,
+    given: Option<&wire::Int64>,
+    range: RangeInclusive<i64>,
+) -> Result<Option<i64>, Failure> {
+    let Some(given) = given else { return Ok(None) };
+    let Some(number) = given.value() else {
+        return Err(Failure::at(field, "wrongType", "This must be an integer."));
+    };
+    if range.contains(&number) {
+        return Ok(Some(number));
+    }
+    let message = format!("The number is not within {} and {}.", range.start(), range.end());
+    Err(Failure::at(field, "outOfRange", message))
 }
 
 /// Refuses a tenant that is not the caller's own organisation.

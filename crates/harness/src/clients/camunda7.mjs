@@ -12,6 +12,8 @@ const client = new Client({
   baseUrl: `${HEDDLE_ADDRESS}/engine-rest`,
   workerId: HEDDLE_WORKER,
   maxTasks: 4,
+  // Whoever outlives its lock does not take the task again.
+  maxParallelExecutions: HEDDLE_LATE ? 1 : 4,
   lockDuration: lock,
   asyncResponseTimeout: 5000,
   interval: 50,

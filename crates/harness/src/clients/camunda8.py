@@ -81,13 +81,11 @@ async def main():
                 type_=os.environ["HEDDLE_TYPE"],
                 worker=NAME,
                 timeout=LOCK,
-                max_jobs_to_activate=4,
+                max_jobs_to_activate=1 if LATE else 4,
                 request_timeout=5000,
             )
             found = await client.activate_jobs(data=asked)
-            tasks = [asyncio.ensure_future(handle(client, job)) for job in found.jobs]
-            if not LATE:
-                await asyncio.gather(*tasks)
+            await asyncio.gather(*(handle(client, job) for job in found.jobs))
 
 
 asyncio.run(main())

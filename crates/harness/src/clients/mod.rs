@@ -236,10 +236,11 @@ impl Stage<'_> {
     async fn ended(&self, run: &str) -> Result<Value> {
         let (begin, path) = (Instant::now(), format!("/api/workflows/{}/runs/{run}", self.workflow));
         loop {
-            let mut now = self.client.get(&path).await?.data()?;
-            match now["state"].as_str() {
-                Some("completed") => return Ok(now.take()),
-                Some("failed" | "cancelled") => bail!("the run ended as {}", now["state"]),
+            let now = self.client.get(&path).await?.data()?;
+            let state = now["state"].as_str().unwrap_or_default().to_owned();
+            match state.as_str() {
+                "completed" => return Ok(now),
+                "failed" | "cancelled" => bail!("the run ended as {state}"),
                 _ if now["hasIncident"] == true => bail!("the run has an incident: {}", now["incidents"]),
                 _ if begin.elapsed() > PATIENCE => bail!("the run does not end: {}", now["activeNodes"]),
                 _ => tokio::time::sleep(Duration::from_millis(100)).await,

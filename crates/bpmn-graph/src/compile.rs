@@ -9,8 +9,8 @@ use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
-    Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, ROOT, Scope, ScopeIx, SplitRule, Work, node,
-    unsupported,
+    Continuations, Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, Quantities, ROOT, Scope,
+    ScopeIx, SplitRule, Work, node, unsupported,
 };
 use heddle_bpmn::diagnostic::{self, Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
@@ -278,10 +278,6 @@ impl<'d> Builder<'d> {
                     );
                     self.refuse(&node.id, "tooManyPaths", sentence, "13.4");
                 }
-                Err(NoRule::NotExecuted) => {
-                    let sentence = format!("the join of a {} is not executed yet", node.element.name());
-                    self.refuse(&node.id, "unsupportedElement", sentence, "13.4");
-                }
             }
         }
         graph.has_joins = graph.nodes.iter().any(|node| node.join.upstream().is_some());
@@ -314,7 +310,7 @@ impl<'d> Builder<'d> {
             if starts {
                 self.scopes[scope as usize].start_events.push(ix);
             }
-            if element != Element::SubProcess {
+            if !element.is_sub_process() {
                 continue;
             }
             if depth == MAX_DEPTH {
@@ -358,7 +354,7 @@ impl<'d> Builder<'d> {
             return None;
         }
         let id = node.element_id().unwrap_or_default();
-        let executed = |kind: ElementKind| Some((Element::of(kind)?, SplitRule::of(kind.token_rules().1)?));
+        let executed = |kind: ElementKind| Some((Element::of(kind)?, SplitRule::of(kind.token_rules().1)));
         let Some((element, split)) = node.kind().and_then(executed) else {
             let (code, sentence) = node::unknown(node);
             self.refuse(id, code, sentence, "13");
@@ -378,7 +374,25 @@ impl<'d> Builder<'d> {
         }
         let name = node.display_name.as_deref().filter(|name| !name.is_empty()).map(Arc::from);
         let (work, join, boundary) = (Work::Pass, JoinRule::Pass, Vec::new());
-        let node = Node { id: key, name, element, work, join, split, scope, default_flow: None, boundary };
+        let node = Node {
+            id: key,
+            name,
+            element,
+            work,
+            join,
+            split,
+            scope,
+            default_flow: None,
+            boundary,
+            quantities: Quantities::default(),
+            marker: None,
+            mappings: None,
+            data: None,
+            listeners: None,
+            continuations: Continuations::default(),
+            for_compensation: false,
+            compensation: None,
+        };
         self.nodes.push(node);
         Some((ix, element))
     }

@@ -56,12 +56,20 @@ elements! {
     BusinessRuleTask = "businessRuleTask",
     /// Clause 10.3.5.
     SubProcess = "subProcess",
+    /// Clause 10.3.5.
+    Transaction = "transaction",
+    /// Clause 10.3.5.
+    AdHocSubProcess = "adHocSubProcess",
+    /// Clause 10.3.6.
+    CallActivity = "callActivity",
     /// Clause 10.6.2.
     ExclusiveGateway = "exclusiveGateway",
     /// Clause 10.6.3.
     InclusiveGateway = "inclusiveGateway",
     /// Clause 10.6.4.
     ParallelGateway = "parallelGateway",
+    /// Clause 10.6.5.
+    ComplexGateway = "complexGateway",
     /// Clause 10.6.6.
     EventBasedGateway = "eventBasedGateway",
 }
@@ -78,15 +86,17 @@ impl Element {
     pub const fn is_activity(self) -> bool {
         self.kind().is_activity()
     }
+
+    /// Whether it has a content of its own: a sub-process of any form.
+    #[must_use]
+    pub const fn is_sub_process(self) -> bool {
+        matches!(self, Self::SubProcess | Self::Transaction | Self::AdHocSubProcess)
+    }
 }
 
 /// Reason for not executing an element of the standard; none for one that is executed or is no flow node.
 pub(super) const fn refusal(kind: ElementKind) -> Option<&'static str> {
     Some(match kind {
-        ElementKind::CallActivity => "call activities are not executed yet",
-        ElementKind::AdHocSubProcess => "ad-hoc sub-processes are not executed yet",
-        ElementKind::Transaction => "transactions are not executed yet",
-        ElementKind::ComplexGateway => "complex gateways are not executed yet",
         ElementKind::Event | ElementKind::ImplicitThrowEvent => {
             "this event cannot stand in an executable process"
         }

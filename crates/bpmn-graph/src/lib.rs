@@ -8,6 +8,7 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
+mod activity;
 mod calculation;
 mod compile;
 mod condition;
@@ -24,6 +25,10 @@ mod tests;
 mod timer;
 mod unsupported;
 
+pub use activity::{
+    AdHoc, CallTask, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
+    MultiInstance, NodeData, StandardLoop,
+};
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
@@ -105,6 +110,58 @@ pub struct Node {
     pub default_flow: Option<FlowIx>,
     /// The boundary events attached to it.
     pub boundary: Vec<NodeIx>,
+    /// Tokens that it takes and gives.
+    pub quantities: Quantities,
+    /// Loop or multi-instance marker.
+    pub marker: Option<Arc<Marker>>,
+    /// Values that go in and come out by mappings of its settings.
+    pub mappings: Option<Arc<Mappings>>,
+    /// Data that go in and come out as the standard says.
+    pub data: Option<Arc<NodeData>>,
+    /// Listeners before and behind its work.
+    pub listeners: Option<Arc<Listeners>>,
+    /// Commit points before and behind it.
+    pub continuations: Continuations,
+    /// Whether it runs for compensation alone.
+    pub for_compensation: bool,
+    /// Handler of its compensation: an activity or an event sub-process.
+    pub compensation: Option<NodeIx>,
+}
+
+impl Node {
+    /// Whether nothing stands around its work: no mappings, data, listeners or continuations.
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        self.mappings.is_none()
+            && self.data.is_none()
+            && self.listeners.is_none()
+            && !self.continuations.before
+            && !self.continuations.after
+    }
+}
+
+/// Tokens that an activity takes and gives (clause 13.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantities {
+    /// Tokens that must have arrived before it starts.
+    pub start: u32,
+    /// Tokens that each of its outgoing flows gets.
+    pub completion: u32,
+}
+
+impl Default for Quantities {
+    fn default() -> Self {
+        Self { start: 1, completion: 1 }
+    }
+}
+
+/// Commit points of an activity: the step ends there, and another one goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Continuations {
+    /// Before it.
+    pub before: bool,
+    /// Behind it.
+    pub after: bool,
 }
 
 /// Work of a node once it is activated; gateways do nothing but join and split.
@@ -137,8 +194,21 @@ pub enum Work {
     Decision(Arc<DecisionTask>),
     /// A script task with a script in FEEL.
     Script(Arc<ScriptTask>),
+    /// Work that external workers do.
+    Job(Arc<JobTask>),
+    /// A call activity.
+    Call(Arc<CallTask>),
     /// An embedded sub-process.
     SubProcess(ScopeIx),
+    /// A transaction.
+    Transaction(ScopeIx),
+    /// An ad-hoc sub-process.
+    AdHoc {
+        /// Scope of its content.
+        scope: ScopeIx,
+        /// Order and end of its content.
+        rules: Arc<AdHoc>,
+    },
     /// An event sub-process.
     EventSubProcess {
         /// Scope of its content.
@@ -146,6 +216,31 @@ pub enum Work {
         /// Start event of the event sub-process.
         start: NodeIx,
     },
+}
+
+impl Work {
+    /// Scope of the node's content, for a sub-process of any form.
+    #[must_use]
+    pub const fn content(&self) -> Option<ScopeIx> {
+        match self {
+            Self::SubProcess(scope)
+            | Self::Transaction(scope)
+            | Self::AdHoc { scope, .. }
+            | Self::EventSubProcess { scope, .. } => Some(*scope),
+            Self::Start(_)
+            | Self::End(_)
+            | Self::Throw(_)
+            | Self::Catch(_)
+            | Self::Boundary { .. }
+            | Self::Pass
+            | Self::Receive(_)
+            | Self::User(_)
+            | Self::Decision(_)
+            | Self::Script(_)
+            | Self::Job(_)
+            | Self::Call(_) => None,
+        }
+    }
 }
 
 /// A start event.
@@ -170,6 +265,34 @@ pub enum Trigger {
     Signal(Arc<str>),
     /// The error of this code, or, without one, any error.
     Error(Option<Arc<str>>),
+    /// The escalation of this code, or, without one, any escalation.
+    Escalation(Option<Arc<str>>),
+    /// A condition on the data that becomes true.
+    Conditional(Arc<Condition>),
+    /// Compensation of the activity, or of the scope of an event sub-process.
+    Compensation,
+    /// Cancellation of the transaction.
+    Cancel,
+    /// The link of this name.
+    Link(Arc<str>),
+    /// Several triggers.
+    Several(Arc<Several>),
+}
+
+/// A condition that an event waits for (clause 10.5.5.2).
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// The expression; true occurs.
+    pub expression: heddle_feel::Expression,
+}
+
+/// Triggers of a multiple or parallel multiple event (clause 10.5.5).
+#[derive(Debug, Clone)]
+pub struct Several {
+    /// The triggers, in document order.
+    pub triggers: Vec<Trigger>,
+    /// Whether all of them must have occurred.
+    pub parallel: bool,
 }
 
 /// Effect of a throwing event.
@@ -185,6 +308,27 @@ pub enum Throw {
     Terminate,
     /// Throws an error.
     Error(Arc<ErrorReference>),
+    /// Throws an escalation.
+    Escalation(Arc<ErrorReference>),
+    /// Compensates an activity, or all of the scope.
+    Compensation(Arc<Compensate>),
+    /// Cancels the transaction.
+    Cancel,
+    /// Goes on at the catching link of this name in the same scope.
+    Link(Arc<str>),
+    /// Work that external workers do in place of sending something.
+    Job(Arc<JobTask>),
+    /// Several effects, in document order.
+    Several(Vec<Throw>),
+}
+
+/// Compensation that an event throws (clause 10.5.5.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compensate {
+    /// Id of the activity; absent for all of the scope.
+    pub activity: Option<Arc<str>>,
+    /// Whether the event waits until the compensation is done.
+    pub wait: bool,
 }
 
 /// An error that is thrown.
@@ -343,7 +487,13 @@ impl Graph {
                 Trigger::Message(message) => (StartKind::Message, Some(message.name.clone()), None),
                 Trigger::Signal(name) => (StartKind::Signal, Some(name.clone()), None),
                 Trigger::Timer(timer) => (StartKind::Timer, None, Some(TimerDefinition::clone(timer))),
-                Trigger::Error(_) => return None,
+                Trigger::Error(_)
+                | Trigger::Escalation(_)
+                | Trigger::Conditional(_)
+                | Trigger::Compensation
+                | Trigger::Cancel
+                | Trigger::Link(_)
+                | Trigger::Several(_) => return None,
             };
             Some(StartBinding { kind, name, node_id: node.id.clone(), timer })
         };

@@ -91,6 +91,27 @@ impl Builder<'_> {
             Element::UserTask => Work::User(Arc::new(self.user_task(raw, bpmn)?)),
             // What a gateway does is its join and split rule.
             Element::ExclusiveGateway | Element::InclusiveGateway | Element::ParallelGateway => Work::Pass,
+            Element::ComplexGateway => {
+                return Err((
+                    "unsupportedElement",
+                    "complex gateways are not executed yet".to_owned(),
+                    "10.6.5",
+                ));
+            }
+            Element::CallActivity => {
+                return Err((
+                    "unsupportedElement",
+                    "call activities are not executed yet".to_owned(),
+                    "10.3.6",
+                ));
+            }
+            Element::AdHocSubProcess => {
+                let sentence = "ad-hoc sub-processes are not executed yet".to_owned();
+                return Err(("unsupportedElement", sentence, "10.3.5"));
+            }
+            Element::Transaction => {
+                return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
+            }
             Element::EventBasedGateway => {
                 event_based(bpmn)?;
                 Work::Pass

@@ -42,8 +42,6 @@ pub(super) const MAX_WORK: usize = 50_000_000;
 /// Reason why a node has no join rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoRule {
-    /// Join that is not executed yet.
-    NotExecuted,
     /// The process has too many joins and nodes before them.
     TooMuchWork,
 }
@@ -57,6 +55,8 @@ pub enum JoinRule {
     All(Upstream),
     /// Wait for the tokens that can still arrive on other incoming flows.
     Inclusive(Upstream),
+    /// Wait until the activation condition of a complex gateway holds.
+    Complex(Upstream),
 }
 
 impl JoinRule {
@@ -69,7 +69,7 @@ impl JoinRule {
             Joining::All if several => Self::All(upstream(graph, ix, work)?),
             Joining::Inclusive if several => Self::Inclusive(upstream(graph, ix, work)?),
             Joining::Pass | Joining::All | Joining::Inclusive => Self::Pass,
-            Joining::Complex => return Err(NoRule::NotExecuted),
+            Joining::Complex => Self::Complex(upstream(graph, ix, work)?),
         })
     }
 
@@ -78,7 +78,7 @@ impl JoinRule {
     pub const fn upstream(&self) -> Option<&Upstream> {
         match self {
             Self::Pass => None,
-            Self::All(upstream) | Self::Inclusive(upstream) => Some(upstream),
+            Self::All(upstream) | Self::Inclusive(upstream) | Self::Complex(upstream) => Some(upstream),
         }
     }
 }
@@ -99,16 +99,16 @@ pub enum SplitRule {
 }
 
 impl SplitRule {
-    /// The rule of an element; none where it is not executed.
-    pub(super) const fn of(splitting: Splitting) -> Option<Self> {
-        Some(match splitting {
+    /// The rule of an element.
+    pub(super) const fn of(splitting: Splitting) -> Self {
+        match splitting {
             Splitting::Direct => Self::Direct,
             Splitting::Every => Self::Every,
             Splitting::First => Self::First,
             Splitting::All => Self::All,
             Splitting::Events => Self::Events,
-            Splitting::Complex => return None,
-        })
+            Splitting::Complex => Self::Every,
+        }
     }
 
     /// Whether the node waits for events before it takes a flow.

@@ -87,6 +87,10 @@ const fn own_settings(element: Element) -> &'static [&'static str] {
         | Element::ServiceTask
         | Element::ManualTask
         | Element::SubProcess
+        | Element::Transaction
+        | Element::AdHocSubProcess
+        | Element::CallActivity
+        | Element::ComplexGateway
         | Element::ExclusiveGateway
         | Element::InclusiveGateway
         | Element::ParallelGateway

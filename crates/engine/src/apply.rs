@@ -2,7 +2,8 @@
 
 use crate::event::{Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
-    IncidentState, Life, NodeInstance, ScopeState, State, SubscriptionState, TaskState, TimerState, Token,
+    BodyState, CallState, IncidentState, JobState, Life, NodeInstance, ScopeState, State, SubscriptionState,
+    TaskState, TimerState, Token,
 };
 use crate::{LocalId, size};
 use serde_json::{Map, Value};
@@ -25,28 +26,29 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::RunResumed { .. } => state.life = Life::Active,
         EventKind::FlowTaken { flow_id, target_id } => {
             let target = Some(target_id.clone());
-            state.tokens.push(Token { flow: flow_id.clone(), scope, since: event.at, target });
+            state.flow.tokens.push(Token { flow: flow_id.clone(), scope, since: event.at, target });
         }
         EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
         EventKind::ScopeOpened {} => {
             let parent = state.instance(scope).map(|owner| owner.scope);
-            state.scopes.push(ScopeState {
-                id: scope,
-                node: event.node_id.clone(),
-                parent,
-                variables: Map::new(),
-            });
+            let own = ScopeState { id: scope, node: event.node_id.clone(), parent, variables: Map::new() };
+            // A scope may be opened long after the node instance that it belongs to came to be.
+            let place = state.scopes.partition_point(|other| other.id < scope);
+            state.scopes.insert(place, own);
         }
         EventKind::ScopeClosed {} => {
             state.scopes.retain(|own| own.id != scope);
             state.incidents.retain(|incident| incident.scope != scope);
         }
         EventKind::VariablesSet { values } => {
-            if let Some(own) = state.scopes.iter_mut().find(|own| own.id == scope) {
+            if let Some(own) = state.scope_mut(scope) {
                 own.variables.extend(values.iter().map(|(name, value)| (name.clone(), value.clone())));
             }
         }
         EventKind::NodeActivated { .. }
+        | EventKind::NodeStaged { .. }
+        | EventKind::BodyOpened { .. }
+        | EventKind::BodyAdvanced { .. }
         | EventKind::NodeCompleted { .. }
         | EventKind::NodeCancelled { .. } => {
             node(state, event, scope);
@@ -60,6 +62,16 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::TaskAssigned { .. }
         | EventKind::TaskCompleted { .. }
         | EventKind::TaskCancelled { .. } => task(state, event),
+        EventKind::JobCreated(_)
+        | EventKind::JobCompleted { .. }
+        | EventKind::JobFailed { .. }
+        | EventKind::JobErrorThrown { .. }
+        | EventKind::JobRetriesSet { .. }
+        | EventKind::JobCancelled { .. } => job(state, event),
+        EventKind::RunCalled(_)
+        | EventKind::CallCompleted { .. }
+        | EventKind::CallFailed { .. }
+        | EventKind::CallCancelled { .. } => call(state, event),
         EventKind::MessageReceived { payload, .. } | EventKind::SignalReceived { payload, .. } => {
             output(state, event, payload.clone(), None);
         }
@@ -88,8 +100,10 @@ fn end(state: &mut State, life: Life, event: &Event) {
     state.life = life;
     state.ended_at = Some(event.at);
     state.scopes.truncate(1);
-    state.tokens.clear();
-    state.active.clear();
+    state.flow = Default::default();
+    state.tasks.clear();
+    state.jobs.clear();
+    state.calls.clear();
     state.timers.clear();
     state.subscriptions.clear();
     state.incidents.clear();
@@ -97,9 +111,10 @@ fn end(state: &mut State, life: Life, event: &Event) {
 
 fn withdraw(state: &mut State, flows: &[std::sync::Arc<str>], scope: LocalId) {
     for flow in flows {
-        if let Some(place) = state.tokens.iter().position(|token| token.flow == *flow && token.scope == scope)
+        if let Some(place) =
+            state.flow.tokens.iter().position(|token| token.flow == *flow && token.scope == scope)
         {
-            state.tokens.remove(place);
+            state.flow.tokens.remove(place);
         }
     }
 }
@@ -112,18 +127,29 @@ fn count(state: &mut State, id: LocalId) {
 fn node(state: &mut State, event: &Event, scope: LocalId) {
     let (Some(id), Some(node)) = (event.node_instance_id, &event.node_id) else { return };
     match &event.kind {
-        EventKind::NodeActivated { element, via, .. } => {
+        EventKind::NodeActivated { element, via, iteration, .. } => {
             count(state, id);
             withdraw(state, via, scope);
-            state.active.push(NodeInstance {
-                id,
-                node: node.clone(),
-                element: *element,
-                scope,
-                since: event.at,
-                attempt: event.attempt.unwrap_or(1),
-                task: None,
-            });
+            let mut own = NodeInstance::new(id, node.clone(), *element, scope, event.at);
+            own.attempt = event.attempt.unwrap_or(1);
+            own.iteration = *iteration;
+            state.flow.active.push(own);
+        }
+        EventKind::NodeStaged { stage } => {
+            if let Some(own) = state.instance_mut(id) {
+                own.stage = *stage;
+            }
+        }
+        EventKind::BodyOpened { total, items } => {
+            if let Some(own) = state.instance_mut(id) {
+                let body = BodyState { items: items.clone(), total: *total, ..BodyState::default() };
+                own.body = Some(Box::new(body));
+            }
+        }
+        EventKind::BodyAdvanced { iteration, completed, output } => {
+            if let Some(body) = state.instance_mut(id).and_then(|own| own.body.as_deref_mut()) {
+                advance(body, *iteration, *completed, output.as_ref());
+            }
         }
         EventKind::NodeCompleted { output: value, .. } => {
             if let Some(value) = value {
@@ -137,7 +163,7 @@ fn node(state: &mut State, event: &Event, scope: LocalId) {
 
 fn remove(state: &mut State, id: LocalId) {
     if let Some(place) = state.place(id) {
-        state.active.remove(place);
+        state.flow.active.remove(place);
     }
 }
 
@@ -184,24 +210,103 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
     }
 }
 
-fn task(state: &mut State, event: &Event) {
-    let Some(instance) = event.node_instance_id.and_then(|id| state.instance_mut(id)) else { return };
-    match &event.kind {
-        EventKind::TaskCreated(created) => instance.task = Some(Box::new(open(created))),
-        EventKind::TaskAssigned { assignee, .. } => {
-            if let Some(task) = &mut instance.task {
-                task.assignee.clone_from(assignee);
-            }
-        }
-        EventKind::TaskCompleted { outcome, values, .. } => {
-            instance.task = None;
-            output(state, event, Value::Object(values.clone()), outcome.as_deref());
-        }
-        _ => instance.task = None,
+fn advance(body: &mut BodyState, iteration: u64, completed: bool, output: Option<&Value>) {
+    body.completed += u64::from(completed);
+    let (Some(output), Ok(place)) = (output, usize::try_from(iteration)) else { return };
+    if body.outputs.len() <= place {
+        body.outputs.resize(place + 1, Value::Null);
+    }
+    if let Some(own) = body.outputs.get_mut(place) {
+        own.clone_from(output);
     }
 }
 
-fn open(created: &TaskCreated) -> TaskState {
+fn task(state: &mut State, event: &Event) {
+    let Some(owner) = event.node_instance_id else { return };
+    match &event.kind {
+        EventKind::TaskCreated(created) => {
+            let place = state.tasks.partition_point(|own| own.owner < owner);
+            state.tasks.insert(place, open(created, owner));
+        }
+        EventKind::TaskAssigned { task_id, assignee, .. } => {
+            if let Some(task) = state.tasks.iter_mut().find(|own| own.id == *task_id) {
+                task.assignee.clone_from(assignee);
+            }
+        }
+        EventKind::TaskCompleted { task_id, outcome, values, .. } => {
+            state.tasks.retain(|own| own.id != *task_id);
+            output(state, event, Value::Object(values.clone()), outcome.as_deref());
+        }
+        EventKind::TaskCancelled { task_id } => state.tasks.retain(|own| own.id != *task_id),
+        _ => {}
+    }
+}
+
+fn job(state: &mut State, event: &Event) {
+    let Some(owner) = event.node_instance_id else { return };
+    match &event.kind {
+        EventKind::JobCreated(created) => {
+            count(state, created.number);
+            let place = state.jobs.partition_point(|own| own.owner < owner);
+            let job = JobState {
+                id: created.job_id,
+                owner,
+                kind: created.kind,
+                job_type: created.job_type.clone(),
+                retries: created.retries,
+                priority: created.priority,
+                headers: created.headers.clone(),
+                not_before: None,
+                attempt: 1,
+                created_at: event.at,
+            };
+            state.jobs.insert(place, job);
+        }
+        EventKind::JobFailed { job_id, retries, not_before, .. } => {
+            if let Some(job) = state.jobs.iter_mut().find(|own| own.id == *job_id) {
+                job.retries = *retries;
+                job.not_before = *not_before;
+                job.attempt = job.attempt.saturating_add(1);
+            }
+        }
+        EventKind::JobRetriesSet { job_id, retries } => {
+            if let Some(job) = state.jobs.iter_mut().find(|own| own.id == *job_id) {
+                job.retries = *retries;
+            }
+        }
+        EventKind::JobCompleted { job_id, variables } => {
+            let kind = state.job(*job_id).map(|own| own.kind);
+            state.jobs.retain(|own| own.id != *job_id);
+            if kind.is_some_and(|kind| kind.is_task()) {
+                output(state, event, Value::Object(variables.clone()), None);
+            }
+        }
+        EventKind::JobCancelled { job_id } => {
+            state.jobs.retain(|own| own.id != *job_id);
+        }
+        _ => {}
+    }
+}
+
+fn call(state: &mut State, event: &Event) {
+    let Some(owner) = event.node_instance_id else { return };
+    match &event.kind {
+        EventKind::RunCalled(called) => {
+            let place = state.calls.partition_point(|own| own.owner < owner);
+            state.calls.insert(place, CallState { run: called.run_id, owner });
+        }
+        EventKind::CallCompleted { run_id, output: given } => {
+            state.calls.retain(|own| own.run != *run_id);
+            output(state, event, Value::Object(given.clone()), None);
+        }
+        EventKind::CallFailed { run_id, .. } | EventKind::CallCancelled { run_id } => {
+            state.calls.retain(|own| own.run != *run_id);
+        }
+        _ => {}
+    }
+}
+
+fn open(created: &TaskCreated, owner: LocalId) -> TaskState {
     let TaskCreated {
         task_id,
         name,
@@ -217,6 +322,7 @@ fn open(created: &TaskCreated) -> TaskState {
     } = created.clone();
     TaskState {
         id: task_id,
+        owner,
         name,
         assignee,
         candidate_users,

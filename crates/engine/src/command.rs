@@ -1,7 +1,7 @@
 //! Commands to a run, and the reasons for their rejection.
 
 use crate::{Budget, LocalId, Trigger};
-use heddle_kernel::{RunId, TaskId, Timestamp, UserId};
+use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde_json::{Map, Value};
 
 /// Context of a command, given from outside.
@@ -62,6 +62,62 @@ pub enum Command {
         values: Map<String, Value>,
         /// Kept in the history.
         comment: Option<String>,
+    },
+    /// Complete a job.
+    CompleteJob {
+        /// The job.
+        job_id: JobId,
+        /// Given to the node: through its output mapping, else merged into the variables.
+        variables: Map<String, Value>,
+    },
+    /// A worker failed at a job.
+    FailJob {
+        /// The job.
+        job_id: JobId,
+        /// Reason.
+        message: String,
+        /// More about it.
+        details: Option<String>,
+        /// Attempts that are left; absent is one fewer than before.
+        retries: Option<u32>,
+        /// Milliseconds until it may be tried again; absent is what the model says.
+        retry_after_ms: Option<u64>,
+    },
+    /// A worker ends a job with a BPMN error.
+    ThrowJobError {
+        /// The job.
+        job_id: JobId,
+        /// Code of the error.
+        code: String,
+        /// Message of the error.
+        message: Option<String>,
+        /// Set where the error is caught.
+        variables: Map<String, Value>,
+    },
+    /// Give a job another number of attempts.
+    SetJobRetries {
+        /// The job.
+        job_id: JobId,
+        /// Attempts that are left.
+        retries: u32,
+    },
+    /// A called run completed.
+    CompleteCall {
+        /// The called run.
+        run_id: RunId,
+        /// Its variables at the end.
+        output: Map<String, Value>,
+    },
+    /// A called run ended otherwise, or could not be started.
+    FailCall {
+        /// The called run.
+        run_id: RunId,
+        /// Code of the error that ended it; absent where it was cancelled or could not be started.
+        code: Option<String>,
+        /// A sentence.
+        message: String,
+        /// Its variables at the end.
+        output: Map<String, Value>,
     },
     /// Give a human task to somebody, or to nobody.
     AssignTask {
@@ -182,6 +238,12 @@ pub enum Rejection {
     /// There is no such open human task.
     #[error("there is no open human task {0}")]
     UnknownTask(TaskId),
+    /// There is no such open job.
+    #[error("there is no open job {0}")]
+    UnknownJob(JobId),
+    /// The run waits for no such called run.
+    #[error("the run does not wait for the run {0}")]
+    UnknownCall(RunId),
     /// The task does not know the outcome, or needs one.
     #[error("the outcome must be one of {allowed:?}")]
     UnknownOutcome {
@@ -241,6 +303,8 @@ impl Rejection {
     pub const fn kind(&self) -> RejectionKind {
         match self {
             Self::UnknownTask(_)
+            | Self::UnknownJob(_)
+            | Self::UnknownCall(_)
             | Self::UnknownTimer(_)
             | Self::UnknownSubscription(_)
             | Self::UnknownIncident(_)

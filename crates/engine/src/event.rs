@@ -1,8 +1,9 @@
 //! Events of a run. They are its history: its state is their fold.
 
 use crate::LocalId;
+use crate::state::Stage;
 use heddle_bpmn_graph::{Element, Recurrence};
-use heddle_kernel::{TaskId, Timestamp, UserId};
+use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -88,6 +89,35 @@ pub enum EventKind {
         /// The flows whose tokens it consumed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         via: Vec<Arc<str>>,
+        /// Number of the instance within its multi-instance body or loop, from 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        iteration: Option<u64>,
+    },
+    /// A node instance came to another stage of its life, at which it waits.
+    #[serde(rename = "node.staged")]
+    NodeStaged {
+        /// The stage.
+        stage: Stage,
+    },
+    /// A node instance became the body of a loop or of several instances.
+    #[serde(rename = "body.opened")]
+    BodyOpened {
+        /// Instances that there will be; of a standard loop the most that there may be.
+        total: u64,
+        /// Items of the collection; empty where a number says how many instances there are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        items: Vec<Value>,
+    },
+    /// An instance of a body ended; the event stands at the body.
+    #[serde(rename = "body.advanced")]
+    BodyAdvanced {
+        /// Number of the instance.
+        iteration: u64,
+        /// Whether it completed, rather than being withdrawn.
+        completed: bool,
+        /// What it gave for the output collection.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
     },
     /// A node instance ended as it should.
     #[serde(rename = "node.completed")]
@@ -257,6 +287,89 @@ pub enum EventKind {
         /// The task.
         task_id: TaskId,
     },
+    /// A job for external workers was opened.
+    #[serde(rename = "job.created")]
+    JobCreated(Box<JobCreated>),
+    /// A worker completed a job.
+    #[serde(rename = "job.completed")]
+    JobCompleted {
+        /// The job.
+        job_id: JobId,
+        /// Variables that the worker gave.
+        variables: Map<String, Value>,
+    },
+    /// A worker failed at a job.
+    #[serde(rename = "job.failed")]
+    JobFailed {
+        /// The job.
+        job_id: JobId,
+        /// Reason that the worker gave.
+        message: String,
+        /// More about it, such as a stack trace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        details: Option<String>,
+        /// Attempts that are left.
+        retries: u32,
+        /// Instant before which no worker gets it again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
+    /// A worker ended a job with a BPMN error.
+    #[serde(rename = "job.errorThrown")]
+    JobErrorThrown {
+        /// The job.
+        job_id: JobId,
+        /// Code of the error.
+        code: String,
+        /// Message of the error.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Variables that the worker gave.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        variables: Map<String, Value>,
+    },
+    /// A job got another number of attempts.
+    #[serde(rename = "job.retriesSet")]
+    JobRetriesSet {
+        /// The job.
+        job_id: JobId,
+        /// Attempts that are left.
+        retries: u32,
+    },
+    /// A job was withdrawn.
+    #[serde(rename = "job.cancelled")]
+    JobCancelled {
+        /// The job.
+        job_id: JobId,
+    },
+    /// Another run is to be started, for which the node instance waits.
+    #[serde(rename = "run.called")]
+    RunCalled(Box<RunCalled>),
+    /// A called run completed.
+    #[serde(rename = "call.completed")]
+    CallCompleted {
+        /// The called run.
+        run_id: RunId,
+        /// Its variables at the end.
+        output: Map<String, Value>,
+    },
+    /// A called run ended otherwise, or could not be started.
+    #[serde(rename = "call.failed")]
+    CallFailed {
+        /// The called run.
+        run_id: RunId,
+        /// Code of the error that ended it; absent where it was cancelled or could not be started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+        /// A sentence.
+        message: String,
+    },
+    /// A called run is to be cancelled, since nothing waits for it any more.
+    #[serde(rename = "call.cancelled")]
+    CallCancelled {
+        /// The called run.
+        run_id: RunId,
+    },
     /// A business rule task evaluated its decision.
     #[serde(rename = "decision.evaluated")]
     DecisionEvaluated(Box<DecisionEvaluated>),
@@ -392,6 +505,70 @@ pub struct TaskCreated {
     pub reasons: Vec<String>,
 }
 
+/// Data of `job.created`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobCreated {
+    /// The job.
+    pub job_id: JobId,
+    /// What it stands for in its node.
+    #[serde(default, skip_serializing_if = "JobKind::is_task")]
+    pub kind: JobKind,
+    /// Type of the job, by which workers ask for it.
+    pub job_type: Arc<str>,
+    /// Attempts that there are.
+    pub retries: u32,
+    /// The higher, the sooner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// Settings of the model for the worker.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub headers: Map<String, Value>,
+    /// Number of the job in the run's counter.
+    pub number: LocalId,
+}
+
+/// What a job stands for in its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum JobKind {
+    /// The work of the node.
+    #[default]
+    Task,
+    /// A listener before the work.
+    StartListener,
+    /// A listener behind the work.
+    EndListener,
+    /// A listener of a human task.
+    TaskListener,
+}
+
+impl JobKind {
+    /// Whether it is the work of the node.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    pub(crate) const fn is_task(&self) -> bool {
+        matches!(self, Self::Task)
+    }
+}
+
+/// Data of `run.called`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCalled {
+    /// The run that is to be started.
+    pub run_id: RunId,
+    /// Id or slug of a workflow, id of a process, or id of a global task, as the model names it.
+    pub called: Arc<str>,
+    /// Version that is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Arc<str>>,
+    /// Variables at its start.
+    pub input: Map<String, Value>,
+    /// Its correlation key; absent is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_key: Option<String>,
+}
+
 /// Variables that the outcomes of a human task set, by the outcome.
 pub type OutcomeValues = BTreeMap<Arc<str>, Arc<Map<String, Value>>>;
 
@@ -446,6 +623,8 @@ pub enum SubscriptionKind {
     Message,
     /// Subscription to a signal, which is for everyone who listens.
     Signal,
+    /// Condition on the run's own data; nothing from outside meets it.
+    Condition,
 }
 
 /// Reason for a node instance's withdrawal.
@@ -460,6 +639,10 @@ pub enum CancelReason {
     Error,
     /// A decision moved its token.
     Moved,
+    /// A completion condition of a multi-instance activity or an ad-hoc sub-process holds.
+    Completed,
+    /// A transaction was cancelled.
+    Cancelled,
     /// The run was cancelled.
     RunCancelled,
 }
@@ -480,6 +663,14 @@ pub enum IncidentCode {
     Deadlock,
     /// A decision is not there, exceeds a limit, or has another result than the task asks for.
     DecisionError,
+    /// A worker failed at a job, and no attempt is left.
+    JobFailed,
+    /// An error that nothing caught; the node that met it waits.
+    UnhandledError,
+    /// What a call activity calls is not there, or did not complete.
+    CallFailed,
+    /// An endless loop was stopped at its maximum.
+    LoopLimit,
 }
 
 /// Phase of a node instance when it met an incident.

@@ -1,6 +1,6 @@
 //! Ids within a run: one counter for node instances, scopes, timers, subscriptions and incidents.
 
-use heddle_kernel::{RunId, TaskId};
+use heddle_kernel::{JobId, RunId, TaskId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +22,22 @@ impl LocalId {
     /// are appended to an index; the rest mixes the run's id and the counter.
     #[must_use]
     pub fn task(self, run: RunId) -> TaskId {
+        TaskId(self.derived(run))
+    }
+
+    /// The id of the job of this number; derived as that of a human task is.
+    #[must_use]
+    pub fn job(self, run: RunId) -> JobId {
+        JobId(self.derived(run))
+    }
+
+    /// The id of the run that this node instance calls; derived as that of a human task is.
+    #[must_use]
+    pub fn called(self, run: RunId) -> RunId {
+        RunId(self.derived(run))
+    }
+
+    fn derived(self, run: RunId) -> uuid::Uuid {
         let run = run.0.as_u128();
         let mix = |mut x: u64| {
             // The finaliser of splitmix64.
@@ -33,7 +49,7 @@ impl LocalId {
         let own = mix(low ^ mix(high ^ mix(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15))));
         let salt = mix(own ^ low) & 0xffff;
         let bits = (u128::from(high >> 16) << 80) | (u128::from(salt) << 64) | u128::from(own);
-        TaskId(uuid::Builder::from_custom_bytes(bits.to_be_bytes()).into_uuid())
+        uuid::Builder::from_custom_bytes(bits.to_be_bytes()).into_uuid()
     }
 }
 

@@ -19,12 +19,13 @@ pub use apply::apply;
 pub use budget::{Budget, Inline};
 pub use command::{Actor, Command, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
 pub use event::{
-    CancelReason, Event, EventKind, IncidentCode, OutcomeValues, Phase, Resolution, RunError, RunStarted,
-    SubscriptionKind, TaskCreated, Trigger,
+    CancelReason, Event, EventKind, IncidentCode, JobCreated, JobKind, OutcomeValues, Phase, Resolution,
+    RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
 };
 pub use id::{LocalId, LocalIdError};
-pub use state::{STATE_VERSION, State, Status};
+pub use state::{STATE_VERSION, Stage, State, Status};
 pub use step::{Attempt, Step, step, step_inline, step_until};
 pub use view::{
-    ActiveNode, Incident, NodeState, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor, outcome_of,
+    ActiveNode, Incident, NodeState, OpenJob, OpenSubscription, OpenTask, OpenTimer, WaitKind, WaitingFor,
+    outcome_of,
 };

@@ -56,6 +56,17 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::TaskCompleted { values, comment, .. } => {
                 of_members(values) + of_text(comment.as_ref())
             }
+            EventKind::BodyOpened { items, .. } => items.iter().map(size_of_json).sum(),
+            EventKind::BodyAdvanced { output, .. } => output.as_ref().map_or(0, size_of_json),
+            EventKind::JobCreated(created) => created.job_type.len() as u64 + of_members(&created.headers),
+            EventKind::JobCompleted { variables, .. } => of_members(variables),
+            EventKind::JobFailed { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
+            EventKind::JobErrorThrown { code, message, variables, .. } => {
+                code.len() as u64 + of_text(message.as_ref()) + of_members(variables)
+            }
+            EventKind::RunCalled(called) => called.called.len() as u64 + of_members(&called.input),
+            EventKind::CallCompleted { output, .. } => of_members(output),
+            EventKind::CallFailed { message, .. } => message.len() as u64,
             EventKind::DecisionEvaluated(evaluated) => of_decision(evaluated),
             EventKind::ScriptEvaluated { result, reasons } => size_of_json(result) + of_texts(reasons),
             EventKind::IncidentRaised { message, .. } => message.len() as u64,
@@ -75,6 +86,10 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             | EventKind::TimerCancelled { .. }
             | EventKind::SubscriptionClosed { .. }
             | EventKind::TaskCancelled { .. }
+            | EventKind::NodeStaged { .. }
+            | EventKind::JobRetriesSet { .. }
+            | EventKind::JobCancelled { .. }
+            | EventKind::CallCancelled { .. }
             | EventKind::IncidentResolved { .. } => 0,
         }
 }
@@ -108,6 +123,8 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         }
         EventKind::ScriptEvaluated { result, .. } => size_of_json(result),
         EventKind::TaskCompleted { values, .. } => of_members(values),
+        EventKind::JobCompleted { variables, .. } => of_members(variables),
+        EventKind::CallCompleted { output, .. } => of_members(output),
         _ => return None,
     })
 }
@@ -158,7 +175,12 @@ pub(crate) fn output_before(state: &State, node: &str) -> u64 {
 
 /// Bytes of a state's tokens, node instances and waits.
 pub(crate) fn of_places(state: &State) -> u64 {
-    let places = state.tokens.len() + state.active.len() + state.timers.len() + state.subscriptions.len();
+    let places = state.flow.tokens.len()
+        + state.flow.active.len()
+        + state.timers.len()
+        + state.subscriptions.len()
+        + state.jobs.len()
+        + state.calls.len();
     places as u64 * PLACE
 }
 
@@ -182,6 +204,7 @@ pub(crate) fn of_command(command: &Command) -> u64 {
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
         | Command::Continue { payload, .. } => size_of_json(payload),
+        Command::FailJob { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
         other => members_of(other).map_or(0, of_members),
     }
 }
@@ -191,12 +214,17 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
     match command {
         Command::Start { input, .. } => Some(input),
         Command::CompleteTask { values, .. } | Command::SetVariables { values, .. } => Some(values),
-        Command::Retry { variables, .. } => Some(variables),
+        Command::Retry { variables, .. }
+        | Command::CompleteJob { variables, .. }
+        | Command::ThrowJobError { variables, .. } => Some(variables),
+        Command::CompleteCall { output, .. } | Command::FailCall { output, .. } => Some(output),
         Command::Skip { output, .. } => Some(output),
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
         | Command::Continue { payload, .. } => payload.as_object(),
         Command::AssignTask { .. }
+        | Command::FailJob { .. }
+        | Command::SetJobRetries { .. }
         | Command::FireTimer { .. }
         | Command::Cancel { .. }
         | Command::Suspend

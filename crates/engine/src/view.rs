@@ -1,10 +1,10 @@
 //! Views of a run's state for the outside.
 
 use crate::LocalId;
-use crate::event::{IncidentCode, OutcomeValues, Phase, RunError, SubscriptionKind};
-use crate::state::{IncidentState, Life, NodeInstance, State, Status, Token};
+use crate::event::{IncidentCode, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind};
+use crate::state::{IncidentState, JobState, Life, NodeInstance, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
-use heddle_kernel::{TaskId, Timestamp};
+use heddle_kernel::{JobId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -79,6 +79,12 @@ pub enum WaitKind {
     Message,
     /// A signal is awaited.
     Signal,
+    /// A condition on the run's data is awaited.
+    Condition,
+    /// A job for external workers is open.
+    Job,
+    /// A called run has not ended.
+    Call,
     /// An incident is open.
     Incident,
     /// Somebody has to say `continue`.
@@ -151,6 +157,34 @@ pub fn outcome_of<'o>(decision: &str, outcomes: &'o [Arc<str>]) -> Option<&'o st
     }
     let offered = |word: &str| outcomes.iter().find(|outcome| &***outcome == word).map(|outcome| &**outcome);
     offered(own).or_else(|| offered(other))
+}
+
+/// An open job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenJob {
+    /// The job.
+    pub job_id: JobId,
+    /// The node that waits for it.
+    pub node_id: Arc<str>,
+    /// Node instance that waits for it.
+    pub node_instance_id: LocalId,
+    /// What it stands for in its node.
+    pub kind: JobKind,
+    /// Type of the job, by which workers ask for it.
+    pub job_type: Arc<str>,
+    /// Attempts that are left; none while an incident says so.
+    pub retries: u32,
+    /// The higher, the sooner.
+    pub priority: Option<i64>,
+    /// Settings of the model for the worker.
+    pub headers: Map<String, Value>,
+    /// Instant before which no worker gets it.
+    pub not_before: Option<Timestamp>,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// Instant at which it was opened.
+    pub created_at: Timestamp,
 }
 
 /// A timer that is set.
@@ -280,18 +314,24 @@ impl State {
     /// Instant since which the longest waiting node waits.
     #[must_use]
     pub fn waiting_since(&self) -> Option<Timestamp> {
-        self.active.iter().map(|active| active.since).chain(self.tokens.iter().map(|token| token.since)).min()
+        self.flow
+            .active
+            .iter()
+            .map(|active| active.since)
+            .chain(self.flow.tokens.iter().map(|token| token.since))
+            .min()
     }
 
     /// The open human tasks.
     #[must_use]
     pub fn tasks(&self) -> Vec<OpenTask> {
-        let open = |active: &NodeInstance| {
-            let task = active.task.as_deref()?.clone();
+        let open = |task: &TaskState| {
+            let owner = self.instance(task.owner)?;
+            let task = task.clone();
             Some(OpenTask {
                 task_id: task.id,
-                node_id: active.node.clone(),
-                node_instance_id: active.id,
+                node_id: owner.node.clone(),
+                node_instance_id: owner.id,
                 name: task.name,
                 assignee: task.assignee,
                 candidate_users: task.candidate_users,
@@ -301,10 +341,50 @@ impl State {
                 form: task.form,
                 outcomes: task.outcomes,
                 outcome_values: task.outcome_values,
-                created_at: active.since,
+                created_at: owner.since,
             })
         };
-        self.active.iter().filter_map(open).collect()
+        self.tasks.iter().filter_map(open).collect()
+    }
+
+    /// The open jobs, also those of a suspended run, in the order in which they were opened.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<OpenJob> {
+        let open = |job: &JobState| {
+            let owner = self.instance(job.owner)?;
+            let job = job.clone();
+            Some(OpenJob {
+                job_id: job.id,
+                node_id: owner.node.clone(),
+                node_instance_id: owner.id,
+                kind: job.kind,
+                job_type: job.job_type,
+                retries: job.retries,
+                priority: job.priority,
+                headers: job.headers,
+                not_before: job.not_before,
+                attempt: job.attempt,
+                created_at: job.created_at,
+            })
+        };
+        self.jobs.iter().filter_map(open).collect()
+    }
+
+    /// All variables that the node of an open job sees, the innermost of each name; none when there is no such job.
+    #[must_use]
+    pub fn job_variables(&self, job: JobId) -> Option<Map<String, Value>> {
+        let owner = self.instance(self.job(job)?.owner)?;
+        let mut next = Some(if self.scope(owner.id).is_some() { owner.id } else { owner.scope });
+        let mut seen = Map::new();
+        while let Some(scope) = next.and_then(|id| self.scope(id)) {
+            for (name, value) in &scope.variables {
+                if !seen.contains_key(name) {
+                    seen.insert(name.clone(), value.clone());
+                }
+            }
+            next = scope.parent;
+        }
+        Some(seen)
     }
 
     /// The timers that may fire when they are due; none while the run is suspended, so that they fire after it
@@ -324,6 +404,8 @@ impl State {
     #[must_use]
     pub fn subscriptions(&self) -> Vec<OpenSubscription> {
         let subscriptions = if self.life == Life::Active { self.subscriptions.as_slice() } else { &[] };
+        // Conditions are the run's own matter: nothing from outside looks for them.
+        let subscriptions = subscriptions.iter().filter(|own| own.kind != SubscriptionKind::Condition);
         let open = |own: &crate::state::SubscriptionState| OpenSubscription {
             id: own.id,
             kind: own.kind,
@@ -331,7 +413,7 @@ impl State {
             correlation_key: own.key.clone(),
             node_id: own.node.clone(),
         };
-        subscriptions.iter().map(open).collect()
+        subscriptions.map(open).collect()
     }
 
     /// The open incidents.
@@ -354,8 +436,8 @@ impl State {
     /// waits only its own. Tokens at joins appear in [`State::view`].
     #[must_use]
     pub fn active_nodes(&self) -> Vec<ActiveNode> {
-        let mut found = Vec::with_capacity(self.active.len());
-        for active in &self.active {
+        let mut found = Vec::with_capacity(self.flow.active.len());
+        for active in &self.flow.active {
             let incident = self.incidents.iter().find(|own| own.instance == Some(active.id));
             if let Some(incident) = incident {
                 found.push(entry(active, NodeState::Failed, Some(self.decisions_on(incident))));
@@ -380,7 +462,7 @@ impl State {
             }
         }
         let mut joins: Vec<(Arc<str>, LocalId)> = Vec::new();
-        for token in &self.tokens {
+        for token in &self.flow.tokens {
             let Some(flow) = graph.find_flow(&token.flow) else { continue };
             let node = graph.node(graph.flow(flow).target);
             let key = (node.id.clone(), token.scope);
@@ -412,7 +494,8 @@ impl State {
     #[must_use]
     pub fn stands_at(&self, node: &str) -> bool {
         let before = |token: &Token| token.target.as_deref() == Some(node);
-        self.tokens.iter().any(before) || self.active_nodes().iter().any(|active| &*active.node_id == node)
+        self.flow.tokens.iter().any(before)
+            || self.active_nodes().iter().any(|active| &*active.node_id == node)
     }
 
     /// A wait with the decisions that the run's life allows: of a suspended run only its resumption.
@@ -464,12 +547,16 @@ impl State {
     }
 
     fn own_wait(&self, active: &NodeInstance) -> Option<WaitingFor> {
-        if let Some(task) = &active.task {
+        if let Some(task) = self.task_of(active.id) {
             let mut wait = waiting(WaitKind::HumanTask, task.name.as_deref(), active.attempt);
             let words = TASK_DECISIONS.into_iter().map(|(own, _)| own);
             let taken = words.filter(|word| outcome_of(word, &task.outcomes).is_some());
             wait.options = taken.map(str::to_owned).chain(wait.options).collect();
             return Some(WaitingFor { due_at: task.due_at, task_id: Some(task.id), ..wait });
+        }
+        if let Some(job) = self.job_of(active.id) {
+            let wait = waiting(WaitKind::Job, Some(&job.job_type), job.attempt);
+            return Some(WaitingFor { due_at: job.not_before, ..wait });
         }
         // What boundary events wait for is not what the activity waits for.
         let own = |node: &Arc<str>, host: LocalId| host == active.id && *node == active.node;
@@ -511,6 +598,7 @@ fn of_subscription(own: &crate::state::SubscriptionState, attempt: u32) -> Waiti
     let kind = match own.kind {
         SubscriptionKind::Message => WaitKind::Message,
         SubscriptionKind::Signal => WaitKind::Signal,
+        SubscriptionKind::Condition => WaitKind::Condition,
     };
     WaitingFor { correlation_key: own.key.clone(), ..waiting(kind, Some(&own.name), attempt) }
 }
@@ -531,6 +619,10 @@ fn of_incident(own: &IncidentState) -> WaitingFor {
         IncidentCode::Limit => "LIMIT",
         IncidentCode::Deadlock => "DEADLOCK",
         IncidentCode::DecisionError => "DECISION_ERROR",
+        IncidentCode::JobFailed => "JOB_FAILED",
+        IncidentCode::UnhandledError => "UNHANDLED_ERROR",
+        IncidentCode::CallFailed => "CALL_FAILED",
+        IncidentCode::LoopLimit => "LOOP_LIMIT",
     };
     WaitingFor {
         incident_id: Some(own.id),

@@ -63,6 +63,8 @@ ids! {
     RunId,
     /// A human task.
     TaskId,
+    /// A job for external workers.
+    JobId,
     /// A case event, an audit event or another record of something that happened.
     EventId,
 }

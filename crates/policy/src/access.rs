@@ -42,6 +42,8 @@ markers! {
     OnList<C: Lists> => AuthorizedList<C>;
     /// Whoever may do `C` to anything of its kind within the thing that the path names.
     OnListWithin<C: Lists> => AuthorizedListWithin<C>;
+    /// Whoever may do `C` to some thing of its kind, which is still to be found.
+    OnSome<C: Capability> => AuthorizedSome<C>;
     /// Whoever may do `C` to the one thing that is found when what the path names is loaded.
     OnLoaded<C: Capability> => Authorized<C>;
     /// Whoever may do `C` to the one thing that is found by what the body names.
@@ -114,6 +116,35 @@ impl<C: Capability> AuthorizedKind<C> {
 impl<C: Capability> fmt::Debug for AuthorizedKind<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AuthorizedKind").field("of", &C::NAME).finish_non_exhaustive()
+    }
+}
+
+/// Proof that a caller may do `C` to what the filter lets through. Only [`crate::Snapshot`] makes one.
+pub struct AuthorizedSome<C: Capability> {
+    pub(crate) filter: AccessFilter<C::On>,
+    pub(crate) tenant: TenantId,
+}
+
+impl<C: Capability> AuthorizedSome<C> {
+    /// The things that `C` may be done to.
+    #[must_use]
+    pub const fn filter(&self) -> &AccessFilter<C::On> {
+        &self.filter
+    }
+
+    /// The organisation.
+    #[must_use]
+    pub const fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+}
+
+impl<C: Capability> fmt::Debug for AuthorizedSome<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthorizedSome")
+            .field("of", &C::NAME)
+            .field("filter", &self.filter)
+            .finish_non_exhaustive()
     }
 }
 

@@ -85,6 +85,9 @@ capabilities! {
     RunCompleteTask: [TasksWork] Run / CompleteTask;
     HumanTaskList: [TasksWork RunsView] Run / Read lists;
     HumanTaskAssign: [TasksWork] Run / CompleteTask;
+    JobList: [JobsWork RunsOperate] Job / List lists;
+    JobActivate: [JobsWork] Job / Activate;
+    JobComplete: [JobsWork] Job / Complete;
     TopologyRead: [JobsWork WorkflowsRun WorkflowsManage] Job / List lists;
     DeadLetterList: [RunsOperate] DeadLetter / List lists;
     DeadLetterRetry: [RunsOperate] DeadLetter / Retry;

@@ -21,15 +21,19 @@ pub struct Extent {
     pub denied: Vec<RuleId>,
     /// Things within these (for runs: workflows) are denied.
     pub denied_within: Vec<(ResourceType, RuleId)>,
+    /// The ids that are allowed or denied may also be those of what a thing stands within.
+    pub by_place: bool,
 }
 
 impl Extent {
     /// Whether a thing with this id in this place is reached.
     #[must_use]
     pub fn permits(&self, id: &RuleId, parents: &Parents) -> bool {
-        (self.all || self.listed.contains(id))
+        let above = parents.iter().flatten().map(|(_, above)| above).filter(|_| self.by_place);
+        let among = |ids: &[RuleId]| ids.contains(id) || above.clone().any(|above| ids.contains(above));
+        (self.all || among(&self.listed))
             && !self.deny_all
-            && !self.denied.contains(id)
+            && !among(&self.denied)
             && !parents.iter().flatten().any(|parent| self.denied_within.contains(parent))
     }
 

@@ -19,8 +19,8 @@ pub mod system_roles;
 mod words;
 
 pub use access::{
-    Access, Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, OnKind, OnList, OnListWithin,
-    OnLoaded, OnNamed, OnOne, OwnAccount, Public, SignedIn,
+    Access, Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OnKind, OnList,
+    OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, OwnAccount, Public, SignedIn,
 };
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};

@@ -146,6 +146,13 @@ impl ResourceType {
         std::iter::successors(self.parent(), |parent| parent.parent())
     }
 
+    /// Whether a rule may select things of this type also by the id of what they stand within: jobs are known by their
+    /// type, of which many runs have some.
+    #[must_use]
+    pub const fn is_selected_by_place(self) -> bool {
+        matches!(self, Self::Job)
+    }
+
     /// Whether things of this type are known by names that people give, and not by ids that are made here.
     #[must_use]
     pub const fn is_named(self) -> bool {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use heddle_kernel::{TenantId, Timestamp, UserId};
 
-use crate::access::{Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, OwnAccount};
+use crate::access::{
+    Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OwnAccount,
+};
 use crate::capability::{Capability, Lists};
 use crate::decision::{
     ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
@@ -218,6 +220,14 @@ impl Snapshot {
         Ok(AccessFilter::of(self.extent(<C::On as Resource>::TYPE, C::ACTION)))
     }
 
+    /// Decides whether the caller may do `C` to some thing of the kind, which a use case finds within the filter.
+    ///
+    /// # Errors
+    /// As [`Self::authorize_some`].
+    pub fn authorize_found<C: Capability>(&self) -> Result<AuthorizedSome<C>, DenialError> {
+        Ok(AuthorizedSome { filter: self.authorize_some::<C>()?, tenant: self.tenant() })
+    }
+
     fn granted(&self, asked: &Asked<'_>, target: &Target) -> Result<Vec<DeterminingRule>, DenialError> {
         let Decision { reason, via, .. } = self.judge(asked, target);
         if reason == Reason::Granted { Ok(via) } else { Err(DenialError { reason, via }) }
@@ -285,7 +295,7 @@ impl Snapshot {
     /// Extent of an action of a type for an active member, permissions apart.
     #[must_use]
     pub fn extent(&self, resource: ResourceType, action: Action) -> Extent {
-        let mut extent = Extent::default();
+        let mut extent = Extent { by_place: resource.is_selected_by_place(), ..Extent::default() };
         let (mut listed, mut denied, mut denied_within) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for bucket in self.buckets(resource, giving(resource, &action)) {
             extent.all |= !bucket.allow_all.is_empty();
@@ -407,7 +417,7 @@ impl Snapshot {
         let mut found = BTreeSet::new();
         for bucket in self.buckets(asked.resource, taking(&asked.action)) {
             found.extend(&bucket.deny_all);
-            found.extend(target.id.as_ref().and_then(|id| bucket.deny.get(id)).into_iter().flatten());
+            found.extend(asked.selectors(target).filter_map(|id| bucket.deny.get(id)).flatten());
         }
         for (kind, id) in target.parents.iter().flatten() {
             for bucket in self.buckets(*kind, taking(&asked.action)) {
@@ -428,7 +438,9 @@ impl Snapshot {
         for bucket in self.buckets(asked.resource, giving(asked.resource, &asked.action)) {
             found.extend(&bucket.allow_all);
             match &target.id {
-                Some(id) => found.extend(bucket.allow.get(id).into_iter().flatten()),
+                Some(_) => {
+                    found.extend(asked.selectors(target).filter_map(|id| bucket.allow.get(id)).flatten());
+                }
                 // Some id is listed that no deny takes away: enough for a list.
                 None if asked.some => {
                     let is_denied = |id: &RuleId| {
@@ -458,6 +470,15 @@ impl Asked<'static> {
     fn of<C: Capability>(action: Action) -> Self {
         let resource = <C::On as Resource>::TYPE;
         Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List }
+    }
+}
+
+impl Asked<'_> {
+    /// Ids by which a rule about the kind selects a thing.
+    fn selectors<'t>(&self, target: &'t Target) -> impl Iterator<Item = &'t RuleId> {
+        let by_place = self.resource.is_selected_by_place();
+        let above = target.parents.iter().flatten().map(|(_, id)| id).filter(move |_| by_place);
+        target.id.iter().chain(above)
     }
 }
 

@@ -104,6 +104,7 @@ impl Worker {
         // What is over by now is over for every reader, and the loop sleeps until an instant of the clock as it was.
         self.store.sweep(self.clock.now()).await?;
         self.hub.timers.notify_one();
+        self.background.clock_moved();
         Ok(self.clock.now())
     }
 

@@ -12,10 +12,10 @@ use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::TenantId;
 use heddle_policy::capability::Lists;
-use heddle_policy::resource::{DeadLetter, Place as _, ResourceId as _, Run};
+use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
     Access, AccessFilter, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnNamed,
-    OnOne, PlaceOf, Public, Reason, RequestContext, Resource, SignedIn,
+    OnOne, OnSome, PlaceOf, Public, Reason, RequestContext, Resource, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 
@@ -123,6 +123,21 @@ pub(crate) trait Named: Operation {
         body: Self::Body,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
+
+/// A job is authorized by its type, and by the run and workflow that it stands within.
+macro_rules! locate_jobs {
+    ($($operation:ident)+) => {$(
+        impl Locate for ops::$operation {
+            type Thing = Job;
+
+            async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Job>, UseCaseError> {
+                app.runs.job_key(tenant, path.job_id).await
+            }
+        }
+    )+};
+}
+
+locate_jobs! { CompleteJob FailJob ThrowJobError ExtendJob }
 
 /// A request of an operation, before it is let in.
 pub(crate) struct Request<O> {
@@ -277,6 +292,16 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
 
     async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_kind::<C>();
+        let proof = may.map_err(|denial| request.refused(&denial))?;
+        request.run(handler, proof).await
+    }
+}
+
+impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnSome<C> {
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+        let may = request.caller()?.snapshot.authorize_found::<C>();
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
     }

@@ -144,6 +144,7 @@ impl Composition {
     pub async fn stop(self) {
         // Nobody listens any more when everything has ended by itself.
         let _ = self.stop.send(true);
+        self.app.runs.end_waits();
         self.app.denials.close().await;
         for task in self.tasks {
             let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
@@ -152,6 +153,7 @@ impl Composition {
 
     /// Tells streams and loops to end.
     pub fn signal_stop(&self) {
+        self.app.runs.end_waits();
         let _ = self.stop.send(true);
     }
 }
@@ -171,9 +173,10 @@ fn compose(
     let workflows =
         SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas)).with_compute(Arc::clone(&threads));
     let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
-    let store: Arc<dyn RunStore> = Arc::new(
+    let runs_and_jobs = Arc::new(
         SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)).with_compute(Arc::clone(&threads)),
     );
+    let store: Arc<dyn RunStore> = runs_and_jobs.clone();
     let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
     let models = Arc::new(models);
@@ -183,6 +186,7 @@ fn compose(
     let directory: Arc<dyn Directory> = Arc::new(People(Arc::new(stores::identity(db.clone()))));
     let ports = RunPorts {
         runs: Arc::clone(&store),
+        jobs: runs_and_jobs,
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(quotas)),
         limits: licensed::rates(&config, &identity),
         committer,
@@ -195,10 +199,11 @@ fn compose(
         directory: Arc::clone(&directory),
     };
     let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
-    let runs = Arc::new(runs.with_patience(config.step_limit));
-    let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
+    let runs = runs.with_patience(config.step_limit).with_job_poll(shared.then_some(poll));
+    let runs = Arc::new(runs);
+    let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);

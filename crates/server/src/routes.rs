@@ -5,7 +5,7 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, directory,
+    accounts, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, directory, jobs,
     licence, platform, roles, runs, sessions, tasks, transform, workflows,
 };
 use crate::stream;
@@ -62,6 +62,13 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(case_events::submit),
         Id::GetCaseEvent => bind::<ops::GetCaseEvent>(case_events::get),
         Id::SendSignal => bind::<ops::SendSignal>(case_events::signal),
+
+        Id::ListJobs => bind::<ops::ListJobs>(jobs::list),
+        Id::ActivateJobs => bind::<ops::ActivateJobs>(jobs::activate),
+        Id::CompleteJob => bind::<ops::CompleteJob>(jobs::complete),
+        Id::FailJob => bind::<ops::FailJob>(jobs::fail),
+        Id::ThrowJobError => bind::<ops::ThrowJobError>(jobs::error),
+        Id::ExtendJob => bind::<ops::ExtendJob>(jobs::extend),
 
         Id::ListDeadLetters => bind::<ops::ListDeadLetters>(dead_letters::list),
         Id::RetryDeadLetter => bind::<ops::RetryDeadLetter>(dead_letters::retry),

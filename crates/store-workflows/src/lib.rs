@@ -6,6 +6,7 @@
 mod commit;
 mod contents;
 mod counts;
+mod jobs;
 mod kept;
 mod names;
 mod quotas;
@@ -13,6 +14,7 @@ mod rows;
 mod runs;
 mod schema;
 mod search;
+mod statement;
 mod words;
 mod work;
 mod workflows;

@@ -4,18 +4,21 @@ use heddle_kernel::{Revision, RunId, TenantId, Timestamp};
 use heddle_store::document::{decode, decode_sized, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
-    DeadLetter, DueTimer, HumanTask, InboxEvent, Outgoing, Run, StartBinding, SubscriptionRow, TimerRow,
-    Tries,
+    DeadLetter, DueTimer, HumanTask, InboxEvent, Job, JobEnding, Outgoing, Run, StartBinding,
+    SubscriptionRow, TimerRow, Tries, number_of,
 };
 use serde_json::Value;
 
 use uuid::Uuid;
 
 use crate::schema::{
-    BindingDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead, SubscriptionDbRow, TaskDbRow,
-    TimerDbRow,
+    BindingDbRow, EndingDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow, RunDbRow, RunHead,
+    SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
-use crate::words::{InboxStateWord, KindWord, ReasonWord, RunStateWord, TaskStateWord, WorkKindWord};
+use crate::words::{
+    InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord, RunStateWord,
+    TaskStateWord, WorkKindWord,
+};
 
 /// The workflow of what belongs to none.
 const NOWHERE: Id = Id(Uuid::nil());
@@ -226,6 +229,96 @@ impl TaskDbRow {
             completed_by: self.completed_by.map(Into::into),
         };
         Ok((task, i64::try_from(bytes).unwrap_or(i64::MAX)))
+    }
+}
+
+impl JobDbRow {
+    pub(crate) fn of(job: Job) -> Result<Self, Error> {
+        Ok(Self {
+            number: job.number(),
+            organization_id: job.tenant.into(),
+            id: job.id.into(),
+            run_id: job.run.into(),
+            workflow_id: job.workflow.into(),
+            version: job.version,
+            process_id: job.process_id,
+            node_id: job.node_id,
+            node_instance_id: job.node_instance_id,
+            kind: JobKindWord(job.kind),
+            job_type: job.job_type,
+            headers: encode(&job.headers)?,
+            priority: job.priority,
+            state: JobStateWord(job.state),
+            retries: count(job.retries),
+            attempt: count(job.attempt),
+            due_at: job.due_at.map(At),
+            epoch: job.epoch,
+            worker: job.worker,
+            message: job.message,
+            place: job.place.into(),
+            created_at: job.created_at.into(),
+        })
+    }
+
+    pub(crate) fn record(self) -> Result<Job, Error> {
+        Ok(Job {
+            tenant: self.organization_id.into(),
+            id: self.id.into(),
+            run: self.run_id.into(),
+            workflow: self.workflow_id.into(),
+            version: self.version,
+            process_id: self.process_id,
+            node_id: self.node_id,
+            node_instance_id: self.node_instance_id,
+            kind: self.kind.0,
+            job_type: self.job_type,
+            headers: decode(&self.headers)?,
+            priority: self.priority,
+            state: self.state.0,
+            retries: self.retries.unsigned_abs(),
+            attempt: self.attempt.unsigned_abs(),
+            due_at: self.due_at.map(Into::into),
+            epoch: self.epoch,
+            worker: self.worker,
+            message: self.message,
+            place: self.place.into(),
+            created_at: self.created_at.into(),
+        })
+    }
+}
+
+impl EndingDbRow {
+    pub(crate) fn of(ending: JobEnding) -> Self {
+        Self {
+            number: number_of(ending.id.0),
+            organization_id: ending.tenant.into(),
+            id: ending.id.into(),
+            job_type: ending.job_type,
+            run_id: ending.run.into(),
+            workflow_id: ending.workflow.into(),
+            node_id: ending.node_id,
+            worker: ending.worker,
+            epoch: ending.epoch,
+            outcome: JobOutcomeWord(ending.outcome),
+            digest: ending.digest,
+            ended_at: ending.ended_at.into(),
+        }
+    }
+
+    pub(crate) fn record(self) -> JobEnding {
+        JobEnding {
+            tenant: self.organization_id.into(),
+            id: self.id.into(),
+            job_type: self.job_type,
+            run: self.run_id.into(),
+            workflow: self.workflow_id.into(),
+            node_id: self.node_id,
+            worker: self.worker,
+            epoch: self.epoch,
+            outcome: self.outcome.0,
+            digest: self.digest,
+            ended_at: self.ended_at.into(),
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
-    CandidateWord, InboxStateWord, KindWord, QueueWord, ReasonWord, RunStateWord, StandingWord,
-    TaskStateWord, WorkKindWord, WorkflowStateWord,
+    CandidateWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord,
+    ReasonWord, RunStateWord, StandingWord, TaskStateWord, WorkKindWord, WorkflowStateWord,
 };
 
 /// The migrations of the tables of workflows and runs.
@@ -17,7 +17,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122000400_workflows_counts",
     "20261122000410_workflows_lists",
     "20261122000500_workflows_event_keys",
-    "20261122000700_workflows_lane_groups"
+    "20261122000700_workflows_lane_groups",
+    "20261122001100_workflows_jobs"
 ];
 
 row! {
@@ -230,6 +231,52 @@ row! {
 }
 
 row! {
+    /// An open job for external workers. Its due time is the end of its lock or delay.
+    pub(crate) jobs (organization_id, id) => JobDbRow many (NewJobs) {
+        key   organization_id: [DbUuid] Id,
+        key   id: [DbUuid] Id,
+        once  number: [BigInt] i64,
+        once  run_id: [DbUuid] Id,
+        once  workflow_id: [DbUuid] Id,
+        once  version: [Integer] i32,
+        once  process_id: [Text] String,
+        once  node_id: [Text] String,
+        once  node_instance_id: [Text] String,
+        once  kind: [Text] JobKindWord,
+        once  job_type: [Text] String,
+        once  headers: [Binary] Vec<u8>,
+        once  priority: [BigInt] i64,
+        alone state: [Text] JobStateWord,
+        alone retries: [Integer] i32,
+        alone attempt: [Integer] i32,
+        alone due_at: [Nullable<DbInstant>] Option<At>,
+        alone epoch: [BigInt] i64,
+        alone worker: [Nullable<Text>] Option<String>,
+        alone message: [Nullable<Text>] Option<String>,
+        once  place: [DbInstant] At,
+        once  created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// End of a job, kept for a while.
+    pub(crate) job_endings (organization_id, id) => EndingDbRow many (NewEndings) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        once number: [BigInt] i64,
+        once job_type: [Text] String,
+        once run_id: [DbUuid] Id,
+        once workflow_id: [DbUuid] Id,
+        once node_id: [Text] String,
+        once worker: [Nullable<Text>] Option<String>,
+        once epoch: [BigInt] i64,
+        once outcome: [Text] JobOutcomeWord,
+        once digest: [Text] String,
+        once ended_at: [DbInstant] At,
+    }
+}
+
+row! {
     /// An event from outside and what became of it.
     pub(crate) case_events (organization_id, id) => InboxDbRow changes (EventConsumed) many (NewInboxEvents) {
         key  organization_id: [DbUuid] Id,
@@ -337,6 +384,16 @@ remove_many! {
 }
 
 remove_many! {
+    /// Jobs that their workers ended.
+    pub(crate) JobsEnded from jobs where (organization: Id as organization_id, job: Id as id, epoch: i64 as epoch)
+}
+
+remove_many! {
+    /// Jobs that were withdrawn.
+    pub(crate) JobsWithdrawn from jobs where (organization: Id as organization_id, job: Id as id)
+}
+
+remove_many! {
     /// Thrown messages and signals that were delivered.
     pub(crate) Delivered from outbox where (organization: Id as organization_id, thrown: Id as id)
 }
@@ -355,6 +412,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     run_subscriptions,
     human_tasks,
     human_task_candidates,
+    jobs,
+    job_endings,
     case_events,
     outbox,
     dead_letters,

@@ -4,12 +4,16 @@ use heddle_kernel::literals;
 use heddle_store::word;
 use heddle_workflows::ports::Queue;
 use heddle_workflows::records::{
-    BindingKind, InboxState, RunState, SetAsideReason, TaskState, WorkKind, WorkflowState,
+    BindingKind, InboxState, JobKind, JobOutcome, JobState, RunState, SetAsideReason, TaskState, WorkKind,
+    WorkflowState,
 };
 
 word!(WorkflowStateWord of WorkflowState, "the state of a workflow");
 word!(RunStateWord of RunState, "the state of a run");
 word!(TaskStateWord of TaskState, "the state of a task");
+word!(JobStateWord of JobState, "the state of a job");
+word!(JobKindWord of JobKind, "the kind of a job");
+word!(JobOutcomeWord of JobOutcome, "the end of a job");
 word!(InboxStateWord of InboxState, "the state of an event");
 word!(KindWord of BindingKind, "the kind of a start or a subscription");
 word!(QueueWord of Queue, "a queue of background work");

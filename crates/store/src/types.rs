@@ -9,8 +9,8 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId, UserId,
-    WorkflowId,
+    EventId, GrantId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId,
+    UserId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -63,7 +63,10 @@ macro_rules! ids {
     )+};
 }
 
-ids!(TenantId, UserId, SessionId, TokenId, RoleId, GrantId, LicenceId, WorkflowId, RunId, TaskId, EventId);
+ids!(
+    TenantId, UserId, SessionId, TokenId, RoleId, GrantId, LicenceId, WorkflowId, RunId, TaskId, JobId,
+    EventId
+);
 
 impl From<Uuid> for Id {
     fn from(id: Uuid) -> Self {

@@ -4,16 +4,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use heddle_engine::{Event, EventKind, State, Step, SubscriptionKind, Trigger};
-use heddle_kernel::{EventId, IdSource, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{
+    EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
+};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
-use crate::ports::{RunWrite, TaskChange};
+use crate::ports::{JobChange, RunWrite, TaskChange};
 use crate::records::{
-    BindingKind, HumanTask, Outgoing, Run, RunState, StartBinding, SubscriptionRow, TaskState, TimerRow,
-    TriggerRecord,
+    BindingKind, HumanTask, Job, JobEnding, JobOutcome, JobStand, Outgoing, Run, RunState, StartBinding,
+    SubscriptionRow, TaskState, TimerRow, TriggerRecord,
 };
 
 /// Context of a step: data of its rows beside the engine's result.
@@ -126,6 +129,15 @@ pub struct Waits {
     subscriptions: Vec<SubscriptionRow>,
     /// Open tasks with their assignees.
     tasks: HashMap<TaskId, Option<String>>,
+    jobs: HashMap<JobId, StandingJob>,
+}
+
+/// An open job before a step.
+#[derive(Debug)]
+struct StandingJob {
+    job_type: Arc<str>,
+    node_id: Arc<str>,
+    stand: JobStand,
 }
 
 impl Waits {
@@ -136,6 +148,11 @@ impl Waits {
             timers: timers(state),
             subscriptions: subscriptions(state),
             tasks: state.tasks().into_iter().map(|task| (task.task_id, task.assignee)).collect(),
+            jobs: jobs(state)
+                .map(|(job, stand)| {
+                    (job.job_id, StandingJob { job_type: job.job_type, node_id: job.node_id, stand })
+                })
+                .collect(),
         }
     }
 }
@@ -160,6 +177,7 @@ pub fn write_of(
     let (subscriptions_added, subscriptions_removed) =
         difference(old.subscriptions, subscriptions(&step.state), |row| row.subscription_id.clone());
     let tasks = task_changes(&run, old.tasks, &step.state, happening);
+    let jobs = job_changes(&run, old.jobs, &step.state, happening.now);
     let expected = existed.then_some(run.revision);
     advance(&mut run, step, existed, happening.now);
     Ok(RunWrite {
@@ -173,6 +191,7 @@ pub fn write_of(
         subscriptions_added,
         subscriptions_removed,
         tasks,
+        jobs,
         outgoing,
     })
 }
@@ -241,6 +260,96 @@ fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
         node_id: subscription.node_id.to_string(),
     };
     state.subscriptions().into_iter().map(row).collect()
+}
+
+/// Open jobs with how they stand. Those of a suspended run stay, and nobody gets them; an ended run has none.
+fn jobs(state: &State) -> impl Iterator<Item = (heddle_engine::OpenJob, JobStand)> {
+    let suspended = state.status() == heddle_engine::Status::Suspended;
+    state.jobs().into_iter().map(move |job| {
+        let stand = JobStand::of(&job, suspended);
+        (job, stand)
+    })
+}
+
+/// Changes of the jobs of a run.
+fn job_changes(
+    run: &Run,
+    mut before: HashMap<JobId, StandingJob>,
+    new: &State,
+    now: Timestamp,
+) -> Vec<JobChange> {
+    let mut ahead: HashMap<Arc<str>, usize> = HashMap::new();
+    for one in before.values() {
+        *ahead.entry(Arc::clone(&one.job_type)).or_default() += 1;
+    }
+    let mut changes = Vec::new();
+    for (job, stand) in jobs(new) {
+        match before.remove(&job.job_id) {
+            Some(same) if same.stand == stand => {}
+            Some(other) => {
+                let (job, job_type) = (job.job_id, other.job_type.to_string());
+                changes.push(JobChange::Stand { job, job_type, stand, message: None, epoch: None });
+            }
+            None => {
+                let ahead = ahead.entry(Arc::clone(&job.job_type)).or_default();
+                let mut opened = Job::opened(run, job, *ahead);
+                opened.state = stand.state;
+                *ahead += 1;
+                changes.push(JobChange::Open(Box::new(opened)));
+            }
+        }
+    }
+    let mut gone: Vec<_> = before.into_iter().collect();
+    gone.sort_unstable_by_key(|(id, _)| *id);
+    let ending = |(id, one): (JobId, StandingJob)| JobEnding {
+        tenant: run.tenant,
+        id,
+        job_type: one.job_type.to_string(),
+        run: run.id,
+        workflow: run.workflow,
+        node_id: one.node_id.to_string(),
+        worker: None,
+        epoch: 0,
+        outcome: JobOutcome::Withdrawn,
+        digest: String::new(),
+        ended_at: now,
+    };
+    changes.extend(gone.into_iter().map(|one| JobChange::Withdraw(Box::new(ending(one)))));
+    changes
+}
+
+/// Changes of jobs by two steps that follow each other.
+fn jobs_of_both(first: Vec<JobChange>, second: Vec<JobChange>) -> Vec<JobChange> {
+    let opened: HashMap<JobId, usize> = first
+        .iter()
+        .enumerate()
+        .filter_map(|(place, one)| match one {
+            JobChange::Open(job) => Some((job.id, place)),
+            JobChange::Stand { .. } | JobChange::End(_) | JobChange::Withdraw(_) => None,
+        })
+        .collect();
+    let mut all: Vec<Option<JobChange>> = first.into_iter().map(Some).collect();
+    for change in second {
+        let id = match &change {
+            JobChange::Withdraw(ending) => ending.id,
+            JobChange::Stand { job, .. } => *job,
+            JobChange::Open(_) | JobChange::End(_) => {
+                all.push(Some(change));
+                continue;
+            }
+        };
+        let place = opened.get(&id).and_then(|place| all.get_mut(*place));
+        match (place, change) {
+            // What the first opened and the second took away again never reaches the database.
+            (Some(place), JobChange::Withdraw(_)) => *place = None,
+            (Some(Some(JobChange::Open(row))), JobChange::Stand { stand, .. }) => {
+                (row.state, row.retries) = (stand.state, stand.retries);
+                (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
+            }
+            (_, change) => all.push(Some(change)),
+        }
+    }
+    all.into_iter().flatten().collect()
 }
 
 /// Rows that came and keys of those that went; a row that changed under its id goes and comes.
@@ -365,6 +474,7 @@ impl RunWrite {
         self.subscriptions_added.append(&mut second.subscriptions_added);
         self.subscriptions_removed.append(&mut second.subscriptions_removed);
         self.tasks.append(&mut second.tasks);
+        self.jobs = jobs_of_both(self.jobs, second.jobs);
         self.outgoing.append(&mut second.outgoing);
         self.run = second.run;
         self.packed = second.packed;

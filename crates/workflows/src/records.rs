@@ -1,7 +1,9 @@
 //! The records of this area as the domain sees them. Rows and wire types are made from these by plain functions.
 
+mod jobs;
 mod work;
 
+pub use jobs::*;
 pub use work::*;
 
 use heddle_engine::State;

@@ -24,6 +24,7 @@ const SOURCES: &[Source] = &[
     ("postapiUsers", "201", &[("userId", "/data/id")]),
     ("postapiRoles", "201", &[("roleId", "/data/id")]),
     ("postapiGrants", "201", &[("grantId", "/data/id")]),
+    ("getapiJobs", "200", &[("jobId", "/data/0/id")]),
     ("getapiDeadLetters", "200", &[("deadLetterId", "/data/0/id")]),
     ("getapiHumanTasks", "200", &[("taskId", "/data/0/id")]),
 ];

@@ -14,6 +14,8 @@ mod dead_letters;
 #[macro_use]
 mod health;
 #[macro_use]
+mod jobs;
+#[macro_use]
 mod platform;
 #[macro_use]
 mod workflows;
@@ -33,6 +35,8 @@ pub use table::{OperationId, ops};
 pub const JSON_LIMIT: usize = 1024 * 1024;
 /// The most bytes of a body of credentials, which anybody may send.
 pub const CREDENTIALS_LIMIT: usize = 8 * 1024;
+/// The most bytes of what a worker gives for a job: 8 MiB.
+pub const COMPLETION_LIMIT: usize = 8 * 1024 * 1024;
 /// The most bytes of a body with a definition: 16 MiB.
 pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
 

@@ -66,6 +66,8 @@ pub enum Area {
     Audit,
     /// The work list and signals.
     Work,
+    /// Jobs for external workers.
+    Jobs,
     /// Dead letters.
     Operations,
     /// Cases.
@@ -91,6 +93,7 @@ impl Area {
             Self::Administration => "administration",
             Self::Audit => "audit",
             Self::Work => "work",
+            Self::Jobs => "jobs",
             Self::Operations => "operations",
             Self::Cases => "cases",
             Self::Platform => "platform",
@@ -131,6 +134,7 @@ impl Area {
             Self::Administration => "Organisations, users, members, roles and grants.",
             Self::Audit => "The audit trail.",
             Self::Work => "The work list over runs, and signals.",
+            Self::Jobs => "Jobs for external workers: taken, completed, failed.",
             Self::Operations => "Background work that was set aside.",
             Self::Cases => "Cases and the status of case events.",
             Self::Platform => "The documents and the test clock.",

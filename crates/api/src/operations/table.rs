@@ -10,7 +10,7 @@ use super::spec::{
     Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
     Stability,
 };
-use super::{CREDENTIALS_LIMIT, DEFINITION_LIMIT, JSON_LIMIT, Operation, Visitor};
+use super::{COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, JSON_LIMIT, Operation, Visitor};
 use crate::contract::{NoBody, NoPath, NoQuery, Nothing};
 
 /// Stops the compiler at a row that does not say where its thing stands.
@@ -48,6 +48,7 @@ macro_rules! security {
     };
     (@selector kind) => { Selector::None };
     (@selector all) => { Selector::All };
+    (@selector some) => { Selector::List { within: &[] } };
     (@selector list) => { Selector::List { within: &[] } };
     (@selector list within $($parent:literal)+) => { Selector::List { within: &[$($parent),+] } };
     (@selector path $param:literal) => { Selector::Path { name: $param, within: &[] } };
@@ -64,6 +65,7 @@ macro_rules! access {
     (session $($rest:tt)*) => { heddle_policy::SignedIn };
     ($capability:ident kind) => { heddle_policy::OnKind<capability::$capability> };
     ($capability:ident all) => { heddle_policy::OnKind<capability::$capability> };
+    ($capability:ident some) => { heddle_policy::OnSome<capability::$capability> };
     ($capability:ident list) => { heddle_policy::OnList<capability::$capability> };
     ($capability:ident list within $($parent:literal)+) => {
         heddle_policy::OnListWithin<capability::$capability>
@@ -89,6 +91,7 @@ macro_rules! is_whole {
     (session $($rest:tt)*) => { true };
     ($capability:ident kind) => { true };
     ($capability:ident all) => { true };
+    ($capability:ident some) => { true };
     ($capability:ident list) => { true };
     ($capability:ident loaded $member:literal) => { true };
     ($capability:ident named $member:literal) => { true };
@@ -233,7 +236,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
-            use crate::wire::{access, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, definition, directory, envelope, health, licence, runs, sessions, tasks, transform, workflows};
+            use crate::wire::{access, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, definition, directory, envelope, health, jobs, licence, runs, sessions, tasks, transform, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,4 +256,4 @@ macro_rules! operations {
 }
 
 // Each file of rows adds its own to those it is given and hands them to the next.
-health_rows! { workflow_rows authentication_rows administration_rows dead_letter_rows platform_rows compatibility_rows operations ; }
+health_rows! { workflow_rows authentication_rows administration_rows job_rows dead_letter_rows platform_rows compatibility_rows operations ; }

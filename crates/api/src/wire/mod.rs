@@ -19,6 +19,7 @@ pub mod directory;
 pub mod duration;
 pub mod envelope;
 pub mod health;
+pub mod jobs;
 pub mod licence;
 pub mod literal;
 pub mod runs;

@@ -65,6 +65,18 @@ words! {
         TaskCompleted = "task.completed",
         /// Human task: cancelled.
         TaskCancelled = "task.cancelled",
+        /// Job: created.
+        JobCreated = "job.created",
+        /// Job: completed.
+        JobCompleted = "job.completed",
+        /// Job: failed.
+        JobFailed = "job.failed",
+        /// Job: ended with a BPMN error.
+        JobErrorThrown = "job.errorThrown",
+        /// Job: given another number of attempts.
+        JobRetriesSet = "job.retriesSet",
+        /// Job: cancelled.
+        JobCancelled = "job.cancelled",
         /// Decision: evaluated.
         DecisionEvaluated = "decision.evaluated",
         /// Script: evaluated.

@@ -128,6 +128,11 @@ impl Machine<'_> {
         Exceeded::over("snapshotBytes", whole, budget.snapshot_bytes)
     }
 
+    /// Checks that variables which are about to be set in a scope fit.
+    pub(super) fn admit_own(&mut self, scope: LocalId, values: &Map<String, Value>) -> Result<(), Exceeded> {
+        self.admit(scope, &Leaving { told: 0, output: None, values })
+    }
+
     /// Checks that the event of the run's end, which has the variables once more, fits into the step's.
     pub(super) fn admit_end(&self) -> Result<(), Exceeded> {
         let output = self.state.variables().map_or(0, size::of_members);
@@ -196,7 +201,7 @@ impl Machine<'_> {
 
     /// Counts the work of looking for tokens, which grows with their number.
     pub(super) fn charge_places(&self) -> Result<(), LimitError> {
-        let places = self.state.tokens.len() + self.state.active.len();
+        let places = self.state.flow.tokens.len() + self.state.flow.active.len();
         if places < 8 { Ok(()) } else { self.steps.charge(places as u64 / 8) }
     }
 

@@ -11,17 +11,16 @@ impl Machine<'_> {
         let (ix, at) = self.at(id)?;
         self.empty_scope(id, reason)?;
         self.close_waits(id, false);
-        self.withdraw_task(id, at);
+        self.withdraw_work(id, at);
         self.settle_incidents(Some(id), at);
         let element = self.graph.node(ix).element;
         self.emit(at, EventKind::NodeCancelled { element, reason });
         Ok(())
     }
 
-    /// Withdraws the content of a sub-process that is open, and closes its scope.
+    /// Withdraws what is in the scope of a node instance, if it has one, and closes that.
     pub(super) fn empty_scope(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
-        // Only sub-processes have scopes; they are looked for one by one.
-        if self.content(id).is_err() || self.state.scope(id).is_none() {
+        if self.state.scope(id).is_none() {
             return Ok(());
         }
         self.cancel_contents(id, reason, None)?;
@@ -38,7 +37,7 @@ impl Machine<'_> {
         reason: CancelReason,
         keep: Option<LocalId>,
     ) -> Result<(), Rejection> {
-        let inside = self.state.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
+        let inside = self.state.flow.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
         let inside: Vec<LocalId> = inside.map(|own| own.id).collect();
         // All waits are found at once, or each instance would look through them all. None is opened meanwhile.
         let is_outermost = self.waits.is_none() && inside.len() > 1;
@@ -50,7 +49,7 @@ impl Machine<'_> {
             self.waits = None;
         }
         cancelled?;
-        let tokens = self.state.tokens.iter().filter(|token| token.scope == scope);
+        let tokens = self.state.flow.tokens.iter().filter(|token| token.scope == scope);
         let flows: Vec<Arc<str>> = tokens.map(|token| token.flow.clone()).collect();
         if !flows.is_empty() {
             self.emit(At::scope(scope), EventKind::TokensWithdrawn { flows });

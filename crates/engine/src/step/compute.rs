@@ -5,7 +5,7 @@ use super::{Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
 use crate::size::of_decision;
-use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting};
+use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting, Target};
 use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
 use heddle_feel::{self as feel, Context, Layers, Limits, Ref, size, size_of_json, to_json};
 use serde_json::{Map, Value};
@@ -22,13 +22,22 @@ fn decision_error(message: impl Into<String>) -> StepFault {
     StepFault::Incident(IncidentCode::DecisionError, message.into())
 }
 
+/// Scopes of an output mapping.
+#[derive(Clone, Copy)]
+pub(super) struct Scopes {
+    /// Scope over which its values are evaluated.
+    pub inner: LocalId,
+    /// Scope that gets them.
+    pub around: LocalId,
+}
+
 impl Machine<'_> {
     /// Evaluates the decision of a business rule task and goes on.
     pub(super) fn decision(&mut self, task: &DecisionTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
-        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        let scope = self.inner(id)?;
         let mut notes = Vec::new();
-        let inputs = self.inputs(&task.data, scope, &mut notes)?;
+        let inputs = self.inputs(&task.data.inputs, scope, &mut notes)?;
         let Some(model) = self.cx.decisions.clone() else {
             return Err(decision_error("the definition has no decision model"));
         };
@@ -69,9 +78,9 @@ impl Machine<'_> {
     /// Evaluates the script of a script task and goes on.
     pub(super) fn script(&mut self, task: &ScriptTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
-        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        let scope = self.inner(id)?;
         let mut reasons = Vec::new();
-        let inputs = self.inputs(&task.data, scope, &mut reasons)?;
+        let inputs = self.inputs(&task.data.inputs, scope, &mut reasons)?;
         let (result, notes) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;
         note(&mut reasons, "", notes);
         let result = to_json(&result);
@@ -122,14 +131,14 @@ impl Machine<'_> {
     }
 
     /// The variables of the task alone; the reasons for nulls are added to `reasons`.
-    fn inputs(
+    pub(super) fn inputs(
         &self,
-        data: &DataMapping,
+        mappings: &[(Target, Setting)],
         scope: LocalId,
         reasons: &mut Vec<String>,
     ) -> Result<Context, StepFault> {
         let mut own = Context::new();
-        for (target, setting) in &data.inputs {
+        for (target, setting) in mappings {
             let (value, notes) = self.setting_over(setting, &own, scope)?;
             note(reasons, &target.variable, notes);
             let value = if target.members.is_empty() {
@@ -163,12 +172,26 @@ impl Machine<'_> {
         if let Some((name, result)) = result {
             own.put(name, Ref::Json(result).into_value());
         }
-        for (target, setting) in &data.outputs {
-            let (value, notes) = self.setting_over(setting, &own, scope)?;
+        self.mapped(&data.outputs, values, &own, Scopes { inner: scope, around: scope }, reasons)
+    }
+
+    /// Values of output mappings, evaluated over `own` and the inner scope; where one sets a member, the rest of the
+    /// variable is that of the scope around.
+    pub(super) fn mapped(
+        &self,
+        mappings: &[(Target, Setting)],
+        mut values: Map<String, Value>,
+        own: &Context,
+        scopes: Scopes,
+        reasons: &mut Vec<String>,
+    ) -> Result<Map<String, Value>, StepFault> {
+        for (target, setting) in mappings {
+            let (value, notes) = self.setting_over(setting, own, scopes.inner)?;
             note(reasons, &target.variable, notes);
             let value = to_json(&value);
-            let before =
-                values.get(&*target.variable).or_else(|| self.variables(scope).find(&target.variable));
+            let before = values
+                .get(&*target.variable)
+                .or_else(|| self.variables(scopes.around).find(&target.variable));
             before
                 .filter(|_| !target.members.is_empty())
                 .map_or(Ok(()), |before| self.charge_copy(before))?;

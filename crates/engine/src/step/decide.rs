@@ -10,9 +10,7 @@ use serde_json::{Map, Value};
 
 impl Machine<'_> {
     fn open_task(&self, task_id: TaskId) -> Result<(LocalId, At), Rejection> {
-        let is_it =
-            |own: &&crate::state::NodeInstance| own.task.as_ref().is_some_and(|task| task.id == task_id);
-        let id = self.state.active.iter().find(is_it).ok_or(Rejection::UnknownTask(task_id))?.id;
+        let id = self.state.task(task_id).ok_or(Rejection::UnknownTask(task_id))?.owner;
         Ok((id, self.at(id)?.1))
     }
 
@@ -24,7 +22,7 @@ impl Machine<'_> {
         values: Map<String, Value>,
     ) -> Result<(), Rejection> {
         let (id, at) = self.open_task(task_id)?;
-        let allowed = self.state.instance(id).and_then(|own| own.task.as_ref()).map(|task| &task.outcomes);
+        let allowed = self.state.task(task_id).map(|task| &task.outcomes);
         let allowed = allowed.map(Vec::as_slice).unwrap_or_default();
         if !allowed.is_empty() && !allowed.iter().any(|own| outcome.as_deref() == Some(own)) {
             let allowed = allowed.iter().map(|own| own.to_string()).collect();
@@ -32,7 +30,7 @@ impl Machine<'_> {
         }
         let by = self.actor();
         self.emit(at, EventKind::TaskCompleted { task_id, outcome, values: values.clone(), comment, by });
-        self.set_values(at.scope.unwrap_or(LocalId::ROOT), values);
+        self.give(id, values)?;
         self.leave(id)
     }
 
@@ -44,13 +42,15 @@ impl Machine<'_> {
     }
 
     pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
-        let (ix, at) = self.at(id)?;
+        let (ix, _) = self.at(id)?;
         let failed = self.state.incidents.iter().any(|own| own.instance == Some(id));
         if failed || !matches!(self.graph.node(ix).work, Work::Receive(None)) {
             return Err(Rejection::NotWaiting(id));
         }
         let output = (!payload.is_null()).then(|| payload.clone());
-        self.merge(at.scope.unwrap_or(LocalId::ROOT), Some(payload));
+        if let Value::Object(values) = payload {
+            self.give(id, values)?;
+        }
         self.leave_with(id, Completion { skipped: false, output })
     }
 }

@@ -44,17 +44,41 @@ impl Machine<'_> {
     }
 
     fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        let own = self.instance(id)?;
+        match &self.graph.node(ix).marker {
+            Some(marker) if own.iteration.is_none() => self.open_marker(ix, id, &Arc::clone(marker)),
+            _ => self.begin_stages(ix, id),
+        }
+    }
+
+    /// Does the work of a node itself, once its inputs and listeners are done.
+    pub(super) fn work(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
         let graph = self.graph;
-        let scope = self.instance(id)?.scope;
+        let scope = self.inner(id)?;
         match &graph.node(ix).work {
             Work::Start(_) | Work::Boundary { .. } => Ok(self.leave(id)?),
             Work::Pass if graph.node(ix).split.waits() => self.wait_for_first(ix, id, scope),
             Work::Pass => Ok(self.leave(id)?),
             Work::End(Throw::Terminate) => {
-                self.cancel_contents(scope, CancelReason::Terminated, Some(id))?;
+                let around = self.instance(id)?.scope;
+                self.cancel_contents(around, CancelReason::Terminated, Some(id))?;
                 Ok(self.leave(id)?)
             }
             Work::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
+            Work::End(Throw::Cancel) => self.cancel_transaction(id),
+            Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task)) | Work::Job(task) => {
+                self.open_work(ix, id, task)
+            }
+            Work::Throw(Throw::Escalation(escalation)) | Work::End(Throw::Escalation(escalation)) => {
+                self.throw_escalation(id, escalation)
+            }
+            Work::Throw(Throw::Compensation(what)) | Work::End(Throw::Compensation(what)) => {
+                self.throw_compensation(id, what)
+            }
+            Work::Throw(Throw::Link(name)) => self.follow_link(ix, id, name),
+            Work::Throw(Throw::Several(all)) | Work::End(Throw::Several(all)) => {
+                self.throw_several(ix, id, all)
+            }
             Work::Throw(throw) | Work::End(throw) => {
                 let signal = self.throw(throw, ix, id, scope)?;
                 self.leave(id)?;
@@ -69,7 +93,7 @@ impl Machine<'_> {
                 Ok(())
             }
             Work::Receive(message) => {
-                let mut waits = self.boundary(ix, scope)?;
+                let mut waits = self.boundary(ix, id)?;
                 if let Some(message) = message {
                     waits.push(self.message(ix, message, scope)?);
                 }
@@ -77,7 +101,7 @@ impl Machine<'_> {
                 Ok(())
             }
             Work::User(task) => {
-                let waits = self.boundary(ix, scope)?;
+                let waits = self.boundary(ix, id)?;
                 let created = self.task(ix, id, task)?;
                 self.admit_told(created.form.as_ref().map_or(0, |form| size_of_json(form)))?;
                 self.open(waits, id);
@@ -87,7 +111,13 @@ impl Machine<'_> {
             }
             Work::Decision(task) => self.decision(task, id),
             Work::Script(task) => self.script(task, id),
-            Work::SubProcess(content) => self.open_sub_process(ix, id, *content),
+            Work::SubProcess(content) | Work::Transaction(content) => self.open_sub_process(ix, id, *content),
+            Work::AdHoc { scope: content, rules } => self.open_ad_hoc(ix, id, *content, rules),
+            Work::Call(call) => {
+                let waits = self.boundary(ix, id)?;
+                self.open(waits, id);
+                self.open_call(id, call)
+            }
             Work::EventSubProcess { .. } => Ok(()),
         }
     }
@@ -111,7 +141,11 @@ impl Machine<'_> {
                 | Work::User(_)
                 | Work::Decision(_)
                 | Work::Script(_)
+                | Work::Job(_)
+                | Work::Call(_)
                 | Work::SubProcess(_)
+                | Work::Transaction(_)
+                | Work::AdHoc { .. }
                 | Work::EventSubProcess { .. } => {}
             }
         }
@@ -121,30 +155,58 @@ impl Machine<'_> {
 
     fn open_sub_process(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) -> Result<(), StepFault> {
         let graph = self.graph;
-        let scope = self.instance(id)?.scope;
-        let outer = self.boundary(ix, scope)?;
-        let inner = self.listeners(content, scope)?;
-        self.open(outer, id);
-        self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::ScopeOpened {});
-        self.open(inner, id);
-        self.touched.push(id);
+        self.open_content(ix, id, content)?;
         for &start in &graph.scope(content).starts {
             self.activate(start, id, &[])?;
         }
         Ok(())
     }
 
+    /// Opens the scope of a sub-process, with what its boundary events and event sub-processes wait for.
+    pub(super) fn open_content(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        content: ScopeIx,
+    ) -> Result<(), StepFault> {
+        let scope = self.inner(id)?;
+        let outer = self.boundary(ix, id)?;
+        let inner = self.listeners(content, scope)?;
+        self.open(outer, id);
+        self.open_scope(ix, id);
+        self.open(inner, id);
+        self.touched.push(id);
+        Ok(())
+    }
+
+    /// Opens the scope of a node instance, unless it is open.
+    pub(super) fn open_scope(&mut self, ix: NodeIx, id: LocalId) {
+        if self.state.scope(id).is_none() {
+            self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::ScopeOpened {});
+        }
+    }
+
     /// Sends what a throwing event or a send task sends; gives a signal back, for the run's own listeners.
-    fn throw(
+    pub(super) fn throw(
         &mut self,
         throw: &Throw,
         ix: NodeIx,
         id: LocalId,
         scope: LocalId,
     ) -> Result<Option<(Arc<str>, Value)>, StepFault> {
-        let at = At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None };
+        let at =
+            At { node: Some(ix), instance: Some(id), scope: Some(self.instance(id)?.scope), attempt: None };
         match throw {
-            Throw::None | Throw::Terminate | Throw::Error(_) => {}
+            // These are no sending.
+            Throw::None
+            | Throw::Terminate
+            | Throw::Error(_)
+            | Throw::Escalation(_)
+            | Throw::Compensation(_)
+            | Throw::Cancel
+            | Throw::Link(_)
+            | Throw::Job(_)
+            | Throw::Several(_) => {}
             Throw::Message(message) => {
                 self.admit_hop()?;
                 let correlation_key = self.correlation_key(message, scope)?;
@@ -188,7 +250,7 @@ impl Machine<'_> {
     }
 
     fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, StepFault> {
-        let scope = self.instance(id)?.scope;
+        let scope = self.inner(id)?;
         let mut reasons = Vec::new();
         let assignee = self.name("assignee", task.assignee.as_ref(), scope, &mut reasons)?;
         let candidate_users =
@@ -243,9 +305,13 @@ impl Machine<'_> {
             .ok_or_else(|| expression(format!("priority: {value} is not a whole number from 0 to 100")))
     }
 
-    /// Waits of an activity's boundary events.
-    fn boundary(&self, ix: NodeIx, scope: LocalId) -> Result<Vec<Wait>, StepFault> {
+    /// Waits of an activity's boundary events. Those of an instance of a body are the body's.
+    pub(super) fn boundary(&self, ix: NodeIx, id: LocalId) -> Result<Vec<Wait>, StepFault> {
         let mut waits = Vec::new();
+        if self.instance(id)?.iteration.is_some() {
+            return Ok(waits);
+        }
+        let scope = self.inner(id)?;
         for &event in &self.graph.node(ix).boundary {
             if let Work::Boundary { trigger, .. } = &self.graph.node(event).work {
                 waits.extend(self.wait_for(event, trigger, scope)?);

@@ -6,8 +6,24 @@ use crate::event::{CancelReason, EventKind, RunError};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{ErrorReference, NodeIx, Start, Trigger, Work};
 use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// An error that an activity met.
+pub(super) struct Thrown {
+    /// Error code.
+    pub code: Arc<str>,
+    /// Message; absent is none.
+    pub message: Option<String>,
+    /// Variables for whoever catches it.
+    pub values: Map<String, Value>,
+}
 
 impl Machine<'_> {
+    /// Lets an error that an activity met be caught by its boundary events or further out; answers whether anything does.
+    pub(super) fn error_at(&mut self, _id: LocalId, _thrown: Thrown) -> Result<bool, Rejection> {
+        Ok(false)
+    }
+
     /// Ends the throwing event and goes outwards until an event sub-process or a boundary event catches.
     pub(super) fn throw_error(&mut self, id: LocalId, error: &ErrorReference) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
@@ -57,7 +73,8 @@ impl Machine<'_> {
         from: Option<NodeIx>,
         error: &ErrorReference,
     ) -> Result<Option<NodeIx>, Rejection> {
-        let listeners = &self.graph.scope(self.content(scope)?).listeners;
+        let Some(content) = self.content(scope)? else { return Ok(None) };
+        let listeners = &self.graph.scope(content).listeners;
         if listeners.is_empty() || self.is_interrupted(scope) {
             return Ok(None);
         }
@@ -79,7 +96,7 @@ impl Machine<'_> {
             let Work::EventSubProcess { start, .. } = self.graph.node(ix).work else { return false };
             matches!(&self.graph.node(start).work, Work::Start(start) if start.interrupting)
         };
-        self.state.active.iter().any(|own| own.scope == scope && interrupting(&own.node))
+        self.state.flow.active.iter().any(|own| own.scope == scope && interrupting(&own.node))
     }
 
     fn error_boundary(&self, host: NodeIx, error: &ErrorReference) -> Option<NodeIx> {

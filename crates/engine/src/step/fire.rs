@@ -26,6 +26,9 @@ impl Machine<'_> {
         let node = self.node(&timer.node)?;
         let at = self.wait_at(node, timer.host);
         self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at });
+        if self.state.instance(timer.host).is_some_and(|own| own.waits_to_continue()) {
+            return self.continue_stage(timer.host);
+        }
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
         // A run that is full keeps no timer that goes on for ever.
         let least = self.cx.budget.least_period_millis;
@@ -41,7 +44,11 @@ impl Machine<'_> {
             | Work::User(_)
             | Work::Decision(_)
             | Work::Script(_)
+            | Work::Job(_)
+            | Work::Call(_)
             | Work::SubProcess(_)
+            | Work::Transaction(_)
+            | Work::AdHoc { .. }
             | Work::EventSubProcess { .. } => false,
         };
         match next.filter(|_| repeats) {
@@ -82,6 +89,7 @@ impl Machine<'_> {
         let arrival = match kind {
             SubscriptionKind::Message => Arrival::Message { name: own.name, key: own.key, payload },
             SubscriptionKind::Signal => Arrival::Signal { name: own.name, payload },
+            SubscriptionKind::Condition => Arrival::Timer,
         };
         self.occur(node, own.host, arrival)
     }
@@ -120,9 +128,9 @@ impl Machine<'_> {
                 machine.receive(node, event, arrival).ok().flatten()
             }),
             _ if *self.instance(host)?.node == *self.graph.node(node).id => {
-                let scope = self.instance(host)?.scope;
-                let values = self.receive(node, host, arrival)?;
-                self.merge(scope, values);
+                if let Some(Value::Object(values)) = self.receive(node, host, arrival)? {
+                    self.give(host, values)?;
+                }
                 self.leave(host)
             }
             _ => self.choose_event(node, host, arrival),
@@ -163,10 +171,11 @@ impl Machine<'_> {
         let id = self.create(owner, scope, &[]);
         self.emit(At { node: Some(owner), ..At::scope(id) }, EventKind::ScopeOpened {});
         self.touched.push(id);
-        let content = self.content(id)?;
-        match self.listeners(content, id) {
-            Ok(waits) => self.open(waits, id),
-            Err(fault) => self.fault(id, fault, Phase::Enter)?,
+        if let Some(content) = self.content(id)? {
+            match self.listeners(content, id) {
+                Ok(waits) => self.open(waits, id),
+                Err(fault) => self.fault(id, fault, Phase::Enter)?,
+            }
         }
         let event = self.create(start, id, &[]);
         let values = receive(self, event, id);

@@ -31,6 +31,11 @@ impl Machine<'_> {
         let own = self.incident(id)?;
         self.set_values(own.scope, variables);
         self.resolve(&own, Resolution::Retry)?;
+        if let Some(instance) = own.instance
+            && self.reopen_job(instance)?
+        {
+            return Ok(());
+        }
         match (own.instance, own.phase) {
             (Some(instance), Phase::Enter) => {
                 let (ix, _) = self.at(instance)?;

@@ -31,14 +31,14 @@ impl Machine<'_> {
                 Ok(())
             }
             // Whether an inclusive join may go on is known only when nothing else can move.
-            JoinRule::Inclusive(_) => Ok(()),
+            JoinRule::Inclusive(_) | JoinRule::Complex(_) => Ok(()),
         }
     }
 
     /// The joins that hold tokens, each once per scope.
     fn held(&self) -> Vec<(NodeIx, LocalId)> {
         let mut found = Vec::new();
-        for token in &self.state.tokens {
+        for token in &self.state.flow.tokens {
             let Some(flow) = self.graph.find_flow(&token.flow) else { continue };
             let key = (self.graph.flow(flow).target, token.scope);
             if self.graph.node(key.0).join.upstream().is_some() && !found.contains(&key) {
@@ -70,14 +70,14 @@ impl Machine<'_> {
 
     /// Activates one inclusive join that no other token can reach; answers whether there was one.
     pub(super) fn fire_inclusive(&mut self) -> Result<bool, Rejection> {
-        if self.state.tokens.is_empty() || self.is_stopped() {
+        if self.state.flow.tokens.is_empty() || self.is_stopped() {
             return Ok(false);
         }
         for (join, scope) in self.held() {
             let upstream = match &self.graph.node(join).join {
                 JoinRule::Inclusive(upstream) => upstream,
                 // These are decided when a token arrives.
-                JoinRule::Pass | JoinRule::All(_) => continue,
+                JoinRule::Pass | JoinRule::All(_) | JoinRule::Complex(_) => continue,
             };
             let Some(via) = self.ready_inclusive(join, upstream, scope) else { continue };
             if let Some(stop) = self.next_stop() {
@@ -104,9 +104,9 @@ impl Machine<'_> {
 
     /// The nodes in a scope where tokens are: in node instances, or before other joins.
     fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
-        let active = self.state.active.iter().filter(move |own| own.scope == scope);
+        let active = self.state.flow.active.iter().filter(move |own| own.scope == scope);
         let active = active.filter_map(|own| self.graph.find(&own.node));
-        let tokens = self.state.tokens.iter().filter(move |token| token.scope == scope);
+        let tokens = self.state.flow.tokens.iter().filter(move |token| token.scope == scope);
         let tokens = tokens.filter_map(|token| self.graph.find_flow(&token.flow));
         active.chain(tokens.map(|flow| self.graph.flow(flow).target)).filter(move |ix| *ix != join)
     }
@@ -124,12 +124,12 @@ impl Machine<'_> {
             let rule = &self.graph.node(join).join;
             let Some(paths) = rule.upstream() else { continue };
             let reached = |upstream: &Bits| {
-                let inside = self.state.active.iter().filter(|own| own.scope == scope);
+                let inside = self.state.flow.active.iter().filter(|own| own.scope == scope);
                 inside.filter_map(|own| self.graph.find(&own.node)).any(|ix| upstream.contains(ix))
             };
             let missing: Vec<_> = paths.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
             let stuck = match rule {
-                JoinRule::Pass => false,
+                JoinRule::Pass | JoinRule::Complex(_) => false,
                 JoinRule::All(_) => missing.iter().any(|(_, upstream)| !reached(upstream)),
                 JoinRule::Inclusive(_) => !missing.iter().any(|(_, upstream)| reached(upstream)),
             };

@@ -14,27 +14,38 @@ pub(super) struct Completion {
 }
 
 impl Machine<'_> {
-    /// Completes a node instance and takes its outgoing flows, or raises an incident.
+    /// Completes the work of a node instance: its outputs, its listeners, and its outgoing flows; or raises an incident.
     pub(super) fn leave(&mut self, id: LocalId) -> Result<(), Rejection> {
         self.leave_with(id, Completion::default())
     }
 
     pub(super) fn leave_with(&mut self, id: LocalId, ending: Completion) -> Result<(), Rejection> {
-        let (ix, at) = self.at(id)?;
-        let scope = at.scope.unwrap_or(LocalId::ROOT);
-        match self.choose(ix, scope) {
-            Ok(flows) => {
-                self.finish(id, ending)?;
-                if flows.is_empty() {
-                    self.touched.push(scope);
-                }
-                for flow in flows {
-                    self.take(flow, scope);
-                }
-                Ok(())
-            }
+        let left = if ending.skipped { self.depart(id, ending) } else { self.end_stages(id, ending) };
+        match left {
+            Ok(()) => Ok(()),
             Err(fault) => self.fault(id, fault, Phase::Leave),
         }
+    }
+
+    /// Ends a node instance of which all is done, and takes its outgoing flows.
+    pub(super) fn depart(&mut self, id: LocalId, ending: Completion) -> Result<(), StepFault> {
+        let (ix, at) = self.at(id)?;
+        let scope = at.scope.unwrap_or(LocalId::ROOT);
+        if let Some(iteration) = self.instance(id)?.iteration {
+            return self.iteration_done(id, iteration, ending);
+        }
+        let flows = self.choose(ix, scope)?;
+        self.finish(id, ending)?;
+        if flows.is_empty() {
+            self.touched.push(scope);
+        }
+        let times = self.graph.node(ix).quantities.completion;
+        for flow in flows {
+            for _ in 0..times {
+                self.take(flow, scope);
+            }
+        }
+        Ok(())
     }
 
     /// Puts a token on a flow.
@@ -96,18 +107,28 @@ impl Machine<'_> {
     pub(super) fn finish(&mut self, id: LocalId, ending: Completion) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
         self.close_waits(id, false);
-        self.withdraw_task(id, at);
+        self.withdraw_work(id, at);
         self.settle_incidents(Some(id), at);
+        self.record_for_compensation(ix, id);
+        if self.state.scope(id).is_some() {
+            self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::ScopeClosed {});
+        }
         let Completion { skipped, output } = ending;
         let element = self.graph.node(ix).element;
         self.emit(at, EventKind::NodeCompleted { element, skipped, output });
         Ok(())
     }
 
-    pub(super) fn withdraw_task(&mut self, id: LocalId, at: At) {
-        let task = self.state.instance(id).and_then(|active| active.task.as_ref()).map(|task| task.id);
-        if let Some(task_id) = task {
+    /// Withdraws the human task, the job or the called run for which a node instance waits.
+    pub(super) fn withdraw_work(&mut self, id: LocalId, at: At) {
+        if let Some(task_id) = self.state.task_of(id).map(|task| task.id) {
             self.emit(at, EventKind::TaskCancelled { task_id });
+        }
+        while let Some(job_id) = self.state.job_of(id).map(|job| job.id) {
+            self.emit(at, EventKind::JobCancelled { job_id });
+        }
+        if let Some(run_id) = self.state.call_of(id).map(|call| call.run) {
+            self.emit(at, EventKind::CallCancelled { run_id });
         }
     }
 
@@ -125,6 +146,10 @@ impl Machine<'_> {
     pub(super) fn close_scopes(&mut self) -> Result<bool, Rejection> {
         while let Some(scope) = self.touched.pop() {
             if self.state.scope(scope).is_none() || self.state.is_busy(scope) {
+                continue;
+            }
+            // A scope of variables alone ends with its activity, and that of a body with its last instance.
+            if self.content(scope)?.is_none() || !self.is_at_work(scope) || self.keeps_open(scope)? {
                 continue;
             }
             // A listener that could not be opened keeps the run from ending unnoticed.
@@ -145,7 +170,6 @@ impl Machine<'_> {
                 return Ok(true);
             }
             let (ix, at) = self.at(scope)?;
-            self.emit(At { node: Some(ix), ..At::scope(scope) }, EventKind::ScopeClosed {});
             if matches!(self.graph.node(ix).work, Work::EventSubProcess { .. }) {
                 self.finish(scope, Completion::default())?;
                 self.touched.push(at.scope.unwrap_or(LocalId::ROOT));
@@ -155,6 +179,36 @@ impl Machine<'_> {
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Whether the content of a scope runs, rather than a listener or a choice behind it.
+    fn is_at_work(&self, scope: LocalId) -> bool {
+        let failed =
+            |own: &crate::state::IncidentState| own.instance == Some(scope) && own.phase == Phase::Leave;
+        scope == LocalId::ROOT
+            || (self.state.instance(scope).is_some_and(|own| own.stage.is_work())
+                && !self.state.incidents.iter().any(failed))
+    }
+
+    /// Whether a scope in which nothing is left stays open all the same.
+    fn keeps_open(&self, scope: LocalId) -> Result<bool, Rejection> {
+        self.ad_hoc_keeps_open(scope)
+    }
+
+    /// Gives values to what a node instance leaves behind: to its own scope where mappings say what comes out of it, else
+    /// to the variables as they are seen from it.
+    pub(super) fn give(&mut self, id: LocalId, values: Map<String, Value>) -> Result<(), Rejection> {
+        let (ix, _) = self.at(id)?;
+        let mapped = self.graph.node(ix).mappings.as_ref().is_some_and(|own| !own.outputs.is_empty());
+        if mapped && self.state.scope(id).is_some() {
+            if !values.is_empty() {
+                self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
+            }
+            return Ok(());
+        }
+        let scope = self.inner(id)?;
+        self.set_values(scope, values);
+        Ok(())
     }
 
     /// Sets variables as seen from a scope: each where it is, new ones at the process.

@@ -1,16 +1,26 @@
 //! One command, run to quiescence.
 
+mod adhoc;
 mod budgets;
+mod calls;
 mod cancel;
+mod compensation;
 mod compute;
+mod conditions;
+mod data;
 mod decide;
 mod enter;
 mod error;
+mod escalation;
 mod eval;
 mod fire;
 mod incident;
+mod jobs;
 mod join;
 mod leave;
+mod loops;
+mod several;
+mod stages;
 mod wait;
 
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
@@ -219,6 +229,12 @@ impl<'g> Machine<'g> {
             Command::Start { .. }
             | Command::CompleteTask { .. }
             | Command::AssignTask { .. }
+            | Command::CompleteJob { .. }
+            | Command::FailJob { .. }
+            | Command::ThrowJobError { .. }
+            | Command::SetJobRetries { .. }
+            | Command::CompleteCall { .. }
+            | Command::FailCall { .. }
             | Command::FireTimer { .. }
             | Command::DeliverMessage { .. }
             | Command::DeliverSignal { .. }
@@ -281,25 +297,22 @@ impl<'g> Machine<'g> {
         Ok((ix, at))
     }
 
-    /// The graph's scope of an open scope.
-    fn content(&self, scope: LocalId) -> Result<ScopeIx, Rejection> {
+    /// The content of an open scope; none for a scope that holds variables alone: that of a body or of an activity.
+    fn content(&self, scope: LocalId) -> Result<Option<ScopeIx>, Rejection> {
         if scope == LocalId::ROOT {
-            return Ok(ROOT);
+            return Ok(Some(ROOT));
         }
         let active = self.instance(scope)?;
-        match self.graph.node(self.node(&active.node)?).work {
-            Work::SubProcess(scope) | Work::EventSubProcess { scope, .. } => Ok(scope),
-            Work::Start(_)
-            | Work::End(_)
-            | Work::Throw(_)
-            | Work::Catch(_)
-            | Work::Boundary { .. }
-            | Work::Pass
-            | Work::Receive(_)
-            | Work::User(_)
-            | Work::Decision(_)
-            | Work::Script(_) => Err(Rejection::UnknownInstance(scope)),
+        if active.body.is_some() {
+            return Ok(None);
         }
+        Ok(self.graph.node(self.node(&active.node)?).work.content())
+    }
+
+    /// The scope in which a node instance's settings are evaluated: its own, if it has one, else the one around it.
+    fn inner(&self, id: LocalId) -> Result<LocalId, Rejection> {
+        let around = self.instance(id)?.scope;
+        Ok(if self.state.scope(id).is_some() { id } else { around })
     }
 
     fn execute(&mut self, command: Command) -> Result<(), Rejection> {
@@ -309,6 +322,18 @@ impl<'g> Machine<'g> {
                 self.complete_task(task_id, outcome, comment, values)
             }
             Command::AssignTask { task_id, assignee } => self.assign_task(task_id, assignee),
+            Command::CompleteJob { job_id, variables } => self.complete_job(job_id, variables),
+            Command::FailJob { job_id, message, details, retries, retry_after_ms } => {
+                self.fail_job(job_id, jobs::Failure { message, details, retries, retry_after_ms })
+            }
+            Command::ThrowJobError { job_id, code, message, variables } => {
+                self.throw_job_error(job_id, error::Thrown { code: code.into(), message, values: variables })
+            }
+            Command::SetJobRetries { job_id, retries } => self.set_job_retries(job_id, retries),
+            Command::CompleteCall { run_id, output } => self.complete_call(run_id, output),
+            Command::FailCall { run_id, code, message, output } => {
+                self.fail_call(run_id, calls::Failure { code, message, output })
+            }
             Command::FireTimer { timer_id } => self.fire_timer(timer_id),
             Command::DeliverMessage { subscription_id, payload } => {
                 self.deliver(subscription_id, crate::SubscriptionKind::Message, payload)
@@ -420,7 +445,7 @@ impl<'g> Machine<'g> {
     fn run_to_quiescence(&mut self) -> Result<(), Rejection> {
         if self.was_stopped && !self.is_stopped() {
             // What stood still behind a budget's incident goes on with it.
-            let tokens = self.state.tokens.iter();
+            let tokens = self.state.flow.tokens.iter();
             let tokens = tokens.filter_map(|token| Some((self.graph.find_flow(&token.flow)?, token.scope)));
             self.ready = tokens.collect();
         }
@@ -431,7 +456,7 @@ impl<'g> Machine<'g> {
                 break;
             }
         }
-        if self.state.life == Life::Active && !self.state.tokens.is_empty() {
+        if self.state.life == Life::Active && !self.state.flow.tokens.is_empty() {
             self.detect_deadlocks();
         }
         Ok(())
@@ -439,7 +464,7 @@ impl<'g> Machine<'g> {
 
     fn has_token(&self, flow: FlowIx, scope: LocalId) -> bool {
         let id = &self.graph.flow(flow).id;
-        self.state.tokens.iter().any(|token| token.scope == scope && token.flow == *id)
+        self.state.flow.tokens.iter().any(|token| token.scope == scope && token.flow == *id)
     }
 
     /// A node instance comes to be and does its work as far as it can.
@@ -449,11 +474,17 @@ impl<'g> Machine<'g> {
     }
 
     fn create(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx]) -> LocalId {
+        self.create_as(ix, scope, via, None)
+    }
+
+    /// The same for an instance of a multi-instance body or a loop, whose scope is the body's.
+    fn create_as(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx], iteration: Option<u64>) -> LocalId {
         self.activations += 1;
         let id = self.next_id();
         let node = self.graph.node(ix);
         let via: Vec<Arc<str>> = via.iter().map(|&flow| self.graph.flow(flow).id.clone()).collect();
-        let kind = EventKind::NodeActivated { element: node.element, name: node.name.clone(), via };
+        let (element, name) = (node.element, node.name.clone());
+        let kind = EventKind::NodeActivated { element, name, via, iteration };
         self.emit(At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None }, kind);
         id
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// A wait that is ready to be opened.
 pub(super) struct Wait {
     /// The event that waits.
-    node: NodeIx,
-    what: What,
+    pub node: NodeIx,
+    pub what: What,
 }
 
 /// Waits of one host: the events that wait, and the ids of what they wait for.
@@ -22,7 +22,7 @@ pub(super) struct Hosted {
     subscriptions: Vec<(NodeIx, LocalId)>,
 }
 
-enum What {
+pub(super) enum What {
     Timer(Schedule),
     Subscription { kind: SubscriptionKind, name: Arc<str>, key: Option<String> },
 }
@@ -56,7 +56,13 @@ impl Machine<'_> {
                 self.admit_schedule(&schedule)?;
                 Some(Wait { node, what: What::Timer(schedule) })
             }
-            Trigger::Error(_) => None,
+            Trigger::Conditional(condition) => Some(self.wait_for_condition(node, condition)),
+            Trigger::Several(several) => self.wait_for_several(node, several, scope)?,
+            Trigger::Error(_)
+            | Trigger::Escalation(_)
+            | Trigger::Compensation
+            | Trigger::Cancel
+            | Trigger::Link(_) => None,
         })
     }
 

@@ -81,6 +81,7 @@ impl Background {
         let ports = RunPorts {
             compute: Arc::new(heddle_usecase::InPlace),
             runs: Arc::clone(&store),
+            jobs: Arc::new(heddle_workflows::ports::MockJobStore::new()),
             work,
             limits: Arc::new(Limits::default()),
             committer: Arc::new(MockCommitter::new()),

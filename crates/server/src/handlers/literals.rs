@@ -5,7 +5,7 @@ use heddle_api::wire;
 use heddle_identity::records::UserState;
 use heddle_policy::Effect;
 use heddle_workflows::records::{
-    InboxState, RunState, SetAsideReason, TaskState, TriggerKind, WorkKind, WorkflowState,
+    InboxState, JobKind, JobState, RunState, SetAsideReason, TaskState, TriggerKind, WorkKind, WorkflowState,
 };
 
 macro_rules! alike {
@@ -38,6 +38,8 @@ alike! {
     TriggerKind = runs::TriggerKind (trigger_kind) { Manual, Message, Signal, Timer }
     TaskState = tasks::TaskState (task_state, task_state_of) { Open, Completed, Cancelled }
     InboxState = case_events::CaseEventState (case_event_state) { Consumed, Buffered, Expired }
+    JobState = jobs::JobState (job_state, job_state_of) { Ready, Locked, Delayed, Failed, Suspended }
+    JobKind = jobs::JobKind (job_kind) { Task, StartListener, EndListener, TaskListener }
     WorkKind = dead_letters::DeadLetterKind (work_kind, work_kind_of) {
         Message, Signal, Timer, TimerStart, Event, Start
     }

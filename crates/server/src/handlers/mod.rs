@@ -10,6 +10,7 @@ pub(crate) mod conformance;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod directory;
+pub(crate) mod jobs;
 pub(crate) mod licence;
 mod literals;
 pub(crate) mod platform;

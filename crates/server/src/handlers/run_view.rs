@@ -102,6 +102,8 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
             WaitKind::Signal => wire::runs::WaitingKind::Signal,
             WaitKind::Incident => wire::runs::WaitingKind::Incident,
             WaitKind::Decision => wire::runs::WaitingKind::Decision,
+            // What goes on by itself when a worker, another run or the data say so.
+            WaitKind::Job | WaitKind::Call | WaitKind::Condition => wire::runs::WaitingKind::Job,
             WaitKind::Join => wire::runs::WaitingKind::Join,
         },
         name: wait.name,

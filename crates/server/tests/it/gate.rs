@@ -109,7 +109,9 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
     let session = them.get("/api/auth/session").await.expect(200).data();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let letter = crate::dead_letters::one(owner).await;
+    let job = crate::jobs::one(owner).await;
     BTreeMap::from([
+        ("jobId", text(&job["id"])),
         ("deadLetterId", text(&letter["id"])),
         ("workflowId", workflow),
         ("runId", text(&run["id"])),

@@ -23,6 +23,7 @@ mod files;
 mod fresh;
 mod gate;
 mod hostile;
+mod jobs;
 mod main_job;
 mod matrix;
 mod models;

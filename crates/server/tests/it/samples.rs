@@ -50,6 +50,11 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::SaveDecisionLogic => json!({ "decisions": [] }),
         Id::SaveDraft => json!({ "definition": { "nodes": [], "edges": [] } }),
         Id::DecideRun => json!({ "decision": "suspend" }),
+        Id::ActivateJobs => json!({ "types": ["sample"], "worker": "w" }),
+        Id::CompleteJob => json!({ "epoch": 1 }),
+        Id::FailJob => json!({ "epoch": 1, "message": "m" }),
+        Id::ThrowJobError => json!({ "epoch": 1, "code": "c" }),
+        Id::ExtendJob => json!({ "epoch": 1, "lockMs": 1000 }),
         Id::AssignHumanTask => json!({ "assignee": "me" }),
         Id::SendSignal => json!({ "name": "s", "payload": {}, "idempotencyKey": "i" }),
         Id::SetUpInstallation => json!({

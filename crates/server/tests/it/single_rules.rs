@@ -23,7 +23,11 @@ async fn things(app: &TestApp) -> Things {
     let _ = app.role("powerless", &[]).await;
     let (user, _) = app.user("subject", &["powerless"]).await;
     let letter = crate::dead_letters::one(&app.admin).await;
+    let job = crate::jobs::one(&app.admin).await;
     BTreeMap::from([
+        ("jobId", job["id"].as_str().unwrap().to_owned()),
+        ("jobType", job["type"].as_str().unwrap().to_owned()),
+        ("jobRunId", job["runId"].as_str().unwrap().to_owned()),
         ("workflowId", workflow),
         ("runId", run["id"].as_str().unwrap().to_owned()),
         ("nodeId", "work".to_owned()),
@@ -61,6 +65,8 @@ fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing
         }
         (_, Selector::Tenant(name)) => Some((one(name), None)),
         (_, Selector::Loaded("deadLetterId")) => Some((one("deadLetterId"), above("deadLetterWorkflowId"))),
+        // A job is named by its type, and stands within a run.
+        (_, Selector::Loaded("jobType")) => Some((one("jobType"), above("jobRunId"))),
         (_, Selector::Loaded(member)) => Some((one(member), above("workflowId"))),
     }
 }

@@ -16,19 +16,21 @@ use heddle_kernel::TenantId;
 use heddle_store::journal::JournalRows;
 use heddle_store::{At, Db, Error, Id};
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{InboxWrite, RunWrite, TaskChange, Transaction};
+use heddle_workflows::ports::{
+    Activation, InboxWrite, JobChange, LockChange, RunWrite, TaskChange, Transaction,
+};
 use heddle_workflows::quotas::Used;
 use heddle_workflows::records::HumanTask;
 
 use crate::kept::{Written, writing_to};
 use crate::named;
 use crate::quotas::Guard;
-use crate::rows::{run_ids, sequence};
+use crate::rows::{count, run_ids, sequence};
 use crate::schema::{
-    BindingDbRow, CandidateRow, EventsDbRow, InboxDbRow, LetterDbRow, OutgoingDbRow, RunDbRow,
-    SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, CandidateRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow,
+    RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
-use crate::words::{CandidateKind, CandidateWord, Standing, StandingWord, TaskStateWord};
+use crate::words::{CandidateKind, CandidateWord, JobStateWord, Standing, StandingWord, TaskStateWord};
 
 /// A unit as rows.
 struct UnitRows {
@@ -37,6 +39,8 @@ struct UnitRows {
     inbox: Option<InboxRows>,
     delivered: Option<Id>,
     advance: Option<AdvanceRow>,
+    activation: Option<Activation>,
+    locks: Vec<LockChange>,
     letters: Vec<LetterDbRow>,
     settled: Option<Id>,
     journal: JournalRows,
@@ -52,7 +56,28 @@ struct StepRows {
     subscriptions: Vec<SubscriptionDbRow>,
     subscriptions_removed: Vec<String>,
     tasks: Vec<TaskRows>,
+    jobs: JobRows,
     outgoing: Vec<OutgoingDbRow>,
+}
+
+/// Changes of jobs as rows.
+#[derive(Default)]
+struct JobRows {
+    opened: Vec<JobDbRow>,
+    stood: Vec<StandRow>,
+    ended: Vec<EndingDbRow>,
+    withdrawn: Vec<EndingDbRow>,
+}
+
+/// Another stand of a job.
+struct StandRow {
+    job: Id,
+    state: JobStateWord,
+    retries: i32,
+    attempt: i32,
+    due_at: Option<At>,
+    message: Option<String>,
+    epoch: Option<i64>,
 }
 
 enum TaskRows {
@@ -116,6 +141,8 @@ impl UnitRows {
             inbox,
             delivered: unit.delivered.map(Id::from),
             advance,
+            activation: unit.activation,
+            locks: unit.locks,
             letters: unit.letters.into_iter().map(LetterDbRow::of).collect::<Result<_, _>>()?,
             settled: unit.settled.map(Id::from),
             journal: unit.unit.into(),
@@ -179,9 +206,40 @@ impl StepRows {
                 .collect(),
             subscriptions_removed: write.subscriptions_removed,
             tasks: tasks.collect::<Result<_, _>>()?,
+            jobs: JobRows::of(tenant, write.jobs)?,
             outgoing: outgoing.collect::<Result<_, _>>()?,
             run: RunDbRow::of(write.run, write.packed, is_new)?,
         })
+    }
+}
+
+impl JobRows {
+    fn of(tenant: TenantId, changes: Vec<JobChange>) -> Result<Self, Error> {
+        let mut rows = Self::default();
+        for change in changes {
+            match change {
+                JobChange::Open(job) if job.tenant == tenant => rows.opened.push(JobDbRow::of(*job)?),
+                JobChange::End(ending) if ending.tenant == tenant => {
+                    rows.ended.push(EndingDbRow::of(*ending))
+                }
+                JobChange::Withdraw(ending) if ending.tenant == tenant => {
+                    rows.withdrawn.push(EndingDbRow::of(*ending));
+                }
+                JobChange::Open(_) | JobChange::End(_) | JobChange::Withdraw(_) => {
+                    return Err(StoreError::NotFound.into());
+                }
+                JobChange::Stand { job, stand, message, epoch, .. } => rows.stood.push(StandRow {
+                    job: job.into(),
+                    state: JobStateWord(stand.state),
+                    retries: count(stand.retries),
+                    attempt: count(stand.attempt),
+                    due_at: stand.due_at.map(At),
+                    message,
+                    epoch,
+                }),
+            }
+        }
+        Ok(rows)
     }
 }
 

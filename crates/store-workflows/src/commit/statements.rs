@@ -2,20 +2,22 @@
 //! waiting calls on PostgreSQL's.
 
 macro_rules! statements {
-    ($conn:ty, $dsl:path, ($($async:tt)?), ($($wait:tt)*)) => {
+    ($conn:ty, $dsl:path, $dialect:ident, ($($async:tt)?), ($($wait:tt)*)) => {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
                 use heddle_usecase::StoreError;
-        use heddle_store::{Error, Id};
+        use heddle_store::{At, Error, Id};
         use crate::schema::{
-            case_events, dead_letters, human_task_candidates, human_tasks, outbox, run_events, run_subscriptions, run_timers,
-            runs, start_bindings,
+            case_events, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_events,
+            run_subscriptions, run_timers, runs, start_bindings,
         };
-        use heddle_workflows::records::InboxState;
+        use heddle_workflows::ports::{Activation, LockChange, TakenJob};
+        use heddle_workflows::records::{InboxState, JobState};
         use $dsl as _;
 
-        use crate::commit::{AdvanceRow, InboxRows, StepRows, TaskRows, UnitRows};
-        use crate::schema::{BindingAdvanced, EventConsumed, RunChange, TaskAssigned, TaskEnded};
-        use crate::words::InboxStateWord;
+        use crate::commit::{AdvanceRow, InboxRows, StandRow, StepRows, TaskRows, UnitRows};
+        use crate::jobs::{Dialect, again, taking};
+        use crate::schema::{BindingAdvanced, EventConsumed, JobDbRow, RunChange, TaskAssigned, TaskEnded};
+        use crate::words::{InboxStateWord, JobStateWord};
 
         /// `Stale` when no row was as it had to be.
         fn one(changed: usize) -> Result<(), Error> {
@@ -38,7 +40,111 @@ macro_rules! statements {
                 for change in &write.tasks {
                     task(conn, rows.tenant, write.run.id, change)$($wait)*?;
                 }
+                jobs_of(conn, write)$($wait)*?;
             }
+            held(conn, rows)$($wait)*
+        }
+
+        /// Writes the jobs that a step opened and those that ended with it.
+        $($async)? fn jobs_of(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
+            let tenant = write.run.organization_id;
+            for job in &write.jobs.opened {
+                insert_into(jobs::table).values(job).execute(conn)$($wait)*?;
+            }
+            for ending in &write.jobs.ended {
+                let open = jobs::table.find((tenant, ending.id)).filter(jobs::epoch.eq(ending.epoch));
+                one(diesel::delete(open).execute(conn)$($wait)*?)?;
+                insert_into(job_endings::table).values(ending).execute(conn)$($wait)*?;
+            }
+            for ending in &write.jobs.withdrawn {
+                diesel::delete(jobs::table.find((tenant, ending.id))).execute(conn)$($wait)*?;
+                insert_into(job_endings::table).values(ending).execute(conn)$($wait)*?;
+            }
+            Ok(())
+        }
+
+        /// Writes who holds jobs from now on, behind the jobs themselves.
+        pub(crate) $($async)? fn held(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
+            for write in &rows.steps {
+                for change in &write.jobs.stood {
+                    stand(conn, rows.tenant, write.run.id, change)$($wait)*?;
+                }
+            }
+            for change in &rows.locks {
+                lock(conn, rows.tenant, change)$($wait)*?;
+            }
+            if let Some(wanted) = &rows.activation {
+                activate(conn, rows.tenant, wanted)$($wait)*?;
+            }
+            Ok(())
+        }
+
+        /// Takes a job from whoever holds it, and writes how it stands now.
+        $($async)? fn stand(conn: &mut $conn, tenant: Id, of: Id, change: &StandRow) -> Result<(), Error> {
+            let job = jobs::table.find((tenant, change.job)).filter(jobs::run_id.eq(of));
+            let now = (
+                jobs::state.eq(&change.state),
+                jobs::retries.eq(change.retries),
+                jobs::attempt.eq(change.attempt),
+                jobs::due_at.eq(change.due_at),
+                jobs::worker.eq(None::<String>),
+                jobs::epoch.eq(jobs::epoch + 1_i64),
+                change.message.as_ref().map(|message| jobs::message.eq(message)),
+            );
+            match change.epoch {
+                Some(epoch) => {
+                    one(diesel::update(job.filter(jobs::epoch.eq(epoch))).set(now).execute(conn)$($wait)*?)
+                }
+                None => one(diesel::update(job).set(now).execute(conn)$($wait)*?),
+            }
+        }
+
+        $($async)? fn lock(conn: &mut $conn, tenant: Id, change: &LockChange) -> Result<(), Error> {
+            let held = jobs::table
+                .find((tenant, Id::from(change.job)))
+                .filter(jobs::epoch.eq(change.epoch))
+                .filter(jobs::state.eq(JobStateWord(JobState::Locked)))
+                .filter(jobs::due_at.gt(At(change.now)));
+            match change.until {
+                Some(until) => {
+                    one(diesel::update(held).set(jobs::due_at.eq(Some(At(until)))).execute(conn)$($wait)*?)
+                }
+                None => {
+                    let free = (
+                        jobs::state.eq(JobStateWord(JobState::Ready)),
+                        jobs::due_at.eq(None::<At>),
+                        jobs::worker.eq(None::<String>),
+                        jobs::epoch.eq(jobs::epoch + 1_i64),
+                    );
+                    one(diesel::update(held).set(free).execute(conn)$($wait)*?)
+                }
+            }
+        }
+
+        /// Takes jobs for a worker, and leaves them where the activation says.
+        $($async)? fn activate(conn: &mut $conn, tenant: Id, wanted: &Activation) -> Result<(), Error> {
+            if wanted.types.is_empty() {
+                wanted.taken.put(Vec::new());
+                return Ok(());
+            }
+            again(tenant, wanted, Dialect::$dialect).execute(conn)$($wait)*?;
+            let rows: Vec<JobDbRow> = taking(tenant, wanted, Dialect::$dialect).load(conn)$($wait)*?;
+            let ids: Vec<Id> = rows.iter().map(|row| row.run_id).collect();
+            let mut revisions: Vec<(Id, i64)> = Vec::new();
+            if !ids.is_empty() {
+                revisions = runs::table
+                    .filter(runs::organization_id.eq(tenant))
+                    .filter(runs::id.eq_any(ids))
+                    .select((runs::id, runs::revision))
+                    .load(conn)$($wait)*?;
+            }
+            let mut taken = Vec::with_capacity(rows.len());
+            for row in rows {
+                let found = revisions.iter().find(|(run, _)| *run == row.run_id);
+                let run_revision = found.map_or(0, |(_, revision)| *revision);
+                taken.push(TakenJob { job: row.record()?, run_revision });
+            }
+            wanted.taken.put(taken);
             Ok(())
         }
 
@@ -163,12 +269,12 @@ macro_rules! statements {
 
 /// Statements on SQLite's own connection.
 pub(crate) mod blocking {
-    statements!(diesel::SqliteConnection, diesel::RunQueryDsl, (), ());
+    statements!(diesel::SqliteConnection, diesel::RunQueryDsl, Sqlite, (), ());
 }
 
 /// Statements on PostgreSQL's connection.
 pub(crate) mod waiting {
-    statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, (async), (.await));
+    statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, Postgres, (async), (.await));
 
     /// Writes who works on the tasks of a unit from now on: few units change that.
     pub(crate) async fn assignments(conn: &mut heddle_store::PgConn, rows: &UnitRows) -> Result<(), Error> {

@@ -5,8 +5,9 @@
 use std::collections::HashSet;
 
 use crate::schema::{
-    Delivered, NewCandidates, NewEvents, NewInboxEvents, NewOutgoing, NewRuns, NewSubscriptions, NewTasks,
-    NewTimers, RunChange, RunSteps, SubscriptionsGone, TaskEnded, TaskEnds, TimersGone,
+    Delivered, JobsEnded, JobsWithdrawn, NewCandidates, NewEndings, NewEvents, NewInboxEvents, NewJobs,
+    NewOutgoing, NewRuns, NewSubscriptions, NewTasks, NewTimers, RunChange, RunSteps, SubscriptionsGone,
+    TaskEnded, TaskEnds, TimersGone,
 };
 use diesel_async::RunQueryDsl;
 use heddle_store::journal::JournalRows;
@@ -38,6 +39,10 @@ struct Tables<'a> {
     tasks: NewTasks<'a>,
     ends: TaskEnds<'a>,
     candidates: NewCandidates<'a>,
+    jobs: NewJobs<'a>,
+    jobs_ended: JobsEnded<'a>,
+    endings: NewEndings<'a>,
+    jobs_gone: JobsWithdrawn<'a>,
     outgoing: NewOutgoing<'a>,
     delivered: Delivered<'a>,
     inbox: NewInboxEvents<'a>,
@@ -71,6 +76,15 @@ impl<'a> Tables<'a> {
                 }
                 step.subscriptions.iter().for_each(|row| all.subscriptions.push(row));
                 step.outgoing.iter().for_each(|row| all.outgoing.push(row));
+                step.jobs.opened.iter().for_each(|row| all.jobs.push(row));
+                for ending in &step.jobs.ended {
+                    all.jobs_ended.push(&rows.tenant, &ending.id, &ending.epoch);
+                    all.endings.push(ending);
+                }
+                for ending in &step.jobs.withdrawn {
+                    all.jobs_gone.push(&rows.tenant, &ending.id);
+                    all.endings.push(ending);
+                }
                 for task in &step.tasks {
                     match task {
                         TaskRows::Open(row, candidates) => {
@@ -103,10 +117,11 @@ pub(super) async fn rare(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), E
     Ok(())
 }
 
-/// Writes who works on tasks from now on, which few units change: behind the tasks themselves.
+/// Writes who works on tasks and who holds jobs from now on: behind the tasks and jobs themselves.
 pub(super) async fn assignments(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), Error> {
     for rows in units {
         waiting::assignments(conn, rows).await?;
+        waiting::held(conn, rows).await?;
     }
     Ok(())
 }
@@ -166,6 +181,10 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         tasks,
         ends,
         candidates,
+        jobs,
+        jobs_ended,
+        endings,
+        jobs_gone,
         outgoing,
         delivered,
         inbox,
@@ -181,6 +200,14 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         }
         Ok::<(), Error>(())
     };
+    let withdrawn = async {
+        let mut conn = shared;
+        // A job that its worker ended is gone already.
+        if jobs_gone.len() > 0 {
+            jobs_gone.execute(&mut conn).await?;
+        }
+        Ok::<(), Error>(())
+    };
     futures::try_join!(
         change!(shared, delivered),
         add!(shared, inbox),
@@ -191,6 +218,10 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         exchange!(shared, subscriptions_gone, subscriptions),
         tasks,
         add!(shared, candidates),
+        add!(shared, jobs),
+        change!(shared, jobs_ended),
+        add!(shared, endings),
+        withdrawn,
         add!(shared, outgoing),
         JournalRows::write_many(shared, units.iter().map(|rows| &rows.journal)),
     )?;

@@ -74,6 +74,11 @@ impl SqlRunStore {
         Self { compute, ..self }
     }
 
+    /// The database.
+    pub(crate) const fn db(&self) -> &Db {
+        &self.db
+    }
+
     /// The run of a row: a large one is made in its organisation's turn.
     async fn record(&self, tenant: TenantId, row: RunDbRow) -> Result<Run, StoreError> {
         if row.snapshot.len() + row.input.len() < LARGE {
@@ -214,6 +219,7 @@ impl RunStore for SqlRunStore {
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
-        inbox::sweep(&self.db, now).await
+        let ended = inbox::sweep(&self.db, now).await?;
+        Ok(ended + crate::jobs::sweep(&self.db, now).await?)
     }
 }

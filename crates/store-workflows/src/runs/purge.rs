@@ -18,7 +18,8 @@ macro_rules! remove_runs {
         use diesel::{ExpressionMethods as _, IntoSql as _, QueryDsl as _};
         use heddle_store::schema::tombstones;
         use $crate::schema::{
-            human_task_candidates, human_tasks, run_events, run_subscriptions, run_timers, runs,
+            human_task_candidates, human_tasks, job_endings, jobs, run_events, run_subscriptions, run_timers,
+            runs,
         };
         let ids = || runs::table.filter(runs::organization_id.eq($tenant))$(.filter($of))+.select(runs::id);
         diesel::insert_into(tombstones::table)
@@ -61,6 +62,8 @@ macro_rules! remove_runs {
         remove_from!(run_events);
         remove_from!(run_timers);
         remove_from!(run_subscriptions);
+        remove_from!(jobs);
+        remove_from!(job_endings);
         let mine = runs::table.filter(runs::organization_id.eq($tenant))$(.filter($of))+;
         diesel::delete(mine).execute($conn).await?
     }};

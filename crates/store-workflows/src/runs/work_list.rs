@@ -3,11 +3,7 @@
 //! A list is put together of streams that each stand in an index in the order of the list: one for each state, and for
 //! each name by which somebody may mean the reader. The first of each are the first of all, however long the streams are.
 
-use diesel::QueryResult;
-use diesel::backend::Backend;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, HasSqlType, Text};
+use diesel::sql_types::BigInt;
 use heddle_kernel::TenantId;
 use heddle_store::{At, DbInstant, DbUuid, Id};
 use heddle_workflows::ports::TaskFilter;
@@ -36,110 +32,8 @@ pub(crate) struct Place {
     pub id: Id,
 }
 
-/// Piece of a statement: words of it, or a value.
-#[derive(Debug, Clone)]
-enum Piece {
-    Words(String),
-    Id(Id),
-    Text(String),
-    At(At),
-    Number(i64),
-}
-
 /// A statement that finds tasks: id, place in the list, and bytes.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Statement {
-    pieces: Vec<Piece>,
-    is_kept: bool,
-}
-
-impl QueryId for Statement {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl Query for Statement {
-    type SqlType = (DbUuid, DbInstant, DbInstant, BigInt);
-}
-
-impl<DB> QueryFragment<DB> for Statement
-where
-    DB: Backend + HasSqlType<DbUuid> + HasSqlType<DbInstant>,
-    Id: ToSql<DbUuid, DB>,
-    At: ToSql<DbInstant, DB>,
-    String: ToSql<Text, DB>,
-    i64: ToSql<BigInt, DB>,
-{
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        if !self.is_kept {
-            out.unsafe_to_cache_prepared();
-        }
-        for piece in &self.pieces {
-            match piece {
-                Piece::Words(words) => out.push_sql(words),
-                Piece::Id(id) => out.push_bind_param::<DbUuid, _>(id)?,
-                Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,
-                Piece::At(at) => out.push_bind_param::<DbInstant, _>(at)?,
-                Piece::Number(number) => out.push_bind_param::<BigInt, _>(number)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Statement {
-    fn words(&mut self, words: &str) -> &mut Self {
-        match self.pieces.last_mut() {
-            Some(Piece::Words(last)) => last.push_str(words),
-            Some(Piece::Id(_) | Piece::Text(_) | Piece::At(_) | Piece::Number(_)) | None => {
-                self.pieces.push(Piece::Words(words.to_owned()))
-            }
-        }
-        self
-    }
-
-    fn id(&mut self, id: impl Into<Id>) -> &mut Self {
-        self.pieces.push(Piece::Id(id.into()));
-        self
-    }
-
-    fn text(&mut self, text: &str) -> &mut Self {
-        self.pieces.push(Piece::Text(text.to_owned()));
-        self
-    }
-
-    fn at(&mut self, at: At) -> &mut Self {
-        self.pieces.push(Piece::At(at));
-        self
-    }
-
-    fn number(&mut self, number: i64) -> &mut Self {
-        self.pieces.push(Piece::Number(number));
-        self
-    }
-
-    /// ` AND column IN (..)`, or `NOT IN`.
-    fn among(&mut self, column: &str, ids: &[Id]) {
-        self.words(&format!(" AND {column} ("));
-        for (place, id) in ids.iter().enumerate() {
-            self.words(if place == 0 { "" } else { ", " }).id(*id);
-        }
-        self.words(")");
-    }
-
-    /// ` column IN (..)` over texts; false when there is none.
-    fn named(&mut self, column: &str, names: &[String]) {
-        if names.is_empty() {
-            self.words("FALSE");
-            return;
-        }
-        self.words(&format!("{column} IN ("));
-        for (place, name) in names.iter().enumerate() {
-            self.words(if place == 0 { "" } else { ", " }).text(name);
-        }
-        self.words(")");
-    }
-}
+pub(crate) type Statement = crate::statement::Statement<(DbUuid, DbInstant, DbInstant, BigInt)>;
 
 /// Holder of the tasks of a stream.
 #[derive(Debug, Clone)]
@@ -213,7 +107,7 @@ impl Wanted<'_> {
     /// The first of some streams.
     fn merged(&self, streams: &[Stream<'_>]) -> Statement {
         let lists = self.reach.denied_runs.len() + self.reach.denied_workflows.len();
-        let mut out = Statement { is_kept: streams.len() <= FEW && lists == 0, ..Statement::default() };
+        let mut out = Statement::new(streams.len() <= FEW && lists == 0);
         if let [only] = streams {
             self.stream(&mut out, *only);
             return out;
@@ -286,7 +180,7 @@ impl Wanted<'_> {
     /// The tasks of few runs: those are read, and the rest of the filter is held against them.
     fn narrow(&self) -> Statement {
         let TaskFilter { state, assignee, candidate, run, .. } = self.filter;
-        let mut out = Statement { is_kept: false, ..Statement::default() };
+        let mut out = Statement::new(false);
         out.words("WITH t AS MATERIALIZED (SELECT * FROM human_tasks WHERE organization_id = ")
             .id(self.tenant);
         if let Some(run) = run {

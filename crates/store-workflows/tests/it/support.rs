@@ -177,6 +177,7 @@ pub(crate) fn begin(run: Run) -> RunWrite {
         subscriptions_added: Vec::new(),
         subscriptions_removed: Vec::new(),
         tasks: Vec::new(),
+        jobs: Vec::new(),
         outgoing: Vec::new(),
     }
 }

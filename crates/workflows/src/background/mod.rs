@@ -99,6 +99,11 @@ impl Background {
         Ok(self.ports.work.record(vec![setback]).await?)
     }
 
+    /// Has workers that wait for jobs look again: the clock was moved.
+    pub fn clock_moved(&self) {
+        self.runs.look_for_jobs();
+    }
+
     /// Takes the marks of these queues away: their loop ends in order.
     pub async fn leave(&self, queues: &[Queue]) {
         for queue in queues {

@@ -2,10 +2,12 @@
 
 mod background;
 mod directory;
+mod jobs;
 mod runs;
 mod workflows;
 
 pub use background::*;
 pub use directory::*;
+pub use jobs::*;
 pub use runs::*;
 pub use workflows::*;

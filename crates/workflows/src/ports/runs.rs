@@ -10,6 +10,7 @@ use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
+use super::{Activation, JobChange, LockChange};
 use crate::records::{
     BindingKind, DeadLetter, HumanTask, InboxEvent, Outgoing, Run, RunState, StartBinding, SubscriptionRow,
     TaskState, TimerRow,
@@ -87,6 +88,8 @@ pub struct RunWrite {
     pub subscriptions_removed: Vec<String>,
     /// Changes of human tasks, in order.
     pub tasks: Vec<TaskChange>,
+    /// Changes of jobs.
+    pub jobs: Vec<JobChange>,
     /// Messages and signals thrown.
     pub outgoing: Vec<Outgoing>,
 }
@@ -129,6 +132,10 @@ pub struct Transaction {
     pub delivered: Option<EventId>,
     /// A timer start that fired hereby.
     pub advance: Option<BindingAdvance>,
+    /// Jobs that a worker takes hereby.
+    pub activation: Option<Activation>,
+    /// Locks of jobs that their holder changes.
+    pub locks: Vec<LockChange>,
     /// Work that is set aside hereby.
     pub letters: Vec<DeadLetter>,
     /// A dead letter that is settled hereby: it goes; `Stale` when it is gone.

@@ -1,5 +1,7 @@
 //! One step of one run: load, decide, write, tell.
 
+use std::collections::BTreeMap;
+
 use heddle_engine::{Actor, Budget, Command, Rejection, Remark, RunContext};
 use heddle_kernel::{RunId, TenantId, Timestamp};
 use heddle_policy::{Key, resource};
@@ -10,8 +12,8 @@ use super::Runs;
 use super::stepping::PlannedStep;
 use crate::models::CompiledVersion;
 use crate::plan::Initiator;
-use crate::ports::{RunWrite, Transaction};
-use crate::records::{BindingKind, Run};
+use crate::ports::{JobChange, RunWrite, Transaction};
+use crate::records::{BindingKind, JobState, Run};
 use crate::{JournalFor, Problem, UseCaseError};
 
 /// Most tries of a step when another node is faster.
@@ -73,6 +75,22 @@ impl Runs {
     where
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
     {
+        self.advance_amended(key, by, remark, choose, &|_| Ok(()), record).await
+    }
+
+    /// The same with what the step's rows have to say beside what the engine decided.
+    pub(super) async fn advance_amended<C>(
+        &self,
+        key: &Key<resource::Run>,
+        by: Initiator,
+        remark: Option<&Remark>,
+        choose: C,
+        amend: &(dyn Fn(&mut RunWrite) -> Result<(), UseCaseError> + Send + Sync),
+        record: &JournalFor<'_, Run>,
+    ) -> Result<Run, UseCaseError>
+    where
+        C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
+    {
         let held = self.locks.hold(key.id()).await;
         let mut kept = self.recent.take(key);
         let mut attempt = 0;
@@ -90,6 +108,10 @@ impl Runs {
                 Ok(None) => return Ok(run),
                 Err(error) => Err(error),
             };
+            let write = write.and_then(|mut write| {
+                amend(&mut write)?;
+                Ok(write)
+            });
             let write = match write {
                 Ok(write) => write,
                 Err(error) if is_kept && is_of_the_state(&error) => continue,
@@ -135,6 +157,12 @@ impl Runs {
             if one.listens {
                 self.ports.hub.message_awaited();
             }
+            for (job_type, count) in &one.jobs {
+                self.lines.opened(one.tenant, job_type, *count);
+            }
+            for (job_type, due) in &one.delayed {
+                self.lines.due(one.tenant, job_type, *due);
+            }
         }
         Ok(())
     }
@@ -167,11 +195,30 @@ struct CommitNotice {
     due: Option<Timestamp>,
     thrown: bool,
     listens: bool,
+    /// Jobs that may be taken from now on, by type.
+    jobs: BTreeMap<String, usize>,
+    /// Jobs that may be taken from an instant on.
+    delayed: Vec<(String, Timestamp)>,
 }
 
 impl CommitNotice {
     fn of(write: &RunWrite) -> Self {
+        let (mut jobs, mut delayed) = (BTreeMap::new(), Vec::new());
+        for change in &write.jobs {
+            let (job_type, state, due) = match change {
+                JobChange::Open(job) => (&job.job_type, job.state, job.due_at),
+                JobChange::Stand { job_type, stand, .. } => (job_type, stand.state, stand.due_at),
+                JobChange::End(_) | JobChange::Withdraw(_) => continue,
+            };
+            match (state, due) {
+                (JobState::Ready, _) => *jobs.entry(job_type.clone()).or_default() += 1,
+                (JobState::Delayed, Some(due)) => delayed.push((job_type.clone(), due)),
+                (JobState::Delayed | JobState::Locked | JobState::Failed | JobState::Suspended, _) => {}
+            }
+        }
         Self {
+            jobs,
+            delayed,
             tenant: write.run.tenant,
             run: write.run.id,
             last_sequence: write.run.last_sequence,
@@ -212,6 +259,9 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
         Rejection::InvalidTarget(_) => invalid("target", "unknownNode", message),
+        Rejection::UnknownJob(_) => {
+            UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run has ended.")
+        }
         Rejection::UnknownTask(_)
         | Rejection::UnknownTimer(_)
         | Rejection::NotDue(_)

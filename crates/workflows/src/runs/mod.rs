@@ -6,6 +6,7 @@ mod correlation;
 mod dead_letters;
 mod decide;
 mod due;
+mod jobs;
 mod locks;
 mod processes;
 mod read;
@@ -17,6 +18,10 @@ mod tasks;
 pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
+pub use jobs::{
+    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS,
+    MAX_TYPES, MAX_WAIT_MS,
+};
 pub use locks::Locks;
 pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
 pub use read::{EventFilter, RunView, StoredEvent};
@@ -29,11 +34,12 @@ use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 use heddle_usecase::Compute;
 
+use self::jobs::JobLines;
 use self::processes::Processes;
 use self::recent::RecentRuns;
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Committer, Directory, Notifier, RunStore, WorkStore, WorkflowStore};
+use crate::ports::{Committer, Directory, JobStore, Notifier, RunStore, WorkStore, WorkflowStore};
 
 /// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
@@ -46,6 +52,8 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct RunPorts {
     /// Store from which runs are read.
     pub runs: Arc<dyn RunStore>,
+    /// Store from which jobs are read.
+    pub jobs: Arc<dyn JobStore>,
     /// Store of background work and dead letters.
     pub work: Arc<dyn WorkStore>,
     /// Group commit through which runs are written.
@@ -82,6 +90,8 @@ pub struct Runs {
     recent: RecentRuns,
     processes: Processes,
     patience: Duration,
+    lines: JobLines,
+    job_poll: Option<Duration>,
 }
 
 impl std::fmt::Debug for Runs {
@@ -101,6 +111,8 @@ impl Runs {
             recent: RecentRuns::new(0),
             processes: Processes::default(),
             patience: PATIENCE,
+            lines: JobLines::default(),
+            job_poll: None,
         }
     }
 
@@ -114,6 +126,12 @@ impl Runs {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same where other nodes open jobs, too, of which nobody tells this one: workers that wait look so often.
+    #[must_use]
+    pub fn with_job_poll(self, poll: Option<Duration>) -> Self {
+        Self { job_poll: poll, ..self }
     }
 
     /// The same within other budgets of steps and runs.

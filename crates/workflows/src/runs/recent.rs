@@ -74,6 +74,15 @@ impl RecentRuns {
         if is_own { kept.remove(key.id()) } else { None }
     }
 
+    /// A run as it is kept, if it has this revision.
+    pub(super) fn look(&self, run: RunId, revision: i64) -> Option<Run> {
+        if self.room == 0 {
+            return None;
+        }
+        let kept = self.kept.lock();
+        kept.runs.get(&run).map(|entry| &entry.run).filter(|run| run.revision.0 == revision).cloned()
+    }
+
     /// Forgets a run that is about to change.
     pub(super) fn forget(&self, run: RunId) {
         if self.room > 0 {

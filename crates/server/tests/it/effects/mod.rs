@@ -32,10 +32,28 @@ use crate::samples::NOBODY;
 const PAIRS: &str = include_str!("pairs.txt");
 
 /// Parameters that are tried in tests of their own, with the test.
-const ELSEWHERE: [(&str, &str); 2] = [
+const ELSEWHERE: [(&str, &str); 19] = [
     // dead_letters.rs, which makes a dead letter.
     ("postapiDeadLettersDeadLetterIdRetry", "path deadLetterId"),
     ("deleteapiDeadLettersDeadLetterId", "path deadLetterId"),
+    // jobs.rs, which has workers.
+    ("postapiJobsJobIdComplete", "path jobId"),
+    ("postapiJobsJobIdComplete", "body epoch"),
+    ("postapiJobsJobIdComplete", "body variables"),
+    ("postapiJobsJobIdFail", "path jobId"),
+    ("postapiJobsJobIdFail", "body epoch"),
+    ("postapiJobsJobIdFail", "body message"),
+    ("postapiJobsJobIdFail", "body details"),
+    ("postapiJobsJobIdFail", "body retries"),
+    ("postapiJobsJobIdFail", "body retryAfterMs"),
+    ("postapiJobsJobIdError", "path jobId"),
+    ("postapiJobsJobIdError", "body epoch"),
+    ("postapiJobsJobIdError", "body code"),
+    ("postapiJobsJobIdError", "body message"),
+    ("postapiJobsJobIdError", "body variables"),
+    ("postapiJobsJobIdExtend", "path jobId"),
+    ("postapiJobsJobIdExtend", "body epoch"),
+    ("postapiJobsJobIdExtend", "body lockMs"),
 ];
 
 /// A block of the data.

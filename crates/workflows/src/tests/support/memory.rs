@@ -14,8 +14,8 @@ use crate::ports::{
     Committer, EventSlice, InboxWrite, Queue, RunFilter, RunWrite, TaskChange, TaskFilter, Transaction,
 };
 use crate::records::{
-    DeadLetter, Draft, HumanTask, ImportSource, InboxEvent, InboxState, Outgoing, Run, StartBinding,
-    SubscriptionRow, TimerRow, Tries, Version, WorkKey, WorkMark, Workflow,
+    DeadLetter, Draft, HumanTask, ImportSource, InboxEvent, InboxState, Job, JobEnding, Outgoing, Run,
+    StartBinding, SubscriptionRow, TimerRow, Tries, Version, WorkKey, WorkMark, Workflow,
 };
 
 /// A workflow with all that belongs to it.
@@ -41,6 +41,8 @@ pub(crate) struct Tables {
     pub timers: Vec<(RunId, TimerRow)>,
     pub subscriptions: Vec<(RunId, SubscriptionRow)>,
     pub tasks: Vec<HumanTask>,
+    pub jobs: Vec<Job>,
+    pub endings: Vec<JobEnding>,
     pub inbox: Vec<InboxEvent>,
     pub outgoing: Vec<Outgoing>,
     /// Tries of background work, and the instant before which it is not tried again.
@@ -136,6 +138,7 @@ impl Tables {
                 binding.timer.clone_from(&advance.timer);
             }
         }
+        self.lock_jobs(&unit);
         self.journals.push(unit.unit.clone());
         self.commits.push(unit);
         Ok(())
@@ -157,7 +160,10 @@ impl Tables {
         let advance_fits =
             unit.advance.as_ref().is_none_or(|advance| self.bindings.contains(&advance.binding));
         let letter_fits = unit.settled.is_none_or(|id| self.letters.iter().any(|letter| letter.id == id));
-        let all = unit.runs.iter().all(fits) && inbox_fits && thrown_fits && advance_fits && letter_fits;
+        let jobs_fit = unit.runs.iter().flat_map(|write| &write.jobs).all(|change| self.job_fits(change))
+            && unit.locks.iter().all(|change| self.lock_fits(change));
+        let rest_fits = inbox_fits && thrown_fits && advance_fits && letter_fits;
+        let all = unit.runs.iter().all(fits) && rest_fits && jobs_fit;
         if all { Ok(()) } else { Err(StoreError::Stale) }
     }
 
@@ -192,6 +198,7 @@ impl Tables {
                 }
             }
         }
+        write.jobs.iter().for_each(|change| self.write_job(change));
         self.outgoing.extend(write.outgoing.iter().cloned());
     }
 }

@@ -1,7 +1,8 @@
 //! Support of the tests: a world in memory, callers with roles, and small definitions.
 
 pub(crate) mod definitions;
-pub(crate) mod memory;
+pub(crate) mod job_store;
+mod memory;
 mod people;
 mod run_store;
 mod work_store;

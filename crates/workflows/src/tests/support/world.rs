@@ -213,6 +213,7 @@ impl World {
         let ports = RunPorts {
             compute: Arc::new(heddle_usecase::InPlace),
             runs: memory.clone(),
+            jobs: memory.clone(),
             work: memory.clone(),
             limits: Arc::new(limits),
             committer: memory.clone(),
@@ -234,6 +235,7 @@ impl World {
         let ports = RunPorts {
             compute: Arc::new(heddle_usecase::InPlace),
             runs: self.memory.clone(),
+            jobs: self.memory.clone(),
             work: self.memory.clone(),
             limits: Arc::new(Limits::default()),
             committer: self.memory.clone(),

@@ -1,0 +1,206 @@
+//! Stages of a node instance's life around its work: continuations, inputs, listeners and outputs.
+
+use super::compute::Scopes;
+use super::leave::Completion;
+use super::{Machine, StepFault, expression};
+use crate::event::{EventKind, JobKind};
+use crate::state::Stage;
+use crate::{LocalId, Rejection};
+use heddle_bpmn_graph::{ListenerPlace, ListenerWork, NodeIx, Schedule};
+use heddle_feel::{Context, to_json};
+use serde_json::{Map, Value};
+
+impl Machine<'_> {
+    /// Does what comes before the work of a node, from the stage at which its instance stands, and then the work.
+    pub(super) fn begin_stages(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        let node = self.graph.node(ix);
+        let stage = self.instance(id)?.stage;
+        // By far the most nodes have nothing but their work.
+        if stage.is_work() && node.is_plain() {
+            return self.work(ix, id);
+        }
+        match stage {
+            Stage::Work if node.continuations.before => self.wait_to_continue(ix, id, Stage::Before),
+            Stage::Work | Stage::Before => {
+                self.inputs_of(ix, id)?;
+                self.start_listeners(ix, id, 0)
+            }
+            Stage::StartListener(next) => self.start_listeners(ix, id, next),
+            Stage::EndListener(_) | Stage::After | Stage::Depart => {
+                self.end_stages(id, Completion::default())
+            }
+        }
+    }
+
+    /// Does what comes behind the work of a node, from the stage at which its instance stands, and leaves it.
+    pub(super) fn end_stages(&mut self, id: LocalId, ending: Completion) -> Result<(), StepFault> {
+        let (ix, _) = self.at(id)?;
+        let node = self.graph.node(ix);
+        let stage = self.instance(id)?.stage;
+        if node.is_plain() {
+            return self.depart(id, ending);
+        }
+        match stage {
+            Stage::Work | Stage::Before | Stage::StartListener(_) => {
+                self.outputs_of(ix, id)?;
+                self.end_listeners(ix, id, 0, ending)
+            }
+            Stage::EndListener(next) => self.end_listeners(ix, id, next, ending),
+            Stage::After | Stage::Depart => self.depart(id, ending),
+        }
+    }
+
+    /// The commit point has been passed: the instance goes on.
+    pub(super) fn continue_stage(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let (ix, _) = self.at(id)?;
+        match self.instance(id)?.stage {
+            Stage::After => self.leave(id),
+            Stage::Before | Stage::StartListener(_) | Stage::Work | Stage::EndListener(_) | Stage::Depart => {
+                self.enter(ix, id)
+            }
+        }
+    }
+
+    /// A worker has done the job of a listener: the next one, or what comes behind the listeners.
+    pub(super) fn listener_done(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let (ix, _) = self.at(id)?;
+        match self.instance(id)?.stage {
+            Stage::StartListener(at) => {
+                self.stage(id, Stage::StartListener(at + 1))?;
+                self.enter(ix, id)
+            }
+            Stage::EndListener(at) => {
+                self.stage(id, Stage::EndListener(at + 1))?;
+                self.leave(id)
+            }
+            Stage::Before | Stage::Work | Stage::After | Stage::Depart => Ok(()),
+        }
+    }
+
+    fn stage(&mut self, id: LocalId, stage: Stage) -> Result<(), Rejection> {
+        let (_, at) = self.at(id)?;
+        self.emit(at, EventKind::NodeStaged { stage });
+        Ok(())
+    }
+
+    /// Ends the step's way here: a timer that is due at once goes on in another step.
+    fn wait_to_continue(&mut self, ix: NodeIx, id: LocalId, stage: Stage) -> Result<(), StepFault> {
+        self.stage(id, stage)?;
+        let at = self.wait_at(ix, id);
+        self.schedule(at, Schedule { due_at: self.now, cycle: None });
+        Ok(())
+    }
+
+    fn start_listeners(&mut self, ix: NodeIx, id: LocalId, from: u32) -> Result<(), StepFault> {
+        let next = self.listen(ix, id, ListenerPlace::Start, from)?;
+        if next.is_some() {
+            return Ok(());
+        }
+        if !self.instance(id)?.stage.is_work() {
+            self.stage(id, Stage::Work)?;
+        }
+        self.work(ix, id)
+    }
+
+    fn end_listeners(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        from: u32,
+        ending: Completion,
+    ) -> Result<(), StepFault> {
+        if self.listen(ix, id, ListenerPlace::End, from)?.is_some() {
+            return Ok(());
+        }
+        if self.graph.node(ix).continuations.after {
+            return self.wait_to_continue(ix, id, Stage::After);
+        }
+        self.stage(id, Stage::Depart)?;
+        self.depart(id, ending)
+    }
+
+    /// Does the listeners of a place one after another; answers the first one that waits for a worker.
+    fn listen(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        place: ListenerPlace,
+        from: u32,
+    ) -> Result<Option<u32>, StepFault> {
+        let Some(listeners) = self.graph.node(ix).listeners.clone() else { return Ok(None) };
+        for (at, own) in (0..).zip(listeners.at(place)).skip(from as usize) {
+            match &own.work {
+                ListenerWork::Job(task) => {
+                    let (stage, kind) = match place {
+                        ListenerPlace::End => (Stage::EndListener(at), JobKind::EndListener),
+                        ListenerPlace::Start
+                        | ListenerPlace::Create
+                        | ListenerPlace::Assignment
+                        | ListenerPlace::Complete
+                        | ListenerPlace::Delete => (Stage::StartListener(at), JobKind::StartListener),
+                    };
+                    self.stage(id, stage)?;
+                    self.open_job(id, kind, task)?;
+                    return Ok(Some(at));
+                }
+                ListenerWork::Script { source, variable } => {
+                    let scope = self.inner(id)?;
+                    let (value, _) = self.evaluate(source, &self.variables(scope))?;
+                    let values = match (variable, to_json(&value)) {
+                        (Some(name), value) => Map::from_iter([(name.to_string(), value)]),
+                        (None, Value::Object(members)) => members,
+                        (None, Value::Null) => Map::new(),
+                        (None, other) => {
+                            let found = heddle_kernel::shortened(&other.to_string()).into_owned();
+                            return Err(expression(format!(
+                                "the listener `{}` gives {found}, no context of variables",
+                                source.source()
+                            )));
+                        }
+                    };
+                    self.set_values(scope, values);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives an activity its own variables.
+    fn inputs_of(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        if let Some(mappings) = self.graph.node(ix).mappings.clone() {
+            let around = self.inner(id)?;
+            let mut reasons = Vec::new();
+            let own = self.inputs(&mappings.inputs, around, &mut reasons)?;
+            self.open_scope(ix, id);
+            let values = json_of(&own);
+            self.admit_own(id, &values)?;
+            if !values.is_empty() {
+                self.emit(
+                    super::At { node: Some(ix), ..super::At::scope(id) },
+                    EventKind::VariablesSet { values },
+                );
+            }
+        }
+        self.data_in(ix, id)
+    }
+
+    /// Gives the scope around what comes out of an activity.
+    fn outputs_of(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        self.data_out(ix, id)?;
+        let Some(mappings) = self.graph.node(ix).mappings.clone() else { return Ok(()) };
+        if mappings.outputs.is_empty() {
+            return Ok(());
+        }
+        let (inner, around) = (self.inner(id)?, self.instance(id)?.scope);
+        let mut reasons = Vec::new();
+        let scopes = Scopes { inner, around };
+        let values = self.mapped(&mappings.outputs, Map::new(), &Context::new(), scopes, &mut reasons)?;
+        self.admit_own(around, &values)?;
+        self.set_values(around, values);
+        Ok(())
+    }
+}
+
+fn json_of(own: &Context) -> Map<String, Value> {
+    own.iter().map(|(name, value)| (name.to_string(), to_json(value))).collect()
+}

@@ -1,0 +1,211 @@
+//! Store of jobs for external workers. Their rows are written with the steps of their runs ([`super::RunWrite`]); what
+//! workers take and give back goes through the group commit as well.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use heddle_kernel::{JobId, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
+use heddle_policy::{AccessFilter, RuleId, resource};
+use heddle_usecase::StoreError;
+use parking_lot::Mutex;
+use uuid::Uuid;
+
+use crate::records::{Job, JobEnding, JobStand, JobState, KnownJob, type_id};
+
+/// A change of a job's row by a step of its run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JobChange {
+    /// A new one.
+    Open(Box<Job>),
+    /// Another stand: whoever held it holds it no more.
+    Stand {
+        /// The job.
+        job: JobId,
+        /// Type of the job.
+        job_type: String,
+        /// The stand from now on.
+        stand: JobStand,
+        /// Reason of the failure that led to it; what was said before stays without one.
+        message: Option<String>,
+        /// Epoch that it must have now, where a worker asks; otherwise the unit is `Stale`.
+        epoch: Option<i64>,
+    },
+    /// The end by a worker, who must hold it under the ending's epoch; otherwise the unit is `Stale`.
+    End(Box<JobEnding>),
+    /// The end by anything else.
+    Withdraw(Box<JobEnding>),
+}
+
+/// Type of jobs that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedType {
+    /// The type.
+    pub name: String,
+    /// Ids of the runs and workflows of which alone it is given out; all when absent.
+    pub within: Option<Vec<Uuid>>,
+}
+
+/// Jobs that a worker asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activation {
+    /// Types of the jobs, each once.
+    pub types: Vec<WantedType>,
+    /// Ids of the runs and workflows of which nothing is given out.
+    pub denied: Vec<Uuid>,
+    /// Name of the worker.
+    pub worker: String,
+    /// The most jobs.
+    pub most: u32,
+    /// The present instant.
+    pub now: Timestamp,
+    /// End of the lock.
+    pub until: Timestamp,
+    /// Place for the jobs that were taken.
+    pub taken: TakenJobs,
+}
+
+/// A job that a worker took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakenJob {
+    /// The job.
+    pub job: Job,
+    /// Revision that the run had when the job was taken.
+    pub run_revision: i64,
+}
+
+/// Place in which the store leaves the jobs that an activation took, in the order in which they are given out: what a
+/// unit is answered says only whether it is durable. It counts when the unit was.
+#[derive(Debug, Clone, Default)]
+pub struct TakenJobs(Arc<Mutex<Vec<TakenJob>>>);
+
+impl TakenJobs {
+    /// Puts jobs in the place of those that a try before this one left.
+    pub fn put(&self, mut jobs: Vec<TakenJob>) {
+        jobs.sort_by(|one, other| {
+            let order = |taken: &TakenJob| (-i128::from(taken.job.priority), taken.job.place, taken.job.id);
+            order(one).cmp(&order(other))
+        });
+        *self.0.lock() = jobs;
+    }
+
+    /// Takes the jobs out.
+    #[must_use]
+    pub fn take(&self) -> Vec<TakenJob> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+impl PartialEq for TakenJobs {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for TakenJobs {}
+
+/// A change of a lock that its holder asks for. The unit is `Stale` when the job is not held under the epoch any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockChange {
+    /// The job.
+    pub job: JobId,
+    /// Epoch under which it is held.
+    pub epoch: i64,
+    /// The present instant: a lock that ran out by then is none.
+    pub now: Timestamp,
+    /// New end of the lock; absent gives the job back.
+    pub until: Option<Timestamp>,
+}
+
+/// Filter for open jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobFilter {
+    /// Type of the jobs.
+    pub job_type: Option<String>,
+    /// State of the jobs.
+    pub state: Option<JobState>,
+    /// Run of the jobs.
+    pub run: Option<RunId>,
+    /// Workflow of the jobs.
+    pub workflow: Option<WorkflowId>,
+    /// Worker that holds them.
+    pub worker: Option<String>,
+}
+
+/// Jobs that a caller may act on, in the words of the store: rules name jobs by their type, or by the run or workflow
+/// that they stand within.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobReach {
+    /// Whether every job is allowed that is not denied.
+    pub all: bool,
+    /// Types that are allowed, unless all are.
+    pub types: Vec<RuleId>,
+    /// Types that are denied.
+    pub denied_types: Vec<RuleId>,
+    /// Ids of the runs and workflows of which all jobs are allowed.
+    pub within: Vec<Uuid>,
+    /// Ids of the runs and workflows of which all jobs are denied.
+    pub denied_within: Vec<Uuid>,
+}
+
+impl JobReach {
+    /// Reach of an access filter.
+    #[must_use]
+    pub fn of(access: &AccessFilter<resource::Job>) -> Self {
+        let uuids = |ids: &[RuleId]| -> Vec<Uuid> {
+            let uuid = |id: &RuleId| match id {
+                RuleId::Uuid(id) => Some(*id),
+                RuleId::Name(_) => None,
+            };
+            ids.iter().filter_map(uuid).collect()
+        };
+        if access.is_empty() {
+            return Self::default();
+        }
+        let (types, denied_types) = (access.listed(), access.denied());
+        let mut denied_within = uuids(&denied_types);
+        denied_within.extend(access.denied_within::<resource::Run>().iter().map(|run| run.0));
+        denied_within.extend(access.denied_within::<resource::Workflow>().iter().map(|workflow| workflow.0));
+        Self { all: access.all(), within: uuids(&types), types, denied_types, denied_within }
+    }
+
+    /// The part of a type that is reached; none when nothing of it is.
+    #[must_use]
+    pub fn wanted(&self, name: &str) -> Option<WantedType> {
+        let id = type_id(name);
+        if self.denied_types.contains(&id) {
+            return None;
+        }
+        let within = match self.all || self.types.contains(&id) {
+            true => None,
+            false if self.within.is_empty() => return None,
+            false => Some(self.within.clone()),
+        };
+        Some(WantedType { name: name.to_owned(), within })
+    }
+}
+
+/// Keeps jobs. All methods answer `Unavailable` when the database does not.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait JobStore: Send + Sync {
+    /// A job that is open, or that ended a while ago.
+    async fn job(&self, tenant: TenantId, job: JobId) -> Result<KnownJob, StoreError>;
+    /// The same by its number; `NotFound` also where several open jobs should have it.
+    async fn job_by_number(&self, tenant: TenantId, number: i64) -> Result<KnownJob, StoreError>;
+    /// A page of the open jobs that `access` lets through, those of the oldest runs first.
+    async fn jobs(
+        &self,
+        tenant: TenantId,
+        filter: &JobFilter,
+        access: &AccessFilter<resource::Job>,
+        now: Timestamp,
+        page: &PageRequest,
+    ) -> Result<Page<Job>, StoreError>;
+    /// The earliest instant after `now` at which a lock or a delay of one of these types runs out.
+    async fn next_due_job(
+        &self,
+        tenant: TenantId,
+        types: &[WantedType],
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError>;
+}

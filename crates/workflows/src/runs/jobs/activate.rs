@@ -1,0 +1,312 @@
+//! Activation: a worker takes jobs, and waits for the first where there are none.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use heddle_kernel::{TenantId, Timestamp};
+use heddle_policy::AuthorizedSome;
+use heddle_policy::capability::JobActivate;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::super::Runs;
+use super::lines::{Standing, Told};
+use crate::ports::{Activation, JobReach, LockChange, TakenJob, TakenJobs, Transaction, WantedType};
+use crate::records::{JOB_TYPE_MAX, Job, Run};
+use crate::{Problem, UseCaseError};
+
+/// Most jobs of one activation.
+pub const MAX_JOBS: u32 = 256;
+/// Jobs of an activation that does not say how many it wants.
+pub const DEFAULT_JOBS: u32 = 1;
+/// Most types of one activation.
+pub const MAX_TYPES: usize = 64;
+/// The longest lock, in milliseconds: a day.
+pub const MAX_LOCK_MS: u64 = 86_400_000;
+/// Lock of an activation that does not say how long it wants it, in milliseconds.
+pub const DEFAULT_LOCK_MS: u64 = 300_000;
+/// The longest wait for the first job, in milliseconds.
+pub const MAX_WAIT_MS: u64 = 60_000;
+/// Most characters of a worker's name.
+const WORKER_MAX: usize = 200;
+/// Most names of variables that an activation asks for.
+const MAX_NAMES: usize = 1_000;
+/// Most bytes of variables and headers in one answer; a single job is in it whatever its size.
+const MAX_BYTES: u64 = 8 << 20;
+/// Rest between two looks at locks and delays that run out.
+const REST: Duration = Duration::from_millis(200);
+
+/// Request for jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActivateJobs {
+    /// Types of the jobs; one that there is no job of gives nothing.
+    pub types: Vec<String>,
+    /// Name of the worker, for people.
+    pub worker: String,
+    /// The most jobs, from 1 to [`MAX_JOBS`].
+    pub max_jobs: u32,
+    /// Time for which they are held, in milliseconds, from 1 to [`MAX_LOCK_MS`].
+    pub lock_ms: u64,
+    /// The longest wait for the first job, in milliseconds, up to [`MAX_WAIT_MS`].
+    pub wait_ms: u64,
+    /// Names of the variables that are wanted; all when absent.
+    pub variables: Option<Vec<String>>,
+}
+
+/// A job that a worker holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActivatedJob {
+    /// The job, with its holder, its epoch and the end of its lock.
+    pub job: Job,
+    /// Variables that its node sees.
+    pub variables: Map<String, Value>,
+    /// Key by which messages find the run.
+    pub correlation_key: Option<String>,
+    /// The caller's own name for the run.
+    pub business_key: Option<String>,
+}
+
+impl ActivateJobs {
+    fn check(&self) -> Result<(), UseCaseError> {
+        let mut problems = Vec::new();
+        let mut wrong = |field: &str, reason: &'static str, message: String| {
+            problems.push(Problem::at(field, reason, message));
+        };
+        if self.types.is_empty() || self.types.len() > MAX_TYPES {
+            wrong("types", "outOfRange", format!("From 1 to {MAX_TYPES} types are needed."));
+        }
+        if self.types.iter().any(|name| name.is_empty() || name.len() > JOB_TYPE_MAX) {
+            wrong("types", "outOfRange", format!("A type has from 1 to {JOB_TYPE_MAX} bytes."));
+        }
+        let letters = self.worker.chars().count();
+        if !(1..=WORKER_MAX).contains(&letters) || self.worker.chars().any(char::is_control) {
+            wrong("worker", "outOfRange", format!("From 1 to {WORKER_MAX} characters are needed."));
+        }
+        if !(1..=MAX_JOBS).contains(&self.max_jobs) {
+            wrong("maxJobs", "outOfRange", format!("From 1 to {MAX_JOBS} jobs may be asked for."));
+        }
+        if !(1..=MAX_LOCK_MS).contains(&self.lock_ms) {
+            wrong("lockMs", "outOfRange", format!("From 1 to {MAX_LOCK_MS} milliseconds are needed."));
+        }
+        if self.wait_ms > MAX_WAIT_MS {
+            wrong("waitMs", "outOfRange", format!("At most {MAX_WAIT_MS} milliseconds."));
+        }
+        if self.variables.as_ref().is_some_and(|names| names.len() > MAX_NAMES) {
+            wrong("variables", "outOfRange", format!("At most {MAX_NAMES} names."));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(UseCaseError::Invalid(problems)) }
+    }
+}
+
+/// Jobs that are looked for on behalf of a worker.
+struct Search<'a> {
+    tenant: TenantId,
+    types: Vec<WantedType>,
+    denied: Vec<uuid::Uuid>,
+    ask: &'a ActivateJobs,
+}
+
+impl Runs {
+    /// Takes jobs for a worker: the oldest first within a priority, no run before the others. While there is none it
+    /// waits for the first, as long as was asked for, and is woken by the commit that opens one.
+    ///
+    /// # Errors
+    /// `Invalid` for what is out of range; `Unavailable`.
+    pub async fn activate_jobs(
+        &self,
+        authorized: &AuthorizedSome<JobActivate>,
+        ask: &ActivateJobs,
+    ) -> Result<Vec<ActivatedJob>, UseCaseError> {
+        ask.check()?;
+        let begun = Instant::now();
+        let tenant = authorized.tenant();
+        let reach = JobReach::of(authorized.filter());
+        let mut names = ask.types.clone();
+        names.sort_unstable();
+        names.dedup();
+        let types: Vec<WantedType> = names.iter().filter_map(|name| reach.wanted(name)).collect();
+        let search = Search { tenant, types, denied: reach.denied_within, ask };
+        let own = search.types.iter().map(|one| one.name.clone()).collect();
+        // In line first, then a look: what is committed in between is told.
+        let standing = if ask.wait_ms > 0 { self.lines.stand(tenant, own) } else { None };
+        let deadline = begun + Duration::from_millis(ask.wait_ms);
+        let mut turn = None;
+        loop {
+            let found = self.take_jobs(&search).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let Some(standing) = &standing else { return Ok(found) };
+            if let Some(job_type) = turn.take() {
+                standing.hand_on(&job_type);
+            }
+            let until = self.next_look(&search, deadline).await?;
+            match self.news(standing, until, deadline).await {
+                Told::Opened(job_type) => turn = Some(job_type),
+                Told::Over if Instant::now() >= deadline => return Ok(Vec::new()),
+                Told::Over | Told::Due(_) | Told::Anything => {}
+                Told::Closed => return Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// Instant of the next look without news: when a lock or a delay runs out, and, where other nodes write too, soon.
+    async fn next_look(&self, search: &Search<'_>, deadline: Instant) -> Result<Instant, UseCaseError> {
+        let now = self.ports.clock.now();
+        let due = self.ports.jobs.next_due_job(search.tenant, &search.types, now).await?;
+        let mut until = deadline;
+        if let Some(due) = due {
+            until = until.min(self.at(due));
+        }
+        if let Some(poll) = self.job_poll {
+            until = until.min(Instant::now() + poll);
+        }
+        Ok(until)
+    }
+
+    /// An instant of the clock, from now on; not at once, so that what runs out again and again costs little.
+    fn at(&self, due: Timestamp) -> Instant {
+        let rest = due.duration_since(self.ports.clock.now()) + Duration::from_millis(1);
+        Instant::now() + rest.max(REST)
+    }
+
+    /// News for whoever stands in line; what is due later is waited for.
+    async fn news(&self, standing: &Standing<'_>, until: Instant, deadline: Instant) -> Told {
+        let mut until = until;
+        loop {
+            match standing.wait(until).await {
+                Told::Due(due) => until = until.min(self.at(due)).min(deadline),
+                told @ (Told::Opened(_) | Told::Anything | Told::Over | Told::Closed) => return told,
+            }
+        }
+    }
+
+    /// Takes what there is.
+    async fn take_jobs(&self, search: &Search<'_>) -> Result<Vec<ActivatedJob>, UseCaseError> {
+        if search.types.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now = self.ports.clock.now();
+        let lock = i64::try_from(search.ask.lock_ms).unwrap_or(i64::MAX);
+        let taken = TakenJobs::default();
+        let activation = Activation {
+            types: search.types.clone(),
+            denied: search.denied.clone(),
+            worker: search.ask.worker.clone(),
+            most: search.ask.max_jobs,
+            now,
+            until: now.plus_millis(lock),
+            taken: taken.clone(),
+        };
+        let unit = Transaction {
+            tenant: Some(search.tenant),
+            activation: Some(activation),
+            ..Transaction::default()
+        };
+        self.commit(unit).await?;
+        self.handed_out(search, taken.take()).await
+    }
+
+    /// Jobs with what their nodes see. One that was withdrawn in the meantime is left out; those for which the answer
+    /// has no room are given back.
+    async fn handed_out(
+        &self,
+        search: &Search<'_>,
+        taken: Vec<TakenJob>,
+    ) -> Result<Vec<ActivatedJob>, UseCaseError> {
+        let mut runs: HashMap<_, Option<Arc<Run>>> = HashMap::new();
+        let (mut given, mut back) = (Vec::with_capacity(taken.len()), Vec::new());
+        let mut room = MAX_BYTES;
+        for TakenJob { job, run_revision } in taken {
+            if let Some(until) = job.locked_until() {
+                self.lines.due(search.tenant, &job.job_type, until);
+            }
+            let run = match runs.get(&job.run) {
+                Some(known) => known.clone(),
+                None => {
+                    let found = self.run_of_job(&job, run_revision).await?.map(Arc::new);
+                    runs.insert(job.run, found.clone());
+                    found
+                }
+            };
+            let seen = run.as_ref().and_then(|run| Some((run, run.snapshot.job_variables(job.id)?)));
+            let Some((run, mut variables)) = seen else { continue };
+            if let Some(names) = &search.ask.variables {
+                variables.retain(|name, _| names.contains(name));
+            }
+            let variables = Value::Object(variables);
+            let headers = Value::Object(job.headers.clone());
+            let bytes = heddle_feel::size_of_json(&variables) + heddle_feel::size_of_json(&headers);
+            let Value::Object(variables) = variables else { continue };
+            if (bytes > room && !given.is_empty()) || !back.is_empty() {
+                back.push(job);
+                continue;
+            }
+            room = room.saturating_sub(bytes);
+            let (correlation_key, business_key) = (run.correlation_key.clone(), run.business_key.clone());
+            given.push(ActivatedJob { job, variables, correlation_key, business_key });
+        }
+        self.give_back(search.tenant, back).await?;
+        Ok(given)
+    }
+
+    /// The run of a job as it was when the job was taken, or later; none when it is gone.
+    async fn run_of_job(&self, job: &Job, revision: i64) -> Result<Option<Run>, UseCaseError> {
+        if let Some(run) = self.recent.look(job.run, revision) {
+            return Ok(Some(run));
+        }
+        match self.ports.runs.load(job.tenant, job.run).await {
+            Ok(run) => Ok(Some(run)),
+            Err(heddle_usecase::StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives jobs back that were taken and are not handed out.
+    async fn give_back(&self, tenant: TenantId, jobs: Vec<Job>) -> Result<(), UseCaseError> {
+        let now = self.ports.clock.now();
+        for job in jobs {
+            let change = LockChange { job: job.id, epoch: job.epoch, now, until: None };
+            let unit = Transaction { tenant: Some(tenant), locks: vec![change], ..Transaction::default() };
+            match self.commit(unit).await {
+                // Withdrawn in the meantime, or taken by another one since.
+                Ok(()) | Err(heddle_usecase::StoreError::Stale) => {}
+                Err(error) => return Err(error.into()),
+            }
+            self.lines.opened(tenant, &job.job_type, 1);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        let fine = ActivateJobs {
+            types: vec!["ship".to_owned()],
+            worker: "w".to_owned(),
+            max_jobs: 1,
+            lock_ms: 1,
+            ..ActivateJobs::default()
+        };
+        assert!(fine.check().is_ok());
+        let wrong = [
+            ("types", ActivateJobs { types: vec![], ..fine.clone() }),
+            ("types", ActivateJobs { types: vec![String::new()], ..fine.clone() }),
+            ("worker", ActivateJobs { worker: String::new(), ..fine.clone() }),
+            ("maxJobs", ActivateJobs { max_jobs: 0, ..fine.clone() }),
+            ("maxJobs", ActivateJobs { max_jobs: MAX_JOBS + 1, ..fine.clone() }),
+            ("lockMs", ActivateJobs { lock_ms: 0, ..fine.clone() }),
+            ("lockMs", ActivateJobs { lock_ms: MAX_LOCK_MS + 1, ..fine.clone() }),
+            ("waitMs", ActivateJobs { wait_ms: MAX_WAIT_MS + 1, ..fine.clone() }),
+        ];
+        for (field, ask) in wrong {
+            let Err(UseCaseError::Invalid(problems)) = ask.check() else { panic!("{field} passes") };
+            assert_eq!(problems[0].field.as_deref(), Some(field), "{problems:?}");
+        }
+    }
+}

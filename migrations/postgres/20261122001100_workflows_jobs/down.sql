@@ -1,0 +1,2 @@
+DROP TABLE job_endings;
+DROP TABLE jobs;

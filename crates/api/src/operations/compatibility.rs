@@ -16,7 +16,7 @@ macro_rules! compatibility_rows {
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(no) remediation(no) ifmatch(no)
-                path(camunda7::TaskPath) query(NoQuery) body(Json JSON_LIMIT camunda7::CompleteTask)
+                path(camunda7::TaskPath) query(NoQuery) body(Json COMPLETION_LIMIT camunda7::CompleteTask)
                 output(-)
                 success[204] errors[400 401 402 403 404 423 500 503];
             FailExternalTask Post "/engine-rest/external-task/{id}/failure"
@@ -32,7 +32,7 @@ macro_rules! compatibility_rows {
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(no) remediation(no) ifmatch(no)
-                path(camunda7::TaskPath) query(NoQuery) body(Json JSON_LIMIT camunda7::TaskError)
+                path(camunda7::TaskPath) query(NoQuery) body(Json COMPLETION_LIMIT camunda7::TaskError)
                 output(-)
                 success[204] errors[400 401 402 403 404 423 500 503];
             ExtendExternalTaskLock Post "/engine-rest/external-task/{id}/extendLock"
@@ -64,7 +64,7 @@ macro_rules! compatibility_rows {
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(no) remediation(no) ifmatch(no)
-                path(camunda8::JobPath) query(NoQuery) body(OptionalJson JSON_LIMIT camunda8::JobCompletion)
+                path(camunda8::JobPath) query(NoQuery) body(OptionalJson COMPLETION_LIMIT camunda8::JobCompletion)
                 output(-)
                 success[204] errors[400 401 402 403 404 409 423 500 503];
             FailCamundaJob Post "/v2/jobs/{jobKey}/failure"
@@ -80,7 +80,7 @@ macro_rules! compatibility_rows {
                 security(JobComplete loaded "jobType") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(no) remediation(no) ifmatch(no)
-                path(camunda8::JobPath) query(NoQuery) body(Json JSON_LIMIT camunda8::JobError)
+                path(camunda8::JobPath) query(NoQuery) body(Json COMPLETION_LIMIT camunda8::JobError)
                 output(-)
                 success[204] errors[400 401 402 403 404 409 423 500 503];
             UpdateCamundaJob Patch "/v2/jobs/{jobKey}"

@@ -116,6 +116,7 @@ impl Area {
             | Self::Administration
             | Self::Audit
             | Self::Work
+            | Self::Jobs
             | Self::Operations
             | Self::Cases
             | Self::Platform => Face::Own,

@@ -10,6 +10,8 @@
 mod abandoned;
 mod access;
 mod audit_trail;
+mod camunda7;
+mod camunda8;
 mod contract;
 mod dead_letters;
 mod deciding;

@@ -174,7 +174,6 @@ request! {
         #[schema(max_length = 200)]
         tenant_id: Option<String>,
         /// The start event, where there are several; at most one.
-        #[schema(max_items = 1)]
         start_instructions: Option<Vec<StartInstruction>>,
         /// Whether the answer waits for the end of the run.
         await_completion: Option<bool>,

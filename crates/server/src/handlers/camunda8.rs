@@ -220,6 +220,10 @@ pub(crate) async fn create(call: Call<ops::CreateProcessInstance>) -> HandlerRes
     let name = process_name(body)?;
     let found = call.app.runs.process(call.context.tenant(), &own, name).await?;
     let wait = long("requestTimeout", body.request_timeout.as_ref(), 0..=MINUTE)?;
+    if body.start_instructions.as_ref().is_some_and(|starts| starts.len() > 1) {
+        let message = "A run begins at one start event.";
+        return Err(Failure::at("startInstructions", "tooLong", message));
+    }
     let start = body.start_instructions.iter().flatten().next();
     let request = StartRun {
         input: body.variables.clone().unwrap_or_default(),

@@ -35,6 +35,12 @@ async fn create(client: &Client, process: &str, more: Value) -> Value {
     client.post("/v2/process-instances", body).await.expect(200).json()
 }
 
+/// A process that goes from its start to its end.
+fn straight(id: &str) -> String {
+    let elements = r#"<startEvent id="start"/><endEvent id="end"/>"#;
+    models::process(id, "", &format!("{elements}{}", models::flows(&["start", "end"])))
+}
+
 /// Id of the only process of a workflow.
 async fn process_of(client: &Client, workflow: &str) -> String {
     let run = client.run(workflow, json!({})).await;
@@ -119,8 +125,7 @@ async fn a_job_fails_is_held_longer_given_retries_and_ends_with_an_error() {
 async fn a_process_is_started_by_its_id_or_key_and_waited_for() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
-        let workflow =
-            app.admin.publish_bpmn("work", &models::process("order", "", "<startEvent id=\"s\"/>")).await;
+        let workflow = app.admin.publish_bpmn("work", &straight("order")).await;
         let made = create(
             &app.admin,
             "order",
@@ -157,9 +162,8 @@ async fn a_process_is_started_by_its_id_or_key_and_waited_for() {
         let (_, viewer) = app.user("viewer", &["viewer"]).await;
         let _ = refused(viewer.post(path, json!({ "processDefinitionId": "order" })).await, 403, "FORBIDDEN");
         // Two processes of one id: which one is meant is the caller's to say.
-        let _ = app.admin.publish_bpmn("twin", &models::process("twin", "", "<startEvent id=\"s\"/>")).await;
-        let _ =
-            app.admin.publish_bpmn("twin-2", &models::process("twin", "", "<startEvent id=\"s\"/>")).await;
+        let _ = app.admin.publish_bpmn("twin", &straight("twin")).await;
+        let _ = app.admin.publish_bpmn("twin-2", &straight("twin")).await;
         let _ = refused(
             app.admin.post(path, json!({ "processDefinitionId": "twin" })).await,
             409,

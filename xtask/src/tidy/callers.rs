@@ -53,6 +53,7 @@ const GUARDED: &[Guarded] = &[
             ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
             ("crates/workflows/src/records.rs", "a run that was loaded"),
             ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),
+            ("crates/workflows/src/runs/processes.rs", "a workflow that was found by its process"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

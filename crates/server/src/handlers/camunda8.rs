@@ -15,7 +15,7 @@ use heddle_usecase::UseCaseError;
 use heddle_workflows::records::{InboxEvent, Job, JobKind, Run, RunState, number_of};
 use heddle_workflows::runs::{
     ActivateJobs, ActivatedJob, JobError, JobFailure, MAX_JOBS, MAX_WAIT_MS, MessageCall, ProcessName,
-    PublishedProcess, Runs, SignalCall, StartRun, instance_number, process_number,
+    PublishedProcess, SignalCall, StartRun, instance_number, process_number,
 };
 use serde_json::{Value, json};
 
@@ -189,8 +189,7 @@ impl Named for ops::CreateProcessInstance {
         access: &AccessFilter<Workflow>,
         body: Self::Body,
     ) -> Result<Key<Workflow>, UseCaseError> {
-        let found = app.runs.process(tenant, access, process_name(&body)?).await?;
-        Ok(Runs::process_key(tenant, &found))
+        app.runs.process_key(tenant, access, process_name(&body)?).await
     }
 }
 
@@ -216,9 +215,7 @@ fn process_name(body: &wire::InstanceCreation) -> Result<ProcessName, UseCaseErr
 pub(crate) async fn create(call: Call<ops::CreateProcessInstance>) -> HandlerResult {
     let body = &call.body;
     own_tenant("tenantId", body.tenant_id.as_ref())?;
-    let own = AccessFilter::<Workflow>::only([call.authorized.id()]);
-    let name = process_name(body)?;
-    let found = call.app.runs.process(call.context.tenant(), &own, name).await?;
+    let found = call.app.runs.process_to_start(&call.authorized, &process_name(body)?).await?;
     let wait = long("requestTimeout", body.request_timeout.as_ref(), 0..=MINUTE)?;
     if body.start_instructions.as_ref().is_some_and(|starts| starts.len() > 1) {
         let message = "A run begins at one start event.";

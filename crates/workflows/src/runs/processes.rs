@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_kernel::{Cursor, MAX_LIMIT, PageRequest, RunId, TenantId, UserId, WorkflowId};
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::capability::WorkflowRun;
+use heddle_policy::{AccessFilter, Authorized, Key, resource};
 use heddle_usecase::canonical_sha256;
 use serde_json::json;
 use uuid::Uuid;
@@ -74,7 +75,7 @@ impl Runs {
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`ambiguous`) when several workflows have a process of this id.
-    pub async fn process(
+    async fn process(
         &self,
         tenant: TenantId,
         access: &AccessFilter<resource::Workflow>,
@@ -103,10 +104,31 @@ impl Runs {
         Ok(found)
     }
 
-    /// Key of the workflow of a process, for the gate.
-    #[must_use]
-    pub const fn process_key(tenant: TenantId, found: &PublishedProcess) -> Key<resource::Workflow> {
-        Key::of_stored(tenant, found.workflow, ())
+    /// Key of the workflow of the process that a name means, for the gate.
+    ///
+    /// # Errors
+    /// As [`Self::process`].
+    pub async fn process_key(
+        &self,
+        tenant: TenantId,
+        access: &AccessFilter<resource::Workflow>,
+        name: ProcessName,
+    ) -> Result<Key<resource::Workflow>, UseCaseError> {
+        let found = self.process(tenant, access, name).await?;
+        Ok(Key::of_stored(tenant, found.workflow, ()))
+    }
+
+    /// The process of a name in the workflow that the caller may start.
+    ///
+    /// # Errors
+    /// `NotFound` when it has none of this name any more; `Unavailable`.
+    pub async fn process_to_start(
+        &self,
+        authorized: &Authorized<WorkflowRun>,
+        name: &ProcessName,
+    ) -> Result<PublishedProcess, UseCaseError> {
+        let found = self.named(authorized.tenant(), authorized.id(), name).await?;
+        found.ok_or(UseCaseError::NotFound)
     }
 
     /// Looks for a process in one page of the published workflows, and gives the cursor of the next page.

@@ -43,7 +43,7 @@ pub enum Document {
     Contract,
     /// Additions of the platform.
     Platform,
-    /// What clients of other products call.
+    /// Operations that clients of other products call.
     Compatibility,
 }
 

@@ -62,7 +62,7 @@ request! {
         /// Name of the type, such as `String`; read from the value when absent. Capitals don't matter.
         #[schema(max_length = 100)]
         r#type: Option<String>,
-        /// What the type needs beside the value, such as `filename`.
+        /// Facts that the type needs beside the value, such as `filename`.
         #[schema(value_type = Option<Object>)]
         value_info: Option<JsonObject>,
     }
@@ -199,7 +199,7 @@ response! {
         /// Value in the form of its type.
         #[schema(value_type = AnyJson)]
         value: Value,
-        /// What the type needs beside the value.
+        /// Facts that the type needs beside the value.
         #[schema(value_type = Object)]
         value_info: JsonObject,
     }

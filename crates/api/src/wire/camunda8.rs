@@ -14,7 +14,7 @@ use crate::contract::{json_bodies, path_params};
 pub enum Int64 {
     /// As a number.
     Number(i64),
-    /// Its digits.
+    /// Text of its digits.
     Text(String),
 }
 
@@ -49,7 +49,7 @@ words! {
 words! {
     /// Moment at which a listener's job is made.
     enum JobListenerEventType {
-        /// It is no listener's, or the moment is not told.
+        /// No listener's, or a moment that is not told.
         Unspecified = "UNSPECIFIED",
         /// Begin of an element.
         Start = "START",
@@ -129,7 +129,7 @@ request! {
         job_lease_token: Option<String>,
     }
 
-    /// What of a job changes; null leaves it.
+    /// Changes of a job; null leaves a member as it is.
     struct JobChangeset {
         /// Tries that are left.
         #[schema(minimum = 1, maximum = 1000000)]
@@ -141,7 +141,7 @@ request! {
     /// Change of a job.
     #[schema(examples(json!({"changeset": {"timeout": 60000}})))]
     struct JobUpdate {
-        /// What changes.
+        /// The changes.
         changeset: JobChangeset,
         /// Token of the job; it must be the present one.
         #[schema(max_length = 100)]
@@ -376,13 +376,13 @@ response! {
         host: String,
         /// Port that it listens on.
         port: i32,
-        /// Its parts.
+        /// The parts of it.
         partitions: Vec<Partition>,
         /// Version of the interface that it speaks.
         version: String,
     }
 
-    /// What answers here: one broker with one partition.
+    /// Programs that answer: one broker with one partition.
     struct Topology {
         /// The programs.
         brokers: Vec<Broker>,

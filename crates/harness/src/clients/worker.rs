@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Said {
     /// `took`, `did` or `refused`.
     pub word: String,
-    /// What the task asked for.
+    /// Act that the task asked for.
     pub act: String,
     /// The task.
     pub id: String,
@@ -50,7 +50,7 @@ impl Worker {
         Ok(Self { child, lines })
     }
 
-    /// What it said so far.
+    /// Lines about tasks that it said so far.
     pub(crate) fn said(&self) -> Vec<Said> {
         self.lines().iter().filter_map(|line| Said::read(line)).collect()
     }

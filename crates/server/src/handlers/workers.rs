@@ -13,9 +13,9 @@ use crate::bind::Locate;
 /// Name of a job by which a client asks for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum JobName {
-    /// Its id.
+    /// The job's id.
     Id(JobId),
-    /// Its number.
+    /// The job's number.
     Number(i64),
 }
 

@@ -55,7 +55,7 @@ struct Claimed {
     until: Timestamp,
 }
 
-/// What is asked for.
+/// Tasks that are asked for.
 struct Wanted<'a> {
     worker: String,
     most: usize,

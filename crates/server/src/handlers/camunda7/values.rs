@@ -45,7 +45,7 @@ pub(super) fn read_all(
     if problems.is_empty() { Ok(values) } else { Err(ApiError::invalid(problems).into()) }
 }
 
-/// What is wrong with a typed value, and at which of its members.
+/// Fault of a typed value, with the member that has it.
 #[derive(Debug)]
 struct Fault {
     at: &'static str,

@@ -88,7 +88,9 @@ impl Program {
 
 /// Measures and prints.
 pub(crate) async fn run(options: Options) -> Result<bool> {
-    if let Some(unknown) = options.only.iter().find(|name| *name != JOBS && !MEASURES.contains(&name.as_str())) {
+    if let Some(unknown) =
+        options.only.iter().find(|name| *name != JOBS && !MEASURES.contains(&name.as_str()))
+    {
         bail!("there is no measure `{unknown}`: {}, {JOBS}", MEASURES.join(", "));
     }
     let programs = Program::all(&options)?;

@@ -100,7 +100,8 @@ async fn start(shared: Arc<Shared>) -> Result<()> {
 
 async fn work(shared: Arc<Shared>) -> Result<()> {
     let mut connection = Connection::open(&shared.host).await?;
-    let ask = json!({ "types": ["bench"], "worker": "bench", "maxJobs": TAKEN, "lockMs": 60_000, "waitMs": 1_000 });
+    let ask =
+        json!({ "types": ["bench"], "worker": "bench", "maxJobs": TAKEN, "lockMs": 60_000, "waitMs": 1_000 });
     let ask = http1::request("POST", "/api/jobs/activate", Some(&shared.token), Some(&ask.to_string()));
     while Instant::now() < shared.end {
         let (status, body) = connection.exchange(&ask).await?;

@@ -3,7 +3,6 @@
 use heddle_kernel::{JobId, PageRequest, RunId, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
 use heddle_store_workflows::SqlRunStore;
-use heddle_testkit::with_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     Activation, JobChange, JobFilter, JobStore, LockChange, RunStore, RunWrite, TakenJobs, Transaction,
@@ -70,8 +69,7 @@ fn ids(jobs: &[Job]) -> Vec<JobId> {
 
 #[tokio::test]
 async fn jobs_are_taken_once_by_priority_and_age_and_again_when_a_lock_ran_out() {
-    with_both!(|test_db| {
-        let db = test_db.db().clone();
+    on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         let (run_of, other) = (run(&flow), run(&flow));

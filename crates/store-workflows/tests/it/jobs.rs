@@ -3,6 +3,7 @@
 use heddle_kernel::{JobId, PageRequest, RunId, TenantId, Timestamp};
 use heddle_policy::AccessFilter;
 use heddle_store_workflows::SqlRunStore;
+use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     Activation, JobChange, JobFilter, JobStore, LockChange, RunStore, RunWrite, TakenJobs, Transaction,

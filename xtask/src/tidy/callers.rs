@@ -52,8 +52,10 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
             ("crates/workflows/src/records.rs", "a run that was loaded"),
+            ("crates/workflows/src/records/jobs.rs", "a job that was loaded"),
             ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),
             ("crates/workflows/src/runs/processes.rs", "a workflow that was found by its process"),
+            ("crates/workflows/src/runs/jobs/settle.rs", "the run of a job that was authorized and loaded"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

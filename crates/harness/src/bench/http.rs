@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::figures::{Figure, Latencies, medians};
 use super::http1::{self, Connection};
-use super::process;
+use super::{jobs, process};
 use heddle_harness::client::Client;
 use heddle_harness::out;
 use heddle_harness::postgres::Postgres;
@@ -27,6 +27,8 @@ const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Names of what is measured.
 const MEASURES: [&str; 4] = ["health_live", "get_workflow", "durable_start", "start_and_complete"];
+/// Name of the measure of jobs.
+const JOBS: &str = "jobs";
 
 /// Options of `bench http`.
 #[derive(clap::Args)]
@@ -50,7 +52,7 @@ pub(crate) struct Options {
     /// Rounds; of several the medians are told at the end.
     #[arg(long, default_value_t = 1)]
     rounds: usize,
-    /// Measures these alone: health_live, get_workflow, durable_start, start_and_complete.
+    /// Measures these alone: health_live, get_workflow, durable_start, start_and_complete, jobs.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -86,8 +88,10 @@ impl Program {
 
 /// Measures and prints.
 pub(crate) async fn run(options: Options) -> Result<bool> {
-    if let Some(unknown) = options.only.iter().find(|name| !MEASURES.contains(&name.as_str())) {
-        bail!("there is no measure `{unknown}`: {}", MEASURES.join(", "));
+    if let Some(unknown) =
+        options.only.iter().find(|name| *name != JOBS && !MEASURES.contains(&name.as_str()))
+    {
+        bail!("there is no measure `{unknown}`: {}, {JOBS}", MEASURES.join(", "));
     }
     let programs = Program::all(&options)?;
     let backends = if options.backend.is_empty() {
@@ -138,6 +142,8 @@ struct Bench {
     window: Duration,
     quick: String,
     human: String,
+    /// Workflow with a job; none where the program has no jobs yet.
+    job: Option<String>,
 }
 
 /// Work that a caller repeats.
@@ -180,6 +186,13 @@ impl Bench {
         let client = Client::sign_in(&facts.address, email, password).await?;
         let quick = prepare::publish(&client, "bench-one-task", prepare::ONE_TASK).await?;
         let human = prepare::publish(&client, "bench-human-task", prepare::HUMAN_TASK).await?;
+        let job = match jobs::publish(&client).await {
+            Ok(job) => Some(job),
+            Err(error) => {
+                out::note(format_args!("jobs are not measured: {error:#}"));
+                None
+            }
+        };
         let probe = prepare::start(&client, &quick, &json!({})).await?;
         if probe["state"].as_str() != Some("completed") {
             bail!("the one-task workflow does not end at once: {}", probe["state"]);
@@ -195,6 +208,7 @@ impl Bench {
             window: Duration::try_from_secs_f64(options.seconds).context("--seconds is no duration")?,
             quick,
             human,
+            job,
         })
     }
 
@@ -230,6 +244,11 @@ impl Bench {
             for &callers in &options.callers {
                 self.one(Measure { name, unit, work: work.clone(), callers, runs }).await?;
             }
+        }
+        if let Some(job) = self.job.as_ref().filter(|_| wanted(JOBS)) {
+            let rate = jobs::measure(&self.host, &self.token, job, self.window).await.context(JOBS)?;
+            let name = format!("start, job activated and completed, {} workers", jobs::WORKERS);
+            self.print(&name, None, rate, "jobs/s");
         }
         if let Some(megabytes) = process::resident_megabytes(self.pid) {
             self.print("resident_after_load", None, megabytes, "MB");

@@ -6,6 +6,7 @@ mod figures;
 mod growth;
 mod http;
 mod http1;
+mod jobs;
 mod process;
 
 use std::ffi::OsStr;

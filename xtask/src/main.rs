@@ -40,6 +40,9 @@ enum Task {
     /// Attacks a started server and checks that it, and whoever is honest on it, takes no harm.
     #[command(disable_help_flag = true)]
     Attack(harness::Options),
+    /// Runs workers that people have, unchanged, against a started server.
+    #[command(disable_help_flag = true)]
+    Clients(harness::Options),
     /// Measures a started server.
     #[command(disable_help_flag = true)]
     Bench(harness::Options),
@@ -70,6 +73,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Conformance(options) => return harness::run("conformance", options),
         Task::Crash(options) => return harness::run("crash", options),
         Task::Attack(options) => return harness::run("attack", options),
+        Task::Clients(options) => return harness::run("clients", options),
         Task::Bench(options) => return harness::run("bench", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
     };

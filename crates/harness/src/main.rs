@@ -1,11 +1,13 @@
-//! The runners: conformance suites, kills under load, attacks, measurements and fuzzing, each against a started server, of
+//! The runners: conformance suites, kills under load, attacks, clients of other products, measurements and fuzzing, each against a started server, of
 //! whose inside they know nothing. `cargo xtask` calls them.
 
 mod attack;
 mod bench;
+mod clients;
 mod conformance;
 mod crash;
 mod npm;
+mod pip;
 mod prepare;
 mod random;
 mod schemathesis;
@@ -33,6 +35,8 @@ enum Runner {
     Crash(crash::Options),
     /// Attacks a started server and checks that it, and whoever is honest on it, takes no harm.
     Attack(attack::Options),
+    /// Runs workers that people have, unchanged, against a started server.
+    Clients(clients::Options),
     /// Measures a started server.
     #[command(subcommand)]
     Bench(bench::Subject),
@@ -58,6 +62,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Conformance(options) => conformance::run(options).await,
         Runner::Crash(options) => crash::run(options).await,
         Runner::Attack(options) => attack::run(options).await,
+        Runner::Clients(options) => clients::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
     }

@@ -46,6 +46,8 @@ markers! {
     OnSome<C: Capability> => AuthorizedSome<C>;
     /// Whoever may do `C` to the one thing that is found when what the path names is loaded.
     OnLoaded<C: Capability> => Authorized<C>;
+    /// Whoever may do `C` to the one thing that is found by what the body names.
+    OnNamed<C: Capability> => Authorized<C>;
 }
 
 /// Proof that the caller's account is in use.

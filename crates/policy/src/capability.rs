@@ -89,6 +89,7 @@ capabilities! {
     JobList: [JobsWork RunsOperate] Job / List lists;
     JobActivate: [JobsWork] Job / Activate;
     JobComplete: [JobsWork] Job / Complete;
+    TopologyRead: [JobsWork WorkflowsRun WorkflowsManage] Job / List lists;
     DeadLetterList: [RunsOperate] DeadLetter / List lists;
     DeadLetterRetry: [RunsOperate] DeadLetter / Retry;
     DeadLetterDelete: [RunsOperate] DeadLetter / Delete;

@@ -20,7 +20,7 @@ mod words;
 
 pub use access::{
     Access, Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OnKind, OnList,
-    OnListWithin, OnLoaded, OnOne, OnSome, OwnAccount, Public, SignedIn,
+    OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, OwnAccount, Public, SignedIn,
 };
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};

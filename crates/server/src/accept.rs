@@ -99,7 +99,7 @@ impl Accept {
 pub(crate) fn offers(spec: &OperationSpec) -> Vec<&'static str> {
     match spec.output {
         OutputKind::None => Vec::new(),
-        OutputKind::Data | OutputKind::List => vec![JSON],
+        OutputKind::Data | OutputKind::List | OutputKind::Bare | OutputKind::BareList => vec![JSON],
         OutputKind::ListOrLines => vec![JSON, "application/x-ndjson"],
         // A page for people is given to who asks for it.
         OutputKind::Document(["text/html"]) => vec![JSON, "text/html"],

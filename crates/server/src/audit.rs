@@ -159,7 +159,12 @@ impl Asked<'_> {
     fn target(self) -> Option<Target> {
         let Selector::Loaded(_) = self.spec.selector() else { return None };
         let name = self.spec.path_parameters().next()?;
-        let kind = if name == "taskId" { "human-task" } else { name.trim_end_matches("Id") };
+        let kind = match name {
+            "taskId" => "human-task",
+            // As clients of other products name them.
+            "id" | "jobKey" => "job",
+            other => other.trim_end_matches("Id"),
+        };
         Some(Target { kind: kind.to_owned(), id: self.asked(name)? })
     }
 }

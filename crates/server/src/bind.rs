@@ -14,8 +14,8 @@ use heddle_kernel::TenantId;
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
-    Access, AccessFilter, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnOne,
-    OnSome, PlaceOf, Public, Reason, RequestContext, Resource, SignedIn,
+    Access, AccessFilter, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnNamed,
+    OnOne, OnSome, PlaceOf, Public, Reason, RequestContext, Resource, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 
@@ -141,6 +141,20 @@ impl Locate for ops::DropDeadLetter {
     async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<DeadLetter>, UseCaseError> {
         app.runs.dead_letter_key(tenant, path.dead_letter_id).await
     }
+}
+
+/// Finds what a call is about where only its body names it.
+pub(crate) trait Named: Operation {
+    /// The kind of thing.
+    type Thing: Resource;
+
+    /// The key of the thing among those that the caller may reach; `NotFound` when there is none.
+    fn locate(
+        app: &App,
+        tenant: TenantId,
+        access: &AccessFilter<Self::Thing>,
+        body: Self::Body,
+    ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
 
 /// A job is authorized by its type, and by the run and workflow that it stands within.
@@ -401,6 +415,32 @@ where
             Err(error) => return Err(error.into()),
         };
         // A deny and a thing that is not there are told alike.
+        let Ok(proof) = may else { return Err(request.refused(&denied())) };
+        request.run(handler, proof).await
+    }
+}
+
+impl<C, O> Admit<O> for OnNamed<C>
+where
+    C: Capability,
+    O: Operation<Access = Self> + Named<Thing = C::On>,
+{
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+        let some = request.caller()?.snapshot.authorize_some::<C>();
+        let access = some.map_err(|denial| request.refused(&denial))?;
+        let tenant = request.caller()?.snapshot.tenant();
+        // What it is about is not known before the body is read, which tells nothing of what there is.
+        let body = gate::body::<O>(O::ID.spec(), &request.incoming)?;
+        // Who may not do it to everything does not learn whether there is such a thing.
+        let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
+        let may = match O::locate(&request.app, tenant, &access, body).await {
+            Ok(key) => request.caller()?.snapshot.authorize_key::<C>(key),
+            Err(UseCaseError::NotFound) if access.is_everything() => return Err(Failure::not_found()),
+            Err(UseCaseError::NotFound) => Err(denied()),
+            Err(error) => return Err(error.into()),
+        };
         let Ok(proof) = may else { return Err(request.refused(&denied())) };
         request.run(handler, proof).await
     }

@@ -30,7 +30,7 @@ pub(crate) async fn dispatch(
     placed: Placed,
     work: BoxFuture<'static, HandlerResult>,
 ) -> HandlerResult {
-    let may_write = placed.spec.audit_event.is_some();
+    let may_write = placed.spec.audit_event.is_some() || placed.spec.id.settles();
     if placed.spec.id.computes() || placed.body > LONG_BODY {
         let job = app.compute.spawn(placed.tenant, work).map_err(unplaced)?;
         let job = if may_write { job.to_the_end() } else { job };

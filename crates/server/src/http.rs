@@ -8,10 +8,12 @@ use actix_web::http::header::HeaderValue;
 use actix_web::http::{Method as HttpMethod, StatusCode, header};
 use actix_web::web::{self, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, guard};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
-use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_api::{ApiError, Detail, ErrorCode, Face};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
@@ -33,6 +35,12 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
 
+const JSON: &str = "application/json";
+const PROBLEM: &str = "application/problem+json";
+
+/// Path of the document of what clients of other products call: a page for readers, no operation of its own.
+const COMPATIBILITY: &str = "/openapi-compatibility.json";
+
 /// Puts every row of the operations table on its path.
 pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
     let mut paths: Vec<&'static str> = OperationId::ALL.iter().map(|id| id.spec().path).collect();
@@ -42,6 +50,16 @@ pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
     for path in paths {
         config.service(resource(path, app));
     }
+    let compatibility = Arc::clone(app);
+    let reads = guard::Any(guard::Get()).or(guard::Head());
+    config.route(
+        COMPATIBILITY,
+        web::route().guard(reads).to(move |request: HttpRequest| {
+            let answer = Ok(crate::handlers::platform::openapi_compatibility());
+            let exchange = Exchange::begin(&compatibility, &request, COMPATIBILITY);
+            ready(respond(&compatibility, &request, exchange, answer))
+        }),
+    );
     if app.config.docs {
         lead_to_docs(config, app);
         let app = Arc::clone(app);
@@ -311,7 +329,12 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
     let authorization = text("authorization");
     let bearer = authorization.as_deref().and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+        if scheme.eq_ignore_ascii_case("bearer") {
+            return Some(token.trim().to_owned());
+        }
+        // Clients of other products know a name and a password: the token is the password.
+        let takes_basic = Face::of_path(request.path()) != Face::Own;
+        (takes_basic && scheme.eq_ignore_ascii_case("basic")).then(|| password(token.trim())).flatten()
     });
     let unreadable = all.iter().find(|(name, value)| {
         matches!(name.as_str(), "x-organization-id" | "idempotency-key" | "if-match")
@@ -338,6 +361,13 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
         local: LocalCall::of(request)?,
     })
+}
+
+/// The password of basic authentication (RFC 7617, 2), whatever the name before it.
+fn password(credentials: &str) -> Option<String> {
+    let bytes = STANDARD.decode(credentials).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    text.split_once(':').map(|(_, password)| password.to_owned())
 }
 
 /// Media types that the caller takes, from all lines of the header.
@@ -408,17 +438,22 @@ fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId) {
 /// The error body, in the form that the caller accepts; the cause goes to the log with the request's line.
 fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
     let problem = Accept::read(accept(request).as_deref()).prefers_problem();
-    let encoded = if problem {
-        serde_json::to_vec(&failure.error.to_problem(id))
-    } else {
-        serde_json::to_vec(&failure.error.to_body(id))
+    let face = Face::of_path(request.path());
+    let (encoded, media) = match face {
+        Face::Own if problem => (serde_json::to_vec(&failure.error.to_problem(id)), PROBLEM),
+        Face::Own => (serde_json::to_vec(&failure.error.to_body(id)), JSON),
+        Face::Camunda7 => (serde_json::to_vec(&failure.error.to_camunda7()), JSON),
+        Face::Camunda8 => (serde_json::to_vec(&failure.error.to_camunda8(request.path())), PROBLEM),
     };
-    let media = if problem { "application/problem+json" } else { "application/json" };
     let mut headers = Vec::new();
     headers.extend(failure.retry_after.map(|seconds| ("retry-after", seconds.to_string())));
     headers.extend(failure.allow.map(|methods| ("allow", methods)));
     if failure.error.code == ErrorCode::AuthenticationRequired {
-        headers.push(("www-authenticate", "Bearer".to_owned()));
+        let schemes = match face {
+            Face::Own => "Bearer",
+            Face::Camunda7 | Face::Camunda8 => "Bearer, Basic realm=\"Heddle\"",
+        };
+        headers.push(("www-authenticate", schemes.to_owned()));
     }
     // The body is made of texts: it always encodes.
     let content = Content::Bytes(encoded.unwrap_or_default().into(), media.to_owned());

@@ -5,8 +5,8 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, case_events, conformance, dead_letters, decisions, directory, jobs, licence, platform,
-    roles, runs, sessions, tasks, transform, workflows,
+    accounts, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, directory, jobs,
+    licence, platform, roles, runs, sessions, tasks, transform, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -122,5 +122,22 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ListInstallationAuditEvents => {
             bind::<ops::ListInstallationAuditEvents>(audit::installation_events)
         }
+
+        Id::FetchExternalTasks => bind::<ops::FetchExternalTasks>(camunda7::fetch),
+        Id::CompleteExternalTask => bind::<ops::CompleteExternalTask>(camunda7::complete),
+        Id::FailExternalTask => bind::<ops::FailExternalTask>(camunda7::fail),
+        Id::ThrowExternalTaskError => bind::<ops::ThrowExternalTaskError>(camunda7::error),
+        Id::ExtendExternalTaskLock => bind::<ops::ExtendExternalTaskLock>(camunda7::extend),
+        Id::UnlockExternalTask => bind::<ops::UnlockExternalTask>(camunda7::unlock),
+        Id::ActivateCamundaJobs => bind::<ops::ActivateCamundaJobs>(camunda8::activate),
+        Id::CompleteCamundaJob => bind::<ops::CompleteCamundaJob>(camunda8::complete),
+        Id::FailCamundaJob => bind::<ops::FailCamundaJob>(camunda8::fail),
+        Id::ThrowCamundaJobError => bind::<ops::ThrowCamundaJobError>(camunda8::error),
+        Id::UpdateCamundaJob => bind::<ops::UpdateCamundaJob>(camunda8::update),
+        Id::CreateProcessInstance => bind::<ops::CreateProcessInstance>(camunda8::create),
+        Id::PublishMessage => bind::<ops::PublishMessage>(camunda8::publish),
+        Id::CorrelateMessage => bind::<ops::CorrelateMessage>(camunda8::correlate),
+        Id::BroadcastSignal => bind::<ops::BroadcastSignal>(camunda8::broadcast),
+        Id::GetTopology => bind::<ops::GetTopology>(camunda8::topology),
     }
 }

@@ -68,8 +68,14 @@ mod tests {
     }
 
     #[test]
-    fn the_script_names_both_documents_and_no_other_host() {
-        for word in ["/openapi.json", "/openapi-platform.json", "/api/auth/sign-in", "filter: true"] {
+    fn the_script_names_the_documents_and_no_other_host() {
+        for word in [
+            "/openapi.json",
+            "/openapi-platform.json",
+            "/openapi-compatibility.json",
+            "/api/auth/sign-in",
+            "filter: true",
+        ] {
             assert!(SCRIPT.contains(word), "{word}");
         }
         assert!(!SCRIPT.contains("://") && !STYLE.contains("://"));

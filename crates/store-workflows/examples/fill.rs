@@ -3,7 +3,7 @@
 //!
 //! Of ten copies six wait with an open task, three are completed and one has failed; one of fifty that wait has an
 //! incident. A third of the tasks is due at some time, a tenth is somebody's, and the others are for one of fifty groups,
-//! for one of ten users or for everyone. Ten runs of a workflow have the same correlation key.
+//! for one of ten users or for everyone. Each run that waits has a job, too, of one of fifty types. Ten runs of a workflow have the same correlation key.
 #![expect(clippy::print_stdout, reason = "says what it did")]
 
 use diesel_async::RunQueryDsl as _;
@@ -24,6 +24,8 @@ struct Dialect {
     due: &'static str,
     /// Place of a task that is never due.
     never: &'static str,
+    /// An empty document.
+    empty: &'static str,
 }
 
 const SQLITE: Dialect = Dialect {
@@ -35,6 +37,7 @@ const SQLITE: Dialect = Dialect {
     at: "(1717200000000000 + i * 1000)",
     due: "(1717200000000000 + (i * 7919 % 100003) * 3600000000)",
     never: "253402300799000000",
+    empty: "X'007B7D'",
 };
 
 const POSTGRES: Dialect = Dialect {
@@ -52,6 +55,7 @@ const POSTGRES: Dialect = Dialect {
     at: "(timestamptz '2024-06-01 00:00:00+00' + i * interval '1 millisecond')",
     due: "(timestamptz '2024-06-01 00:00:00+00' + (i * 7919 % 100003) * interval '1 hour')",
     never: "timestamptz '9999-12-31 23:59:59+00'",
+    empty: "'\\x007b7d'::bytea",
 };
 
 /// Numbers that are added: from one to another, in turn over so many templates.
@@ -163,6 +167,30 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// The statement that adds a job to each of these runs that waits: of ten one has failed and one is held.
+    fn jobs(&self, part: Part<'_>) -> [String; 1] {
+        let Self { at, never, empty, .. } = self;
+        let (run, job, turn, mixed) = ((self.id)('r'), (self.id)('t'), part.turn(), part.mixed());
+        let held = |yes: &str, no: &str| format!("CASE WHEN {mixed} % 10 = 1 THEN {yes} ELSE {no} END");
+        let state =
+            format!("CASE WHEN {mixed} % 10 = 0 THEN 'failed' ELSE {} END", held("'locked'", "'ready'"));
+        let (due, worker, epoch) = (held(never, "NULL"), held("'worker-3'", "NULL"), held("1", "0"));
+        let jobs = self.insert(
+            part,
+            "jobs",
+            "organization_id, id, number, run_id, workflow_id, version, process_id, node_id, node_instance_id, kind, \
+             job_type, headers, priority, state, retries, attempt, due_at, epoch, worker, message, place, created_at",
+            &format!(
+                "organization_id, {job}, i, {run}, workflow_id, 1, 'p', node_id, node_instance_id, 'task', \
+                 'type-' || CAST({mixed} % 50 AS text), {empty}, 0, {state}, 3, 1, {due}, {epoch}, {worker}, NULL, \
+                 {at}, {at}"
+            ),
+        );
+        [format!("{jobs} WHERE {turn} < 6")]
+    }
+}
+
 /// Tables with what is copied: a run of each workflow, with its task and its events.
 const TEMPLATES: [&str; 4] = [
     "CREATE TABLE fill_runs AS SELECT (row_number() OVER (ORDER BY workflow_id)) - 1 AS place, r.* FROM runs AS r \
@@ -206,6 +234,7 @@ async fn fill(address: &str, rows: u64, user: &str) -> Result<(), Box<dyn std::e
         let part = Part { from, until, templates, user };
         execute(&db, &dialect.runs(part)).await?;
         execute(&db, &dialect.tasks(part)).await?;
+        execute(&db, &dialect.jobs(part)).await?;
         from = until;
     }
     let done = ["DROP TABLE fill_events", "DROP TABLE fill_tasks", "DROP TABLE fill_runs"];

@@ -344,13 +344,18 @@ fn jobs_of_both(first: Vec<JobChange>, second: Vec<JobChange>) -> Vec<JobChange>
                 continue;
             }
         };
-        let place = opened.get(&id).and_then(|place| all.get_mut(*place));
-        match (place, change) {
+        match (opened.get(&id), change) {
             // What the first opened and the second took away again never reaches the database.
-            (Some(place), JobChange::Withdraw(_)) => *place = None,
-            (Some(Some(JobChange::Open(row))), JobChange::Stand { stand, .. }) => {
-                (row.state, row.retries) = (stand.state, stand.retries);
-                (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
+            (Some(place), JobChange::Withdraw(_)) => {
+                if let Some(row) = all.get_mut(*place) {
+                    *row = None;
+                }
+            }
+            (Some(place), JobChange::Stand { stand, .. }) => {
+                if let Some(Some(JobChange::Open(row))) = all.get_mut(*place) {
+                    (row.state, row.retries) = (stand.state, stand.retries);
+                    (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
+                }
             }
             (_, change) => all.push(Some(change)),
         }

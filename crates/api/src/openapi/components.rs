@@ -4,14 +4,17 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::decode::schema::{Components, reference};
-use crate::error::{ErrorBody, ErrorCode, Problem};
+use crate::decode::schema::{Components, SCHEMAS, reference};
+use crate::error::{ApiError, ErrorBody, ErrorCode, Problem};
+use crate::face::{Camunda7Error, Camunda8Problem, Face};
+use crate::operations::Document;
 use crate::wire::envelope::PageInfo;
 
 /// The name of the response component of a failure.
-pub(crate) fn error_name(code: ErrorCode) -> String {
+pub(crate) fn error_name(face: Face, code: ErrorCode) -> String {
     let words = code.as_str().to_ascii_lowercase();
-    words.split('_').map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
+    let name: String = words.split('_').map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect();
+    format!("{}{name}", face.prefix())
 }
 
 fn text(least: usize, most: usize) -> Value {
@@ -51,40 +54,68 @@ fn headers() -> Value {
     })
 }
 
-fn responses() -> Value {
-    let one = |code: ErrorCode| {
-        let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
-        if code == ErrorCode::RateLimited {
-            headers["Retry-After"] = json!({"$ref": "#/components/headers/RetryAfter"});
-        }
-        let example = super::failures::example(code);
-        let response = json!({
-            "description": code.title(),
-            "headers": headers,
-            "content": {
-                "application/json": {"schema": {"$ref": "#/components/schemas/APIError"},
-                    "examples": {"small": {"value": example.body}}},
-                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"},
-                    "examples": {"small": {"value": example.problem}}},
-            },
-        });
-        (error_name(code), response)
+/// The failures of a document, in each form in which its clients read them.
+fn responses(document: Document) -> Value {
+    let faces: &[Face] = match document {
+        Document::Contract | Document::Platform => &[Face::Own],
+        Document::Compatibility => &[Face::Camunda7, Face::Camunda8],
     };
-    Value::Object(ErrorCode::ALL.into_iter().map(one).collect())
+    let of = |face: Face| ErrorCode::ALL.map(|code| (error_name(face, code), response(face, code)));
+    Value::Object(faces.iter().copied().flat_map(of).collect())
 }
 
-fn security_schemes() -> Value {
-    json!({
-        "bearer": {"type": "http", "scheme": "bearer",
-            "description": "A session token or an API token."},
-        "cookie": {"type": "apiKey", "in": "cookie", "name": "__Host-heddle-session",
-            "description": "The session cookie; a changing request must come from the same origin."},
-    })
+fn response(face: Face, code: ErrorCode) -> Value {
+    let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
+    if code == ErrorCode::RateLimited {
+        headers["Retry-After"] = json!({"$ref": "#/components/headers/RetryAfter"});
+    }
+    let described = |schema: &str, example: Value| json!({"schema": {"$ref": format!("{SCHEMAS}{schema}")}, "examples": {"small": {"value": example}}});
+    let content = match face {
+        Face::Own => {
+            let example = super::failures::example(code);
+            json!({
+                "application/json": described("APIError", example.body),
+                "application/problem+json": described("Problem", example.problem),
+            })
+        }
+        Face::Camunda7 => {
+            json!({"application/json": described("Camunda7Error", json!(ApiError::new(code).to_camunda7()))})
+        }
+        Face::Camunda8 => {
+            let example = json!(ApiError::new(code).to_camunda8("/v2/jobs/activation"));
+            json!({"application/problem+json": described("Camunda8Problem", example)})
+        }
+    };
+    json!({"description": code.title(), "headers": headers, "content": content})
+}
+
+fn security_schemes(document: Document) -> Value {
+    let bearer =
+        json!({"type": "http", "scheme": "bearer", "description": "A session token or an API token."});
+    match document {
+        Document::Contract | Document::Platform => json!({
+            "bearer": bearer,
+            "cookie": {"type": "apiKey", "in": "cookie", "name": "__Host-heddle-session",
+                "description": "The session cookie; a changing request must come from the same origin."},
+        }),
+        Document::Compatibility => json!({
+            "bearer": bearer,
+            "basic": {"type": "http", "scheme": "basic",
+                "description": "An API token as password, with any user name."},
+        }),
+    }
 }
 
 /// The `components` member, but for the schemas of the operations.
-pub(crate) fn build(mut schemas: Components) -> Value {
-    for shared in [reference::<ErrorBody>, reference::<Problem>, reference::<PageInfo>] {
+pub(crate) fn build(document: Document, mut schemas: Components) -> Value {
+    let shared: [fn(&mut Components) -> Value; 5] = [
+        reference::<ErrorBody>,
+        reference::<Problem>,
+        reference::<PageInfo>,
+        reference::<Camunda7Error>,
+        reference::<Camunda8Problem>,
+    ];
+    for shared in shared {
         shared(&mut schemas);
     }
     let schemas: Map<String, Value> = schemas.into_iter().collect();
@@ -92,7 +123,7 @@ pub(crate) fn build(mut schemas: Components) -> Value {
         "schemas": schemas,
         "parameters": parameters(),
         "headers": headers(),
-        "responses": responses(),
-        "securitySchemes": security_schemes(),
+        "responses": responses(document),
+        "securitySchemes": security_schemes(document),
     })
 }

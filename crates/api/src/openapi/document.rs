@@ -53,6 +53,11 @@ pub(crate) fn build(document: Document) -> Value {
             "Heddle platform",
             "Set-up, sign-in, organisations, people, rights, the work list, the licence and the audit trail.",
         ),
+        Document::Compatibility => (
+            "Heddle for clients of other products",
+            "What workers of Camunda 7 and Camunda 8 call, in their shapes. Give their clients the address of this service \
+             and an API token, as bearer token or as password with any user name.",
+        ),
     };
     let tags: Vec<_> =
         areas.iter().map(|area| json!({"name": area.as_str(), "description": area.description()})).collect();
@@ -63,7 +68,7 @@ pub(crate) fn build(document: Document) -> Value {
         "servers": [{"url": "/"}],
         "tags": tags,
         "paths": paths,
-        "components": components::build(schemas),
+        "components": components::build(document, schemas),
         "x-source-digest": source_digest(),
     });
     add_links(document, &mut whole);

@@ -1,4 +1,4 @@
-//! The two OpenAPI 3.2.0 documents, made from the table of operations.
+//! The OpenAPI 3.2.0 documents, made from the table of operations.
 
 #![expect(clippy::indexing_slicing, reason = "members of JSON: an absent one reads as null")]
 
@@ -71,6 +71,12 @@ pub fn platform_json() -> &'static Value {
     &JSON
 }
 
+/// Document of what clients of other products call, as JSON, served at `/openapi-compatibility.json`.
+pub fn compatibility_json() -> &'static Value {
+    static JSON: LazyLock<Value> = LazyLock::new(|| document::build(Document::Compatibility));
+    &JSON
+}
+
 /// The customer contract.
 ///
 /// # Errors
@@ -85,6 +91,14 @@ pub fn contract_document() -> Result<OpenApi, serde_json::Error> {
 /// When the document isn't OpenAPI; a test holds against it.
 pub fn platform_document() -> Result<OpenApi, serde_json::Error> {
     serde_json::from_value(platform_json().clone())
+}
+
+/// Document of what clients of other products call.
+///
+/// # Errors
+/// When the document isn't OpenAPI; a test holds against it.
+pub fn compatibility_document() -> Result<OpenApi, serde_json::Error> {
+    serde_json::from_value(compatibility_json().clone())
 }
 
 fn operations_of(document: Document) -> impl Iterator<Item = OperationId> {

@@ -9,7 +9,7 @@ use super::components::error_name;
 use crate::decode::schema::resolve;
 use crate::error::ErrorCode;
 use crate::operations::{
-    BodyMedia, OperationId, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES,
+    BodyMedia, Document, OperationId, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES,
 };
 
 /// The label of the lifecycle that every operation and field carries.
@@ -56,6 +56,9 @@ pub(crate) fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
 fn security(spec: &OperationSpec) -> Value {
     match spec.security {
         Security::Public => json!([]),
+        Security::Session | Security::Permissions(_) if spec.document == Document::Compatibility => {
+            json!([{"bearer": []}, {"basic": []}])
+        }
         Security::Session | Security::Permissions(_) => json!([{"bearer": []}, {"cookie": []}]),
     }
 }
@@ -147,7 +150,8 @@ fn responses(spec: &OperationSpec, shapes: &Shapes) -> Value {
     }
     for status in spec.errors.iter().chain(&TRANSPORT_STATUSES) {
         if let Some(code) = ErrorCode::of_status(*status) {
-            let reference = json!({"$ref": format!("#/components/responses/{}", error_name(code))});
+            let name = error_name(spec.area.face(), code);
+            let reference = json!({"$ref": format!("#/components/responses/{name}")});
             responses.insert(status.to_string(), reference);
         }
     }
@@ -196,6 +200,12 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
         OutputKind::None => {}
         OutputKind::Data => {
             add("application/json", data);
+        }
+        OutputKind::Bare => {
+            add("application/json", json!({"schema": output}));
+        }
+        OutputKind::BareList => {
+            add("application/json", json!({"schema": {"type": "array", "items": output}}));
         }
         OutputKind::List => {
             add("application/json", list);

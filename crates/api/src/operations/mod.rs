@@ -8,6 +8,8 @@ mod administration;
 #[macro_use]
 mod authentication;
 #[macro_use]
+mod compatibility;
+#[macro_use]
 mod dead_letters;
 #[macro_use]
 mod health;
@@ -54,7 +56,31 @@ const COMPUTING: &[OperationId] = &[
     OperationId::SaveDecisionLogic,
 ];
 
+/// Operations that end what a worker does, or change how long it holds it: carried out to their end whoever hangs up, since
+/// what follows a commit is told to others behind it.
+const SETTLING: &[OperationId] = &[
+    OperationId::CompleteJob,
+    OperationId::FailJob,
+    OperationId::ThrowJobError,
+    OperationId::ExtendJob,
+    OperationId::CompleteExternalTask,
+    OperationId::FailExternalTask,
+    OperationId::ThrowExternalTaskError,
+    OperationId::ExtendExternalTaskLock,
+    OperationId::UnlockExternalTask,
+    OperationId::CompleteCamundaJob,
+    OperationId::FailCamundaJob,
+    OperationId::ThrowCamundaJobError,
+    OperationId::UpdateCamundaJob,
+];
+
 impl OperationId {
+    /// Whether the operation is carried out to its end whoever hangs up, although its row names no audit event.
+    #[must_use]
+    pub fn settles(self) -> bool {
+        SETTLING.contains(&self)
+    }
+
     /// Whether the operation's work grows with a definition or a decision.
     #[must_use]
     pub fn computes(self) -> bool {

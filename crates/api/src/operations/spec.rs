@@ -5,6 +5,7 @@ use heddle_policy::licence::{Entitlement, ServiceRole};
 use heddle_policy::{Action, Permission, ResourceType};
 
 use super::OperationId;
+use crate::face::Face;
 
 /// An HTTP method that operations have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,13 +36,15 @@ impl Method {
     }
 }
 
-/// Which of the two OpenAPI documents has the operation.
+/// Which of the OpenAPI documents has the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Document {
     /// The customer contract.
     Contract,
     /// Additions of the platform.
     Platform,
+    /// Operations that clients of other products call.
+    Compatibility,
 }
 
 /// A part of the service; the tag in the document.
@@ -71,6 +74,10 @@ pub enum Area {
     Cases,
     /// The documents and the test clock.
     Platform,
+    /// The external task protocol of Camunda 7.
+    Camunda7,
+    /// The job operations of Camunda 8, and those that go with them.
+    Camunda8,
 }
 
 impl Area {
@@ -90,6 +97,29 @@ impl Area {
             Self::Operations => "operations",
             Self::Cases => "cases",
             Self::Platform => "platform",
+            Self::Camunda7 => "camunda7",
+            Self::Camunda8 => "camunda8",
+        }
+    }
+
+    /// Form in which the area's clients read failures.
+    #[must_use]
+    pub const fn face(self) -> Face {
+        match self {
+            Self::Camunda7 => Face::Camunda7,
+            Self::Camunda8 => Face::Camunda8,
+            Self::Health
+            | Self::Workflows
+            | Self::CaseEvents
+            | Self::Authentication
+            | Self::Licence
+            | Self::Administration
+            | Self::Audit
+            | Self::Work
+            | Self::Jobs
+            | Self::Operations
+            | Self::Cases
+            | Self::Platform => Face::Own,
         }
     }
 
@@ -109,6 +139,8 @@ impl Area {
             Self::Operations => "Background work that was set aside.",
             Self::Cases => "Cases and the status of case events.",
             Self::Platform => "The documents and the test clock.",
+            Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
+            Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",
         }
     }
 }
@@ -281,6 +313,10 @@ pub enum OutputKind {
     None,
     /// `{"data": Output}`.
     Data,
+    /// The Output itself, as clients of other products read it.
+    Bare,
+    /// `[Output]`, as clients of other products read it.
+    BareList,
     /// `{"data": [Output], "page": {...}}`.
     List,
     /// As a list, or one JSON document per line (`application/x-ndjson`) when the caller accepts that.

@@ -57,6 +57,7 @@ macro_rules! security {
     };
     (@selector tenant $param:literal) => { Selector::Tenant($param) };
     (@selector loaded $member:literal) => { Selector::Loaded($member) };
+    (@selector named $member:literal) => { Selector::Loaded($member) };
 }
 
 macro_rules! access {
@@ -72,6 +73,7 @@ macro_rules! access {
     ($capability:ident path $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
     ($capability:ident tenant $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
     ($capability:ident loaded $($rest:tt)+) => { heddle_policy::OnLoaded<capability::$capability> };
+    ($capability:ident named $($rest:tt)+) => { heddle_policy::OnNamed<capability::$capability> };
 }
 
 /// Whether a row names as many things around its own as things of its kind stand within.
@@ -92,6 +94,7 @@ macro_rules! is_whole {
     ($capability:ident some) => { true };
     ($capability:ident list) => { true };
     ($capability:ident loaded $member:literal) => { true };
+    ($capability:ident named $member:literal) => { true };
 }
 
 macro_rules! option {
@@ -233,7 +236,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
-            use crate::wire::{access, audit, case_events, conformance, dead_letters, decisions, definition, directory, envelope, health, jobs, licence, runs, sessions, tasks, transform, workflows};
+            use crate::wire::{access, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, definition, directory, envelope, health, jobs, licence, runs, sessions, tasks, transform, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,4 +256,4 @@ macro_rules! operations {
 }
 
 // Each file of rows adds its own to those it is given and hands them to the next.
-health_rows! { workflow_rows authentication_rows administration_rows job_rows dead_letter_rows platform_rows operations ; }
+health_rows! { workflow_rows authentication_rows administration_rows job_rows dead_letter_rows platform_rows compatibility_rows operations ; }

@@ -7,6 +7,8 @@
 mod shape;
 pub mod access;
 pub mod audit;
+pub mod camunda7;
+pub mod camunda8;
 pub mod case_events;
 pub mod conformance;
 pub mod dead_letters;

@@ -1,9 +1,9 @@
-//! The two OpenAPI documents: what a client reads of each operation.
+//! The OpenAPI documents: what a client reads of each operation.
 
 use std::collections::BTreeSet;
 
-use heddle_api::openapi::{contract_json, platform_json};
-use heddle_api::operations::{BodyMedia, OperationId, OutputKind, Security, Selector};
+use heddle_api::openapi::{compatibility_json, contract_json, platform_json};
+use heddle_api::operations::{BodyMedia, Document, OperationId, OutputKind, Security, Selector};
 use serde_json::{Value, json};
 
 use crate::support::{described, document_of, header_parameters, resolved};
@@ -24,7 +24,8 @@ fn an_operation_says_who_may_call_it() {
     for id in OperationId::ALL {
         let (spec, told) = (id.spec(), described(id.spec()));
         let open = spec.security == Security::Public;
-        let expected = if open { json!([]) } else { json!([{ "bearer": [] }, { "cookie": [] }]) };
+        let other = if spec.document == Document::Compatibility { "basic" } else { "cookie" };
+        let expected = if open { json!([]) } else { json!([{ "bearer": [] }, { other: [] }]) };
         assert_eq!(told["security"], expected, "{id:?}");
         let permissions: Vec<_> = spec.permissions().iter().map(|one| one.as_str()).collect();
         assert_eq!(told["x-permissions"], json!(permissions), "{id:?}");
@@ -112,6 +113,8 @@ fn a_success_says_what_is_in_it() {
                 );
                 assert_eq!(json["properties"]["page"]["$ref"], "#/components/schemas/PageInfo");
             }
+            OutputKind::Bare => assert!(json["$ref"].is_string(), "{id:?}"),
+            OutputKind::BareList => assert_eq!(json["type"], "array", "{id:?}"),
             OutputKind::Raw(media) => assert!(!content[media].is_null(), "{id:?}"),
             OutputKind::EventStream => {
                 assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}")
@@ -169,7 +172,7 @@ fn a_failure_is_told_in_both_forms() {
 
 #[test]
 fn every_tag_is_described_and_every_component_is_used() {
-    for document in [contract_json(), platform_json()] {
+    for document in [contract_json(), platform_json(), compatibility_json()] {
         let tags: BTreeSet<_> =
             document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
         let mut used_tags = BTreeSet::new();
@@ -195,7 +198,7 @@ fn every_tag_is_described_and_every_component_is_used() {
 #[test]
 fn every_field_of_every_schema_carries_its_lifecycle() {
     let mut fields = 0;
-    for document in [contract_json(), platform_json()] {
+    for document in [contract_json(), platform_json(), compatibility_json()] {
         each_object(&document["components"]["schemas"], &mut |map| {
             for (name, field) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
                 if field.is_object() && !map.contains_key("examples") {
@@ -240,6 +243,26 @@ fn operations_as_they_are_told() {
     ] {
         insta::assert_json_snapshot!(format!("operation_{id:?}"), described(id.spec()));
     }
+}
+
+/// Clients of other products read failures in the shapes of those products.
+#[test]
+fn a_failure_of_a_face_is_told_in_its_shape() {
+    let document = compatibility_json();
+    let responses = document["components"]["responses"].as_object().unwrap();
+    assert_eq!(responses.len(), 28);
+    for (name, response) in responses {
+        let (media, schema) = match name.starts_with("Camunda7") {
+            true => ("application/json", "#/components/schemas/Camunda7Error"),
+            false => ("application/problem+json", "#/components/schemas/Camunda8Problem"),
+        };
+        assert_eq!(response["content"][media]["schema"]["$ref"], schema, "{name}");
+        let example = &response["content"][media]["examples"]["small"]["value"];
+        assert!(example["type"].is_string() && example.get("code").is_none(), "{name}: {example}");
+    }
+    let schemes = document["components"]["securitySchemes"].as_object().unwrap();
+    assert_eq!(schemes["basic"]["scheme"], "basic");
+    assert_eq!(schemes.len(), 2);
 }
 
 #[test]

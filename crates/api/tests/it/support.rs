@@ -3,7 +3,7 @@
 use heddle_api::Operation;
 use heddle_api::contract::MediaType;
 use heddle_api::decode::Problems;
-use heddle_api::openapi::{contract_json, platform_json};
+use heddle_api::openapi::{compatibility_json, contract_json, platform_json};
 use heddle_api::operations::{Document, OperationId, OperationSpec, ops};
 use heddle_api::operations::{decode_body, decode_query};
 use serde_json::Value;
@@ -56,6 +56,20 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::AssignHumanTask, body::<ops::AssignHumanTask>),
     (OperationId::SendSignal, body::<ops::SendSignal>),
     (OperationId::AdvanceTestClock, body::<ops::AdvanceTestClock>),
+    (OperationId::FetchExternalTasks, body::<ops::FetchExternalTasks>),
+    (OperationId::CompleteExternalTask, body::<ops::CompleteExternalTask>),
+    (OperationId::FailExternalTask, body::<ops::FailExternalTask>),
+    (OperationId::ThrowExternalTaskError, body::<ops::ThrowExternalTaskError>),
+    (OperationId::ExtendExternalTaskLock, body::<ops::ExtendExternalTaskLock>),
+    (OperationId::ActivateCamundaJobs, body::<ops::ActivateCamundaJobs>),
+    (OperationId::CompleteCamundaJob, body::<ops::CompleteCamundaJob>),
+    (OperationId::FailCamundaJob, body::<ops::FailCamundaJob>),
+    (OperationId::ThrowCamundaJobError, body::<ops::ThrowCamundaJobError>),
+    (OperationId::UpdateCamundaJob, body::<ops::UpdateCamundaJob>),
+    (OperationId::CreateProcessInstance, body::<ops::CreateProcessInstance>),
+    (OperationId::PublishMessage, body::<ops::PublishMessage>),
+    (OperationId::CorrelateMessage, body::<ops::CorrelateMessage>),
+    (OperationId::BroadcastSignal, body::<ops::BroadcastSignal>),
 ];
 
 /// Every row that takes parameters in its query.
@@ -106,6 +120,7 @@ pub(crate) fn document_of(spec: &OperationSpec) -> &'static Value {
     match spec.document {
         Document::Contract => contract_json(),
         Document::Platform => platform_json(),
+        Document::Compatibility => compatibility_json(),
     }
 }
 

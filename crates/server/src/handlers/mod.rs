@@ -2,6 +2,8 @@
 
 pub(crate) mod accounts;
 pub(crate) mod audit;
+pub(crate) mod camunda7;
+pub(crate) mod camunda8;
 pub(crate) mod case_events;
 mod changes;
 pub(crate) mod conformance;
@@ -18,6 +20,7 @@ pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod tasks;
 pub(crate) mod transform;
+mod workers;
 pub(crate) mod workflows;
 
 use crate::failure::Failure;

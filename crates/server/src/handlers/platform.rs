@@ -73,6 +73,12 @@ pub(crate) async fn openapi_platform(_: PublicCall<ops::GetPlatformDocument>) ->
     Ok(document(DOCUMENT.get_or_init(|| openapi::platform_json().to_string().into())))
 }
 
+/// GET /openapi-compatibility.json
+pub(crate) fn openapi_compatibility() -> Response {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    document(DOCUMENT.get_or_init(|| openapi::compatibility_json().to_string().into()))
+}
+
 fn document(text: &Bytes) -> Response {
     let content = Content::Bytes(text.clone(), "application/json".to_owned());
     Response { status: 200, headers: Vec::new(), content }

@@ -119,7 +119,7 @@ async fn started_before(call: &Call<ops::StartRun>, first: FirstAnswer) -> Handl
 }
 
 /// The run when it has ended, or as it is when the time is over.
-async fn ended(app: &App, run: Run, limit: Duration) -> Result<Run, Failure> {
+pub(super) async fn ended(app: &App, run: Run, limit: Duration) -> Result<Run, Failure> {
     let mut watch = app.hub.watch(run.id);
     let mut stop = app.stop.clone();
     let over = tokio::time::sleep(limit);

@@ -1,11 +1,12 @@
-// Pages of the API: Swagger UI over both documents, with a form for signing in above them. The token is kept in the
-// memory of this page alone, for both documents; nothing is stored in the browser.
+// Pages of the API: Swagger UI over the documents, with a form for signing in above them. The token is kept in the
+// memory of this page alone, for all documents; nothing is stored in the browser.
 "use strict";
 
 window.onload = () => {
   const documents = [
     { name: "Workflows, runs, events, health", url: "/openapi.json" },
     { name: "Accounts, rights, work list, licence, audit", url: "/openapi-platform.json" },
+    { name: "For workers and clients of other products", url: "/openapi-compatibility.json" },
   ];
   let token = null;
 
@@ -39,7 +40,7 @@ window.onload = () => {
       spec: { wrapActions: { updateJsonSpec: (update) => (given) => update(forReaders(given)) } },
       auth: {
         wrapActions: {
-          // Swagger UI forgets the token when another document is chosen; here both take the same one.
+          // Swagger UI forgets the token when another document is chosen; here all take the same one.
           restoreAuthorization: (restore) => (kept) => {
             if (Object.keys(kept.authorized ?? {}).length > 0) {
               restore(kept);
@@ -91,7 +92,7 @@ window.onload = () => {
   const password = element("input", { type: "password", required: true, autocomplete: "current-password" });
   const button = element("button", { type: "submit", textContent: "Sign in" });
   const told = element("output", {
-    textContent: "Sign in first: nearly every operation needs it. Both documents then use the session; an API token "
+    textContent: "Sign in first: nearly every operation needs it. All documents then use the session; an API token "
       + "goes into Authorize instead.",
   });
   const form = element(
@@ -117,7 +118,7 @@ window.onload = () => {
       if (answer.ok) {
         token = body.data.token;
         authorize();
-        told.textContent = `Signed in as ${email.value}; both documents use it until this page is left.`;
+        told.textContent = `Signed in as ${email.value}; all documents use it until this page is left.`;
       } else {
         const reasons = body.error.details.map((detail) => detail.message).filter(Boolean);
         told.textContent = reasons.join(" ") || body.error.message;

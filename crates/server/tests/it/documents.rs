@@ -14,9 +14,11 @@ async fn the_documents_hold_every_operation() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let anonymous = app.anonymous();
-        for (path, document) in
-            [("/openapi.json", Document::Contract), ("/openapi-platform.json", Document::Platform)]
-        {
+        for (path, document) in [
+            ("/openapi.json", Document::Contract),
+            ("/openapi-platform.json", Document::Platform),
+            ("/openapi-compatibility.json", Document::Compatibility),
+        ] {
             let served = anonymous.get(path).await.expect(200);
             assert_eq!(served.header("content-type"), "application/json");
             let served = served.json();

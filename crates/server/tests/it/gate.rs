@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use heddle_api::Face;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security, Selector};
 use heddle_identity::licence::testing;
 use heddle_kernel::Clock as _;
@@ -45,7 +46,7 @@ async fn nobody_comes_in_without_a_credential() {
             for stranger in &strangers {
                 let answer = call(stranger, id, &samples::nobody(spec)).await;
                 let wanted = spec.security != Security::Public;
-                let refused = answer.status == 401 && answer.header("www-authenticate") == "Bearer";
+                let refused = answer.status == 401 && answer.header("www-authenticate").starts_with("Bearer");
                 let signs_in = id == OperationId::SignIn;
                 assert!(
                     signs_in || refused == wanted,
@@ -55,7 +56,9 @@ async fn nobody_comes_in_without_a_credential() {
                     answer.text()
                 );
                 if wanted {
-                    assert_eq!(answer.json()["error"]["code"], "AUTHENTICATION_REQUIRED");
+                    assert!(
+                        samples::code(spec, &answer).is_none_or(|code| code == "AUTHENTICATION_REQUIRED")
+                    );
                 }
             }
         }
@@ -75,14 +78,17 @@ async fn a_member_without_the_right_is_refused_and_an_outsider_too() {
             let path = samples::within(spec, &app.organization);
             let answer = call(&powerless, id, &path).await;
             assert_eq!(answer.status, 403, "{}: {}", spec.operation_id, answer.text());
-            assert_eq!(answer.json()["error"]["code"], "PERMISSION_REQUIRED");
+            assert!(samples::code(spec, &answer).is_none_or(|code| code == "PERMISSION_REQUIRED"));
             if is_about_one_organization(spec) {
                 let path = samples::path(spec, |_| foreign.clone());
                 assert_eq!(call(&owner, id, &path).await.status, 404, "{}", spec.operation_id);
             } else {
                 for other in [foreign.as_str(), samples::NOBODY, "nonsense"] {
                     let answer = call(&owner.within(other), id, &path).await;
-                    let _ = answer.refused(403, "notAMember");
+                    match spec.area.face() {
+                        Face::Own => drop(answer.refused(403, "notAMember")),
+                        Face::Camunda7 | Face::Camunda8 => drop(answer.expect(403)),
+                    }
                 }
             }
         }
@@ -110,6 +116,9 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
         ("workflowId", workflow),
         ("runId", text(&run["id"])),
         ("nodeId", "work".to_owned()),
+        // Jobs of theirs are tried in the tests of their faces.
+        ("id", samples::NOBODY.to_owned()),
+        ("jobKey", "1".to_owned()),
         ("taskId", text(&run["humanTasks"][0]["id"])),
         ("eventId", text(&event["event"]["id"])),
         ("roleId", role),
@@ -136,11 +145,13 @@ async fn what_belongs_to_another_organisation_is_not_there() {
             let path = samples::path(spec, |name| theirs[name].clone());
             let answer = call(&owner, id, &path).await;
             assert_eq!(answer.status, 404, "{} {path}: {}", spec.operation_id, answer.text());
-            assert_eq!(answer.json()["error"]["code"], "NOT_FOUND");
+            assert!(samples::code(spec, &answer).is_none_or(|code| code == "NOT_FOUND"));
             let absent = call(&owner, id, &samples::nobody(spec)).await;
             assert_eq!(absent.status, 404, "{}: {}", spec.operation_id, absent.text());
-            let theirs = answer.json()["error"]["message"].clone();
-            assert_eq!(theirs, absent.json()["error"]["message"], "{}", spec.operation_id);
+            if spec.area.face() == Face::Own {
+                let theirs = answer.json()["error"]["message"].clone();
+                assert_eq!(theirs, absent.json()["error"]["message"], "{}", spec.operation_id);
+            }
         }
         // Nothing of theirs changed, and no list shows it.
         for list in
@@ -184,7 +195,9 @@ async fn a_restricted_installation_opens_what_remedies_it() {
                 answer.text()
             );
             if expected {
-                assert_eq!(answer.json()["error"]["code"], "LICENCE_REMEDIATION_REQUIRED");
+                assert!(
+                    samples::code(spec, &answer).is_none_or(|code| code == "LICENCE_REMEDIATION_REQUIRED")
+                );
             }
         }
         let again = app.sign_in(&email, &password).await;
@@ -213,7 +226,7 @@ async fn what_the_licence_leaves_out_is_told() {
                 answer.status,
                 answer.text()
             );
-            if let Some(entitlement) = spec.entitlement {
+            if let (Some(entitlement), Face::Own) = (spec.entitlement, spec.area.face()) {
                 let error = &answer.json()["error"];
                 assert_eq!(
                     (&error["code"], &error["details"][0]["entitlement"]),
@@ -259,7 +272,7 @@ async fn a_node_without_the_role_says_so() {
                 answer.status,
                 answer.text()
             );
-            if expected {
+            if expected && spec.area.face() == Face::Own {
                 let _ = answer.refused(503, "roleNotOnNode");
             }
         }
@@ -396,7 +409,7 @@ async fn a_wrong_method_is_told_the_right_ones() {
                 .unwrap();
             let path = path.replace(['{', '}'], "");
             let answer = app.admin.request(wrong.as_str(), &path).send().await.expect(405);
-            assert_eq!(answer.json()["error"]["code"], "METHOD_NOT_ALLOWED");
+            assert!(samples::code(spec, &answer).is_none_or(|code| code == "METHOD_NOT_ALLOWED"));
             let allowed: Vec<_> = answer.header("allow").split(", ").collect();
             for method in &methods {
                 assert!(allowed.contains(&method.as_str()), "{path}: {allowed:?}");
@@ -404,7 +417,7 @@ async fn a_wrong_method_is_told_the_right_ones() {
             assert!(!allowed.contains(&wrong.as_str()), "{path}: {allowed:?}");
         }
         let answer = app.admin.get("/api/no-such-thing").await.expect(404);
-        assert_eq!(answer.json()["error"]["code"], "NOT_FOUND");
+        assert!(samples::code(spec, &answer).is_none_or(|code| code == "NOT_FOUND"));
         app.stop().await;
     });
 }

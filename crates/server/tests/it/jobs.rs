@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::samples;
 
 /// Start, a service task `work` with a job, end.
-fn with_job(job_type: &str, more: Value) -> Value {
+pub(crate) fn with_job(job_type: &str, more: Value) -> Value {
     let mut configuration = json!({ "jobType": job_type });
     configuration.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     json!({
@@ -22,7 +22,7 @@ fn with_job(job_type: &str, more: Value) -> Value {
 }
 
 /// An error boundary event `caught` at `work`, which leads to an end of its own.
-fn with_error(job_type: &str) -> Value {
+pub(crate) fn with_error(job_type: &str) -> Value {
     let mut definition = with_job(job_type, json!({}));
     let nodes = definition["nodes"].as_array_mut().unwrap();
     nodes.push(json!({ "id": "caught", "type": "boundaryEvent", "displayName": "caught",

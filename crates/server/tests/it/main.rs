@@ -11,6 +11,8 @@ mod abandoned;
 mod access;
 mod all_runs;
 mod audit_trail;
+mod camunda7;
+mod camunda8;
 mod contract;
 mod dead_letters;
 mod deciding;

@@ -1,6 +1,8 @@
 //! A well-formed call of every operation.
 
+use heddle_api::Face;
 use heddle_api::operations::{BodyMedia, OperationId, OperationSpec};
+use heddle_testkit::Answer;
 use serde_json::{Value, json};
 
 /// An id that nothing has.
@@ -20,6 +22,11 @@ pub(crate) fn nobody(spec: &OperationSpec) -> String {
 /// The path with the caller's organisation, and other ids that nothing has.
 pub(crate) fn within(spec: &OperationSpec, organization: &str) -> String {
     path(spec, |name| if name == "organizationId" { organization } else { NOBODY }.to_owned())
+}
+
+/// The code of a failure in the service's own form; none where clients of other products read another.
+pub(crate) fn code(spec: &OperationSpec, answer: &Answer) -> Option<Value> {
+    (spec.area.face() == Face::Own).then(|| answer.json()["error"]["code"].clone())
 }
 
 /// Whether the operation reads a JSON body.
@@ -69,6 +76,18 @@ pub(crate) fn body(id: OperationId) -> Value {
             "resourceId": "*", "effect": "allow",
         }),
         Id::AdvanceTestClock => json!({ "advance": "PT1S" }),
+        Id::FetchExternalTasks => json!({ "workerId": "w", "maxTasks": 1 }),
+        Id::CompleteExternalTask | Id::FailExternalTask => json!({ "workerId": "w" }),
+        Id::ThrowExternalTaskError => json!({ "workerId": "w", "errorCode": "e" }),
+        Id::ExtendExternalTaskLock => json!({ "workerId": "w", "newDuration": 1000 }),
+        Id::ActivateCamundaJobs => {
+            json!({ "type": "t", "timeout": 1000, "maxJobsToActivate": 1, "requestTimeout": -1 })
+        }
+        Id::ThrowCamundaJobError => json!({ "errorCode": "e" }),
+        Id::UpdateCamundaJob => json!({ "changeset": { "timeout": 1000 } }),
+        Id::CreateProcessInstance => json!({ "processDefinitionId": "no-such-process" }),
+        Id::PublishMessage | Id::CorrelateMessage => json!({ "name": "m" }),
+        Id::BroadcastSignal => json!({ "signalName": "s" }),
         _ => json!({}),
     }
 }

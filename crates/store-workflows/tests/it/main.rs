@@ -9,6 +9,7 @@
 mod commit;
 mod counts;
 mod inbox;
+mod jobs;
 mod lists;
 mod plans;
 mod runs;

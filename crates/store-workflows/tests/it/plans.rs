@@ -56,13 +56,15 @@ async fn plan(db: &Db, statement: &str) -> Vec<String> {
 }
 
 /// Tables that grow with what is run.
-const GROWING: [&str; 9] = [
+const GROWING: [&str; 11] = [
     "runs",
     "run_events",
     "run_timers",
     "run_subscriptions",
     "human_tasks",
     "human_task_candidates",
+    "jobs",
+    "job_endings",
     "dead_letters",
     "case_events",
     "outbox",

@@ -21,6 +21,9 @@ use heddle_usecase::canonical_sha256;
 /// Most tries of a delivery when runs change under it.
 const ATTEMPTS: usize = 5;
 
+/// Time for which a message is kept whose sender says nothing about it, in milliseconds.
+const KEPT: Option<i64> = Some(BUFFER_SECONDS * 1_000);
+
 /// An event from outside as it was sent.
 #[derive(Debug, Clone)]
 pub struct CaseEvent {
@@ -32,6 +35,21 @@ pub struct CaseEvent {
     pub idempotency_key: String,
     /// Payload of the event.
     pub payload: Value,
+}
+
+/// A message as a client of another product sends it.
+#[derive(Debug, Clone)]
+pub struct MessageCall {
+    /// Name of the message.
+    pub name: String,
+    /// Correlation key of its receiver; none asks for one that waits without a key.
+    pub correlation_key: Option<String>,
+    /// The sender's own id of the message: one message has it, its name and its key. None makes each call a message.
+    pub message_id: Option<String>,
+    /// Payload of the message.
+    pub payload: Value,
+    /// Time for which it is kept while nobody waits for it, in milliseconds; 0 keeps it not at all.
+    pub keep_millis: i64,
 }
 
 /// A signal as it was sent.
@@ -61,8 +79,8 @@ struct Inbound<'a> {
     name: &'a str,
     /// A thrown message whose row goes with the delivery, and the run that threw it.
     thrown: Option<(EventId, RunId)>,
-    /// Whether it is kept when nobody takes it.
-    keep: bool,
+    /// Time for which it is kept while nobody takes it, in milliseconds; none drops it.
+    keep: Option<i64>,
 }
 
 impl Runs {
@@ -87,7 +105,38 @@ impl Runs {
             ..self.inbox_event(context, sent.idempotency_key, &body)
         };
         let inbound =
-            Inbound { event, kind: BindingKind::Message, name: &sent.event_type, thrown: None, keep: true };
+            Inbound { event, kind: BindingKind::Message, name: &sent.event_type, thrown: None, keep: KEPT };
+        self.take(inbound, record).await
+    }
+
+    /// Takes a message whose sender says for how long it is kept.
+    ///
+    /// # Errors
+    /// `Conflict` (`idempotencyKeyReused`) when the message's id stands for another payload; `RateLimited`; `Unavailable`.
+    pub async fn publish(
+        &self,
+        _: &AuthorizedKind<CaseEventCreate>,
+        context: &RequestContext,
+        sent: MessageCall,
+        record: &JournalFor<'_, InboxEvent>,
+    ) -> Result<Received, UseCaseError> {
+        self.ports.limits.messages.take(context.tenant(), context.now())?;
+        let body = json!({ "k": sent.correlation_key, "t": sent.name, "p": sent.payload });
+        let key = match &sent.message_id {
+            // A message's id is unique with its name and key; one digest keeps them apart from the keys of others.
+            Some(id) => {
+                format!("message:{}", canonical_sha256(&json!([sent.name, sent.correlation_key, id])))
+            }
+            None => format!("message:{}", self.ports.ids.next(context.now())),
+        };
+        let event = InboxEvent {
+            correlation_key: sent.correlation_key,
+            event_type: sent.name.clone(),
+            payload: sent.payload,
+            ..self.inbox_event(context, key, &body)
+        };
+        let keep = Some(sent.keep_millis).filter(|millis| *millis > 0);
+        let inbound = Inbound { event, kind: BindingKind::Message, name: &sent.name, thrown: None, keep };
         self.take(inbound, record).await
     }
 
@@ -113,7 +162,7 @@ impl Runs {
             ..self.inbox_event(context, key, &body)
         };
         let inbound =
-            Inbound { event, kind: BindingKind::Signal, name: &sent.name, thrown: None, keep: false };
+            Inbound { event, kind: BindingKind::Signal, name: &sent.name, thrown: None, keep: None };
         self.take(inbound, record).await
     }
 
@@ -172,7 +221,7 @@ impl Runs {
             kind,
             name: &thrown.name,
             thrown: Some((thrown.id, thrown.run)),
-            keep: kind == BindingKind::Message,
+            keep: KEPT.filter(|_| kind == BindingKind::Message),
         };
         match self.take(inbound, &|_: &InboxEvent| heddle_usecase::Journal::default()).await {
             // Another node delivered it: nothing is left of the row.
@@ -292,8 +341,8 @@ impl Runs {
         event.run_ids.sort_unstable();
         event.run_ids.dedup();
         if event.run_ids.is_empty() && letters.is_empty() {
-            event.state = if inbound.keep { InboxState::Buffered } else { InboxState::Expired };
-            event.expires_at = inbound.keep.then(|| event.received_at.plus_seconds(BUFFER_SECONDS));
+            event.state = if inbound.keep.is_some() { InboxState::Buffered } else { InboxState::Expired };
+            event.expires_at = inbound.keep.map(|millis| event.received_at.plus_millis(millis));
         }
         let unit = Transaction {
             tenant: Some(event.tenant),

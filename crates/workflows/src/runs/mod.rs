@@ -2,6 +2,7 @@
 
 mod advance;
 mod calls;
+mod claims;
 mod correlation;
 mod dead_letters;
 mod decide;
@@ -10,6 +11,7 @@ mod evaluate;
 mod feed;
 mod jobs;
 mod locks;
+mod processes;
 mod read;
 mod recent;
 mod start;
@@ -17,7 +19,7 @@ mod stepping;
 mod tasks;
 
 pub use crate::plan::StartRun;
-pub use correlation::{CaseEvent, Received, SignalCall};
+pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
 pub use decide::{Decision, DecisionKind};
 pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
@@ -26,6 +28,7 @@ pub use jobs::{
     MAX_TYPES, MAX_WAIT_MS,
 };
 pub use locks::Locks;
+pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
 pub use read::{EventFilter, ListedRun, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks, TaskView};
 
@@ -37,6 +40,7 @@ use heddle_kernel::{Clock, IdSource};
 use heddle_usecase::Compute;
 
 use self::jobs::JobLines;
+use self::processes::Processes;
 use self::recent::RecentRuns;
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
@@ -89,6 +93,7 @@ pub struct Runs {
     locks: Locks,
     budget: Budget,
     recent: RecentRuns,
+    processes: Processes,
     patience: Duration,
     lines: JobLines,
     job_poll: Option<Duration>,
@@ -104,12 +109,12 @@ impl Runs {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(ports: RunPorts) -> Self {
-        let recent = RecentRuns::new(0);
         Self {
             ports,
             locks: Locks::default(),
             budget: Budget::DEFAULT,
-            recent,
+            recent: RecentRuns::new(0),
+            processes: Processes::default(),
             patience: PATIENCE,
             lines: JobLines::default(),
             job_poll: None,

@@ -209,7 +209,7 @@ impl Runs {
             ended_at: context.now(),
         };
         let is_over = AtomicBool::new(false);
-        let amend = |write: &mut RunWrite| {
+        let amend = |write: &mut RunWrite| -> Result<(), UseCaseError> {
             is_over.store(by_holder(write, &ending, message.as_deref())?, Ordering::Relaxed);
             Ok(())
         };

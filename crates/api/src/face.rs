@@ -1,0 +1,183 @@
+//! Failures in the forms that clients of other products read.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, Detail, ErrorCode};
+
+/// Form in which a client reads failures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Face {
+    /// The service's own.
+    Own,
+    /// `{"type", "message"}`, as the REST interface of Camunda 7 answers.
+    Camunda7,
+    /// Problem details (RFC 9457) with a word as title, as Camunda 8 answers.
+    Camunda8,
+}
+
+impl Face {
+    /// The form that the clients of a path read, also of a path that leads nowhere.
+    #[must_use]
+    pub fn of_path(path: &str) -> Self {
+        if path.starts_with("/engine-rest/") {
+            Self::Camunda7
+        } else if path.starts_with("/v2/") {
+            Self::Camunda8
+        } else {
+            Self::Own
+        }
+    }
+
+    /// Word before the names of the form's responses in a document.
+    #[must_use]
+    pub(crate) const fn prefix(self) -> &'static str {
+        match self {
+            Self::Own => "",
+            Self::Camunda7 => "Camunda7",
+            Self::Camunda8 => "Camunda8",
+        }
+    }
+}
+
+/// A failure as Camunda 7 tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Camunda7Error {
+    /// Kind of the failure, by the name that Camunda 7 gives it.
+    pub r#type: String,
+    /// Every problem in words, each with its place.
+    pub message: String,
+}
+
+/// A failure as Camunda 8 tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Camunda8Problem {
+    /// Always `about:blank`: the title tells the kind.
+    pub r#type: String,
+    /// Kind of the failure, by the word that Camunda 8 gives it.
+    pub title: String,
+    /// The HTTP status.
+    #[schema(minimum = 400, maximum = 599)]
+    pub status: u16,
+    /// Every problem in words, each with its place.
+    pub detail: String,
+    /// The path that was called.
+    pub instance: String,
+}
+
+/// The most problems that one text tells.
+const TOLD: usize = 20;
+
+impl ApiError {
+    /// As Camunda 7 tells it.
+    #[must_use]
+    pub fn to_camunda7(&self) -> Camunda7Error {
+        // Who does not hold a task has sent a request that is well-formed.
+        let unheld =
+            |detail: &Detail| matches!(detail.reason.as_str(), "notHeld" | "staleEpoch" | "suspended");
+        let kind = match self.code {
+            ErrorCode::InvalidRequestBody if self.details.iter().any(unheld) => "RestException",
+            ErrorCode::InvalidRequestBody | ErrorCode::PayloadTooLarge => "InvalidRequestException",
+            ErrorCode::AuthenticationRequired => "AuthenticationException",
+            ErrorCode::PermissionRequired => "AuthorizationException",
+            ErrorCode::InternalError | ErrorCode::DependencyUnavailable => "ProcessEngineException",
+            ErrorCode::FeatureNotLicensed
+            | ErrorCode::NotFound
+            | ErrorCode::MethodNotAllowed
+            | ErrorCode::NotAcceptable
+            | ErrorCode::StateConflict
+            | ErrorCode::UnsupportedMediaType
+            | ErrorCode::LicenceRemediationRequired
+            | ErrorCode::RateLimited => "RestException",
+        };
+        Camunda7Error { r#type: kind.to_owned(), message: self.in_words() }
+    }
+
+    /// As Camunda 8 tells it, about a call of this path.
+    #[must_use]
+    pub fn to_camunda8(&self, path: &str) -> Camunda8Problem {
+        Camunda8Problem {
+            r#type: "about:blank".to_owned(),
+            title: self.camunda8_title().to_owned(),
+            status: self.status(),
+            detail: self.in_words(),
+            instance: path.to_owned(),
+        }
+    }
+
+    /// Word of the kind. Its clients come back later by themselves after `RESOURCE_EXHAUSTED`, and after nothing else.
+    fn camunda8_title(&self) -> &'static str {
+        let crowded = |detail: &Detail| matches!(detail.reason.as_str(), "queueFull" | "busy");
+        match self.code {
+            ErrorCode::InvalidRequestBody
+            | ErrorCode::PayloadTooLarge
+            | ErrorCode::NotAcceptable
+            | ErrorCode::UnsupportedMediaType => "INVALID_ARGUMENT",
+            ErrorCode::AuthenticationRequired => "UNAUTHENTICATED",
+            ErrorCode::PermissionRequired | ErrorCode::FeatureNotLicensed => "FORBIDDEN",
+            ErrorCode::NotFound | ErrorCode::MethodNotAllowed => "NOT_FOUND",
+            ErrorCode::StateConflict | ErrorCode::LicenceRemediationRequired => "INVALID_STATE",
+            ErrorCode::RateLimited => "RESOURCE_EXHAUSTED",
+            ErrorCode::DependencyUnavailable if self.details.iter().any(crowded) => "RESOURCE_EXHAUSTED",
+            ErrorCode::DependencyUnavailable => "UNAVAILABLE",
+            ErrorCode::InternalError => "INTERNAL",
+        }
+    }
+
+    /// The details in words, each with its place, or the error's own sentence where there are none.
+    fn in_words(&self) -> String {
+        let told = self.details.iter().take(TOLD).map(|detail| match &detail.field {
+            Some(field) => format!("{field}: {}", detail.message),
+            None => detail.message.clone(),
+        });
+        let told: Vec<String> = told.collect();
+        if told.is_empty() { self.message.clone() } else { told.join(" ") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_as_its_clients_read_it() {
+        let detail = Detail::at("workerId", "required", "The member `workerId` is required.");
+        let error = ApiError::because(ErrorCode::InvalidRequestBody, detail);
+        assert_eq!(
+            serde_json::to_value(error.to_camunda7()).unwrap(),
+            json!({"type": "InvalidRequestException", "message": "workerId: The member `workerId` is required."})
+        );
+        assert_eq!(
+            serde_json::to_value(error.to_camunda8("/v2/jobs/activation")).unwrap(),
+            json!({"type": "about:blank", "title": "INVALID_ARGUMENT", "status": 400,
+                "detail": "workerId: The member `workerId` is required.", "instance": "/v2/jobs/activation"})
+        );
+    }
+
+    #[test]
+    fn only_what_passes_by_itself_is_said_to_be_exhausted() {
+        let of = |code: ErrorCode, reason: &str| {
+            ApiError::because(code, Detail::new(reason, "")).to_camunda8("/v2/topology").title
+        };
+        assert_eq!(of(ErrorCode::DependencyUnavailable, "queueFull"), "RESOURCE_EXHAUSTED");
+        assert_eq!(of(ErrorCode::DependencyUnavailable, "databaseUnavailable"), "UNAVAILABLE");
+        assert_eq!(of(ErrorCode::RateLimited, "anything"), "RESOURCE_EXHAUSTED");
+    }
+
+    #[test]
+    fn a_path_tells_its_face() {
+        for (path, face) in [
+            ("/engine-rest/external-task/fetchAndLock", Face::Camunda7),
+            ("/engine-rest/nowhere", Face::Camunda7),
+            ("/v2/jobs/activation", Face::Camunda8),
+            ("/v2", Face::Own),
+            ("/api/jobs", Face::Own),
+        ] {
+            assert_eq!(Face::of_path(path), face, "{path}");
+        }
+    }
+}

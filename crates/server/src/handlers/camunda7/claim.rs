@@ -1,0 +1,262 @@
+//! Fetching: topics with their own locks, variables and filters over one activation of jobs.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use heddle_api::operations::ops;
+use heddle_api::wire::camunda7::{FetchTasks, FetchTopic, LockedTask, TaskSortOrder};
+use heddle_api::{ApiError, Detail};
+use heddle_kernel::Timestamp;
+use heddle_workflows::records::Job;
+use heddle_workflows::runs::{ActivateJobs, ActivatedJob, MAX_JOBS, MAX_TYPES, MAX_WAIT_MS};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{name_of, values};
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::reply::{HandlerResult, Response};
+
+/// The most jobs that one call looks through for those that its filters let through.
+const LOOKED_AT: usize = 1_000;
+/// Jobs that are looked at together.
+const BATCH: usize = 100;
+/// Lock of a job that is looked at, in milliseconds; one that fits is locked for its own time then.
+const LOOK_MILLIS: u64 = 10_000;
+/// Pause before jobs of which none fits are looked at again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+type Fetching = Call<ops::FetchExternalTasks>;
+
+/// POST /engine-rest/external-task/fetchAndLock
+pub(crate) async fn fetch(call: Fetching) -> HandlerResult {
+    let topics = call.body.topics.as_deref().unwrap_or_default();
+    possible(&call.body, topics)?;
+    let wanted = Wanted {
+        worker: name_of(&call.body.worker_id)?,
+        // Fewer than are asked for may come; the worker asks again.
+        most: usize::try_from(call.body.max_tasks).unwrap_or_default().min(MAX_JOBS as usize),
+        until: Instant::now() + millis(call.body.async_response_timeout.unwrap_or_default()),
+        topics,
+    };
+    let jobs = match wanted.most == 0 || topics.is_empty() {
+        true => Vec::new(),
+        false if topics.iter().any(is_filtered) => sifted(&call, &wanted).await?,
+        false => plain(&call, &wanted).await?,
+    };
+    let shown = |claimed: &Claimed| Some(shown(claimed, wanted.topic(&claimed.taken)?));
+    let tasks: Vec<LockedTask> = jobs.iter().filter_map(shown).collect();
+    Response::json(200, &tasks)
+}
+
+/// A job with the end of its lock.
+struct Claimed {
+    taken: ActivatedJob,
+    until: Timestamp,
+}
+
+/// Tasks that are asked for.
+struct Wanted<'a> {
+    worker: String,
+    most: usize,
+    /// End of the wait.
+    until: Instant,
+    topics: &'a [FetchTopic],
+}
+
+impl Wanted<'_> {
+    fn topic(&self, taken: &ActivatedJob) -> Option<&FetchTopic> {
+        self.topics.iter().find(|topic| topic.topic_name == taken.job.job_type)
+    }
+
+    fn activation(&self, most: usize, lock_ms: u64, wait: Duration) -> ActivateJobs {
+        ActivateJobs {
+            types: self.topics.iter().map(|topic| topic.topic_name.clone()).collect(),
+            worker: self.worker.clone(),
+            max_jobs: u32::try_from(most).unwrap_or(MAX_JOBS),
+            lock_ms,
+            // A longer wait ends with an empty answer, upon which the worker asks again.
+            wait_ms: u64::try_from(wait.as_millis()).unwrap_or(MAX_WAIT_MS).min(MAX_WAIT_MS),
+            variables: self.variables(),
+        }
+    }
+
+    /// Variables that all topics together need; none where one of them wants all, or is filtered by them.
+    fn variables(&self) -> Option<Vec<String>> {
+        let mut names = BTreeSet::new();
+        for topic in self.topics {
+            let wanted = topic.variables.as_ref()?;
+            let filters = topic.process_variables.iter().flat_map(|wanted| wanted.keys());
+            names.extend(wanted.iter().chain(filters).cloned());
+        }
+        Some(names.into_iter().collect())
+    }
+
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Refuses what can't be carried out, rather than leaving it out.
+fn possible(body: &FetchTasks, topics: &[FetchTopic]) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    for (at, sorting) in body.sorting.iter().flatten().enumerate() {
+        if sorting.sort_order == Some(TaskSortOrder::Descending) {
+            let message = "Tasks come the oldest first within their priority; another order is not offered.";
+            problems.push(Detail::at(format!("sorting[{at}].sortOrder"), "notSupported", message));
+        }
+    }
+    if topics.len() > MAX_TYPES {
+        problems.push(Detail::at("topics", "tooLong", format!("The list has more than {MAX_TYPES} items.")));
+    }
+    let mut names = BTreeSet::new();
+    for (at, topic) in topics.iter().enumerate() {
+        if !names.insert(topic.topic_name.as_str()) {
+            let message = "The topic stands twice.";
+            problems.push(Detail::at(format!("topics[{at}].topicName"), "notUnique", message));
+        }
+        if topic.local_variables == Some(true) {
+            let message =
+                "Variables of the task's own scope can't be told from those around it; leave it out.";
+            problems.push(Detail::at(format!("topics[{at}].localVariables"), "notSupported", message));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(ApiError::invalid(problems).into()) }
+}
+
+fn is_filtered(topic: &FetchTopic) -> bool {
+    topic.business_key.is_some()
+        || topic.process_definition_id.is_some()
+        || topic.process_definition_id_in.is_some()
+        || topic.process_definition_key.is_some()
+        || topic.process_definition_key_in.is_some()
+        || topic.process_variables.as_ref().is_some_and(|wanted| !wanted.is_empty())
+}
+
+/// Whether the filters of its topic let a job through.
+fn fits(taken: &ActivatedJob, topic: &FetchTopic) -> bool {
+    let (job, id) = (&taken.job, definition_id(&taken.job));
+    let among = |list: &Option<Vec<String>>, own: &str| {
+        list.as_ref().is_none_or(|list| list.iter().any(|one| one == own))
+    };
+    let same = |one: &Option<String>, own: &str| one.as_ref().is_none_or(|one| one == own);
+    let mut seen = topic.process_variables.iter().flatten();
+    topic.business_key.as_ref().is_none_or(|key| taken.business_key.as_ref() == Some(key))
+        && same(&topic.process_definition_id, &id)
+        && among(&topic.process_definition_id_in, &id)
+        && same(&topic.process_definition_key, &job.process_id)
+        && among(&topic.process_definition_key_in, &job.process_id)
+        && seen.all(|(name, value)| taken.variables.get(name) == Some(value))
+}
+
+/// Jobs of topics without filters: one activation, under the longest of the locks.
+async fn plain(call: &Fetching, wanted: &Wanted<'_>) -> Result<Vec<Claimed>, Failure> {
+    let lock = wanted.topics.iter().map(lock_of).max().unwrap_or_default();
+    let jobs = activate(call, wanted.activation(wanted.most, lock, wanted.left())).await?;
+    settled(call, wanted, jobs, lock).await
+}
+
+/// Jobs of topics with filters. They are looked at under a short lock; what does not fit is given back.
+async fn sifted(call: &Fetching, wanted: &Wanted<'_>) -> Result<Vec<Claimed>, Failure> {
+    loop {
+        let (mut fitting, mut others) = (Vec::new(), Vec::new());
+        let mut wait = wanted.left();
+        while fitting.len() < wanted.most && others.len() < LOOKED_AT {
+            let jobs = activate(call, wanted.activation(BATCH, LOOK_MILLIS, wait)).await?;
+            if jobs.is_empty() {
+                break;
+            }
+            wait = Duration::ZERO;
+            for job in jobs {
+                let fit = wanted.topic(&job).is_some_and(|topic| fits(&job, topic));
+                if fit && fitting.len() < wanted.most { fitting.push(job) } else { others.push(job) }
+            }
+        }
+        let none_at_all = others.is_empty();
+        for job in &others {
+            call.app.runs.relock_job(&call.authorized, job, None).await?;
+        }
+        if !fitting.is_empty() || none_at_all || wanted.left().is_zero() {
+            return settled(call, wanted, fitting, LOOK_MILLIS).await;
+        }
+        let mut stop = call.app.stop.clone();
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE.min(wanted.left())) => {}
+            _ = stop.wait_for(|stopped| *stopped) => return Ok(Vec::new()),
+        }
+    }
+}
+
+async fn activate(call: &Fetching, asked: ActivateJobs) -> Result<Vec<ActivatedJob>, Failure> {
+    Ok(call.app.runs.activate_jobs(&call.authorized, &asked).await?)
+}
+
+/// The jobs, each under the lock of its topic; one that was lost meanwhile is left out.
+async fn settled(
+    call: &Fetching,
+    wanted: &Wanted<'_>,
+    jobs: Vec<ActivatedJob>,
+    lock: u64,
+) -> Result<Vec<Claimed>, Failure> {
+    let mut own = Vec::with_capacity(jobs.len());
+    for taken in jobs {
+        let Some(topic) = wanted.topic(&taken) else { continue };
+        let until = match lock_of(topic) == lock {
+            true => taken.job.locked_until(),
+            false => call.app.runs.relock_job(&call.authorized, &taken, Some(lock_of(topic))).await?,
+        };
+        own.extend(until.map(|until| Claimed { taken, until }));
+    }
+    Ok(own)
+}
+
+fn lock_of(topic: &FetchTopic) -> u64 {
+    u64::try_from(topic.lock_duration).unwrap_or_default()
+}
+
+fn millis(count: i64) -> Duration {
+    Duration::from_millis(u64::try_from(count).unwrap_or_default())
+}
+
+/// Name of a version of a process, in the form of Camunda's own.
+fn definition_id(job: &Job) -> String {
+    format!("{}:{}:{}", job.process_id, job.version, job.workflow)
+}
+
+fn shown(claimed: &Claimed, topic: &FetchTopic) -> LockedTask {
+    let Claimed { taken, until } = claimed;
+    let job = &taken.job;
+    let names = topic.variables.as_ref();
+    let asked = |name: &String| names.is_none_or(|names| names.contains(name));
+    let variables = taken.variables.iter().filter(|(name, _)| asked(name));
+    let headers = job.headers.iter().filter(|_| topic.include_extension_properties == Some(true));
+    LockedTask {
+        id: job.id.to_string(),
+        activity_id: job.node_id.clone(),
+        activity_instance_id: job.node_instance_id.clone(),
+        execution_id: job.node_instance_id.clone(),
+        process_instance_id: job.run.to_string(),
+        process_definition_id: definition_id(job),
+        process_definition_key: job.process_id.clone(),
+        process_definition_version_tag: None,
+        tenant_id: None,
+        // Workers count down from a number of their own as long as nothing has failed.
+        retries: (job.attempt > 1).then(|| i64::from(job.retries)),
+        suspended: false,
+        worker_id: job.worker.clone().unwrap_or_default(),
+        lock_expiration_time: values::instant(*until),
+        create_time: values::instant(job.created_at),
+        topic_name: job.job_type.clone(),
+        priority: job.priority,
+        error_message: None,
+        error_details: None,
+        business_key: taken.business_key.clone(),
+        variables: variables.map(|(name, value)| (name.clone(), values::write(value))).collect(),
+        extension_properties: headers.map(|(name, value)| (name.clone(), text(value))).collect(),
+    }
+}
+
+/// A header as a text.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

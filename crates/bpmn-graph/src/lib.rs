@@ -20,6 +20,7 @@ mod expressions;
 mod extensions;
 mod items;
 mod node;
+mod resources;
 mod rules;
 mod settings;
 #[cfg(test)]

@@ -196,6 +196,7 @@ pub(super) struct Builder<'d> {
     pub extensions: &'d Extensions<'d>,
     /// Data elements.
     pub data: DataItems,
+    pub resources: &'d [model::Resource],
     pub lanes: Lanes,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -229,6 +230,7 @@ impl<'d> Builder<'d> {
             decisions: decisions(definition),
             extensions,
             data: DataItems::of(definition),
+            resources: bpmn.and_then(|bpmn| bpmn.resources.as_deref()).unwrap_or_default(),
             lanes,
             diagnostics: Vec::new(),
             nodes: Vec::new(),

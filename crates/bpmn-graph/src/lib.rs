@@ -23,6 +23,7 @@ mod extensions;
 mod items;
 mod loops;
 mod node;
+mod resources;
 mod rules;
 mod settings;
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::calculation::{self, DecisionTask, ScriptTask};
 use super::calls::ReadCall;
 use super::compile::{Builder, Lanes, Raw};
 use super::events::Refused;
+use super::resources;
 use super::settings::{Setting, UserTask};
 use super::words::{self, Script};
 use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
@@ -248,14 +249,12 @@ impl Builder<'_> {
     }
 
     fn user_task(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<UserTask, Refused> {
-        if bpmn.resources.as_ref().is_some_and(|resources| !resources.is_empty()) {
-            let sentence =
-                "resource roles are not evaluated: set assignee or candidates in the configuration";
-            self.warn(raw.node.element_id().unwrap_or_default(), "resourceRolesUnused", sentence, "10.3.1");
-        }
         let id = raw.node.element_id().unwrap_or_default();
         match UserTask::read(raw.node.configuration.as_ref(), raw.lane) {
             Ok(mut task) => {
+                let roles = bpmn.resources.as_deref().unwrap_or_default();
+                resources::assign(&mut task, roles, self.resources)
+                    .map_err(|sentence| ("wrongSetting", format!("resources: {sentence}"), "10.3.4.1"))?;
                 match raw.lane.filter(|_| task.is_open()).map(|lane| (self.lanes, lane)) {
                     Some((Lanes::Groups, lane)) => {
                         task.candidate_groups = Some(Setting::Literal(lane.into()));

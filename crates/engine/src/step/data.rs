@@ -4,7 +4,7 @@ use super::{At, Machine, StepFault};
 use crate::event::EventKind;
 use crate::state::Stage;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{Association, NodeIx, Place, ScopeIx};
+use heddle_bpmn_graph::{Association, Element, NodeIx, Place, ScopeIx};
 use heddle_feel::to_json;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -111,6 +111,7 @@ impl Machine<'_> {
     pub(super) fn data_out(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
         let Some(data) = self.graph.node(ix).data.clone() else { return Ok(()) };
         let (inner, around) = (self.inner(id)?, self.instance(id)?.scope);
+        self.fill_outputs(ix, id)?;
         for association in &data.outputs {
             let moved = self.moved(association, inner, around)?;
             self.admit_own(around, &moved)?;
@@ -120,6 +121,54 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives the data outputs that are empty what the node gave: the member of that name, or, where nobody chose the
+    /// members, as of a message or a script, all of it for the only output.
+    fn fill_outputs(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+        let node = self.graph.node(ix);
+        let Some(data) = &node.data else { return Ok(()) };
+        let given = self.state.outputs.get(&*node.id).and_then(|entry| entry.get("output"));
+        let (Some(given), Some(own)) = (given.filter(|given| !given.is_null()), self.state.scope(id)) else {
+            return Ok(());
+        };
+        let chosen = matches!(node.element, Element::UserTask | Element::Task | Element::ManualTask);
+        let empty = |name: &str| own.variables.get(name).is_some_and(Value::is_null);
+        let wanted: Vec<&Arc<str>> = data
+            .outputs
+            .iter()
+            .flat_map(|own| &own.sources)
+            .map(|source| &source.variable)
+            .filter(|name| empty(name))
+            .collect();
+        let mut values = Map::new();
+        for name in &wanted {
+            let whole = (wanted.len() == 1 && !chosen).then_some(given);
+            if let Some(value) = given.get(&***name).or(whole) {
+                self.charge_copy(value)?;
+                values.insert(name.to_string(), value.clone());
+            }
+        }
+        self.set_own(ix, id, values)
+    }
+
+    /// What a throwing event or a send task sends that has no setting for it: its data input, or all of them by name.
+    pub(super) fn data_payload(&self, ix: NodeIx, id: LocalId) -> Result<Value, StepFault> {
+        let (Some(data), Some(own)) = (&self.graph.node(ix).data, self.state.scope(id)) else {
+            return Ok(Value::Null);
+        };
+        let mut inputs = Map::new();
+        for target in data.inputs.iter().filter_map(|own| own.target.as_ref()) {
+            if let Some(value) = own.variables.get(&*target.variable) {
+                self.charge_copy(value)?;
+                inputs.insert(target.variable.to_string(), value.clone());
+            }
+        }
+        Ok(match inputs.len() {
+            0 => Value::Null,
+            1 => inputs.into_iter().next().map_or(Value::Null, |(_, value)| value),
+            _ => Value::Object(inputs),
+        })
     }
 
     fn set_own(&mut self, ix: NodeIx, id: LocalId, values: Map<String, Value>) -> Result<(), StepFault> {

@@ -219,7 +219,7 @@ impl Machine<'_> {
             Throw::Message(message) => {
                 self.admit_hop()?;
                 let correlation_key = self.correlation_key(message, scope)?;
-                let payload = self.payload(message, scope)?;
+                let payload = self.payload(message, ix, id, scope)?;
                 self.admit_told(size_of_json(&payload))?;
                 self.emit(
                     at,
@@ -228,7 +228,7 @@ impl Machine<'_> {
             }
             Throw::Signal(signal) => {
                 self.admit_hop()?;
-                let payload = self.payload(signal, scope)?;
+                let payload = self.payload(signal, ix, id, scope)?;
                 self.admit_signal(&signal.name, &payload)?;
                 self.emit(at, EventKind::SignalSent { name: signal.name.clone(), payload: payload.clone() });
                 return Ok(Some((signal.name.clone(), payload)));
@@ -237,8 +237,17 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    fn payload(&self, message: &MessageSettings, scope: LocalId) -> Result<Value, StepFault> {
-        message.payload.as_ref().map_or(Ok(Value::Null), |payload| self.setting(payload, scope))
+    fn payload(
+        &self,
+        message: &MessageSettings,
+        ix: NodeIx,
+        id: LocalId,
+        scope: LocalId,
+    ) -> Result<Value, StepFault> {
+        match &message.payload {
+            Some(payload) => self.setting(payload, scope),
+            None => self.data_payload(ix, id),
+        }
     }
 
     /// The key of a message: its own setting, else the run's.

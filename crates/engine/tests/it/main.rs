@@ -7,7 +7,9 @@
 )]
 
 mod budgets;
+mod calls;
 mod computing;
+mod data;
 mod decisions;
 mod events;
 mod jobs;

@@ -1,0 +1,137 @@
+//! Data of processes: objects in their scopes, associations, and activities that wait for their inputs.
+
+use crate::support::{Model, Run};
+use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn_graph::compile;
+use heddle_engine::Status;
+use serde_json::{Value, json};
+
+/// A run of a process with data objects.
+fn run(model: &Model, objects: Value, input: Value) -> Run {
+    let mut definition = model.json();
+    let (nodes, edges) = (definition["nodes"].take(), definition["edges"].take());
+    definition["bpmn"]["processes"] = json!([
+        {"id": "p", "executable": true, "nodes": nodes, "edges": edges, "dataObjects": objects}
+    ]);
+    definition.as_object_mut().unwrap().retain(|name, _| name == "bpmn");
+    let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
+    let compiled = compile(&definition);
+    assert!(compiled.is_executable(), "{:#?}", compiled.diagnostics);
+    let mut run = Run::new(compiled.processes[0].clone());
+    run.start(input).unwrap();
+    run
+}
+
+fn input(source: &str, target: &str, more: Value) -> Value {
+    association("dataInputAssociation", source, target, more)
+}
+
+fn output(source: &str, target: &str, more: Value) -> Value {
+    association("dataOutputAssociation", source, target, more)
+}
+
+fn association(kind: &str, source: &str, target: &str, more: Value) -> Value {
+    let mut all = json!({"elementType": kind, "target": target});
+    if !source.is_empty() {
+        all["sources"] = json!([source]);
+    }
+    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    all
+}
+
+#[test]
+fn data_move_into_an_activity_and_out_of_it() {
+    let task = json!({"bpmn": {
+        "dataInputs": [{"id": "i", "name": "amount"}],
+        "dataOutputs": [{"id": "o", "name": "total"}],
+        "inputSets": [{"dataInputRefs": ["i"]}],
+        "dataAssociations": [
+            input("orderRef", "i", json!({"transformation": "order.amount * 2"})),
+            output("o", "orderRef", json!({"assignmentExpressions": [{"from": "total", "to": "total"}]})),
+        ]
+    }});
+    let model =
+        Model::default().nodes("s:startEvent e:endEvent").node("t", "userTask", task).flows("s > t > e");
+    let objects = json!([
+        {"id": "object", "name": "order"},
+        {"id": "orderRef", "elementType": "dataObjectReference", "originalRef": "object"}
+    ]);
+    let mut run = run(&model, objects, json!({"order": {"amount": 4}, "total": "outer"}));
+    let inside = run.log.iter().map(|event| serde_json::to_value(event).unwrap());
+    assert!(inside.into_iter().any(|event| event["data"]["values"] == json!({"amount": 8})));
+    run.complete_with("t", None, json!({"total": 5})).unwrap();
+    assert_eq!(run.status(), Status::Completed);
+    assert_eq!(run.variables(), json!({"order": {"amount": 4, "total": 5}, "total": "outer"}));
+}
+
+#[test]
+fn an_activity_waits_for_an_input_set_that_another_one_fills() {
+    let reader = json!({"bpmn": {
+        "dataInputs": [{"id": "i", "name": "checked"}],
+        "inputSets": [{"dataInputRefs": ["i"]}],
+        "dataAssociations": [input("done", "i", json!({}))]
+    }});
+    let writer = json!({"bpmn": {
+        "dataOutputs": [{"id": "o", "name": "result"}],
+        "dataAssociations": [output("o", "done", json!({}))]
+    }});
+    let model = Model::default()
+        .nodes("s:startEvent split:parallelGateway join:parallelGateway e:endEvent")
+        .node("r", "userTask", reader)
+        .node("w", "userTask", writer)
+        .flows("s > split > r > join > e; split > w > join");
+    let objects = json!([
+        {"id": "order", "name": "order"},
+        {"id": "done", "elementType": "dataObjectReference", "originalRef": "order", "dataState": "done"}
+    ]);
+    // A value in another state is not what is read.
+    let mut run = run(&model, objects, json!({"order": 1}));
+    assert_eq!(run.tasks(), ["w"]);
+    let nodes = run.state.active_nodes();
+    let wait = nodes.iter().find(|node| &*node.node_id == "r").and_then(|node| node.waiting_for.clone());
+    assert_eq!(wait.and_then(|wait| wait.name).as_deref(), Some("data"));
+    run.complete_with("w", None, json!({"result": 7})).unwrap();
+    assert_eq!(run.tasks(), ["r"]);
+    assert_eq!(
+        (&run.variables()["order"], &run.variables()["dataStates"]),
+        (&json!(7), &json!({"order": "done"}))
+    );
+    run.complete("r");
+    assert_eq!(run.status(), Status::Completed);
+}
+
+#[test]
+fn what_nobody_writes_before_it_is_not_waited_for() {
+    let both = json!({"bpmn": {
+        "dataInputs": [{"id": "i"}], "dataOutputs": [{"id": "o"}],
+        "inputSets": [{"dataInputRefs": ["i"]}],
+        "dataAssociations": [input("order", "i", json!({})), output("o", "order", json!({}))]
+    }});
+    let model =
+        Model::default().nodes("s:startEvent e:endEvent").node("t", "userTask", both).flows("s > t > e");
+    let mut run = run(&model, json!([{"id": "order"}]), json!({}));
+    assert_eq!(run.tasks(), ["t"]);
+    run.complete("t");
+    assert_eq!((run.status(), run.variables()), (Status::Completed, json!({})));
+}
+
+#[test]
+fn objects_of_a_sub_process_live_in_its_scope() {
+    let writer = json!({"bpmn": {
+        "dataOutputs": [{"id": "o", "name": "result"}],
+        "dataAssociations": [output("o", "inner", json!({}))]
+    }});
+    let content = Model::default()
+        .nodes("is:startEvent ie:endEvent")
+        .node("w", "userTask", writer)
+        .flows("is > w > ie");
+    let outer =
+        Model::default().nodes("s:startEvent e:endEvent").sub("sub", content, json!({})).flows("s > sub > e");
+    let mut definition = outer.json();
+    definition["nodes"][2]["bpmn"]["subProcess"]["dataObjects"] = json!([{"id": "inner", "name": "draft"}]);
+    let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
+    let mut run = Run::new(compile(&definition).processes[0].clone());
+    run.start(json!({"draft": "outer"})).unwrap();
+    run.complete_with("w", None, json!({"result": 1})).unwrap();
+    assert_eq!((run.status(), run.variables()), (Status::Completed, json!({"draft": "outer"})));
+}

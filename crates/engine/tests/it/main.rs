@@ -7,8 +7,10 @@
 )]
 
 mod budgets;
+mod compensation;
 mod computing;
 mod decisions;
+mod errors;
 mod events;
 mod properties;
 mod suite;

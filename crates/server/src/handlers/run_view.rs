@@ -102,6 +102,7 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
             WaitKind::Signal => wire::runs::WaitingKind::Signal,
             WaitKind::Incident => wire::runs::WaitingKind::Incident,
             WaitKind::Decision => wire::runs::WaitingKind::Decision,
+            WaitKind::Compensation => wire::runs::WaitingKind::Job,
             WaitKind::Join => wire::runs::WaitingKind::Join,
         },
         name: wait.name,

@@ -151,7 +151,7 @@ const OF_START_EVENTS: &[&str] = &[
 const OF_BOUNDARY_EVENTS: &[&str] =
     &["correlationKey", "outputs", "errorCodeVariable", "errorMessageVariable", "escalationCodeVariable"];
 const OF_THROWING_EVENTS: &[&str] =
-    &["correlationKey", "payload", "jobType", "headers", "priority", "inputs"];
+    &["correlationKey", "payload", "errorMessage", "jobType", "headers", "priority", "inputs"];
 const OF_SEND_TASKS: &[&str] = &[
     "correlationKey",
     "payload",

@@ -35,6 +35,18 @@ words! {
         BodyAdvanced = "body.advanced",
         /// Body of a loop or of several instances: closed.
         BodyClosed = "body.closed",
+        /// Completed node instance: there again, for the compensation of what is in it.
+        NodeRestored = "node.restored",
+        /// Restored node instance: all that was in it is compensated.
+        NodeCompensated = "node.compensated",
+        /// Completed node instance: can be compensated.
+        CompensationRecorded = "compensation.recorded",
+        /// Compensation: started.
+        CompensationStarted = "compensation.started",
+        /// Compensation: ended.
+        CompensationEnded = "compensation.ended",
+        /// Escalation: thrown.
+        EscalationThrown = "escalation.thrown",
         /// Sequence flow: taken.
         FlowTaken = "flow.taken",
         /// Tokens: withdrawn.

@@ -1,6 +1,6 @@
 //! What BPMN adds to an instance: tokens and node instances.
 
-use super::{TaskState, first, is_first};
+use super::{CompensationState, Record, TaskState, first, is_first};
 use crate::LocalId;
 use crate::event::BodyKind;
 use heddle_bpmn_graph::Element;
@@ -18,6 +18,12 @@ pub(crate) struct Flow {
     pub tokens: VecDeque<Token>,
     #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<NodeInstance>,
+    /// What completed and can be compensated, in the order of completion.
+    #[serde(rename = "r", default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Record>,
+    /// The compensations that run.
+    #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty")]
+    pub compensations: Vec<CompensationState>,
 }
 
 impl Flow {
@@ -75,6 +81,12 @@ pub(crate) struct NodeInstance {
     /// Loop or multi-instance body that the instance is.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Box<BodyState>>,
+    /// The completed node instance that it compensates.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    pub compensates: Option<LocalId>,
+    /// Whether it is that one again, open for the compensation of what is in it.
+    #[serde(rename = "o", default, skip_serializing_if = "std::ops::Not::not")]
+    pub restored: bool,
     /// Human task of a snapshot of before, when tasks stood in their node instances.
     #[serde(rename = "h", default, skip_serializing)]
     earlier_task: Option<Box<TaskState>>,
@@ -93,6 +105,8 @@ impl NodeInstance {
             stage: Stage::Work,
             iteration: None,
             body: None,
+            compensates: None,
+            restored: false,
             earlier_task: None,
         }
     }

@@ -9,6 +9,7 @@ impl Machine<'_> {
     /// Withdraws a node instance with everything in it.
     pub(super) fn cancel(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
+        self.withdraw_compensations(id, reason)?;
         self.empty_scope(id, reason)?;
         self.close_waits(id, false);
         self.withdraw_work(id, at);
@@ -37,6 +38,7 @@ impl Machine<'_> {
         reason: CancelReason,
         keep: Option<LocalId>,
     ) -> Result<(), Rejection> {
+        self.drop_compensations(scope);
         let inside: Vec<LocalId> = match self.index() {
             Some(index) => index.nodes(scope),
             None => {
@@ -45,7 +47,10 @@ impl Machine<'_> {
             }
         };
         let gone = inside.into_iter().rev().filter(|id| Some(*id) != keep);
-        gone.into_iter().try_for_each(|id| self.cancel(id, reason))?;
+        gone.into_iter().try_for_each(|id| {
+            // One that compensates may have gone with what waits for it.
+            if self.state.instance(id).is_none() { Ok(()) } else { self.cancel(id, reason) }
+        })?;
         self.withdraw_tokens(scope);
         while let Some(own) =
             self.state.incidents.iter().find(|own| own.scope == scope && own.instance.is_none())

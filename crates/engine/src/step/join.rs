@@ -125,7 +125,8 @@ impl Machine<'_> {
 
     /// The nodes in a scope where tokens are: in node instances, or before other joins.
     fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
-        let active = self.state.flow.active.iter().filter(move |own| own.scope == scope);
+        // What is compensated gives no token.
+        let active = self.state.flow.active.iter().filter(move |own| own.scope == scope && !own.restored);
         let active = active.filter_map(|own| self.graph.find(&own.node));
         let tokens = self.state.flow.tokens.iter().filter(move |token| token.scope == scope);
         let tokens = tokens.filter_map(|token| self.graph.find_flow(&token.flow));
@@ -140,7 +141,7 @@ impl Machine<'_> {
         }
         // Where what is, by scopes: very many scopes may hold tokens.
         let (mut inside, mut tokens) = (HashMap::new(), HashSet::new());
-        for own in &self.state.flow.active {
+        for own in self.state.flow.active.iter().filter(|own| !own.restored) {
             inside.entry(own.scope).or_insert_with(Vec::new).extend(self.graph.find(&own.node));
         }
         for token in &self.state.flow.tokens {

@@ -253,6 +253,7 @@ impl<'g> Machine<'g> {
             | Command::SetJobRetries { .. }
             | Command::CompleteCall { .. }
             | Command::FailCall { .. }
+            | Command::EscalateCall { .. }
             | Command::FireTimer { .. }
             | Command::DeliverMessage { .. }
             | Command::DeliverSignal { .. }
@@ -283,12 +284,24 @@ impl<'g> Machine<'g> {
         };
         if let Some(held) = &mut self.held {
             let scope = at.scope.unwrap_or(LocalId::ROOT);
-            held.follow(&self.state, &event.kind, scope, event.node_id.as_deref());
+            let place = size::Place { scope, node: event.node_id.as_deref(), instance: at.instance };
+            held.follow(&self.state, &event.kind, place);
         }
+        let records = self.state.flow.records.len();
         let before = self.state.flow.tokens.len();
         apply(&mut self.state, &event);
         if let Some(index) = &mut self.index {
             index.follow(&event, self.graph, [before, self.state.flow.tokens.len()]);
+        }
+        let ends = matches!(
+            event.kind,
+            EventKind::NodeCompleted { .. }
+                | EventKind::NodeCancelled { .. }
+                | EventKind::NodeCompensated { .. }
+        );
+        if ends && self.state.flow.records.len() < records {
+            // What was kept in vain is gone, with its variables: they are counted anew.
+            self.held = None;
         }
         self.events.push(event);
     }
@@ -335,13 +348,15 @@ impl<'g> Machine<'g> {
         Ok((ix, at))
     }
 
-    /// The content of an open scope; none for a scope that holds variables alone: that of a body or of an activity.
+    /// The content of an open scope; none for a scope that holds variables alone: that of a body or of an activity, or
+    /// one that is open again for compensation.
     fn content(&self, scope: LocalId) -> Result<Option<ScopeIx>, Rejection> {
         if scope == LocalId::ROOT {
             return Ok(Some(ROOT));
         }
-        let ix = self.node(&self.instance(scope)?.node)?;
-        Ok(if self.is_body(ix, scope) { None } else { self.graph.node(ix).work.content() })
+        let active = self.instance(scope)?;
+        let (ix, restored) = (self.node(&active.node)?, active.restored);
+        Ok(if restored || self.is_body(ix, scope) { None } else { self.graph.node(ix).work.content() })
     }
 
     /// The scope in which a node instance's settings are evaluated: its own, if it has one, else the one around it.
@@ -369,6 +384,8 @@ impl<'g> Machine<'g> {
             Command::FailCall { run_id, code, message, output } => {
                 self.fail_call(run_id, calls::Failure { code, message, output })
             }
+            Command::EscalateCall { run_id, code, variables } => self
+                .escalate_call(run_id, error::Thrown { code: code.into(), message: None, values: variables }),
             Command::FireTimer { timer_id } => self.fire_timer(timer_id),
             Command::DeliverMessage { subscription_id, payload } => {
                 self.deliver(subscription_id, crate::SubscriptionKind::Message, payload)
@@ -492,7 +509,7 @@ impl<'g> Machine<'g> {
                 self.arrive(flow, scope)?;
             } else if let Some(body) = self.bodies.pop_front() {
                 self.advance_body(body)?;
-            } else if !self.close_scopes()? && !self.fire_inclusive()? && !self.enter_with_data()? {
+            } else if !self.compensate_next()? && !self.close_scopes()? && !self.fire_inclusive()? && !self.enter_with_data()? {
                 break;
             }
         }
@@ -522,12 +539,17 @@ impl<'g> Machine<'g> {
 
     /// The same for an instance of a multi-instance body or a loop, whose scope is the body's.
     fn create_as(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx], iteration: Option<u64>) -> LocalId {
-        self.activations += 1;
-        let id = self.next_id();
         let node = self.graph.node(ix);
         let via: Vec<Arc<str>> = via.iter().map(|&flow| self.graph.flow(flow).id.clone()).collect();
         let (element, name) = (node.element, node.name.clone());
-        let kind = EventKind::NodeActivated { element, name, via, iteration };
+        let kind = EventKind::NodeActivated { element, name, via, iteration, compensates: None };
+        self.begin(ix, scope, kind)
+    }
+
+    /// A node instance comes to be by this event.
+    fn begin(&mut self, ix: NodeIx, scope: LocalId, kind: EventKind) -> LocalId {
+        self.activations += 1;
+        let id = self.next_id();
         self.emit(At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None }, kind);
         id
     }

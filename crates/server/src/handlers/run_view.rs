@@ -104,8 +104,8 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
             WaitKind::Job | WaitKind::Call => wire::runs::WaitingKind::Job,
             WaitKind::Incident => wire::runs::WaitingKind::Incident,
             WaitKind::Decision => wire::runs::WaitingKind::Decision,
-            // What goes on by itself when a worker, another run or the data say so.
-            WaitKind::Job | WaitKind::Call | WaitKind::Condition => wire::runs::WaitingKind::Job,
+            // What goes on by itself when its handlers have.
+            WaitKind::Compensation => wire::runs::WaitingKind::Job,
             WaitKind::Join => wire::runs::WaitingKind::Join,
         },
         name: wait.name,

@@ -327,7 +327,6 @@ impl Builder<'_> {
     /// Compensation and default flows, which every activity can carry.
     fn check_activity(&mut self, id: &str, element: Element, bpmn: &NodeBpmn) {
         let Some(activity) = &bpmn.activity else { return };
-        }
         if !element.is_activity() && activity.default_flow.is_some() {
             self.warn(id, "defaultFlowUnused", "only an activity has a default flow in `activity`", "10.3.1");
         }

@@ -133,7 +133,12 @@ impl Machine<'_> {
                 match self.state.instance(own.owner)?.stage {
                     Stage::StartListener(at) => listener(ListenerPlace::Start, at),
                     Stage::EndListener(at) => listener(ListenerPlace::End, at),
-                    Stage::Before | Stage::Work | Stage::After | Stage::Depart => None,
+                    Stage::Before
+                    | Stage::Work
+                    | Stage::After
+                    | Stage::Depart
+                    | Stage::Delay(..)
+                    | Stage::Review(_) => None,
                 }
             }
         }

@@ -34,8 +34,9 @@ mod unsupported;
 mod words;
 
 pub use activity::{
-    AdHoc, Behavior, CallTask, CallVersion, Collection, ComplexBehavior, ImplicitThrow, JobTask, Listener,
-    ListenerPlace, ListenerWork, Listeners, Mappings, Marker, MultiInstance, NodeData, StandardLoop,
+    AdHoc, Assignment, Association, Behavior, CallTask, CallVersion, Collection, ComplexBehavior,
+    ImplicitThrow, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
+    MultiInstance, NodeData, Place, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use calls::{version_number, version_tags};

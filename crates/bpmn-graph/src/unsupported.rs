@@ -6,7 +6,7 @@ use super::words::OF_A_LISTENER;
 use super::{Element, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process, WorkflowDefinition, nodes};
+use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Process, WorkflowDefinition, nodes};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

@@ -101,7 +101,8 @@ impl State {
         let variables = self.take_step(record, &node, id);
         self.flow.active.push(own);
         let place = self.scopes.partition_point(|other| other.id < id);
-        let scope = ScopeState { id, node: Some(node), parent: Some(parent), variables, loops: Default::default() };
+        let scope =
+            ScopeState { id, node: Some(node), parent: Some(parent), variables, loops: Default::default() };
         self.scopes.insert(place, scope);
         if holds {
             for inner in self.flow.records.iter_mut().filter(|inner| inner.scope == record) {

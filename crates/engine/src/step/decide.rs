@@ -44,7 +44,8 @@ impl Machine<'_> {
 
     pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
         let (ix, _) = self.at(id)?;
-        let failed = self.state.incidents.iter().any(|own| own.instance == Some(id)) || self.instance(id)?.restored;
+        let failed =
+            self.state.incidents.iter().any(|own| own.instance == Some(id)) || self.instance(id)?.restored;
         let waits = matches!(self.graph.node(ix).work, Work::Receive(None)) && !self.is_body(ix, id);
         if failed || !waits || !self.instance(id)?.stage.is_work() {
             return Err(Rejection::NotWaiting(id));

@@ -509,7 +509,11 @@ impl<'g> Machine<'g> {
                 self.arrive(flow, scope)?;
             } else if let Some(body) = self.bodies.pop_front() {
                 self.advance_body(body)?;
-            } else if !self.compensate_next()? && !self.close_scopes()? && !self.fire_inclusive()? && !self.enter_with_data()? {
+            } else if !self.compensate_next()?
+                && !self.close_scopes()?
+                && !self.fire_inclusive()?
+                && !self.enter_with_data()?
+            {
                 break;
             }
         }

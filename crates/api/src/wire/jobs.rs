@@ -239,7 +239,7 @@ request! {
         #[schema(nullable = false, minimum = 0, maximum = 1000000)]
         retries: Option<u32>,
         /// Milliseconds until the next attempt; what the model says when absent.
-        #[schema(nullable = false, minimum = 0, maximum = 2592000000)]
+        #[schema(nullable = false, minimum = 0, maximum = 2_592_000_000_u64)]
         retry_after_ms: Option<u32>,
     }
 

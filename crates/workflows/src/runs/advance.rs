@@ -264,7 +264,6 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
             UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run has ended.")
         }
         Rejection::UnknownTask(_)
-        | Rejection::UnknownJob(_)
         | Rejection::UnknownCall(_)
         | Rejection::UnknownTimer(_)
         | Rejection::NotDue(_)

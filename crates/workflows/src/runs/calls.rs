@@ -135,7 +135,7 @@ impl Runs {
             },
             Err(error) => return Err(error.into()),
         };
-        match self.settle(thrown, caller, |run| waiting(run, called).then(|| ending.clone())).await {
+        match self.settle_call(thrown, caller, |run| waiting(run, called).then(|| ending.clone())).await {
             // What it brings is more than the caller may hold: that is the caller's incident.
             Err(UseCaseError::Invalid(problems)) => {
                 let message = UseCaseError::Invalid(problems).in_words();
@@ -150,7 +150,7 @@ impl Runs {
         let CallNotice { called, .. } = read(thrown)?;
         self.ports.work.forget(&call_key(thrown.tenant, called)).await?;
         let reason = "Nothing waits for it any more.";
-        self.settle(thrown, called, |run| {
+        self.settle_call(thrown, called, |run| {
             let active = !run.state.is_terminal();
             active.then(|| Command::Cancel { reason: Some(reason.to_owned()) })
         })
@@ -159,7 +159,7 @@ impl Runs {
 
     /// Carries out on a run what a piece of work says, and takes the piece away in the same transaction; without anything
     /// to do it is taken away alone.
-    async fn settle<C>(&self, thrown: &Outgoing, run: RunId, choose: C) -> Result<(), UseCaseError>
+    async fn settle_call<C>(&self, thrown: &Outgoing, run: RunId, choose: C) -> Result<(), UseCaseError>
     where
         C: Fn(&Run) -> Option<Command> + Send + Sync,
     {
@@ -206,7 +206,7 @@ impl Runs {
     ) -> Result<(), UseCaseError> {
         let failed = Command::FailCall { run_id: called, code: None, message, output: Map::new() };
         let choose = |run: &Run| run.snapshot.waits_for(called).then(|| failed.clone());
-        match self.settle(thrown, caller, choose).await {
+        match self.settle_call(thrown, caller, choose).await {
             // A suspended run is told when it is resumed; then it looks again.
             Err(UseCaseError::Conflict(_)) => Err(UseCaseError::Busy),
             other => other,

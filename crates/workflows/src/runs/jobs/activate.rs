@@ -131,7 +131,7 @@ impl Runs {
         // In line first, then a look: what is committed in between is told.
         let standing = if ask.wait_ms > 0 { self.lines.stand(tenant, own) } else { None };
         let deadline = begun + Duration::from_millis(ask.wait_ms);
-        let mut turn = None;
+        let mut turn: Option<String> = None;
         loop {
             let found = self.take_jobs(&search).await?;
             if !found.is_empty() {

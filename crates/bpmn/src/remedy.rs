@@ -54,7 +54,6 @@ fn of_model(code: &str) -> Option<&'static str> {
 /// Remedies for models that ask for what the engine does not do.
 fn of_execution(code: &str) -> Option<&'static str> {
     Some(match code {
-        "unsupportedQuantity" => "Set the quantity to 1 and model the repetition with gateways.",
         "unsupportedElement" => {
             "Model the step with elements that are executed; `GET /api/workflows/bpmn/conformance` lists them."
         }
@@ -62,7 +61,8 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Use an event that is executed at this place; `eventMatrix` of `GET /api/workflows/bpmn/conformance` has \
              the table."
         }
-        "unsupportedLoop" => "Model the repetition with gateways and sequence flows.",
+        "wrongLoop" => "Correct the member of the loop that the message names.",
+        "wrongAdHoc" => "Correct the member of the ad-hoc sub-process that the message names.",
         "unsupportedImplementation" => {
             "Take the implementation out, and compute the step in a script task in FEEL, decide it in a business rule \
              task, or do it as a user task, which a program can complete as well."
@@ -81,7 +81,6 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Set `laneCandidates` to true in the task's `configuration` to offer it to the group named like its lane, \
              or name assignee or candidates."
         }
-        "unsupportedCondition" => "Use another condition.",
         "wrongCondition" => "Correct the members of the condition.",
         "wrongSetting" => "Correct the setting in the node's configuration.",
         "conditionUnused" => "Take the condition out, or use an inclusive gateway.",

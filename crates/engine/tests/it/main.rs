@@ -9,7 +9,9 @@
 mod budgets;
 mod computing;
 mod decisions;
+mod edges;
 mod events;
+mod loops;
 mod properties;
 mod suite;
 mod support;

@@ -233,9 +233,10 @@ impl Machine<'_> {
             | IncidentCode::DecisionError
             | IncidentCode::JobFailed
             | IncidentCode::UnhandledError
-            | IncidentCode::CallFailed
-            | IncidentCode::LoopLimit => true,
-            IncidentCode::NoMatchingFlow
+            | IncidentCode::CallFailed => true,
+            // The node itself has not failed.
+            IncidentCode::LoopLimit
+            | IncidentCode::NoMatchingFlow
             | IncidentCode::ActivationLimit
             | IncidentCode::Limit
             | IncidentCode::Deadlock => false,

@@ -163,10 +163,11 @@ fn bounds_that_say_nothing_usable_are_refused() {
         .flows("s > f > e")
         .edge("f", "f", json!({"loop": {"maximumIterations": 1}}));
     assert!(!gateway.compile().is_executable());
-    let gateway = Model::default()
-        .nodes("s:startEvent f:exclusiveGateway e:endEvent")
-        .flows("s > f")
-        .edge("f", "e", json!({"condition": {"on": "failure"}}));
+    let gateway = Model::default().nodes("s:startEvent f:exclusiveGateway e:endEvent").flows("s > f").edge(
+        "f",
+        "e",
+        json!({"condition": {"on": "failure"}}),
+    );
     assert!(!gateway.compile().is_executable());
 }
 

@@ -102,7 +102,8 @@ fn instances_take_the_items_of_a_list_and_give_one_in_order() {
 #[test]
 fn a_sequential_body_starts_one_after_another_and_a_list_is_that_of_its_start() {
     let marker = multi(json!({"sequential": true, "collection": "names", "elementVariable": "name"}));
-    let mut run = repeated("userTask", marker, json!({"assignee": "=name"})).run(json!({"names": ["x", "y"]}));
+    let mut run =
+        repeated("userTask", marker, json!({"assignee": "=name"})).run(json!({"names": ["x", "y"]}));
     assert_eq!(run.state.tasks()[0].assignee.as_deref(), Some("x"));
     run.complete_with("a", None, json!({"names": []})).unwrap();
     assert_eq!(run.state.tasks()[0].assignee.as_deref(), Some("y"));
@@ -248,8 +249,10 @@ fn markers_nest_and_each_instance_has_variables_of_its_own() {
     let marker = |list: &str, name: &str| multi(json!({"collection": list, "elementVariable": name}));
     let script = json!({"bpmn": {"activity": {"loop": marker("cells", "cell")}},
         "configuration": {"kind": "feel", "source": "append(seen, row * 10 + cell)", "resultVariable": "seen"}});
-    let inner =
-        Model::default().nodes("is:startEvent ie:endEvent").node("t", "scriptTask", script).flows("is > t > ie");
+    let inner = Model::default()
+        .nodes("is:startEvent ie:endEvent")
+        .node("t", "scriptTask", script)
+        .flows("is > t > ie");
     let model = Model::default()
         .nodes("s:startEvent e:endEvent")
         .sub("a", inner, json!({"activity": {"loop": marker("rows", "row")}}))
@@ -344,7 +347,10 @@ fn activities_take_and_give_several_tokens() {
     assert_eq!(run.status(), Status::Completed);
     assert_eq!((completed(&run, "m"), completed(&run, "t")), (6, 3));
     let mut run = model(1, 2).run(json!({}));
-    assert_eq!((run.status(), run.incidents()), (Status::Waiting, vec![(IncidentCode::Deadlock, "t".into())]));
+    assert_eq!(
+        (run.status(), run.incidents()),
+        (Status::Waiting, vec![(IncidentCode::Deadlock, "t".into())])
+    );
     run.give(Command::Skip { target: SkipTarget::Incident(run.incident_id()), output: map(json!({})) })
         .unwrap();
     assert_eq!((run.status(), completed(&run, "t")), (Status::Completed, 1));
@@ -354,8 +360,7 @@ fn ad_hoc(activity: Value, configuration: Value) -> Model {
     let content = json!({"nodes": [
         {"id": "x", "type": "userTask"}, {"id": "y", "type": "userTask"}, {"id": "z", "type": "task"}
     ], "edges": [{"id": "y-z", "source": "y", "target": "z"}]});
-    let more =
-        json!({"bpmn": {"activity": activity, "subProcess": content}, "configuration": configuration});
+    let more = json!({"bpmn": {"activity": activity, "subProcess": content}, "configuration": configuration});
     Model::default().nodes("s:startEvent e:endEvent").node("a", "adHocSubProcess", more).flows("s > a > e")
 }
 
@@ -365,7 +370,10 @@ fn an_ad_hoc_sub_process_runs_its_activities_at_once_or_in_turn() {
     assert_eq!(run.tasks(), ["x", "y"]);
     run.complete("y");
     run.complete("x");
-    assert_eq!((run.status(), run.done()), (Status::Completed, ["a", "x", "y", "z"].map(String::from).to_vec()));
+    assert_eq!(
+        (run.status(), run.done()),
+        (Status::Completed, ["a", "x", "y", "z"].map(String::from).to_vec())
+    );
     let mut run = ad_hoc(json!({"ordering": "Sequential"}), json!({})).run(json!({}));
     assert_eq!(run.tasks(), ["x"]);
     run.complete("x");

@@ -27,7 +27,7 @@ fn of_model(code: &str) -> Option<&'static str> {
         "timerPeriod" => "Let the cycle's slots lie a second or more apart.",
         "cyclicNesting" => "Take the sub-process out of itself.",
         "tooDeep" => "Move inner sub-processes into processes of their own.",
-        "quantity" => "Set the quantity to 1.",
+        "quantity" => "Set the quantity to a number from 1 to 10000.",
         "missingMessage" => "Let the event refer to a message.",
         "missingSignal" => "Let the event refer to a signal.",
         "timerSyntax" => "Give one date, duration or cycle by ISO 8601, or a FEEL expression after `=`.",
@@ -62,6 +62,7 @@ fn of_execution(code: &str) -> Option<&'static str> {
              the table."
         }
         "wrongLoop" => "Correct the member of the loop that the message names.",
+        "adHocContent" => "Take the element out of the ad-hoc sub-process.",
         "wrongAdHoc" => "Correct the member of the ad-hoc sub-process that the message names.",
         "unsupportedImplementation" => {
             "Take the implementation out, and compute the step in a script task in FEEL, decide it in a business rule \

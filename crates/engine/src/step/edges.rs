@@ -155,7 +155,8 @@ impl Machine<'_> {
         &mut self,
         ix: NodeIx,
         id: LocalId,
-        (flow, times): (FlowIx, u32),
+        flow: FlowIx,
+        times: u32,
         ending: Completion,
     ) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
@@ -315,7 +316,7 @@ impl Machine<'_> {
         let scope = self.instance(id)?.scope;
         match way {
             Way::Stays => {}
-            Way::Back(flow, times) => self.take_back(ix, id, (flow, times), ending)?,
+            Way::Back(flow, times) => self.take_back(ix, id, flow, times, ending)?,
             Way::Exit(target) => {
                 self.finish(id, ending)?;
                 self.exit(ix, scope, target)?;

@@ -51,6 +51,10 @@ impl Machine<'_> {
                 self.set_values(outer, caught(error));
                 return self.leave(event);
             }
+            let message = error.name.as_deref().unwrap_or_default();
+            if !is_instance && self.fail_along(scope, &error.code, message)? {
+                return Ok(());
+            }
             from = Some(host);
             scope = outer;
         }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
 
-use crate::support::{Model, Run, map};
+use crate::support::{Model, Run, event, map};
 use heddle_engine::{Command, IncidentCode, SkipTarget, Status};
 use serde_json::{Value, json};
 
@@ -125,6 +125,20 @@ fn the_failure_of_an_activity_goes_along_its_flow() {
     assert_eq!(run.incidents(), [(IncidentCode::LoopLimit, "t".to_owned())]);
     run.give(Command::Skip { target: SkipTarget::Node(run.instance("t")), output: map(json!({})) })
         .unwrap_err();
+}
+
+#[test]
+fn an_error_out_of_a_sub_process_goes_along_its_flow_for_failure() {
+    let inner =
+        Model::default().nodes("is:startEvent").node("ie", "endEvent", event("error e1")).flows("is > ie");
+    let model = Model::default()
+        .nodes("s:startEvent e:endEvent h:task")
+        .sub("p", inner, json!({}))
+        .flows("s > p > e; h > e")
+        .edge("p", "h", json!({"condition": {"on": "failure"}}));
+    let run = model.run(json!({}));
+    assert_eq!((run.status(), &run.variables()["errorCode"]), (Status::Completed, &json!("e1-code")));
+    assert!(run.done().contains(&"h".to_owned()));
 }
 
 #[test]

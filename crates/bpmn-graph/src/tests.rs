@@ -80,10 +80,10 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
             json!({"type": "eventBasedGateway", "bpmn": {"eventGatewayType": "Parallel"}}),
             "unsupportedElement",
         ),
-        (task(json!({"loop": {"kind": "standard"}})), "unsupportedLoop"),
-        (task(json!({"loop": {"kind": "multiInstance"}})), "unsupportedLoop"),
+        (task(json!({"loop": {"kind": "standard", "loopMaximum": -1}})), "wrongLoop"),
+        (task(json!({"loop": {"kind": "multiInstance"}})), "wrongLoop"),
         (task(json!({"forCompensation": true})), "wrongFlow"),
-        (task(json!({"startQuantity": 2})), "unsupportedQuantity"),
+        (task(json!({"startQuantity": 10_001})), "quantity"),
         (task(json!({"completionQuantity": 0})), "quantity"),
         (json!({"type": "userTask", "configuration": {"priority": 1000}}), "wrongSetting"),
         (json!({"type": "intermediateCatchEvent"}), "unsupportedEvent"),
@@ -224,7 +224,7 @@ fn flows_that_cannot_be_taken_are_refused() {
         (json!({"source": "x", "target": "nowhere"}), "danglingReference"),
         (json!({"source": "x"}), "danglingReference"),
         (to_end(json!({"type": "teleport"})), "unknownElement"),
-        (to_end(json!({"loop": {"maximumIterations": 3}})), "unsupportedLoop"),
+        (to_end(json!({"loop": {"maximumIterations": -3}})), "wrongLoop"),
         (expression("${x.size() > 3}"), "expressionLanguage"),
         (expression("${x} and ${y}"), "expressionLanguage"),
         (expression(" "), "expressionSyntax"),
@@ -238,7 +238,7 @@ fn flows_that_cannot_be_taken_are_refused() {
         (to_end(json!({"condition": {"left": "x", "operator": "is", "value": "1"}})), "wrongCondition"),
         (to_end(json!({"condition": {"left": "x"}})), "wrongCondition"),
         (to_end(json!({"condition": {"on": "outcome:ok"}})), "wrongCondition"),
-        (to_end(json!({"condition": {"on": "failure"}})), "unsupportedCondition"),
+        (to_end(json!({"condition": {"on": "failure"}})), "wrongCondition"),
     ] {
         let compiled = with(edge.clone());
         assert_eq!(codes(&compiled, Severity::Error), [(code, Some("f3"))], "{edge}");

@@ -27,7 +27,7 @@ fn of_model(code: &str) -> Option<&'static str> {
         "timerPeriod" => "Let the cycle's slots lie a second or more apart.",
         "cyclicNesting" => "Take the sub-process out of itself.",
         "tooDeep" => "Move inner sub-processes into processes of their own.",
-        "quantity" => "Set the quantity to 1.",
+        "quantity" => "Set the quantity to a number from 1 to 10000.",
         "missingMessage" => "Let the event refer to a message.",
         "missingSignal" => "Let the event refer to a signal.",
         "timerSyntax" => "Give one date, duration or cycle by ISO 8601, or a FEEL expression after `=`.",
@@ -54,7 +54,6 @@ fn of_model(code: &str) -> Option<&'static str> {
 /// Remedies for models that ask for what the engine does not do.
 fn of_execution(code: &str) -> Option<&'static str> {
     Some(match code {
-        "unsupportedQuantity" => "Set the quantity to 1 and model the repetition with gateways.",
         "unsupportedElement" => {
             "Model the step with elements that are executed; `GET /api/workflows/bpmn/conformance` lists them."
         }
@@ -62,7 +61,9 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Use an event that is executed at this place; `eventMatrix` of `GET /api/workflows/bpmn/conformance` has \
              the table."
         }
-        "unsupportedLoop" => "Model the repetition with gateways and sequence flows.",
+        "wrongLoop" => "Correct the member of the loop that the message names.",
+        "adHocContent" => "Take the element out of the ad-hoc sub-process.",
+        "wrongAdHoc" => "Correct the member of the ad-hoc sub-process that the message names.",
         "unsupportedImplementation" => {
             "Set `jobType` in the node's `configuration`, so that a worker does the step, compute it in a script task in \
              FEEL, decide it in a business rule task, or do it as a user task."
@@ -87,7 +88,6 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Set `laneCandidates` to true in the task's `configuration` to offer it to the group named like its lane, \
              or name assignee or candidates."
         }
-        "unsupportedCondition" => "Use another condition.",
         "wrongCondition" => "Correct the members of the condition.",
         "wrongSetting" => "Correct the setting in the node's configuration.",
         "compensationHandler" => {

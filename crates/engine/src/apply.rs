@@ -26,33 +26,11 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
         EventKind::RunSuspended { .. } => state.life = Life::Suspended,
         EventKind::RunResumed { .. } => state.life = Life::Active,
-        EventKind::FlowTaken { flow_id, target_id, iteration } => {
-            let target = Some(target_id.clone());
-            if let (Some(times), Some(own)) = (iteration, state.scope_mut(scope)) {
-                own.loops.insert(flow_id.clone(), *times);
-            }
-            state.flow.tokens.push_back(Token { flow: flow_id.clone(), scope, since: event.at, target });
-        }
-        EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
-        EventKind::ScopeOpened {} => {
-            let parent = state.instance(scope).map(|owner| owner.scope);
-            let (node, variables, loops) = (event.node_id.clone(), Map::new(), BTreeMap::new());
-            let own = ScopeState { id: scope, node, parent, variables, loops };
-            // A scope may be opened long after the node instance that it belongs to came to be.
-            let place = state.scopes.partition_point(|other| other.id < scope);
-            state.scopes.insert(place, own);
-        }
-        EventKind::ScopeClosed {} => {
-            if let Ok(place) = state.scopes.binary_search_by_key(&scope, |own| own.id) {
-                state.scopes.remove(place);
-            }
-            state.incidents.retain(|incident| incident.scope != scope);
-        }
-        EventKind::VariablesSet { values } => {
-            if let Some(own) = state.scope_mut(scope) {
-                own.variables.extend(values.iter().map(|(name, value)| (name.clone(), value.clone())));
-            }
-        }
+        EventKind::FlowTaken { .. }
+        | EventKind::TokensWithdrawn { .. }
+        | EventKind::ScopeOpened {}
+        | EventKind::ScopeClosed {}
+        | EventKind::VariablesSet { .. } => scope_content(state, event, scope),
         EventKind::NodeActivated { .. }
         | EventKind::NodeRestored { .. }
         | EventKind::NodeCompensated { .. }
@@ -108,6 +86,40 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
         }
+    }
+}
+
+/// Changes what is in a scope: its tokens and variables, or the scope itself.
+fn scope_content(state: &mut State, event: &Event, scope: LocalId) {
+    match &event.kind {
+        EventKind::FlowTaken { flow_id, target_id, iteration } => {
+            let target = Some(target_id.clone());
+            if let (Some(times), Some(own)) = (iteration, state.scope_mut(scope)) {
+                own.loops.insert(flow_id.clone(), *times);
+            }
+            state.flow.tokens.push_back(Token { flow: flow_id.clone(), scope, since: event.at, target });
+        }
+        EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
+        EventKind::ScopeOpened {} => {
+            let parent = state.instance(scope).map(|owner| owner.scope);
+            let (node, variables, loops) = (event.node_id.clone(), Map::new(), BTreeMap::new());
+            let own = ScopeState { id: scope, node, parent, variables, loops };
+            // A scope may be opened long after the node instance that it belongs to came to be.
+            let place = state.scopes.partition_point(|other| other.id < scope);
+            state.scopes.insert(place, own);
+        }
+        EventKind::ScopeClosed {} => {
+            if let Ok(place) = state.scopes.binary_search_by_key(&scope, |own| own.id) {
+                state.scopes.remove(place);
+            }
+            state.incidents.retain(|incident| incident.scope != scope);
+        }
+        EventKind::VariablesSet { values } => {
+            if let Some(own) = state.scope_mut(scope) {
+                own.variables.extend(values.iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
+        }
+        _ => {}
     }
 }
 

@@ -28,12 +28,12 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Whether nothing is in it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Removes the human tasks of a snapshot of before from their node instances.
-    pub fn earlier_tasks(&mut self) -> Vec<TaskState> {
+    pub(crate) fn earlier_tasks(&mut self) -> Vec<TaskState> {
         let lift = |own: &mut NodeInstance| {
             let mut task = *own.earlier_task.take()?;
             task.owner = own.id;
@@ -94,7 +94,13 @@ pub(crate) struct NodeInstance {
 
 impl NodeInstance {
     /// Node instance that has just come to be.
-    pub fn new(id: LocalId, node: Arc<str>, element: Element, scope: LocalId, since: Timestamp) -> Self {
+    pub(crate) fn new(
+        id: LocalId,
+        node: Arc<str>,
+        element: Element,
+        scope: LocalId,
+        since: Timestamp,
+    ) -> Self {
         Self {
             id,
             node,
@@ -114,7 +120,7 @@ impl NodeInstance {
 
 impl NodeInstance {
     /// Whether it waits for a timer of its own: at an asynchronous continuation, or before a flow that leads back.
-    pub const fn waits_to_continue(&self) -> bool {
+    pub(crate) const fn waits_to_continue(&self) -> bool {
         matches!(self.stage, Stage::Before | Stage::After | Stage::Delay(..))
     }
 }
@@ -182,18 +188,18 @@ pub(crate) struct BodyState {
 
 impl BodyState {
     /// Instances that have begun and not ended.
-    pub const fn running(&self) -> u64 {
+    pub(crate) const fn running(&self) -> u64 {
         self.started.saturating_sub(self.completed).saturating_sub(self.withdrawn)
     }
 
     /// Whether there is an instance to be started.
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.total.is_none_or(|total| self.started < total)
     }
 
     /// Variables of the body that tell about its instances: the names of the standard (Table 10.31) and those that other
     /// engines use.
-    pub fn counters(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn counters(&self) -> Vec<(&'static str, Value)> {
         match self.kind {
             BodyKind::AdHoc => Vec::new(),
             BodyKind::Loop => vec![("loopCounter", self.completed.into())],

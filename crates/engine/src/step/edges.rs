@@ -155,7 +155,8 @@ impl Machine<'_> {
         &mut self,
         ix: NodeIx,
         id: LocalId,
-        (flow, times): (FlowIx, u32),
+        flow: FlowIx,
+        times: u32,
         ending: Completion,
     ) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
@@ -233,9 +234,10 @@ impl Machine<'_> {
             | IncidentCode::DecisionError
             | IncidentCode::JobFailed
             | IncidentCode::UnhandledError
-            | IncidentCode::CallFailed
-            | IncidentCode::LoopLimit => true,
-            IncidentCode::NoMatchingFlow
+            | IncidentCode::CallFailed => true,
+            // The node itself has not failed.
+            IncidentCode::LoopLimit
+            | IncidentCode::NoMatchingFlow
             | IncidentCode::ActivationLimit
             | IncidentCode::Limit
             | IncidentCode::Deadlock => false,
@@ -260,47 +262,47 @@ impl Machine<'_> {
             self.raise_now(at, failure.code, &failure.message, failure.phase);
             return Ok(());
         }
+        let text = serde_json::to_value(failure.code).ok();
+        let code = text.as_ref().and_then(Value::as_str).unwrap_or_default();
         // The failure of one instance of a body is that of the activity.
         let id = self.activity_of(failure.instance)?;
+        if !self.fail_along(id, code, &failure.message)? {
+            let (_, at) = self.at(failure.instance)?;
+            self.raise_now(at, failure.code, &failure.message, failure.phase);
+        }
+        Ok(())
+    }
+
+    /// Lets an activity that failed leave along the flows for its failure; answers whether one of them holds.
+    pub(super) fn fail_along(&mut self, id: LocalId, code: &str, message: &str) -> Result<bool, Rejection> {
         let (ix, at) = self.at(id)?;
-        let scope = at.scope.unwrap_or(LocalId::ROOT);
-        let Some(text) = serde_json::to_value(failure.code).ok() else { return Ok(()) };
-        let attempt = at.attempt.unwrap_or(1);
+        if !self.graph.node(ix).element.is_activity() || !self.has_failure_flow(ix) {
+            return Ok(false);
+        }
+        let node = &*self.graph.node(ix).id;
         let error = json!({
-            "code": text, "message": failure.message, "nodeId": &*self.graph.node(ix).id, "attempt": attempt
+            "code": code, "message": message, "nodeId": node, "attempt": at.attempt.unwrap_or(1)
         });
         self.failure = Some(error.clone());
-        let way = self.way(ix, id, &Completion::default(), true);
-        let way = match way {
-            Ok(way) => way,
-            Err(StepFault::Rejected(rejection)) => return Err(rejection),
-            Err(StepFault::Incident(IncidentCode::NoMatchingFlow, _)) => {
-                let (_, at) = self.at(failure.instance)?;
-                self.raise_now(at, failure.code, &failure.message, failure.phase);
-                return Ok(());
+        let left = match self.way(ix, id, &Completion::default(), true) {
+            Ok(Way::Stays) => return Ok(true),
+            Ok(way) => {
+                self.empty_scope(id, CancelReason::Error)?;
+                let told =
+                    [("errorCode".to_owned(), code.into()), ("errorMessage".to_owned(), message.into())];
+                self.set_values(at.scope.unwrap_or(LocalId::ROOT), Map::from_iter(told));
+                let ending = Completion { skipped: false, output: Some(json!({ "error": error })) };
+                self.follow(ix, id, way, ending)
             }
-            Err(StepFault::Incident(code, message)) => {
-                self.raise_now(at, code, &message, Phase::Leave);
-                return Ok(());
-            }
+            Err(StepFault::Incident(IncidentCode::NoMatchingFlow, _)) => return Ok(false),
+            Err(fault) => Err(fault),
         };
-        if matches!(way, Way::Stays) {
-            return Ok(());
+        match left {
+            Ok(()) => {}
+            Err(StepFault::Rejected(rejection)) => return Err(rejection),
+            Err(StepFault::Incident(code, message)) => self.raise_now(at, code, &message, Phase::Leave),
         }
-        self.empty_scope(id, CancelReason::Error)?;
-        let message = failure.message.as_str();
-        let values =
-            Map::from_iter([("errorCode".to_owned(), text), ("errorMessage".to_owned(), message.into())]);
-        self.set_values(scope, values);
-        let ending = Completion { skipped: false, output: Some(json!({ "error": error })) };
-        match self.follow(ix, id, way, ending) {
-            Ok(()) => Ok(()),
-            Err(StepFault::Rejected(rejection)) => Err(rejection),
-            Err(StepFault::Incident(code, message)) => {
-                self.raise_now(at, code, &message, Phase::Leave);
-                Ok(())
-            }
-        }
+        Ok(true)
     }
 
     /// Ends a node instance and follows its way out.
@@ -314,7 +316,7 @@ impl Machine<'_> {
         let scope = self.instance(id)?.scope;
         match way {
             Way::Stays => {}
-            Way::Back(flow, times) => self.take_back(ix, id, (flow, times), ending)?,
+            Way::Back(flow, times) => self.take_back(ix, id, flow, times, ending)?,
             Way::Exit(target) => {
                 self.finish(id, ending)?;
                 self.exit(ix, scope, target)?;

@@ -65,9 +65,36 @@ pub(super) enum Catcher {
 impl Machine<'_> {
     /// Lets an error that an activity met be caught by its boundary events or further out; answers whether anything does.
     pub(super) fn error_at(&mut self, id: LocalId, thrown: Thrown) -> Result<bool, Rejection> {
-        match self.catcher(id, true, Sought::Error(&thrown.code))? {
+        let catcher = self.catcher(id, true, Sought::Error(&thrown.code))?;
+        for passed in self.passed(id, true, catcher)? {
+            if self.fail_along(passed, &thrown.code, thrown.message.as_deref().unwrap_or_default())? {
+                return Ok(true);
+            }
+        }
+        match catcher {
             Some(catcher) => self.catch(catcher, thrown).map(|()| true),
             None => Ok(false),
+        }
+    }
+
+    /// The activities that an error leaves before it is caught, from the innermost one on: each may have flows for its
+    /// failure.
+    fn passed(&self, id: LocalId, own: bool, catcher: Option<Catcher>) -> Result<Vec<LocalId>, Rejection> {
+        let (mut id, mut own, mut found) = (id, own, Vec::new());
+        loop {
+            let active = self.instance(id)?;
+            if matches!(catcher, Some(Catcher::Boundary { host, .. }) if host == id) {
+                return Ok(found);
+            }
+            if own && active.iteration.is_none() && !active.restored {
+                found.push(id);
+            }
+            let outer = active.scope;
+            let ends = matches!(catcher, Some(Catcher::Listener { scope, .. }) if scope == outer);
+            if ends || outer == LocalId::ROOT {
+                return Ok(found);
+            }
+            (id, own) = (outer, true);
         }
     }
 
@@ -76,7 +103,13 @@ impl Machine<'_> {
         let (ix, _) = self.at(id)?;
         let thrown = self.thrown(id, error)?;
         let catcher = self.catcher(id, false, Sought::Error(&thrown.code))?;
+        let passed = self.passed(id, false, catcher)?;
         self.finish(id, Completion::default())?;
+        for activity in passed {
+            if self.fail_along(activity, &thrown.code, thrown.message.as_deref().unwrap_or_default())? {
+                return Ok(());
+            }
+        }
         match catcher {
             Some(catcher) => Ok(self.catch(catcher, thrown)?),
             None => {

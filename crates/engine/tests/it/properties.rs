@@ -17,6 +17,8 @@ enum Block {
     Inclusive(Vec<Block>),
     Choice(Vec<Block>),
     Sub(Box<Block>, u8),
+    /// A sub-process with a marker: instances at once, one after another, or a loop.
+    Repeated(Box<Block>, u8),
 }
 
 fn block() -> impl Strategy<Value = Block> {
@@ -28,7 +30,8 @@ fn block() -> impl Strategy<Value = Block> {
             several.clone().prop_map(Block::Parallel),
             several.clone().prop_map(Block::Inclusive),
             several.prop_map(Block::Choice),
-            (inner, 0u8..4).prop_map(|(inner, kind)| Block::Sub(Box::new(inner), kind)),
+            (inner.clone(), 0u8..4).prop_map(|(inner, kind)| Block::Sub(Box::new(inner), kind)),
+            (inner, 0u8..3).prop_map(|(inner, kind)| Block::Repeated(Box::new(inner), kind)),
         ]
     })
 }
@@ -68,6 +71,16 @@ impl Builder {
             Block::Parallel(blocks) => self.gateways(model, blocks, "parallelGateway", false),
             Block::Inclusive(blocks) => self.gateways(model, blocks, "inclusiveGateway", true),
             Block::Choice(blocks) => self.gateways(model, blocks, "exclusiveGateway", true),
+            Block::Repeated(inner, kind) => {
+                let (content, _, _) = self.add(Model::default(), inner);
+                let id = self.name("r");
+                let marker = match kind {
+                    0 => json!({"kind": "multiInstance", "loopCondition": "2"}),
+                    1 => json!({"kind": "multiInstance", "loopCondition": "2", "sequential": true}),
+                    _ => json!({"kind": "standard", "loopMaximum": 2}),
+                };
+                (model.sub(&id, content, json!({"activity": {"loop": marker}})), id.clone(), id)
+            }
             Block::Sub(inner, kind) => {
                 let (content, _, _) = self.add(Model::default(), inner);
                 let id = self.name("p");
@@ -192,6 +205,7 @@ fn is_confluent(block: &Block) -> bool {
         | Block::Inclusive(blocks)
         | Block::Choice(blocks) => blocks.iter().all(is_confluent),
         Block::Sub(inner, kind) => *kind == 3 && is_confluent(inner),
+        Block::Repeated(inner, _) => is_confluent(inner),
     }
 }
 
@@ -222,7 +236,7 @@ proptest! {
         for order in &orders {
             let mut run = model(&block).run(json!({ "pick": pick }));
             let mut choices = order.iter().cycle();
-            for _ in 0..200 {
+            for _ in 0..2_000 {
                 if run.status().is_terminal() || !advance(&mut run, *choices.next().unwrap(), false) {
                     break;
                 }

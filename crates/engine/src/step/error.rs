@@ -66,7 +66,7 @@ impl Machine<'_> {
     /// Lets an error that an activity met be caught by its boundary events or further out; answers whether anything does.
     pub(super) fn error_at(&mut self, id: LocalId, thrown: Thrown) -> Result<bool, Rejection> {
         let catcher = self.catcher(id, true, Sought::Error(&thrown.code))?;
-        for passed in self.passed(id, true, catcher)? {
+        for passed in self.outwards(id, true, catcher)? {
             if self.fail_along(passed, &thrown.code, thrown.message.as_deref().unwrap_or_default())? {
                 return Ok(true);
             }
@@ -79,7 +79,7 @@ impl Machine<'_> {
 
     /// The activities that an error leaves before it is caught, from the innermost one on: each may have flows for its
     /// failure.
-    fn passed(&self, id: LocalId, own: bool, catcher: Option<Catcher>) -> Result<Vec<LocalId>, Rejection> {
+    fn outwards(&self, id: LocalId, own: bool, catcher: Option<Catcher>) -> Result<Vec<LocalId>, Rejection> {
         let (mut id, mut own, mut found) = (id, own, Vec::new());
         loop {
             let active = self.instance(id)?;
@@ -103,7 +103,7 @@ impl Machine<'_> {
         let (ix, _) = self.at(id)?;
         let thrown = self.thrown(id, error)?;
         let catcher = self.catcher(id, false, Sought::Error(&thrown.code))?;
-        let passed = self.passed(id, false, catcher)?;
+        let passed = self.outwards(id, false, catcher)?;
         self.finish(id, Completion::default())?;
         for activity in passed {
             if self.fail_along(activity, &thrown.code, thrown.message.as_deref().unwrap_or_default())? {

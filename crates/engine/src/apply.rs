@@ -2,8 +2,8 @@
 
 use crate::event::{Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
-    BodyState, CallState, IncidentState, JobState, Life, NodeInstance, ScopeState, State, SubscriptionState,
-    TaskState, TimerState, Token,
+    BodyState, CallState, Cancelling, IncidentState, JobState, Life, NodeInstance, ScopeState, State,
+    SubscriptionState, TaskState, TimerState, Token,
 };
 use crate::{LocalId, size};
 use serde_json::{Map, Value};
@@ -15,15 +15,13 @@ pub fn apply(state: &mut State, event: &Event) {
     state.stored = state.stored.saturating_add(size::of_event(&event.kind));
     let scope = event.scope_id.unwrap_or(LocalId::ROOT);
     match &event.kind {
-        EventKind::RunStarted(started) => start(state, started, event),
-        EventKind::RunCompleted { .. } => end(state, Life::Completed, event),
-        EventKind::RunFailed { error } => {
-            state.error = Some(error.clone());
-            end(state, Life::Failed, event);
-        }
-        EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
-        EventKind::RunSuspended { .. } => state.life = Life::Suspended,
-        EventKind::RunResumed { .. } => state.life = Life::Active,
+        EventKind::RunStarted(_)
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunFailed { .. }
+        | EventKind::RunCancelling { .. }
+        | EventKind::RunCancelled { .. }
+        | EventKind::RunSuspended { .. }
+        | EventKind::RunResumed { .. } => life(state, event),
         EventKind::FlowTaken { flow_id, target_id } => {
             let target = Some(target_id.clone());
             state.flow.tokens.push(Token { flow: flow_id.clone(), scope, since: event.at, target });
@@ -55,16 +53,9 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::NodeCancelled { .. } => {
             node(state, event, scope);
         }
-        EventKind::CompensationRecorded { snapshot } => {
-            if let Some(id) = event.node_instance_id {
-                state.record(id, *snapshot);
-            }
-        }
-        EventKind::CompensationStarted { compensation_id, steps, waits } => {
-            count(state, *compensation_id);
-            state.begin_compensation(event, *compensation_id, steps, *waits);
-        }
-        EventKind::CompensationEnded { compensation_id, .. } => state.end_compensation(*compensation_id),
+        EventKind::CompensationRecorded { .. }
+        | EventKind::CompensationStarted { .. }
+        | EventKind::CompensationEnded { .. } => compensation(state, event),
         EventKind::TimerScheduled { .. }
         | EventKind::TimerFired { .. }
         | EventKind::TimerCancelled { .. }
@@ -99,6 +90,40 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
         }
+    }
+}
+
+fn life(state: &mut State, event: &Event) {
+    match &event.kind {
+        EventKind::RunStarted(started) => start(state, started, event),
+        EventKind::RunCompleted { .. } => end(state, Life::Completed, event),
+        EventKind::RunFailed { error } => {
+            state.error = Some(error.clone());
+            end(state, Life::Failed, event);
+        }
+        EventKind::RunCancelling { reason, by } => {
+            state.flow.cancelling = Some(Cancelling { reason: reason.clone(), by: *by });
+        }
+        EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
+        EventKind::RunSuspended { .. } => state.life = Life::Suspended,
+        EventKind::RunResumed { .. } => state.life = Life::Active,
+        _ => {}
+    }
+}
+
+fn compensation(state: &mut State, event: &Event) {
+    match &event.kind {
+        EventKind::CompensationRecorded { snapshot } => {
+            if let Some(id) = event.node_instance_id {
+                state.record(id, *snapshot);
+            }
+        }
+        EventKind::CompensationStarted { compensation_id, steps, waits } => {
+            count(state, *compensation_id);
+            state.begin_compensation(event, *compensation_id, steps, *waits);
+        }
+        EventKind::CompensationEnded { compensation_id, .. } => state.end_compensation(*compensation_id),
+        _ => {}
     }
 }
 

@@ -14,7 +14,7 @@ mod tasks;
 
 pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, Received, SignalCall};
-pub use decide::{Decision, DecisionKind};
+pub use decide::{Cancellation, Decision, DecisionKind};
 pub use locks::Locks;
 pub use read::{EventFilter, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks};

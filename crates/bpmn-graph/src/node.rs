@@ -143,14 +143,7 @@ impl Builder<'_> {
                 event_based(bpmn)?;
                 Work::Pass
             }
-            Element::SubProcess if bpmn.is_transaction == Some(true) => {
-                if bpmn.triggered_by_event == Some(true) {
-                    let sentence = "an event sub-process is no transaction".to_owned();
-                    return Err(("unsupportedElement", sentence, "10.3.5"));
-                }
-                self.transaction(raw, bpmn)
-            }
-            Element::SubProcess => sub_process(raw, bpmn),
+            Element::SubProcess => self.sub_process(raw, bpmn)?,
         })
     }
 
@@ -179,6 +172,20 @@ impl Builder<'_> {
             Some(script) => Work::Script(Arc::new(script)),
             None => self.bare(ix, element),
         })
+    }
+
+    fn sub_process(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
+        let scope: ScopeIx = raw.content.unwrap_or_default();
+        match (bpmn.is_transaction == Some(true), bpmn.triggered_by_event == Some(true)) {
+            (false, false) => Ok(Work::SubProcess(scope)),
+            // The start event is known when all nodes are compiled.
+            (false, true) => Ok(Work::EventSubProcess { scope, start: NodeIx::MAX }),
+            (true, false) => Ok(self.transaction(raw, bpmn)),
+            (true, true) => {
+                let sentence = "an event sub-process is no transaction".to_owned();
+                Err(("unsupportedElement", sentence, "10.3.5"))
+            }
+        }
     }
 
     /// Refuses a node for each of several reasons but the last, which is given back.
@@ -387,16 +394,6 @@ fn event_based(bpmn: &NodeBpmn) -> Result<(), Refused> {
         return Err(wrong("a parallel event-based gateway is not executed yet"));
     }
     Ok(())
-}
-
-fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Work {
-    let scope: ScopeIx = raw.content.unwrap_or_default();
-    if bpmn.triggered_by_event == Some(true) {
-        // The start event is known when all nodes are compiled.
-        Work::EventSubProcess { scope, start: NodeIx::MAX }
-    } else {
-        Work::SubProcess(scope)
-    }
 }
 
 /// Refusal of a node that has no place in a graph: code and sentence.

@@ -2,7 +2,7 @@
 
 use crate::event::{BodyKind, Event, EventKind, Resolution, RunStarted, TaskCreated};
 use crate::state::{
-    BodyState, CallState, IncidentState, JobState, Life, NodeInstance, ScopeState, Stage, State,
+    BodyState, CallState, Cancelling, IncidentState, JobState, Life, NodeInstance, ScopeState, Stage, State,
     SubscriptionState, TaskState, TimerState, Token,
 };
 use crate::{LocalId, size};
@@ -17,15 +17,13 @@ pub fn apply(state: &mut State, event: &Event) {
     state.stored = state.stored.saturating_add(size::of_event(&event.kind));
     let scope = event.scope_id.unwrap_or(LocalId::ROOT);
     match &event.kind {
-        EventKind::RunStarted(started) => start(state, started, event),
-        EventKind::RunCompleted { .. } => end(state, Life::Completed, event),
-        EventKind::RunFailed { error } => {
-            state.error = Some(error.clone());
-            end(state, Life::Failed, event);
-        }
-        EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
-        EventKind::RunSuspended { .. } => state.life = Life::Suspended,
-        EventKind::RunResumed { .. } => state.life = Life::Active,
+        EventKind::RunStarted(_)
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunFailed { .. }
+        | EventKind::RunCancelling { .. }
+        | EventKind::RunCancelled { .. }
+        | EventKind::RunSuspended { .. }
+        | EventKind::RunResumed { .. } => life(state, event),
         EventKind::FlowTaken { .. }
         | EventKind::TokensWithdrawn { .. }
         | EventKind::ScopeOpened {}
@@ -42,16 +40,9 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::NodeCancelled { .. } => {
             node(state, event, scope);
         }
-        EventKind::CompensationRecorded { snapshot } => {
-            if let Some(id) = event.node_instance_id {
-                state.record(id, *snapshot);
-            }
-        }
-        EventKind::CompensationStarted { compensation_id, steps, waits } => {
-            count(state, *compensation_id);
-            state.begin_compensation(event, *compensation_id, steps, *waits);
-        }
-        EventKind::CompensationEnded { compensation_id, .. } => state.end_compensation(*compensation_id),
+        EventKind::CompensationRecorded { .. }
+        | EventKind::CompensationStarted { .. }
+        | EventKind::CompensationEnded { .. } => compensation(state, event),
         EventKind::TimerScheduled { .. }
         | EventKind::TimerFired { .. }
         | EventKind::TimerCancelled { .. }
@@ -119,6 +110,40 @@ fn scope_content(state: &mut State, event: &Event, scope: LocalId) {
                 own.variables.extend(values.iter().map(|(name, value)| (name.clone(), value.clone())));
             }
         }
+        _ => {}
+    }
+}
+
+fn life(state: &mut State, event: &Event) {
+    match &event.kind {
+        EventKind::RunStarted(started) => start(state, started, event),
+        EventKind::RunCompleted { .. } => end(state, Life::Completed, event),
+        EventKind::RunFailed { error } => {
+            state.error = Some(error.clone());
+            end(state, Life::Failed, event);
+        }
+        EventKind::RunCancelling { reason, by } => {
+            state.flow.cancelling = Some(Cancelling { reason: reason.clone(), by: *by });
+        }
+        EventKind::RunCancelled { .. } => end(state, Life::Cancelled, event),
+        EventKind::RunSuspended { .. } => state.life = Life::Suspended,
+        EventKind::RunResumed { .. } => state.life = Life::Active,
+        _ => {}
+    }
+}
+
+fn compensation(state: &mut State, event: &Event) {
+    match &event.kind {
+        EventKind::CompensationRecorded { snapshot } => {
+            if let Some(id) = event.node_instance_id {
+                state.record(id, *snapshot);
+            }
+        }
+        EventKind::CompensationStarted { compensation_id, steps, waits } => {
+            count(state, *compensation_id);
+            state.begin_compensation(event, *compensation_id, steps, *waits);
+        }
+        EventKind::CompensationEnded { compensation_id, .. } => state.end_compensation(*compensation_id),
         _ => {}
     }
 }

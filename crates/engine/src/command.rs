@@ -166,6 +166,11 @@ pub enum Command {
         /// Kept in the history.
         reason: Option<String>,
     },
+    /// End the run when what has completed in it is compensated; again, or with [`Command::Cancel`], at once.
+    CancelCompensating {
+        /// Kept in the history.
+        reason: Option<String>,
+    },
     /// Let nothing happen until it is resumed.
     Suspend,
     /// Go on.

@@ -63,6 +63,16 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<UserId>,
     },
+    /// The run is to be cancelled: what has completed in it is compensated first.
+    #[serde(rename = "run.cancelling")]
+    RunCancelling {
+        /// Reason given for the cancellation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// User who cancels the run; absent for the service itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<UserId>,
+    },
     /// The tokens stand still until the run is resumed.
     #[serde(rename = "run.suspended")]
     RunSuspended {

@@ -77,7 +77,9 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::ScriptEvaluated { result, reasons } => size_of_json(result) + of_texts(reasons),
             EventKind::IncidentRaised { message, .. } => message.len() as u64,
             EventKind::DecisionTaken { feedback, .. } => feedback.len() as u64,
-            EventKind::RunCancelled { reason, .. } => of_text(reason.as_ref()),
+            EventKind::RunCancelled { reason, .. } | EventKind::RunCancelling { reason, .. } => {
+                of_text(reason.as_ref())
+            }
             EventKind::TokensWithdrawn { flows } => of_texts::<Arc<str>>(flows),
             EventKind::RunFailed { .. }
             | EventKind::RunSuspended { .. }
@@ -257,6 +259,7 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         | Command::SetJobRetries { .. }
         | Command::FireTimer { .. }
         | Command::Cancel { .. }
+        | Command::CancelCompensating { .. }
         | Command::Suspend
         | Command::Resume
         | Command::Move { .. } => None,

@@ -17,6 +17,8 @@ words! {
         RunCompleted = "run.completed",
         /// Run: failed.
         RunFailed = "run.failed",
+        /// Run: to be cancelled when what was done is compensated.
+        RunCancelling = "run.cancelling",
         /// Run: cancelled.
         RunCancelled = "run.cancelled",
         /// Run: suspended.
@@ -626,7 +628,7 @@ request! {
         /// Reason of the cancellation.
         #[schema(max_length = 4000)]
         reason: Option<String>,
-        /// Whether what was done is compensated; not executed yet, so that only `false` is taken.
+        /// Whether what was done is compensated first; the run ends when that is done.
         compensate: Option<bool>,
         /// Whether an ended run is removed with its history.
         purge: Option<bool>,

@@ -3,6 +3,7 @@
 use super::{NodeInstance, ScopeState, State};
 use crate::LocalId;
 use crate::event::{CompensationStep, Event};
+use heddle_kernel::UserId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -26,6 +27,15 @@ pub(crate) struct Record {
     /// Variables of its own scope, as they were when it completed.
     #[serde(rename = "v", default, skip_serializing_if = "Map::is_empty")]
     pub variables: Map<String, Value>,
+}
+
+/// Cancellation of a run that waits for its compensation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cancelling {
+    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserId>,
 }
 
 /// A compensation that runs.

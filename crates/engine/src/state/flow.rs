@@ -1,6 +1,6 @@
 //! What BPMN adds to an instance: tokens and node instances.
 
-use super::{CompensationState, Record, TaskState, first, is_first};
+use super::{Cancelling, CompensationState, Record, TaskState, first, is_first};
 use crate::LocalId;
 use crate::event::BodyKind;
 use heddle_bpmn_graph::Element;
@@ -24,6 +24,9 @@ pub(crate) struct Flow {
     /// The compensations that run.
     #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty")]
     pub compensations: Vec<CompensationState>,
+    /// Cancellation that comes when they are done.
+    #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
+    pub cancelling: Option<Cancelling>,
 }
 
 impl Flow {

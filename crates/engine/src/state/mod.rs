@@ -10,7 +10,7 @@ mod tasks;
 mod waits;
 
 pub(crate) use calls::CallState;
-pub(crate) use compensation::{CompensationState, Record};
+pub(crate) use compensation::{Cancelling, CompensationState, Record};
 pub use flow::Stage;
 pub(crate) use flow::{BodyState, Flow, NodeInstance, Token};
 pub(crate) use incidents::IncidentState;

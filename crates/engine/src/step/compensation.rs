@@ -9,7 +9,7 @@ use super::leave::Completion;
 use super::{At, Machine, StepFault};
 use crate::event::{CancelReason, CompensationStep, EventKind, Phase};
 use crate::size::COMPENSATION_STEP;
-use crate::state::Record;
+use crate::state::{Cancelling, Record};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Compensate, NodeIx, Start, Throw, Trigger, Work};
 use std::collections::HashSet;
@@ -257,7 +257,14 @@ impl Machine<'_> {
         };
         self.emit(at, EventKind::CompensationEnded { compensation_id: id, completed: true });
         self.touched.push(scope);
-        let Some(owner) = at.instance else { return Ok(()) };
+        let Some(owner) = at.instance else {
+            if let Some(Cancelling { reason, by }) = self.state.flow.cancelling.clone() {
+                self.cancel_contents(LocalId::ROOT, CancelReason::RunCancelled, None)?;
+                self.close_waits(LocalId::ROOT, true);
+                self.emit(At::RUN, EventKind::RunCancelled { reason, by });
+            }
+            return Ok(());
+        };
         let own = self.instance(owner)?;
         if own.restored {
             return self.close_restored(owner);
@@ -304,6 +311,27 @@ impl Machine<'_> {
         {
             self.emit(At::scope(scope), EventKind::CompensationEnded { compensation_id, completed: false });
         }
+    }
+
+    /// Cancels the run: what is active is withdrawn, what has completed is compensated, and then the run ends.
+    pub(super) fn cancel_compensating(&mut self, reason: Option<String>) -> Result<(), Rejection> {
+        let again = self.state.flow.cancelling.is_some();
+        if again {
+            return self.cancel_run(reason);
+        }
+        self.cancel_contents(LocalId::ROOT, CancelReason::RunCancelled, None)?;
+        self.close_waits(LocalId::ROOT, true);
+        let records = self.state.flow.records.iter().rev();
+        let steps = self.steps_of(records.filter(|record| record.scope == LocalId::ROOT))?;
+        let by = self.actor();
+        self.emit(At::RUN, EventKind::RunCancelling { reason: reason.clone(), by });
+        if steps.is_empty() {
+            return self.cancel_run(reason);
+        }
+        let compensation_id = self.next_id();
+        let started = EventKind::CompensationStarted { compensation_id, steps, waits: false };
+        self.emit(At::scope(LocalId::ROOT), started);
+        Ok(())
     }
 
     /// Cancels the transaction of a cancel end event: what runs in it is withdrawn, what has completed is compensated, and

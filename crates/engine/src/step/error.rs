@@ -297,3 +297,79 @@ fn best(catchers: impl Iterator<Item = (NodeIx, Fit)>) -> Option<NodeIx> {
     }
     any
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Budget, Command, RunContext, State, step};
+    use heddle_bpmn_graph::compile;
+    use serde_json::json;
+
+    /// A run that waits in a task of a sub-process, with these boundary events on the task and on the sub-process.
+    fn waiting(on_task: &str, around: &str) -> (std::sync::Arc<heddle_bpmn_graph::Graph>, State, RunContext) {
+        let boundary = |id: &str, host: &str, error: &str| {
+            let definition = if error == "any" {
+                json!({"type": "error"})
+            } else {
+                json!({"type": "error", "reference": error})
+            };
+            json!({"id": id, "type": "boundaryEvent", "bpmn": {"attachedToRef": host, "eventDefinitions": [definition]}})
+        };
+        let inner =
+            json!({"nodes": [{"id": "w", "type": "userTask"}, boundary("b1", "w", on_task)], "edges": []});
+        let definition = json!({
+            "nodes": [
+                {"id": "s", "type": "startEvent"},
+                {"id": "p", "type": "subProcess", "bpmn": {"subProcess": inner}},
+                boundary("b2", "p", around)
+            ],
+            "edges": [{"id": "f", "source": "s", "target": "p"}],
+            "bpmn": {"errors": [{"id": "e1", "code": "one"}, {"id": "e2", "code": "two"}]}
+        });
+        let compiled = compile(&serde_json::from_value(definition).unwrap());
+        assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
+        let graph = compiled.processes[0].clone();
+        let cx = RunContext {
+            run_id: heddle_kernel::RunId(uuid::Uuid::from_u128(1)),
+            now: "2024-01-01T00:00:00Z".parse().unwrap(),
+            correlation_key: None,
+            actor: None,
+            decisions: None,
+            hops: 0,
+            budget: Budget::DEFAULT,
+            remark: None,
+        };
+        let trigger = crate::Trigger::Manual { start_node: None };
+        let done = step(&graph, &State::new(), Command::Start { trigger, input: Map::new() }, &cx).unwrap();
+        (graph, done.state, cx)
+    }
+
+    #[test]
+    fn an_error_that_an_activity_meets_is_caught_at_it_or_further_out_or_not_at_all() {
+        for (on_task, around, caught) in [
+            ("e1", "any", Some("b1")),
+            ("any", "e1", Some("b1")),
+            ("e2", "e1", Some("b2")),
+            ("e2", "any", Some("b2")),
+            ("e2", "e2", None),
+        ] {
+            let (graph, state, cx) = waiting(on_task, around);
+            let id = state.tasks()[0].node_instance_id;
+            let mut machine = Machine::new(&graph, state.clone(), &cx);
+            let values = Map::from_iter([("amount".to_owned(), json!(5))]);
+            let thrown = Thrown { code: "one".into(), message: Some("no".to_owned()), values };
+            assert_eq!(machine.error_at(id, thrown).ok(), Some(caught.is_some()));
+            let Some(event) = caught else {
+                assert_eq!(machine.state, state, "what nothing catches changes nothing");
+                continue;
+            };
+            machine.run_to_quiescence().unwrap();
+            let done =
+                machine.events.iter().filter(|own| matches!(own.kind, EventKind::NodeCompleted { .. }));
+            assert!(done.map(|own| own.node_id.as_deref()).any(|id| id == Some(event)), "{on_task} {around}");
+            let variables = machine.state.variables().unwrap();
+            let wanted = json!({"amount": 5, "errorCode": "one", "errorMessage": "no"});
+            assert_eq!(Value::Object(variables.clone()), wanted);
+        }
+    }
+}

@@ -258,6 +258,7 @@ impl<'g> Machine<'g> {
             | Command::DeliverMessage { .. }
             | Command::DeliverSignal { .. }
             | Command::Cancel { .. }
+            | Command::CancelCompensating { .. }
             | Command::Suspend
             | Command::Resume
             | Command::SetVariables { .. } => None,
@@ -395,6 +396,7 @@ impl<'g> Machine<'g> {
             }
             Command::Continue { node_instance_id, payload } => self.proceed(node_instance_id, payload),
             Command::Cancel { reason } => self.cancel_run(reason),
+            Command::CancelCompensating { reason } => self.cancel_compensating(reason),
             Command::Suspend => {
                 let by = self.actor();
                 self.emit(At::RUN, EventKind::RunSuspended { by });

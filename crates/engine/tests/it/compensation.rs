@@ -258,6 +258,32 @@ fn a_handler_can_be_a_sub_process_that_waits() {
     assert_eq!((run.status(), completed(&run, "x y ua t").join(" ")), (Status::Completed, "x y ua t".into()));
 }
 
+#[test]
+fn a_run_is_cancelled_behind_the_compensation_of_what_completed() {
+    let cancel = || Command::CancelCompensating { reason: Some("no longer".to_owned()) };
+    let model = || three("signal s1", "userTask").nodes("w:userTask").flows("after > w");
+    let mut run = model().run(json!({}));
+    assert_eq!(run.tasks(), ["w"]);
+    run.give(cancel()).unwrap();
+    for handler in ["uc", "ub", "ua"] {
+        assert_eq!((run.tasks(), run.status()), (vec![handler.to_owned()], Status::Waiting));
+        run.complete(handler);
+    }
+    assert_eq!(run.status(), Status::Cancelled);
+    assert!(
+        matches!(&run.log.last().unwrap().kind, EventKind::RunCancelled { reason: Some(why), .. } if why == "no longer")
+    );
+
+    // Once more, it ends at once; where there is nothing to undo, too.
+    let mut run = model().run(json!({}));
+    run.give(cancel()).unwrap();
+    run.give(cancel()).unwrap();
+    assert_eq!(run.status(), Status::Cancelled);
+    let mut run = Model::default().nodes("w:userTask").run(json!({}));
+    run.give(cancel()).unwrap();
+    assert_eq!(run.status(), Status::Cancelled);
+}
+
 /// A transaction `x` with a completed booking, an open task, and what ends it.
 fn transaction(end: &str, flag: bool) -> Model {
     let content = Model::default()

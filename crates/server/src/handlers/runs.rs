@@ -7,7 +7,7 @@ use heddle_api::wire;
 use heddle_usecase::UseCaseError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
-use heddle_workflows::runs::{Decision, DecisionKind, EventFilter, StartRun};
+use heddle_workflows::runs::{Cancellation, Decision, DecisionKind, EventFilter, StartRun};
 use serde_json::{Value, json};
 
 use super::id_of;
@@ -165,8 +165,9 @@ pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
 
 /// DELETE /api/workflows/{workflowId}/runs/{runId}
 pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
-    if call.query.compensate == Some(true) {
-        let message = "Compensation is not executed yet; cancel the run without it.";
+    let compensate = call.query.compensate == Some(true);
+    if compensate && call.query.purge == Some(true) {
+        let message = "A run that is removed has ended: nothing of it can be compensated.";
         return Err(Failure::at("compensate", "notSupported", message));
     }
     let id = call.authorized.id().to_string();
@@ -179,10 +180,14 @@ pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
         return Ok(Response::none());
     }
     let reason = call.query.reason.clone();
-    let details = json!({ "reason": reason });
+    let mut details = json!({ "reason": reason });
+    if compensate {
+        details["compensate"] = true.into();
+    }
     let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Response::none()));
     let seen = call.meta.if_match;
-    match call.app.runs.cancel(&call.authorized, &call.context, seen, reason, &record).await {
+    let cancellation = Cancellation { reason, compensate };
+    match call.app.runs.cancel(&call.authorized, &call.context, seen, cancellation, &record).await {
         Ok(_) => Ok(Response::none()),
         // What was purged has ended before.
         Err(UseCaseError::NotFound) if call.app.runs.was_purged(&call.authorized).await? => {

@@ -99,6 +99,15 @@ pub struct Decision {
     pub target: Option<String>,
 }
 
+/// Manner in which a run is ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cancellation {
+    /// Kept in the history.
+    pub reason: Option<String>,
+    /// Whether what has completed is compensated first; the run ends when that is done.
+    pub compensate: bool,
+}
+
 impl Runs {
     /// Decides on a waiting run.
     ///
@@ -142,7 +151,8 @@ impl Runs {
         Err(UseCaseError::invalid("nodeId", "unknownNode", format!("The process has no element `{node}`.")))
     }
 
-    /// Cancels an active run; an ended one stays as it is. `seen` is the revision that the caller saw.
+    /// Cancels an active run, at once or behind the compensation of what has completed in it; an ended one stays as it is.
+    /// `seen` is the revision that the caller saw.
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`revisionMismatch`).
@@ -151,14 +161,18 @@ impl Runs {
         authorized: &Authorized<RunCancel>,
         context: &RequestContext,
         seen: Option<Revision>,
-        reason: Option<String>,
+        cancellation: Cancellation,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
         let by = Initiator::new(context.now(), Some(context.user_id()));
         let choose = |run: &Run| {
             check_revision(seen, run.revision)?;
             let active = !run.state.is_terminal();
-            Ok(active.then(|| Command::Cancel { reason: reason.clone() }))
+            let reason = cancellation.reason.clone();
+            Ok(active.then(|| match cancellation.compensate {
+                true => Command::CancelCompensating { reason },
+                false => Command::Cancel { reason },
+            }))
         };
         self.advance(authorized.key(), by, choose, record).await
     }

@@ -20,7 +20,7 @@ mod tasks;
 
 pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
-pub use decide::{Decision, DecisionKind};
+pub use decide::{Cancellation, Decision, DecisionKind};
 pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
 pub use jobs::{

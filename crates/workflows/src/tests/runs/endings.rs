@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::UseCaseError;
 use crate::ports::TaskChange;
 use crate::records::{Run, RunState, TaskState};
+use crate::runs::Cancellation;
 use crate::tests::support::{
     NOW, World, caller, chain, journal, on_run, reasons, receive, review, unrecorded, uuid, whole,
 };
@@ -16,7 +17,8 @@ async fn cancel(world: &World, run: &Run) -> Result<Run, UseCaseError> {
     let context = caller("oscar", "operator").context();
     let may = on_run::<RunCancel>(&context, run);
     let record = |run: &Run| journal(run.state.as_str());
-    world.runs.cancel(&may, &context, None, Some("ordered twice".to_owned()), &record).await
+    let cancellation = Cancellation { reason: Some("ordered twice".to_owned()), compensate: false };
+    world.runs.cancel(&may, &context, None, cancellation, &record).await
 }
 
 async fn purge(world: &World, run: &Run) -> Result<(), UseCaseError> {
@@ -80,7 +82,7 @@ async fn a_run_that_never_was_or_is_another_workflows_is_not_found() {
     // The id is right, the workflow that it is claimed within is not.
     let elsewhere = Within::of(WorkflowId(uuid(99)));
     let may = context.snapshot().authorize_one::<RunCancel>(run.id, elsewhere).unwrap();
-    let gone = world.runs.cancel(&may, &context, None, None, &unrecorded).await;
+    let gone = world.runs.cancel(&may, &context, None, Cancellation::default(), &unrecorded).await;
     assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
     let gone = world.runs.purge(&may, None, &journal("purged")).await;
     assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");

@@ -10,11 +10,13 @@ use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
     Continuations, Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, Quantities, ROOT, Scope,
-    ScopeIx, SplitRule, Work, node, unsupported,
+    ScopeIx, SplitRule, Trigger, Work, node, unsupported,
 };
 use heddle_bpmn::diagnostic::{self, Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
+use heddle_bpmn::model::{
+    self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, MessageFlow, Process, WorkflowDefinition,
+};
 use heddle_feel::Expression;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -154,6 +156,10 @@ pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
     pub errors: HashMap<&'d str, &'d EventReference>,
+    /// Message flows by the nodes at their ends.
+    pub message_flows: MessageFlows<'d>,
+    /// Id of the definition.
+    pub definition_id: Option<&'d str>,
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
     pub extensions: &'d Extensions<'d>,
@@ -170,7 +176,7 @@ pub(super) struct Builder<'d> {
     closed: HashSet<ScopeIx>,
     /// Flows that are not part of the graph although their ends may be there.
     dropped: HashSet<Arc<str>>,
-    language: Option<&'d str>,
+    pub language: Option<&'d str>,
     flows: Vec<Flow>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
     scopes: Vec<Scope>,
@@ -186,6 +192,8 @@ impl<'d> Builder<'d> {
             messages: by_id(bpmn.and_then(|bpmn| bpmn.messages.as_ref())),
             signals: by_id(bpmn.and_then(|bpmn| bpmn.signals.as_ref())),
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
+            message_flows: MessageFlows::of(definition),
+            definition_id: bpmn.and_then(|bpmn| bpmn.id.as_deref()).filter(|id| !id.is_empty()),
             decisions: decisions(definition),
             extensions,
             lanes,
@@ -253,8 +261,10 @@ impl<'d> Builder<'d> {
             incoming,
             node_ids: std::mem::take(&mut self.node_ids),
             flow_ids: std::mem::take(&mut self.flow_ids),
+            links: HashMap::new(),
             has_joins: false,
         };
+        self.links(&mut graph, &raws);
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
         self.joins(&mut graph);
@@ -392,6 +402,8 @@ impl<'d> Builder<'d> {
             continuations: Continuations::default(),
             for_compensation: false,
             compensation: None,
+            activation: None,
+            instantiates: None,
         };
         self.nodes.push(node);
         Some((ix, element))
@@ -588,11 +600,15 @@ impl<'d> Builder<'d> {
                 let free = |ix: &NodeIx| {
                     let special =
                         matches!(graph.node(*ix).work, Work::Boundary { .. } | Work::EventSubProcess { .. });
-                    graph.incoming(*ix).is_empty() && !special
+                    // A catching link goes on where another link leads to it.
+                    let linked = matches!(graph.node(*ix).work, Work::Catch(Trigger::Link(_)));
+                    let instantiates = graph.node(*ix).instantiates.is_some();
+                    graph.incoming(*ix).is_empty() && !special && !linked && !instantiates
                 };
                 starts = (0..index(raws.len())).filter(here).filter(free).collect();
                 let any = (0..index(raws.len())).any(|ix| here(&ix));
-                if whole && starts.is_empty() && (any || owner.is_none()) {
+                let by_event = !graph.scopes[scope].instantiating.is_empty();
+                if whole && starts.is_empty() && !by_event && (any || owner.is_none()) {
                     let sentence = "there is no start event and no node without an incoming flow".to_owned();
                     self.refuse(&id, "noStart", sentence, "13.2");
                 }
@@ -650,14 +666,26 @@ impl<'d> Builder<'d> {
         if outgoing.is_empty() && !self.broken.contains(&gateway) {
             self.refuse(id, "wrongFlow", "the gateway waits for nothing".to_owned(), "10.6.6");
         }
+        if graph.node(gateway).instantiates.is_some() && !graph.incoming(gateway).is_empty() {
+            let sentence = "a gateway that starts an instance has no incoming flow".to_owned();
+            self.refuse(id, "wrongFlow", sentence, "10.6.6");
+        }
         for flow in outgoing {
             let ix = graph.flow(*flow).target;
             let target = graph.node(ix);
+            if graph.node(gateway).instantiates.is_some() && graph.incoming(ix).len() > 1 {
+                let sentence = format!(
+                    "`{}` stands behind a gateway that starts an instance and has another incoming flow",
+                    target.id
+                );
+                self.refuse(id, "wrongFlow", sentence, "10.6.6");
+            }
             let waits = matches!(target.element, Element::IntermediateCatchEvent | Element::ReceiveTask);
             if waits && self.broken.contains(&ix) {
                 continue;
             }
-            if !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
+            let link = matches!(target.work, Work::Catch(Trigger::Link(_)));
+            if link || !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
                 let sentence = format!("`{}` is no event that the gateway can wait for", target.id);
                 self.refuse(id, "wrongFlow", sentence, "10.6.6");
             }
@@ -684,6 +712,29 @@ impl End {
             Self::Node(ix) => Some(ix),
             Self::Refused | Self::Elsewhere | Self::Missing => None,
         }
+    }
+}
+
+/// The message flows of a definition by the nodes at their ends; of several at one end the first.
+#[derive(Default)]
+pub(super) struct MessageFlows<'d> {
+    pub from: HashMap<&'d str, &'d MessageFlow>,
+    pub to: HashMap<&'d str, &'d MessageFlow>,
+}
+
+impl<'d> MessageFlows<'d> {
+    fn of(definition: &'d WorkflowDefinition) -> Self {
+        let mut found = Self::default();
+        let collaborations = definition.bpmn.iter().flat_map(|bpmn| bpmn.collaborations.iter().flatten());
+        for flow in collaborations.flat_map(|own| own.message_flows.iter().flatten()) {
+            if let Some(source) = flow.source_ref.as_deref() {
+                found.from.entry(source).or_insert(flow);
+            }
+            if let Some(target) = flow.target_ref.as_deref() {
+                found.to.entry(target).or_insert(flow);
+            }
+        }
+        found
     }
 }
 

@@ -6,6 +6,7 @@ use crate::state::{
     TaskState, TimerState, Token,
 };
 use crate::{LocalId, size};
+use heddle_bpmn_graph::Element;
 use serde_json::{Map, Value};
 
 /// Applies one event. Events come in the order of their sequence, each once; an event about something that is
@@ -57,6 +58,7 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::TimerFired { .. }
         | EventKind::TimerCancelled { .. }
         | EventKind::SubscriptionOpened { .. }
+        | EventKind::ConditionChanged { .. }
         | EventKind::SubscriptionClosed { .. } => wait(state, event, scope),
         EventKind::TaskCreated(_)
         | EventKind::TaskAssigned { .. }
@@ -133,6 +135,9 @@ fn node(state: &mut State, event: &Event, scope: LocalId) {
             let mut own = NodeInstance::new(id, node.clone(), *element, scope, event.at);
             own.attempt = event.attempt.unwrap_or(1);
             own.iteration = *iteration;
+            if *element == Element::ComplexGateway {
+                own.via.clone_from(via);
+            }
             state.flow.active.push(own);
         }
         EventKind::NodeStaged { stage } => {
@@ -172,7 +177,7 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
     let host = event.node_instance_id.unwrap_or(scope);
     let Some(node) = event.node_id.clone() else { return };
     match &event.kind {
-        EventKind::TimerScheduled { timer_id, due_at, cycle } => {
+        EventKind::TimerScheduled { timer_id, due_at, cycle, trigger } => {
             count(state, *timer_id);
             state.timers.push(TimerState {
                 id: *timer_id,
@@ -180,6 +185,7 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
                 host,
                 due_at: *due_at,
                 cycle: cycle.clone(),
+                trigger: *trigger,
             });
         }
         EventKind::TimerFired { timer_id, .. } | EventKind::TimerCancelled { timer_id } => {
@@ -189,7 +195,7 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
                 Err(_) => state.timers.retain(|timer| timer.id != *timer_id),
             }
         }
-        EventKind::SubscriptionOpened { subscription_id, kind, name, correlation_key } => {
+        EventKind::SubscriptionOpened { subscription_id, kind, name, correlation_key, trigger } => {
             count(state, *subscription_id);
             state.subscriptions.push(SubscriptionState {
                 id: *subscription_id,
@@ -198,7 +204,14 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
                 kind: *kind,
                 name: name.clone(),
                 key: correlation_key.clone(),
+                trigger: *trigger,
+                held: false,
             });
+        }
+        EventKind::ConditionChanged { subscription_id, holds } => {
+            if let Some(own) = state.subscription_mut(*subscription_id) {
+                own.held = *holds;
+            }
         }
         EventKind::SubscriptionClosed { subscription_id } => {
             match state.subscriptions.binary_search_by_key(subscription_id, |own| own.id) {

@@ -495,6 +495,10 @@ impl State {
         if let Some(own) = self.subscriptions.iter().find(|sub| own(&sub.node, sub.host)) {
             return Some(of_subscription(own, active.attempt));
         }
+        if active.element == Element::ComplexGateway && !active.via.is_empty() {
+            // A reset comes of itself once no further token can arrive.
+            return Some(WaitingFor { options: Vec::new(), ..waiting(WaitKind::Join, None, active.attempt) });
+        }
         if active.element == Element::ReceiveTask {
             let mut wait = waiting(WaitKind::Decision, None, active.attempt);
             wait.options.insert(0, "continue".to_owned());

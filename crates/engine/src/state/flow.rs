@@ -72,6 +72,9 @@ pub(crate) struct NodeInstance {
     /// Loop or multi-instance body that the instance is.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Box<BodyState>>,
+    /// Flows whose tokens a complex gateway consumed, until it is reset.
+    #[serde(rename = "v", default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<Arc<str>>,
     /// Human task of a snapshot of before, when tasks stood in their node instances.
     #[serde(rename = "h", default, skip_serializing)]
     earlier_task: Option<Box<TaskState>>,
@@ -90,6 +93,7 @@ impl NodeInstance {
             stage: Stage::Work,
             iteration: None,
             body: None,
+            via: Vec::new(),
             earlier_task: None,
         }
     }
@@ -122,6 +126,11 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Whether nothing is left before the choice of the flows.
+    pub(crate) const fn is_done_or_work(self) -> bool {
+        matches!(self, Self::Work | Self::Depart)
+    }
+
     /// Whether it is the node's own work.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) const fn is_work(&self) -> bool {

@@ -277,6 +277,17 @@ impl State {
         self.calls.get(place)
     }
 
+    /// The subscription of this id; they are appended with rising ids.
+    pub(crate) fn subscription(&self, id: LocalId) -> Option<&SubscriptionState> {
+        let place = self.subscriptions.binary_search_by_key(&id, |own| own.id).ok()?;
+        self.subscriptions.get(place)
+    }
+
+    pub(crate) fn subscription_mut(&mut self, id: LocalId) -> Option<&mut SubscriptionState> {
+        let place = self.subscriptions.binary_search_by_key(&id, |own| own.id).ok()?;
+        self.subscriptions.get_mut(place)
+    }
+
     /// Whether tokens or node instances are left in a scope.
     pub(crate) fn is_busy(&self, scope: LocalId) -> bool {
         self.flow.tokens.iter().any(|token| token.scope == scope)

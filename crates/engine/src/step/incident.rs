@@ -6,7 +6,7 @@ use crate::command::SkipTarget;
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::state::IncidentState;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{FlowIx, Work};
+use heddle_bpmn_graph::{FlowIx, JoinRule, Work};
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
@@ -36,7 +36,9 @@ impl Machine<'_> {
                 let (ix, _) = self.at(instance)?;
                 self.enter(ix, instance)
             }
-            (Some(instance), _) => self.leave(instance),
+            (Some(instance), Phase::Leave) => self.leave(instance),
+            // A condition that the instance listens to is evaluated again with the others.
+            (Some(_), Phase::Tokens) => Ok(()),
             (None, Phase::Enter) => {
                 self.touched.push(own.scope);
                 self.open_root_listeners()
@@ -81,7 +83,12 @@ impl Machine<'_> {
         // Which event would have come nobody can say, nor which flow would have been taken: the node itself is done.
         let node = self.graph.node(ix);
         let on_its_way_out = incident.is_some_and(|own| own.phase == Phase::Leave);
-        if on_its_way_out || node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
+        let complex = matches!(node.join, JoinRule::Complex(_));
+        if on_its_way_out
+            || complex
+            || node.split.waits()
+            || matches!(node.work, Work::EventSubProcess { .. })
+        {
             return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));
         }
         if let Some(own) = incident {

@@ -30,13 +30,14 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
+            JoinRule::Complex(_) => self.arrive_complex(target, scope),
             // Whether an inclusive join may go on is known only when nothing else can move.
-            JoinRule::Inclusive(_) | JoinRule::Complex(_) => Ok(()),
+            JoinRule::Inclusive(_) => Ok(()),
         }
     }
 
     /// The joins that hold tokens, each once per scope.
-    fn held(&self) -> Vec<(NodeIx, LocalId)> {
+    pub(super) fn held(&self) -> Vec<(NodeIx, LocalId)> {
         let mut found = Vec::new();
         for token in &self.state.flow.tokens {
             let Some(flow) = self.graph.find_flow(&token.flow) else { continue };
@@ -55,7 +56,7 @@ impl Machine<'_> {
     }
 
     /// Reason why no further token may move in this step.
-    fn next_stop(&self) -> Option<String> {
+    pub(super) fn next_stop(&self) -> Option<String> {
         if let Some(exceeded) = self.spent() {
             let livelock = "; a livelock (a cycle without a wait state) may be the cause";
             let hint = if exceeded.budget == "activations" { livelock } else { "" };
@@ -103,7 +104,7 @@ impl Machine<'_> {
     }
 
     /// The nodes in a scope where tokens are: in node instances, or before other joins.
-    fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
+    pub(super) fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
         let active = self.state.flow.active.iter().filter(move |own| own.scope == scope);
         let active = active.filter_map(|own| self.graph.find(&own.node));
         let tokens = self.state.flow.tokens.iter().filter(move |token| token.scope == scope);
@@ -129,7 +130,8 @@ impl Machine<'_> {
             };
             let missing: Vec<_> = paths.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
             let stuck = match rule {
-                JoinRule::Pass | JoinRule::Complex(_) => false,
+                JoinRule::Pass => false,
+                JoinRule::Complex(_) => self.is_stuck(join, scope),
                 JoinRule::All(_) => missing.iter().any(|(_, upstream)| !reached(upstream)),
                 JoinRule::Inclusive(_) => !missing.iter().any(|(_, upstream)| reached(upstream)),
             };
@@ -166,7 +168,7 @@ impl Machine<'_> {
 
     /// A budget is used up: the tokens stand still until the incident is retried. The incident is the process's own,
     /// because tokens of any scope may stand still behind it.
-    fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
+    pub(super) fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
         self.ready.clear();
         self.halted = true;
         if !self.is_stopped() {

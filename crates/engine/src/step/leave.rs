@@ -3,7 +3,7 @@
 use super::{At, Machine, StepFault};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{FlowIx, NodeIx, SplitRule, Work};
+use heddle_bpmn_graph::{FlowIx, JoinRule, NodeIx, SplitRule, Work};
 use serde_json::{Map, Value};
 
 /// Result of a node instance that came to its end.
@@ -33,6 +33,9 @@ impl Machine<'_> {
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         if let Some(iteration) = self.instance(id)?.iteration {
             return self.iteration_done(id, iteration, ending);
+        }
+        if matches!(self.graph.node(ix).join, JoinRule::Complex(_)) {
+            return self.depart_complex(ix, id);
         }
         let flows = self.choose(ix, scope)?;
         self.finish(id, ending)?;

@@ -5,6 +5,7 @@ mod budgets;
 mod calls;
 mod cancel;
 mod compensation;
+mod complex;
 mod compute;
 mod conditions;
 mod data;
@@ -21,6 +22,7 @@ mod leave;
 mod loops;
 mod several;
 mod stages;
+mod starts;
 mod wait;
 
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
@@ -181,6 +183,8 @@ struct Machine<'g> {
     halted: bool,
     /// Whether tokens stood still behind such an incident when the step began.
     was_stopped: bool,
+    /// Whether data have changed that conditions may see.
+    unsettled: bool,
     /// Waits by their hosts, while many hosts are withdrawn at once.
     waits: Option<HashMap<LocalId, wait::Hosted>>,
 }
@@ -202,6 +206,7 @@ impl<'g> Machine<'g> {
             held: None,
             halted: false,
             was_stopped: false,
+            unsettled: false,
             waits: None,
         };
         machine.was_stopped = machine.is_stopped();
@@ -211,6 +216,8 @@ impl<'g> Machine<'g> {
     fn run(&mut self, command: Command) -> Result<(), Rejection> {
         self.admit_command(&command)?;
         self.remark(&command);
+        // What stood still is looked at again.
+        self.unsettled = matches!(command, Command::Retry { .. } | Command::Resume);
         self.execute(command)?;
         self.run_to_quiescence()
     }
@@ -267,6 +274,7 @@ impl<'g> Machine<'g> {
             let scope = at.scope.unwrap_or(LocalId::ROOT);
             held.follow(&self.state, &event.kind, scope, event.node_id.as_deref());
         }
+        self.unsettled |= conditions::unsettles(&event.kind);
         apply(&mut self.state, &event);
         self.events.push(event);
     }
@@ -370,7 +378,7 @@ impl<'g> Machine<'g> {
     }
 
     fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Rejection> {
-        let starts = self.starts(&trigger)?;
+        let starts = self.starts(&trigger, &input)?;
         let started = RunStarted {
             process_id: self.graph.id.clone(),
             trigger,
@@ -381,10 +389,12 @@ impl<'g> Machine<'g> {
         self.emit(At::RUN, EventKind::RunStarted(Box::new(started)));
         self.touched.push(LocalId::ROOT);
         self.open_root_listeners()?;
-        for ix in starts {
-            self.activate(ix, LocalId::ROOT, &[])?;
+        // A condition that holds from the first interrupts the process before anything in it begins.
+        self.settle_conditions()?;
+        if self.is_over_at_once() {
+            return Ok(());
         }
-        Ok(())
+        starts.into_iter().try_for_each(|beginning| self.begin_at(beginning))
     }
 
     /// Opens what the process's event sub-processes wait for.
@@ -402,45 +412,6 @@ impl<'g> Machine<'g> {
         }
     }
 
-    /// The nodes that a trigger activates.
-    fn starts(&self, trigger: &Trigger) -> Result<Vec<NodeIx>, Rejection> {
-        let root = self.graph.scope(ROOT);
-        let (wanted, fits): (&str, fn(&graph::Trigger, &str) -> bool) = match trigger {
-            Trigger::Manual { start_node: None } => {
-                let several = root.starts.len() != 1 && !root.start_events.is_empty();
-                if several || root.starts.is_empty() {
-                    let names = root.start_events.iter().map(|ix| self.graph.node(*ix).id.to_string());
-                    return Err(Rejection::StartNotDetermined(names.collect()));
-                }
-                return Ok(root.starts.clone());
-            }
-            Trigger::Manual { start_node: Some(id) } => (id, |_, _| true),
-            Trigger::Message { node_id, .. } => (
-                node_id,
-                |own, name| matches!(own, graph::Trigger::Message(message) if *message.name == *name),
-            ),
-            Trigger::Signal { node_id, .. } => {
-                (node_id, |own, name| matches!(own, graph::Trigger::Signal(signal) if **signal == *name))
-            }
-            Trigger::Timer { node_id } => (node_id, |own, _| matches!(own, graph::Trigger::Timer(_))),
-        };
-        let name = match trigger {
-            Trigger::Message { name, .. } | Trigger::Signal { name, .. } => name,
-            Trigger::Manual { .. } | Trigger::Timer { .. } => "",
-        };
-        let manual = matches!(trigger, Trigger::Manual { .. });
-        let found = self.graph.find(wanted).filter(|ix| {
-            let among = root.start_events.contains(ix) || (manual && root.starts.contains(ix));
-            let fits = if let Work::Start(Start { trigger: Some(own), .. }) = &self.graph.node(*ix).work {
-                fits(own, name)
-            } else {
-                manual
-            };
-            among && fits
-        });
-        found.map(|ix| vec![ix]).ok_or_else(|| Rejection::UnknownStart(wanted.to_owned()))
-    }
-
     /// Lets tokens move until none can.
     fn run_to_quiescence(&mut self) -> Result<(), Rejection> {
         if self.was_stopped && !self.is_stopped() {
@@ -450,9 +421,14 @@ impl<'g> Machine<'g> {
             self.ready = tokens.collect();
         }
         while self.state.life == Life::Active && !self.steps.is_stopped() {
+            self.settle_conditions()?;
             if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;
-            } else if !self.close_scopes()? && !self.fire_inclusive()? {
+            } else if !self.close_scopes()?
+                && !self.fire_inclusive()?
+                && !self.fire_complex()?
+                && !self.unsettled
+            {
                 break;
             }
         }

@@ -647,6 +647,10 @@ impl<'d> Builder<'d> {
             if node.split.waits() {
                 self.waiting(graph, ix);
             }
+            if node.element == Element::ComplexGateway && node.activation.is_none() && incoming.len() > 1 {
+                let sentence = "without an activation condition the first token activates the gateway, and the others reset it";
+                self.warn(id, "activationConditionMissing", sentence, "10.6.5");
+            }
             match &node.work {
                 Work::Start(_) | Work::Boundary { .. } if !incoming.is_empty() => {
                     let sentence = format!("a {} has no incoming flow", node.element.name());

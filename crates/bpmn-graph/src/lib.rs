@@ -552,11 +552,17 @@ impl Graph {
         let starts = root.start_events.contains(&ix)
             || root.instantiating.contains(&ix)
             || self.instantiating_gateway(ix).is_some();
-        match &node.work {
-            Work::Start(Start { trigger, .. }) if starts => trigger.clone(),
-            Work::Catch(trigger) if starts => Some(trigger.clone()),
-            Work::Receive(Some(message)) if starts => Some(Trigger::Message(Arc::clone(message))),
-            _ => None,
+        if !starts {
+            return None;
+        }
+        if let Work::Start(Start { trigger, .. }) = &node.work {
+            trigger.clone()
+        } else if let Work::Catch(trigger) = &node.work {
+            Some(trigger.clone())
+        } else if let Work::Receive(Some(message)) = &node.work {
+            Some(Trigger::Message(Arc::clone(message)))
+        } else {
+            None
         }
     }
 

@@ -17,25 +17,22 @@ impl Builder<'_> {
         let mut catching: HashMap<(ScopeIx, Arc<str>), NodeIx> = HashMap::new();
         let mut throwing: Vec<(NodeIx, Arc<str>)> = Vec::new();
         for (ix, node) in (0..).zip(graph.nodes()) {
-            match &node.work {
-                Work::Catch(Trigger::Link(name)) => {
-                    if !graph.incoming(ix).is_empty() {
-                        let sentence = "a catching link has no incoming flow".to_owned();
-                        self.refuse(&node.id, "wrongFlow", sentence, "10.5.5");
-                    }
-                    if catching.insert((node.scope, name.clone()), ix).is_some() {
-                        let sentence = format!("two links of one scope catch `{name}`");
-                        self.refuse(&node.id, "severalLinks", sentence, "10.5.5");
-                    }
+            if let Work::Catch(Trigger::Link(name)) = &node.work {
+                if !graph.incoming(ix).is_empty() {
+                    let sentence = "a catching link has no incoming flow".to_owned();
+                    self.refuse(&node.id, "wrongFlow", sentence, "10.5.5");
                 }
-                Work::Throw(Throw::Link(name)) => {
-                    if !graph.outgoing(ix).is_empty() {
-                        let sentence = "a throwing link has no outgoing flow".to_owned();
-                        self.refuse(&node.id, "wrongFlow", sentence, "10.5.5");
-                    }
-                    throwing.push((ix, name.clone()));
+                if catching.insert((node.scope, name.clone()), ix).is_some() {
+                    let sentence = format!("two links of one scope catch `{name}`");
+                    self.refuse(&node.id, "severalLinks", sentence, "10.5.5");
                 }
-                _ => {}
+            }
+            if let Work::Throw(Throw::Link(name)) = &node.work {
+                if !graph.outgoing(ix).is_empty() {
+                    let sentence = "a throwing link has no outgoing flow".to_owned();
+                    self.refuse(&node.id, "wrongFlow", sentence, "10.5.5");
+                }
+                throwing.push((ix, name.clone()));
             }
         }
         let mut used: HashSet<NodeIx> = HashSet::new();

@@ -50,7 +50,6 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
         (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
         (json!({"type": "callActivity", "bpmn": {"calledElement": "p"}}), "unsupportedElement"),
-        (json!({"type": "complexGateway"}), "unsupportedElement"),
         (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
         (json!({"type": "transaction"}), "unsupportedElement"),
         (json!({"type": "subProcess", "bpmn": {"isTransaction": true}}), "unsupportedElement"),
@@ -85,8 +84,9 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (task(json!({"completionQuantity": 0})), "quantity"),
         (json!({"type": "userTask", "configuration": {"priority": 1000}}), "wrongSetting"),
         (json!({"type": "intermediateCatchEvent"}), "unsupportedEvent"),
-        (event(json!({"type": "conditional", "expression": "true"})), "unsupportedEvent"),
-        (event(json!({"type": "link"})), "unsupportedEvent"),
+        (event(json!({"type": "conditional", "expression": "x >"})), "expressionSyntax"),
+        (event(json!({"type": "conditional"})), "expressionSyntax"),
+        (event(json!({"type": "link"})), "missingLink"),
         (event(json!({"type": "error"})), "unsupportedEvent"),
         (event(json!({"type": "message"})), "missingMessage"),
         (event(json!({"type": "message", "reference": "m2"})), "danglingReference"),
@@ -117,10 +117,21 @@ fn a_wrong_condition_tells_its_place_in_the_text() {
 }
 
 #[test]
-fn several_event_definitions_are_refused() {
-    let two = json!([{"type": "timer", "timeDuration": "PT1S"}, {"type": "message", "reference": "m1"}]);
-    let node = json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}});
-    assert_eq!(codes(&compiled(around(node)), Severity::Error), [("unsupportedEvent", Some("x"))]);
+fn one_wrong_definition_of_several_refuses_the_event() {
+    let second = |definition: Value| {
+        let two = json!([{"type": "timer", "timeDuration": "PT1S"}, definition]);
+        json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}})
+    };
+    let right = second(json!({"type": "message", "reference": "m1"}));
+    assert!(compiled(around(right)).is_executable());
+    for (wrong, code) in [
+        (json!({"type": "message", "reference": "m2"}), "danglingReference"),
+        (json!({"type": "error"}), "unsupportedEvent"),
+        (json!({"type": "link", "reference": "on"}), "unsupportedEvent"),
+    ] {
+        let found = compiled(around(second(wrong)));
+        assert_eq!(codes(&found, Severity::Error), [(code, Some("x"))]);
+    }
 }
 
 #[test]

@@ -55,7 +55,6 @@ impl Machine<'_> {
         let next = schedule.next_after(self.now, least).filter(|_| !self.is_full());
         let needs_all = self.trigger_of(node).is_some_and(|own| own.needs_all());
         let repeats = match &self.graph.node(node).work {
-            _ if needs_all => false,
             Work::Boundary { interrupting, .. } | Work::Start(Start { interrupting, .. }) => !interrupting,
             // A catch event whose timer repeats lets a token go at every slot and completes with the last.
             Work::Catch(Trigger::Timer(_)) => self.instance(timer.host)?.node == timer.node,
@@ -76,7 +75,7 @@ impl Machine<'_> {
             | Work::EventSubProcess { .. } => false,
         };
         let came = Came { node, host: timer.host, subscription: None };
-        match next.filter(|_| repeats) {
+        match next.filter(|_| repeats && !needs_all) {
             Some(next) => {
                 self.schedule_part(at, next, timer.trigger);
                 if matches!(self.graph.node(node).work, Work::Catch(_)) {

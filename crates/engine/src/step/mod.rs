@@ -29,7 +29,7 @@ use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::size::Held;
 use crate::state::{Life, NodeInstance, State};
 use crate::{Command, Inline, LocalId, Rejection, RunContext, SkipTarget, apply, size};
-use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Start, Work};
+use heddle_bpmn_graph::{FlowIx, Graph, NodeIx, ROOT, ScopeIx};
 use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
 use serde_json::{Map, Value};
@@ -170,6 +170,8 @@ struct Machine<'g> {
     now: Timestamp,
     /// Tokens that may move; each is in the state, too, unless it was withdrawn.
     ready: VecDeque<(FlowIx, LocalId)>,
+    /// Such tokens before events that throw signals: what can be armed for a signal beside them is armed before.
+    late: VecDeque<(FlowIx, LocalId)>,
     /// Scopes in which something ended, and which may be over.
     touched: Vec<LocalId>,
     activations: u32,
@@ -200,6 +202,7 @@ impl<'g> Machine<'g> {
             cx,
             now,
             ready: VecDeque::new(),
+            late: VecDeque::new(),
             touched: Vec::new(),
             activations: 0,
             steps: StepBudget::new(cx.budget.steps),
@@ -422,12 +425,12 @@ impl<'g> Machine<'g> {
         }
         while self.state.life == Life::Active && !self.steps.is_stopped() {
             self.settle_conditions()?;
-            if let Some((flow, scope)) = self.ready.pop_front() {
+            if let Some((flow, scope)) = self.ready.pop_front().or_else(|| self.late.pop_front()) {
                 self.arrive(flow, scope)?;
             } else if !self.close_scopes()?
                 && !self.fire_inclusive()?
                 && !self.fire_complex()?
-                && !self.unsettled
+                && (self.halted || !self.unsettled)
             {
                 break;
             }

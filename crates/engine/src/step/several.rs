@@ -91,12 +91,13 @@ impl Machine<'_> {
 
     /// An event that does not interrupt and needs several triggers waits for all of them once more.
     fn listen_again(&mut self, node: NodeIx, host: LocalId) -> Result<(), Rejection> {
-        let stays = match &self.graph.node(node).work {
-            Work::Boundary { interrupting, .. } => !interrupting && self.state.instance(host).is_some(),
-            Work::Start(Start { interrupting, event_sub_process: Some(_), .. }) => {
-                !interrupting && self.state.scope(host).is_some()
-            }
-            _ => false,
+        let work = &self.graph.node(node).work;
+        let stays = if let Work::Boundary { interrupting, .. } = work {
+            !interrupting && self.state.instance(host).is_some()
+        } else if let Work::Start(Start { interrupting, event_sub_process: Some(_), .. }) = work {
+            !interrupting && self.state.scope(host).is_some()
+        } else {
+            false
         };
         let Some(trigger) = self.trigger_of(node).filter(|_| stays && !self.is_full()) else { return Ok(()) };
         match self.wait_for(node, &trigger, self.scope_of_host(host)) {

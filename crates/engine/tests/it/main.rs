@@ -15,3 +15,4 @@ mod suite;
 mod support;
 mod tasks;
 mod tokens;
+mod triggers;

@@ -230,17 +230,22 @@ fn timers(state: &State) -> Vec<TimerRow> {
 }
 
 fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
-    let row = |subscription: heddle_engine::OpenSubscription| SubscriptionRow {
-        subscription_id: subscription.id.to_string(),
-        kind: match subscription.kind {
+    let row = |subscription: heddle_engine::OpenSubscription| {
+        let kind = match subscription.kind {
             SubscriptionKind::Message => BindingKind::Message,
             SubscriptionKind::Signal => BindingKind::Signal,
-        },
-        name: subscription.name.to_string(),
-        correlation_key: subscription.correlation_key,
-        node_id: subscription.node_id.to_string(),
+            // Nothing from outside meets a condition on the run's own data.
+            SubscriptionKind::Condition => return None,
+        };
+        Some(SubscriptionRow {
+            subscription_id: subscription.id.to_string(),
+            kind,
+            name: subscription.name.to_string(),
+            correlation_key: subscription.correlation_key,
+            node_id: subscription.node_id.to_string(),
+        })
     };
-    state.subscriptions().into_iter().map(row).collect()
+    state.subscriptions().into_iter().filter_map(row).collect()
 }
 
 /// Rows that came and keys of those that went; a row that changed under its id goes and comes.

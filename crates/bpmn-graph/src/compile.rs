@@ -6,6 +6,7 @@
 )]
 
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
+use super::correlation::{self, Correlations};
 use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
@@ -72,6 +73,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
 pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
     let mut compiled = Compiled::default();
     let extensions = Extensions::of(definition.bpmn.as_deref());
+    let correlations = Correlations::of(definition.bpmn.as_deref());
     let mut seen = false;
     if definition.nodes.as_ref().is_some_and(|nodes| !nodes.is_empty()) {
         seen = true;
@@ -81,7 +83,8 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
             ..Process::default()
         };
         let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
-        build(Builder::new(definition, &extensions, lanes), &top, MAIN_PROCESS_ID, name, &mut compiled);
+        let builder = Builder::new(definition, &extensions, &correlations, lanes);
+        build(builder, &top, MAIN_PROCESS_ID, name, &mut compiled);
     }
     let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
     for process in processes {
@@ -96,11 +99,11 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
             continue;
         }
         seen = true;
-        let builder = Builder::new(definition, &extensions, lanes);
+        let builder = Builder::new(definition, &extensions, &correlations, lanes);
         build(builder, process, id, process.name.clone(), &mut compiled);
     }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
-        compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
+        compiled.diagnostics.extend(unsupported::correlation_keys(bpmn, &correlations));
     }
     if !seen {
         let sentence = "the definition holds no executable process with nodes";
@@ -163,6 +166,9 @@ pub(super) struct Builder<'d> {
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
     pub extensions: &'d Extensions<'d>,
+    pub correlations: &'d Correlations,
+    /// Paths of the process's correlation subscriptions, by the ids of key and property.
+    pub data_paths: HashMap<(&'d str, &'d str), &'d str>,
     pub lanes: Lanes,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -183,7 +189,12 @@ pub(super) struct Builder<'d> {
 }
 
 impl<'d> Builder<'d> {
-    fn new(definition: &'d WorkflowDefinition, extensions: &'d Extensions<'d>, lanes: Lanes) -> Self {
+    fn new(
+        definition: &'d WorkflowDefinition,
+        extensions: &'d Extensions<'d>,
+        correlations: &'d Correlations,
+        lanes: Lanes,
+    ) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -196,6 +207,8 @@ impl<'d> Builder<'d> {
             definition_id: bpmn.and_then(|bpmn| bpmn.id.as_deref()).filter(|id| !id.is_empty()),
             decisions: decisions(definition),
             extensions,
+            correlations,
+            data_paths: HashMap::new(),
             lanes,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
@@ -231,6 +244,7 @@ impl<'d> Builder<'d> {
     fn graph(&mut self, id: &str, name: Option<String>, process: &'d Process) -> Graph {
         let mut found = Found::default();
         self.scopes.push(Scope::default());
+        self.data_paths = correlation::data_paths(process);
         self.collect(process, ROOT, None, 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {

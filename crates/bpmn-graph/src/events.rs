@@ -85,7 +85,7 @@ impl Builder<'_> {
             "signal" => {
                 let name = self.signal(definition)?;
                 let payload = setting(node, "payload")?;
-                Throw::Signal(Arc::new(MessageSettings { name, correlation_key: None, payload }))
+                Throw::Signal(Arc::new(MessageSettings { name, correlation_key: None, key: None, payload }))
             }
             "terminate" if end => Throw::Terminate,
             "link" if !end => Throw::Link(link(definition)?),
@@ -101,7 +101,9 @@ impl Builder<'_> {
             && let Some(name) = self.flow_message(node)
         {
             let (correlation_key, payload) = (setting(node, "correlationKey")?, setting(node, "payload")?);
-            return Ok(MessageSettings { name, correlation_key, payload });
+            let message = self.flow_of(node).and_then(|flow| flow.message_ref.as_deref());
+            let key = message.map(|id| self.message_key(id)).transpose()?.flatten();
+            return Ok(MessageSettings { name, correlation_key, key, payload });
         }
         let Some(id) = reference else {
             let sentence = "the event names no message, so nothing can be correlated with it".to_owned();
@@ -111,6 +113,7 @@ impl Builder<'_> {
         Ok(MessageSettings {
             name: name_of(found, id),
             correlation_key: setting(node, "correlationKey")?,
+            key: self.message_key(id)?,
             payload: setting(node, "payload")?,
         })
     }

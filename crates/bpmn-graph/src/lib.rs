@@ -12,6 +12,7 @@ mod activity;
 mod calculation;
 mod compile;
 mod condition;
+mod correlation;
 mod element;
 mod events;
 mod expressions;
@@ -34,6 +35,7 @@ pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Targ
 pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
+pub use correlation::MessageKey;
 pub use element::Element;
 pub use expressions::expression_items;
 pub use items::{lane_items, settle_items};

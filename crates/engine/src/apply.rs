@@ -82,7 +82,13 @@ pub fn apply(state: &mut State, event: &Event) {
             output(state, event, value.clone(), None);
         }
         EventKind::ScriptEvaluated { result, .. } => output(state, event, result.clone(), None),
-        EventKind::MessageSent { .. } | EventKind::SignalSent { .. } | EventKind::DecisionTaken { .. } => {}
+        EventKind::MessageSent { correlation_key, correlation_key_id, .. } => {
+            if let (Some(id), Some(value)) = (correlation_key_id, correlation_key) {
+                // The first message of a conversation sets the key (clause 8.4.2).
+                state.keys.entry(id.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        EventKind::SignalSent { .. } | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
         }

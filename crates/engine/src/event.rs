@@ -244,6 +244,9 @@ pub enum EventKind {
         /// Correlation key of the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         correlation_key: Option<String>,
+        /// Id of the model's correlation key of which that is the value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        correlation_key_id: Option<Arc<str>>,
         /// Payload of the message.
         payload: Value,
     },

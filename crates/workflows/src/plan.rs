@@ -339,7 +339,7 @@ fn outgoing(run: &Run, events: &[Event], happening: &StepContext<'_>) -> Vec<Out
     events
         .iter()
         .filter_map(|event| match &event.kind {
-            EventKind::MessageSent { name, correlation_key, payload } => {
+            EventKind::MessageSent { name, correlation_key, payload, .. } => {
                 Some(thrown(BindingKind::Message, name, correlation_key.clone(), payload))
             }
             EventKind::SignalSent { name, payload } => Some(thrown(BindingKind::Signal, name, None, payload)),

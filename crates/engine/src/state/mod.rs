@@ -22,6 +22,7 @@ use crate::event::RunError;
 use heddle_kernel::{JobId, TaskId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The version of the state's JSON that this engine writes.
@@ -47,6 +48,9 @@ pub struct State {
     pub(crate) counter: u64,
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub(crate) correlation_key: Option<String>,
+    /// Values of the model's correlation keys that the run's messages have set, by the ids of the keys.
+    #[serde(rename = "ck", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) keys: BTreeMap<Arc<str>, String>,
     /// The open scopes, by rising ids.
     #[serde(rename = "s", default)]
     pub(crate) scopes: Vec<ScopeState>,
@@ -187,6 +191,7 @@ impl Default for State {
             sequence: 0,
             counter: 0,
             correlation_key: None,
+            keys: BTreeMap::new(),
             scopes: Vec::new(),
             flow: Flow::default(),
             tasks: Vec::new(),

@@ -1,5 +1,6 @@
 //! Activation of nodes (clause 13.3 to 13.5).
 
+use super::correlation::SentKey;
 use super::wait::{Wait, timer_fault};
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, JobKind, Phase, TaskCreated};
@@ -221,12 +222,18 @@ impl Machine<'_> {
             | Throw::Several(_) => {}
             Throw::Message(message) => {
                 self.admit_hop()?;
-                let correlation_key = self.correlation_key(message, scope)?;
                 let payload = self.payload(message, scope)?;
+                let SentKey { value: correlation_key, id: correlation_key_id } =
+                    self.sent_key(message, scope, &payload)?;
                 self.admit_told(size_of_json(&payload))?;
                 self.emit(
                     at,
-                    EventKind::MessageSent { name: message.name.clone(), correlation_key, payload },
+                    EventKind::MessageSent {
+                        name: message.name.clone(),
+                        correlation_key,
+                        correlation_key_id,
+                        payload,
+                    },
                 );
             }
             Throw::Signal(signal) => {
@@ -242,23 +249,6 @@ impl Machine<'_> {
 
     pub(super) fn payload(&self, message: &MessageSettings, scope: LocalId) -> Result<Value, StepFault> {
         message.payload.as_ref().map_or(Ok(Value::Null), |payload| self.setting(payload, scope))
-    }
-
-    /// The key of a message: its own setting, else the run's.
-    pub(super) fn correlation_key(
-        &self,
-        message: &MessageSettings,
-        scope: LocalId,
-    ) -> Result<Option<String>, StepFault> {
-        match &message.correlation_key {
-            None => Ok(self.state.correlation_key.clone()),
-            Some(setting) => match self.text(Some(setting), scope)? {
-                Some(key) => Ok(Some(key)),
-                None => {
-                    Err(expression(format!("the correlation key of the message `{}` is null", message.name)))
-                }
-            },
-        }
     }
 
     fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, StepFault> {

@@ -8,6 +8,7 @@ mod compensation;
 mod complex;
 mod compute;
 mod conditions;
+mod correlation;
 mod data;
 mod decide;
 mod enter;

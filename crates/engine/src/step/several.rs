@@ -120,10 +120,10 @@ impl Machine<'_> {
         // What cannot be sent stops the event before anything is sent, or a retry would send it twice.
         for throw in all {
             if let Throw::Message(settings) | Throw::Signal(settings) = throw {
+                let payload = self.payload(settings, scope)?;
                 if matches!(throw, Throw::Message(_)) {
-                    self.correlation_key(settings, scope)?;
+                    self.sent_key(settings, scope, &payload)?;
                 }
-                self.payload(settings, scope)?;
             }
         }
         let mut signals: Vec<(Arc<str>, Value)> = Vec::new();

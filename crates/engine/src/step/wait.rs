@@ -87,7 +87,7 @@ impl Machine<'_> {
         message: &MessageSettings,
         scope: LocalId,
     ) -> Result<Wait, StepFault> {
-        let key = self.correlation_key(message, scope)?;
+        let key = self.awaited_key(message, scope)?;
         let what = What::Subscription { kind: SubscriptionKind::Message, name: message.name.clone(), key };
         Ok(Wait { node, what, trigger: None })
     }

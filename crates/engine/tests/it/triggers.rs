@@ -540,3 +540,95 @@ fn what_cannot_be_one_of_several_is_refused() {
         .flows("s > u > e; bo > be");
     assert!(!host.compile().is_executable());
 }
+
+/// A shop that asks and a bank that answers, as two pools: the message flows say what a send task sends, the correlation
+/// key whom it is for. `subscription` binds the shop's data.
+fn pools(subscription: &str) -> Vec<std::sync::Arc<heddle_bpmn_graph::Graph>> {
+    let document = format!(
+        r#"<b:definitions xmlns:b="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="urn:x">
+         <b:correlationProperty id="cp" name="order">
+          <b:correlationPropertyRetrievalExpression messageRef="ask"><b:messagePath>order.id</b:messagePath>
+          </b:correlationPropertyRetrievalExpression>
+          <b:correlationPropertyRetrievalExpression messageRef="answer"><b:messagePath>orderId</b:messagePath>
+          </b:correlationPropertyRetrievalExpression>
+         </b:correlationProperty>
+         <b:message id="ask" name="Ask"/><b:message id="answer" name="Answer"/>
+         <b:collaboration id="c">
+          <b:participant id="pa" processRef="shop"/><b:participant id="pb" processRef="bank"/>
+          <b:messageFlow id="f1" messageRef="ask" sourceRef="send" targetRef="bs"/>
+          <b:messageFlow id="f2" messageRef="answer" sourceRef="reply" targetRef="wait"/>
+          <b:messageFlow id="f3" sourceRef="note" targetRef="elsewhere"/>
+          <b:correlationKey id="ck"><b:correlationPropertyRef>cp</b:correlationPropertyRef></b:correlationKey>
+         </b:collaboration>
+         <b:process id="shop" isExecutable="true">
+          <b:startEvent id="s"/><b:sendTask id="send"/><b:receiveTask id="wait"/><b:sendTask id="note"/><b:endEvent id="e"/>
+          <b:sequenceFlow id="s1" sourceRef="s" targetRef="send"/><b:sequenceFlow id="s2" sourceRef="send" targetRef="wait"/>
+          <b:sequenceFlow id="s3" sourceRef="wait" targetRef="note"/><b:sequenceFlow id="s4" sourceRef="note" targetRef="e"/>
+          {subscription}
+         </b:process>
+         <b:process id="bank" isExecutable="true">
+          <b:startEvent id="bs"><b:messageEventDefinition/></b:startEvent>
+          <b:endEvent id="reply"><b:messageEventDefinition/></b:endEvent>
+          <b:sequenceFlow id="t1" sourceRef="bs" targetRef="reply"/>
+         </b:process></b:definitions>"#
+    );
+    let mut definition = heddle_bpmn::xml::read(document.as_bytes()).unwrap().definition;
+    let processes = definition.bpmn.as_mut().unwrap().processes.as_mut().unwrap();
+    for node in processes.iter_mut().flat_map(|own| own.nodes.iter_mut().flatten()) {
+        let payload = match node.id.as_deref().unwrap() {
+            "send" => "={order: {id: number}}",
+            "reply" => "={orderId: order.id}",
+            _ => continue,
+        };
+        node.configuration = Some(map(json!({ "payload": payload })));
+    }
+    let compiled = heddle_bpmn_graph::compile(&definition);
+    assert!(compiled.is_executable(), "{:#?}", compiled.diagnostics);
+    let unused = compiled.diagnostics.iter().any(|own| own.code == "correlationUnused");
+    assert!(!unused, "{:#?}", compiled.diagnostics);
+    compiled.processes
+}
+
+/// The messages that a run sent: name and key.
+fn sent(run: &Run) -> Vec<(String, Option<String>)> {
+    let message = |event: &heddle_engine::Event| match &event.kind {
+        heddle_engine::EventKind::MessageSent { name, correlation_key, .. } => {
+            Some((name.to_string(), correlation_key.clone()))
+        }
+        _ => None,
+    };
+    run.log.iter().filter_map(message).collect()
+}
+
+const SUBSCRIPTION: &str = r#"<b:correlationSubscription id="cs" correlationKeyRef="ck"><b:correlationPropertyBinding
+ correlationPropertyRef="cp"><b:dataPath>number</b:dataPath></b:correlationPropertyBinding></b:correlationSubscription>"#;
+
+#[test]
+fn pools_talk_along_message_flows_by_the_models_correlation() {
+    for (subscription, awaited) in [("", "7"), (SUBSCRIPTION, "7")] {
+        let graphs = pools(subscription);
+        let mut shop = Run::new(graphs[0].clone());
+        shop.start(json!({"number": 7})).unwrap();
+        let key = Some("7".to_owned());
+        assert_eq!(sent(&shop), [("Ask".to_owned(), key.clone())], "{:?}", shop.incidents());
+        assert_eq!(shop.state.subscriptions()[0].correlation_key.as_deref(), Some(awaited));
+        let mut bank = Run::new(graphs[1].clone());
+        assert_eq!(bank.graph.start_bindings()[0].name.as_deref(), Some("Ask"));
+        message_start(&mut bank, "Ask", "bs", json!({"order": {"id": 7}})).unwrap();
+        assert_eq!((sent(&bank), bank.status()), (vec![("Answer".to_owned(), key)], Status::Completed));
+        shop.message("Answer", json!({"orderId": 7}));
+        assert_eq!(shop.status(), Status::Completed);
+        assert_eq!(sent(&shop)[1].0, "d/f3", "a flow without a message is one of its own");
+    }
+}
+
+#[test]
+fn a_correlation_key_without_a_value_is_an_incident() {
+    let mut shop = Run::new(pools(SUBSCRIPTION)[0].clone());
+    shop.start(json!({})).unwrap();
+    assert_eq!(shop.incidents(), [(IncidentCode::ExpressionError, "send".to_owned())]);
+    let incident_id = shop.incident_id();
+    shop.give(Command::Retry { incident_id, variables: map(json!({"number": "A-7"})) }).unwrap();
+    assert_eq!(sent(&shop), [("Ask".to_owned(), Some("A-7".to_owned()))]);
+    assert_eq!(shop.waits(), ["Answer"]);
+}

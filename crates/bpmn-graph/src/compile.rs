@@ -8,16 +8,19 @@
 use super::calls;
 use super::compensation;
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
+use super::correlation::{self, Correlations};
 use super::data::{self, DataItems};
 use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
     Continuations, Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, Quantities, ROOT, Scope,
-    ScopeIx, SplitRule, Work, node, unsupported,
+    ScopeIx, SplitRule, Trigger, Work, node, unsupported,
 };
 use heddle_bpmn::diagnostic::{self, Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, Process, WorkflowDefinition};
+use heddle_bpmn::model::{
+    self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, MessageFlow, Process, WorkflowDefinition,
+};
 use heddle_feel::Expression;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -75,6 +78,7 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
 pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
     let mut compiled = Compiled::default();
     let extensions = Extensions::of(definition.bpmn.as_deref());
+    let correlations = Correlations::of(definition.bpmn.as_deref());
     let mut seen = false;
     if definition.nodes.as_ref().is_some_and(|nodes| !nodes.is_empty()) {
         seen = true;
@@ -84,7 +88,8 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
             ..Process::default()
         };
         let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
-        build(Builder::new(definition, &extensions, lanes), &top, MAIN_PROCESS_ID, name, &mut compiled);
+        let builder = Builder::new(definition, &extensions, &correlations, lanes);
+        build(builder, &top, MAIN_PROCESS_ID, name, &mut compiled);
     }
     let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
     for process in processes {
@@ -99,14 +104,14 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
             continue;
         }
         seen = true;
-        let builder = Builder::new(definition, &extensions, lanes);
+        let builder = Builder::new(definition, &extensions, &correlations, lanes);
         build(builder, process, id, process.name.clone(), &mut compiled);
     }
     if let Some(bpmn) = definition.bpmn.as_deref() {
         global_tasks(definition, bpmn, lanes, &extensions, &mut compiled);
     }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
-        compiled.diagnostics.extend(unsupported::correlation_keys(bpmn));
+        compiled.diagnostics.extend(unsupported::correlation_keys(bpmn, &correlations));
     }
     if !seen {
         let sentence = "the definition holds no executable process with nodes";
@@ -195,12 +200,19 @@ pub(super) struct Builder<'d> {
     pub escalations: HashMap<&'d str, &'d EventReference>,
     /// Both ends of each association, by either of them.
     pub associations: HashMap<&'d str, Vec<&'d str>>,
-    /// Decisions by the node that uses them.
-    pub decisions: HashMap<&'d str, &'d str>,
-    pub extensions: &'d Extensions<'d>,
     /// Data elements.
     pub data: DataItems,
     pub resources: &'d [model::Resource],
+    /// Message flows by the nodes at their ends.
+    pub message_flows: MessageFlows<'d>,
+    /// Id of the definition.
+    pub definition_id: Option<&'d str>,
+    /// Decisions by the node that uses them.
+    pub decisions: HashMap<&'d str, &'d str>,
+    pub extensions: &'d Extensions<'d>,
+    pub correlations: &'d Correlations,
+    /// Paths of the process's correlation subscriptions, by the ids of key and property.
+    pub data_paths: HashMap<(&'d str, &'d str), &'d str>,
     pub lanes: Lanes,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
@@ -222,7 +234,12 @@ pub(super) struct Builder<'d> {
 }
 
 impl<'d> Builder<'d> {
-    fn new(definition: &'d WorkflowDefinition, extensions: &'d Extensions<'d>, lanes: Lanes) -> Self {
+    fn new(
+        definition: &'d WorkflowDefinition,
+        extensions: &'d Extensions<'d>,
+        correlations: &'d Correlations,
+        lanes: Lanes,
+    ) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
             list.into_iter().flatten().filter_map(|item| Some((item.id.as_deref()?, item))).collect()
@@ -233,10 +250,14 @@ impl<'d> Builder<'d> {
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             escalations: by_id(bpmn.and_then(|bpmn| bpmn.escalations.as_ref())),
             associations: compensation::collaboration_associations(bpmn),
-            decisions: decisions(definition),
-            extensions,
             data: DataItems::of(definition),
             resources: bpmn.and_then(|bpmn| bpmn.resources.as_deref()).unwrap_or_default(),
+            message_flows: MessageFlows::of(definition),
+            definition_id: bpmn.and_then(|bpmn| bpmn.id.as_deref()).filter(|id| !id.is_empty()),
+            decisions: decisions(definition),
+            extensions,
+            correlations,
+            data_paths: HashMap::new(),
             lanes,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
@@ -273,6 +294,7 @@ impl<'d> Builder<'d> {
     fn graph(&mut self, id: &str, name: Option<String>, process: &'d Process) -> Graph {
         let mut found = Found::default();
         self.scopes.push(Scope::default());
+        self.data_paths = correlation::data_paths(process);
         self.collect(process, ROOT, None, 0, &mut found);
         let Found { raws, edges, .. } = found;
         for (ix, raw) in raws.iter().enumerate() {
@@ -305,9 +327,11 @@ impl<'d> Builder<'d> {
             incoming,
             node_ids: std::mem::take(&mut self.node_ids),
             flow_ids: std::mem::take(&mut self.flow_ids),
+            links: HashMap::new(),
             has_joins: false,
             waits_for_data: false,
         };
+        self.links(&mut graph, &raws);
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
         self.compensations(&mut graph);
@@ -455,6 +479,8 @@ impl<'d> Builder<'d> {
             for_compensation: false,
             compensation: None,
             caught: None,
+            activation: None,
+            instantiates: None,
         };
         self.nodes.push(node);
         Some((ix, element))
@@ -653,12 +679,19 @@ impl<'d> Builder<'d> {
                 let free = |ix: &NodeIx| {
                     let special =
                         matches!(graph.node(*ix).work, Work::Boundary { .. } | Work::EventSubProcess { .. });
-                    // What compensates has no incoming flow, and no token begins there.
-                    graph.incoming(*ix).is_empty() && !special && !graph.node(*ix).for_compensation
+                    // What compensates has no incoming flow, and no token begins there; a catching link goes on where another link leads to it.
+                    let linked = matches!(graph.node(*ix).work, Work::Catch(Trigger::Link(_)));
+                    let instantiates = graph.node(*ix).instantiates.is_some();
+                    graph.incoming(*ix).is_empty()
+                        && !special
+                        && !linked
+                        && !instantiates
+                        && !graph.node(*ix).for_compensation
                 };
                 starts = (0..index(raws.len())).filter(here).filter(free).collect();
                 let any = (0..index(raws.len())).any(|ix| here(&ix));
-                if whole && starts.is_empty() && (any || owner.is_none()) {
+                let by_event = !graph.scopes[scope].instantiating.is_empty();
+                if whole && starts.is_empty() && !by_event && (any || owner.is_none()) {
                     let sentence = "there is no start event and no node without an incoming flow".to_owned();
                     self.refuse(&id, "noStart", sentence, "13.2");
                 }
@@ -697,6 +730,10 @@ impl<'d> Builder<'d> {
             if node.split.waits() {
                 self.waiting(graph, ix);
             }
+            if node.element == Element::ComplexGateway && node.activation.is_none() && incoming.len() > 1 {
+                let sentence = "without an activation condition the first token activates the gateway, and the others reset it";
+                self.warn(id, "activationConditionMissing", sentence, "10.6.5");
+            }
             match &node.work {
                 Work::Start(_) | Work::Boundary { .. } if !incoming.is_empty() => {
                     let sentence = format!("a {} has no incoming flow", node.element.name());
@@ -716,14 +753,26 @@ impl<'d> Builder<'d> {
         if outgoing.is_empty() && !self.broken.contains(&gateway) {
             self.refuse(id, "wrongFlow", "the gateway waits for nothing".to_owned(), "10.6.6");
         }
+        if graph.node(gateway).instantiates.is_some() && !graph.incoming(gateway).is_empty() {
+            let sentence = "a gateway that starts an instance has no incoming flow".to_owned();
+            self.refuse(id, "wrongFlow", sentence, "10.6.6");
+        }
         for flow in outgoing {
             let ix = graph.flow(*flow).target;
             let target = graph.node(ix);
+            if graph.node(gateway).instantiates.is_some() && graph.incoming(ix).len() > 1 {
+                let sentence = format!(
+                    "`{}` stands behind a gateway that starts an instance and has another incoming flow",
+                    target.id
+                );
+                self.refuse(id, "wrongFlow", sentence, "10.6.6");
+            }
             let waits = matches!(target.element, Element::IntermediateCatchEvent | Element::ReceiveTask);
             if waits && self.broken.contains(&ix) {
                 continue;
             }
-            if !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
+            let link = matches!(target.work, Work::Catch(Trigger::Link(_)));
+            if link || !matches!(target.work, Work::Catch(_) | Work::Receive(Some(_))) {
                 let sentence = format!("`{}` is no event that the gateway can wait for", target.id);
                 self.refuse(id, "wrongFlow", sentence, "10.6.6");
             }
@@ -750,6 +799,29 @@ impl End {
             Self::Node(ix) => Some(ix),
             Self::Refused | Self::Elsewhere | Self::Missing => None,
         }
+    }
+}
+
+/// The message flows of a definition by the nodes at their ends; of several at one end the first.
+#[derive(Default)]
+pub(super) struct MessageFlows<'d> {
+    pub from: HashMap<&'d str, &'d MessageFlow>,
+    pub to: HashMap<&'d str, &'d MessageFlow>,
+}
+
+impl<'d> MessageFlows<'d> {
+    fn of(definition: &'d WorkflowDefinition) -> Self {
+        let mut found = Self::default();
+        let collaborations = definition.bpmn.iter().flat_map(|bpmn| bpmn.collaborations.iter().flatten());
+        for flow in collaborations.flat_map(|own| own.message_flows.iter().flatten()) {
+            if let Some(source) = flow.source_ref.as_deref() {
+                found.from.entry(source).or_insert(flow);
+            }
+            if let Some(target) = flow.target_ref.as_deref() {
+                found.to.entry(target).or_insert(flow);
+            }
+        }
+        found
     }
 }
 

@@ -1,24 +1,20 @@
 //! Event definitions of events (clause 10.5.5).
 
 use super::compile::Builder;
+use super::condition;
 use super::settings::{MessageSettings, Setting};
 use super::timer::{TimerDefinition, TimerKind};
-use super::{CaughtVariables, Compensate, ErrorReference, Throw, Trigger};
-use heddle_bpmn::model::{EventDefinition, EventReference, Node};
+use super::{CaughtVariables, Compensate, Condition, ErrorReference, Several, Throw, Trigger};
+use heddle_bpmn::element::ElementKind;
+use heddle_bpmn::model::{EventDefinition, EventReference, MessageFlow, Node};
 use std::sync::Arc;
 
 /// Refusal of an event: code, sentence, clause.
 pub(super) type Refused = (&'static str, String, &'static str);
 
-/// Event definition that an event carries; none for a none event. Several are refused.
-fn single(node: &Node) -> Result<Option<&EventDefinition>, Refused> {
-    let definitions =
-        node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref()).unwrap_or_default();
-    match definitions {
-        [] => Ok(None),
-        [one] => Ok(Some(one)),
-        _ => Err(refused("multiple")),
-    }
+/// Event definitions that an event carries; none for a none event.
+fn definitions(node: &Node) -> &[EventDefinition] {
+    node.bpmn.as_ref().and_then(|bpmn| bpmn.event_definitions.as_deref()).unwrap_or_default()
 }
 
 fn refused(kind: &str) -> Refused {
@@ -32,11 +28,30 @@ fn kind(definition: &EventDefinition) -> &str {
 impl Builder<'_> {
     /// Trigger of a catching event; none for a none event.
     pub(super) fn trigger(&self, node: &Node) -> Result<Option<Trigger>, Refused> {
-        let Some(definition) = single(node)? else { return Ok(None) };
-        Ok(Some(match kind(definition) {
+        match definitions(node) {
+            [] => Ok(None),
+            [one] => self.one_trigger(node, one).map(Some),
+            all => {
+                let triggers = all.iter().map(|one| self.one_trigger(node, one)).collect::<Result<_, _>>()?;
+                let parallel = node.bpmn.as_ref().and_then(|bpmn| bpmn.parallel_multiple) == Some(true);
+                let several = Several { triggers, parallel };
+                check_several(node, &several)?;
+                Ok(Some(Trigger::Several(Arc::new(several))))
+            }
+        }
+    }
+
+    /// Trigger of one event definition.
+    fn one_trigger(&self, node: &Node, definition: &EventDefinition) -> Result<Trigger, Refused> {
+        Ok(match kind(definition) {
             "message" => Trigger::Message(Arc::new(self.message(node, definition.reference.as_deref())?)),
             "timer" => Trigger::Timer(Arc::new(timer(definition)?)),
             "signal" => Trigger::Signal(self.signal(definition)?),
+            "conditional" => {
+                let (text, own) = (definition.expression.as_deref(), definition.language.as_deref());
+                Trigger::Conditional(Arc::new(self.condition_of(text, own, "10.5.5.2")?))
+            }
+            "link" => Trigger::Link(link(definition)?),
             "error" => Trigger::Error(match definition.reference.as_deref() {
                 None => None,
                 Some(_) => Some(self.error(definition)?.code),
@@ -49,20 +64,37 @@ impl Builder<'_> {
             "cancel" => Trigger::Cancel,
             "reference" => return Err(dangling("event definition", definition.reference.as_deref())),
             other => return Err(refused(other)),
-        }))
+        })
     }
 
     /// Effect of a throwing event.
     pub(super) fn throw(&self, node: &Node, end: bool) -> Result<Throw, Refused> {
-        let Some(definition) = single(node)? else { return Ok(Throw::None) };
+        match definitions(node) {
+            [] => Ok(Throw::None),
+            [one] => self.one_throw(node, one, end),
+            all => {
+                let throws =
+                    all.iter().map(|one| self.one_throw(node, one, end)).collect::<Result<Vec<_>, _>>()?;
+                if throws.iter().any(|own| matches!(own, Throw::Link(_))) {
+                    let sentence = "a link is the only definition of its event".to_owned();
+                    return Err(("unsupportedEvent", sentence, "10.5.5"));
+                }
+                Ok(Throw::Several(throws))
+            }
+        }
+    }
+
+    /// Effect of one event definition.
+    fn one_throw(&self, node: &Node, definition: &EventDefinition, end: bool) -> Result<Throw, Refused> {
         Ok(match kind(definition) {
             "message" => Throw::Message(Arc::new(self.message(node, definition.reference.as_deref())?)),
             "signal" => {
                 let name = self.signal(definition)?;
                 let payload = setting(node, "payload")?;
-                Throw::Signal(Arc::new(MessageSettings { name, correlation_key: None, payload }))
+                Throw::Signal(Arc::new(MessageSettings { name, correlation_key: None, key: None, payload }))
             }
             "terminate" if end => Throw::Terminate,
+            "link" if !end => Throw::Link(link(definition)?),
             "error" if end => Throw::Error(Arc::new(told(node, self.error(definition)?)?)),
             "escalation" => Throw::Escalation(Arc::new(told(node, self.escalation(definition)?)?)),
             "compensate" => Throw::Compensation(Arc::new(Compensate {
@@ -77,6 +109,14 @@ impl Builder<'_> {
 
     /// The message of an event or task, with the settings of the node.
     pub(super) fn message(&self, node: &Node, reference: Option<&str>) -> Result<MessageSettings, Refused> {
+        if reference.is_none()
+            && let Some(name) = self.flow_message(node)
+        {
+            let (correlation_key, payload) = (setting(node, "correlationKey")?, setting(node, "payload")?);
+            let message = self.flow_of(node).and_then(|flow| flow.message_ref.as_deref());
+            let key = message.map(|id| self.message_key(id)).transpose()?.flatten();
+            return Ok(MessageSettings { name, correlation_key, key, payload });
+        }
         let Some(id) = reference else {
             let sentence = "the event names no message, so nothing can be correlated with it".to_owned();
             return Err(("missingMessage", sentence, "10.5.5.3"));
@@ -85,8 +125,53 @@ impl Builder<'_> {
         Ok(MessageSettings {
             name: name_of(found, id),
             correlation_key: setting(node, "correlationKey")?,
+            key: self.message_key(id)?,
             payload: setting(node, "payload")?,
         })
+    }
+
+    /// The message flow into or out of a node, which says what a node without a message sends or waits for.
+    fn flow_of(&self, node: &Node) -> Option<&MessageFlow> {
+        let id = node.element_id()?;
+        let sends = matches!(
+            node.kind(),
+            Some(ElementKind::SendTask | ElementKind::IntermediateThrowEvent | ElementKind::EndEvent)
+        );
+        let flows = if sends { &self.message_flows.from } else { &self.message_flows.to };
+        flows.get(id).copied()
+    }
+
+    /// Name of the message of the message flow at a node; a flow without a message is told by its definition and itself.
+    pub(super) fn flow_message(&self, node: &Node) -> Option<Arc<str>> {
+        let flow = self.flow_of(node)?;
+        let message = flow.message_ref.as_deref().and_then(|id| Some(name_of(self.messages.get(id)?, id)));
+        message.or_else(|| {
+            let id = flow.id.as_deref().filter(|id| !id.is_empty())?;
+            Some(match self.definition_id {
+                Some(definition) => format!("{definition}/{id}").into(),
+                None => id.into(),
+            })
+        })
+    }
+
+    /// A condition on the data: of a conditional event, or of the activation of a complex gateway. JUEL is translated.
+    pub(super) fn condition_of(
+        &self,
+        text: Option<&str>,
+        own: Option<&str>,
+        clause: &'static str,
+    ) -> Result<Condition, Refused> {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+            return Err(("expressionSyntax", "the condition is empty".to_owned(), clause));
+        };
+        let compiled = condition::juel(text, own).and_then(|translated| match translated {
+            Some(translated) => condition::feel(&translated, None),
+            None => condition::feel(text, own.or(self.language)),
+        });
+        match compiled {
+            Ok(expression) => Ok(Condition { expression }),
+            Err(wrong) => Err((wrong.code, wrong.sentence, clause)),
+        }
     }
 
     pub(super) fn signal(&self, definition: &EventDefinition) -> Result<Arc<str>, Refused> {
@@ -112,6 +197,43 @@ impl Builder<'_> {
         let found = self.escalations.get(id).ok_or_else(|| dangling("escalation", Some(id)))?;
         Ok(ErrorReference::of(found, id))
     }
+}
+
+/// Name of a link.
+fn link(definition: &EventDefinition) -> Result<Arc<str>, Refused> {
+    let name = definition.reference.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    name.map(Arc::from).ok_or_else(|| ("missingLink", "the link has no name".to_owned(), "10.5.5"))
+}
+
+/// Checks the triggers of a multiple event (clause 10.5.5): what can only be caught alone, or never with all others.
+fn check_several(node: &Node, several: &Several) -> Result<(), Refused> {
+    let wrong = |sentence: String| Err(("unsupportedEvent", sentence, "10.5.5"));
+    let bpmn = node.bpmn.as_deref();
+    let at_border = matches!(node.kind(), Some(ElementKind::BoundaryEvent | ElementKind::StartEvent));
+    let interrupts =
+        bpmn.is_none_or(|own| own.is_interrupting != Some(false) && own.cancel_activity != Some(false));
+    for trigger in &several.triggers {
+        let name = match trigger {
+            Trigger::Message(_) | Trigger::Timer(_) | Trigger::Signal(_) | Trigger::Conditional(_) => {
+                continue;
+            }
+            Trigger::Link(_) => "link",
+            Trigger::Compensation => "compensation",
+            Trigger::Several(_) => "multiple",
+            Trigger::Error(_) | Trigger::Cancel if !several.parallel && at_border && interrupts => continue,
+            Trigger::Escalation(_) if !several.parallel && at_border => continue,
+            Trigger::Error(_) => "error",
+            Trigger::Cancel => "cancel",
+            Trigger::Escalation(_) => "escalation",
+        };
+        return wrong(match several.parallel && at_border && !matches!(name, "link" | "compensation") {
+            true => format!(
+                "the {name} of a parallel multiple event ends or leaves its scope before the others come"
+            ),
+            false => format!("a {name} cannot be one of several triggers of this event"),
+        });
+    }
+    Ok(())
 }
 
 impl ErrorReference {

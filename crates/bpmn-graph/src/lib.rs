@@ -15,6 +15,7 @@ mod calls;
 mod compensation;
 mod compile;
 mod condition;
+mod correlation;
 mod cron;
 mod data;
 mod element;
@@ -22,6 +23,7 @@ mod events;
 mod expressions;
 mod extensions;
 mod items;
+mod links;
 mod loops;
 mod node;
 mod resources;
@@ -43,6 +45,7 @@ pub use calls::{version_number, version_tags};
 pub use compile::{Compiled, Lanes, compile, compile_with};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
+pub use correlation::MessageKey;
 pub use element::Element;
 pub use expressions::expression_items;
 pub use items::{lane_items, settle_items};
@@ -81,6 +84,8 @@ pub struct Graph {
     incoming: Csr,
     node_ids: HashMap<Arc<str>, NodeIx>,
     flow_ids: HashMap<Arc<str>, FlowIx>,
+    /// Catching link by throwing link.
+    links: HashMap<NodeIx, NodeIx>,
     has_joins: bool,
     waits_for_data: bool,
 }
@@ -101,6 +106,8 @@ pub struct Scope {
     pub start_events: Vec<NodeIx>,
     /// Variables that a sub-process's content has of its own: its data objects and properties.
     pub data: Vec<Arc<str>>,
+    /// The receive tasks and event-based gateways of a process that start an instance (clauses 10.3.3.1 and 10.6.6).
+    pub instantiating: Vec<NodeIx>,
 }
 
 /// A flow node.
@@ -142,6 +149,10 @@ pub struct Node {
     pub compensation: Option<NodeIx>,
     /// Variables in which it tells of the error or escalation that it catches; absent is the default ones.
     pub caught: Option<Arc<CaughtVariables>>,
+    /// Activation condition of a complex gateway; without one the first token activates it.
+    pub activation: Option<Arc<Condition>>,
+    /// Events of a receive task or event-based gateway by which an instance starts.
+    pub instantiates: Option<Instantiates>,
 }
 
 /// Variables in which a catching event tells of the error or escalation that it caught.
@@ -151,6 +162,15 @@ pub struct CaughtVariables {
     pub code: Option<Arc<str>>,
     /// Variable for the message.
     pub message: Option<Arc<str>>,
+}
+
+/// Events that an instance needs which a receive task or an event-based gateway starts (clause 13.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instantiates {
+    /// The first one alone.
+    First,
+    /// The first one starts it, and it waits for all others.
+    All,
 }
 
 impl Node {
@@ -304,6 +324,37 @@ pub enum Trigger {
     Link(Arc<str>),
     /// Several triggers.
     Several(Arc<Several>),
+}
+
+impl Trigger {
+    /// The triggers of a multiple event, else the one.
+    #[must_use]
+    pub fn parts(&self) -> &[Self] {
+        match self {
+            Self::Several(several) => &several.triggers,
+            Self::Message(_)
+            | Self::Timer(_)
+            | Self::Signal(_)
+            | Self::Error(_)
+            | Self::Escalation(_)
+            | Self::Conditional(_)
+            | Self::Compensation
+            | Self::Cancel
+            | Self::Link(_) => std::slice::from_ref(self),
+        }
+    }
+
+    /// Whether all of several triggers must have come.
+    #[must_use]
+    pub fn needs_all(&self) -> bool {
+        matches!(self, Self::Several(several) if several.parallel)
+    }
+
+    /// Whether a condition on the data is among its triggers.
+    #[must_use]
+    pub fn has_condition(&self) -> bool {
+        self.parts().iter().any(|part| matches!(part, Self::Conditional(_)))
+    }
 }
 
 /// A condition that an event waits for (clause 10.5.5.2).
@@ -524,26 +575,96 @@ impl Graph {
         self.waits_for_data
     }
 
-    /// The events that start the process from outside.
+    /// The catching link at which a throwing one goes on.
+    #[must_use]
+    pub fn link_target(&self, throw: NodeIx) -> Option<NodeIx> {
+        self.links.get(&throw).copied()
+    }
+
+    /// The throwing links that lead to a catching one.
+    pub fn link_sources(&self, catch: NodeIx) -> impl Iterator<Item = NodeIx> {
+        self.links.iter().filter(move |(_, to)| **to == catch).map(|(from, _)| *from)
+    }
+
+    /// The event-based gateway before an event that starts an instance.
+    #[must_use]
+    pub fn instantiating_gateway(&self, event: NodeIx) -> Option<NodeIx> {
+        let mut sources = self.incoming(event).iter().map(|flow| self.flow(*flow).source);
+        sources.find(|&ix| self.node(ix).instantiates.is_some() && self.node(ix).split.waits())
+    }
+
+    /// Trigger of an event or receive task that starts an instance; none for one that starts none by itself.
+    #[must_use]
+    pub fn start_trigger(&self, ix: NodeIx) -> Option<Trigger> {
+        let root = self.scope(ROOT);
+        let node = self.node(ix);
+        let starts = root.start_events.contains(&ix)
+            || root.instantiating.contains(&ix)
+            || self.instantiating_gateway(ix).is_some();
+        if !starts {
+            return None;
+        }
+        if let Work::Start(Start { trigger, .. }) = &node.work {
+            trigger.clone()
+        } else if let Work::Catch(trigger) = &node.work {
+            Some(trigger.clone())
+        } else if let Work::Receive(Some(message)) = &node.work {
+            Some(Trigger::Message(Arc::clone(message)))
+        } else {
+            None
+        }
+    }
+
+    /// The start events, and the receive tasks and events behind gateways that start an instance, in that order.
+    #[must_use]
+    pub fn start_nodes(&self) -> Vec<NodeIx> {
+        let root = self.scope(ROOT);
+        let mut found = root.start_events.clone();
+        for &ix in &root.instantiating {
+            if self.node(ix).split.waits() {
+                found.extend(self.outgoing(ix).iter().map(|flow| self.flow(*flow).target));
+            } else {
+                found.push(ix);
+            }
+        }
+        found
+    }
+
+    /// The events that start the process from outside. An event with several triggers has a binding for each; one that
+    /// needs all of them waits for the others in the run that the first one starts.
     #[must_use]
     pub fn start_bindings(&self) -> Vec<StartBinding> {
-        let bind = |&ix: &NodeIx| {
-            let node = self.node(ix);
-            let Work::Start(Start { trigger: Some(trigger), .. }) = &node.work else { return None };
-            let (kind, name, timer) = match trigger {
-                Trigger::Message(message) => (StartKind::Message, Some(message.name.clone()), None),
-                Trigger::Signal(name) => (StartKind::Signal, Some(name.clone()), None),
-                Trigger::Timer(timer) => (StartKind::Timer, None, Some(TimerDefinition::clone(timer))),
-                Trigger::Error(_)
-                | Trigger::Escalation(_)
-                | Trigger::Conditional(_)
-                | Trigger::Compensation
-                | Trigger::Cancel
-                | Trigger::Link(_)
-                | Trigger::Several(_) => return None,
-            };
-            Some(StartBinding { kind, name, node_id: node.id.clone(), timer })
-        };
-        self.scope(ROOT).start_events.iter().filter_map(bind).collect()
+        let mut found: Vec<StartBinding> = Vec::new();
+        for ix in self.start_nodes() {
+            let Some(trigger) = self.start_trigger(ix) else { continue };
+            let mut timers = 0;
+            for part in trigger.parts() {
+                let (kind, name, timer) = match part {
+                    Trigger::Message(message) => (StartKind::Message, Some(message.name.clone()), None),
+                    Trigger::Signal(name) => (StartKind::Signal, Some(name.clone()), None),
+                    Trigger::Timer(timer) => {
+                        timers += 1;
+                        // Timers of one event are told apart by their numbers.
+                        let name = (timers > 1).then(|| timers.to_string().into());
+                        (StartKind::Timer, name, Some(TimerDefinition::clone(timer)))
+                    }
+                    // Conditions start a run that is asked for; what else there is starts none.
+                    Trigger::Conditional(_)
+                    | Trigger::Error(_)
+                    | Trigger::Escalation(_)
+                    | Trigger::Compensation
+                    | Trigger::Cancel
+                    | Trigger::Link(_)
+                    | Trigger::Several(_) => continue,
+                };
+                let node_id = self.node(ix).id.clone();
+                let same =
+                    |own: &StartBinding| own.kind == kind && own.name == name && own.node_id == node_id;
+                if !found.iter().any(same) {
+                    found.push(StartBinding { kind, name, node_id, timer });
+                }
+            }
+        }
+        found
     }
 }

@@ -13,7 +13,7 @@ use super::events::{Refused, caught};
 use super::resources;
 use super::settings::{Setting, UserTask};
 use super::words::{self, Script};
-use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
+use super::{Element, Instantiates, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
 use std::sync::Arc;
@@ -108,16 +108,14 @@ impl Builder<'_> {
                 }
             }
             Element::SendTask => match bpmn.message_ref.as_deref() {
-                None => self.bare(ix, element),
+                None if self.flow_message(node).is_none() => self.bare(ix, element),
                 reference => Work::Throw(Throw::Message(Arc::new(self.message(node, reference)?))),
             },
             Element::ReceiveTask => {
-                if bpmn.instantiate == Some(true) {
-                    let sentence = "a receive task that starts an instance is not executed yet".to_owned();
-                    return Err(("unsupportedElement", sentence, "10.3.3.1"));
-                }
+                let starts = bpmn.instantiate == Some(true);
+                self.nodes[ix as usize].instantiates = starts.then_some(Instantiates::First);
                 Work::Receive(match bpmn.message_ref.as_deref() {
-                    None => None,
+                    None if !starts && self.flow_message(node).is_none() => None,
                     reference => Some(Arc::new(self.message(node, reference)?)),
                 })
             }
@@ -125,11 +123,12 @@ impl Builder<'_> {
             // What a gateway does is its join and split rule.
             Element::ExclusiveGateway | Element::InclusiveGateway | Element::ParallelGateway => Work::Pass,
             Element::ComplexGateway => {
-                return Err((
-                    "unsupportedElement",
-                    "complex gateways are not executed yet".to_owned(),
-                    "10.6.5",
-                ));
+                let text = bpmn.activation_condition.as_deref().filter(|text| !text.trim().is_empty());
+                if text.is_some() {
+                    let condition = self.condition_of(text, None, "10.6.5")?;
+                    self.nodes[ix as usize].activation = Some(Arc::new(condition));
+                }
+                Work::Pass
             }
             Element::CallActivity => {
                 let read = ReadCall::read(node.configuration.as_ref(), bpmn.called_element.as_deref());
@@ -140,7 +139,7 @@ impl Builder<'_> {
             Element::AdHocSubProcess => self.ad_hoc(raw, bpmn)?,
             Element::Transaction => self.transaction(raw, bpmn),
             Element::EventBasedGateway => {
-                event_based(bpmn)?;
+                self.nodes[ix as usize].instantiates = event_based(bpmn)?;
                 Work::Pass
             }
             Element::SubProcess => self.sub_process(raw, bpmn)?,
@@ -207,6 +206,20 @@ impl Builder<'_> {
             (None, Some(_)) => return Err(wrong("the start event of an event sub-process needs a trigger")),
             (Some(_), None) if raw.scope != super::ROOT => {
                 return Err(wrong("the start event of an embedded sub-process must have no trigger"));
+            }
+            (Some(Trigger::Link(_)), _) => return Err(wrong("a link starts nothing")),
+            (Some(Trigger::Several(several)), None)
+                if several.triggers.iter().any(|own| {
+                    !matches!(
+                        own,
+                        Trigger::Message(_)
+                            | Trigger::Timer(_)
+                            | Trigger::Signal(_)
+                            | Trigger::Conditional(_)
+                    )
+                }) =>
+            {
+                return Err(wrong("a process is started by messages, timers, signals and conditions alone"));
             }
             (Some(Trigger::Error(_)), None) => return Err(wrong("an error cannot start a process")),
             (Some(Trigger::Error(_)), Some(_)) if !interrupting => {
@@ -277,6 +290,9 @@ impl Builder<'_> {
         let Some(trigger) = self.trigger(raw.node)? else {
             return Err(wrong("a boundary event needs a trigger"));
         };
+        if matches!(trigger, Trigger::Link(_)) {
+            return Err(wrong("a link is no boundary event"));
+        }
         let interrupting = bpmn.cancel_activity != Some(false);
         if matches!(trigger, Trigger::Error(_)) && !interrupting {
             return Err(wrong("an error boundary event always interrupts"));
@@ -385,15 +401,22 @@ fn computes_feel(node: &Node) -> bool {
     source.is_some_and(|source| !source.is_null())
 }
 
-fn event_based(bpmn: &NodeBpmn) -> Result<(), Refused> {
-    let wrong = |sentence: &str| ("unsupportedElement", sentence.to_owned(), "10.6.6");
-    if bpmn.instantiate == Some(true) {
-        return Err(wrong("an event-based gateway that starts an instance is not executed yet"));
+/// Events that an event-based gateway needs to start an instance; none for one that starts none.
+fn event_based(bpmn: &NodeBpmn) -> Result<Option<Instantiates>, Refused> {
+    let kind = bpmn.event_gateway_type.as_deref().unwrap_or("Exclusive");
+    match (bpmn.instantiate == Some(true), kind) {
+        (false, kind) if kind.eq_ignore_ascii_case("exclusive") => Ok(None),
+        (true, kind) if kind.eq_ignore_ascii_case("exclusive") => Ok(Some(Instantiates::First)),
+        (true, kind) if kind.eq_ignore_ascii_case("parallel") => Ok(Some(Instantiates::All)),
+        (false, kind) if kind.eq_ignore_ascii_case("parallel") => {
+            let sentence = "a parallel event-based gateway starts an instance: set `instantiate`".to_owned();
+            Err(("wrongGateway", sentence, "10.6.6"))
+        }
+        (_, kind) => {
+            let sentence = format!("`{kind}` is no type of an event-based gateway");
+            Err(("wrongGateway", sentence, "10.6.6"))
+        }
     }
-    if bpmn.event_gateway_type.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("exclusive")) {
-        return Err(wrong("a parallel event-based gateway is not executed yet"));
-    }
-    Ok(())
 }
 
 /// Refusal of a node that has no place in a graph: code and sentence.

@@ -5,7 +5,7 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
-use super::{FlowIx, Graph, NodeIx, Work};
+use super::{FlowIx, Graph, NodeIx, Trigger, Work};
 use heddle_bpmn::element::{Joining, Splitting};
 
 /// A set of nodes.
@@ -160,6 +160,10 @@ fn before(graph: &Graph, join: NodeIx, flow: FlowIx, work: &mut usize) -> Result
         open.extend(incoming.iter().map(|&flow| graph.flow(flow).source));
         if let Work::Boundary { host, .. } = graph.node(ix).work {
             open.push(host);
+        }
+        if let Work::Catch(Trigger::Link(_)) = graph.node(ix).work {
+            spend(work, graph.nodes().len() / 16)?;
+            open.extend(graph.link_sources(ix));
         }
     }
     Ok(seen)

@@ -1,5 +1,6 @@
 //! Settings of nodes that may be literal or FEEL: a text that begins with `=` is an expression.
 
+use super::correlation::MessageKey;
 use super::timer::TimerDefinition;
 use heddle_feel::{Dialect, Expression};
 use serde_json::{Map, Value};
@@ -47,8 +48,10 @@ impl Setting {
 pub struct MessageSettings {
     /// Name of the message.
     pub name: Arc<str>,
-    /// Correlation key of the message; absent is the run's own.
+    /// Correlation key of the message; absent is what the model's correlation says, else the run's own.
     pub correlation_key: Option<Setting>,
+    /// How the model's correlation finds the key.
+    pub key: Option<Arc<MessageKey>>,
     /// Payload to send; absent is null.
     pub payload: Option<Setting>,
 }

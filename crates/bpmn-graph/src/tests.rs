@@ -50,7 +50,6 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
         (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
         (json!({"type": "callActivity"}), "wrongSetting"),
-        (json!({"type": "complexGateway"}), "unsupportedElement"),
         (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
         (
             json!({"type": "subProcess", "bpmn": {"isTransaction": true, "triggeredByEvent": true}}),
@@ -74,12 +73,9 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (json!({"type": "task", "configuration": {"listeners": [{"on": "take"}]}}), "wrongSetting"),
         (json!({"type": "task", "configuration": {"asyncBefore": "yes"}}), "wrongSetting"),
         (json!({"type": "sendTask", "bpmn": {"messageRef": "m2"}}), "danglingReference"),
-        (json!({"type": "receiveTask", "bpmn": {"instantiate": true}}), "unsupportedElement"),
-        (json!({"type": "eventBasedGateway", "bpmn": {"instantiate": true}}), "unsupportedElement"),
-        (
-            json!({"type": "eventBasedGateway", "bpmn": {"eventGatewayType": "Parallel"}}),
-            "unsupportedElement",
-        ),
+        (json!({"type": "receiveTask", "bpmn": {"instantiate": true}}), "missingMessage"),
+        (json!({"type": "eventBasedGateway", "bpmn": {"instantiate": true}}), "wrongFlow"),
+        (json!({"type": "eventBasedGateway", "bpmn": {"eventGatewayType": "Parallel"}}), "wrongGateway"),
         (task(json!({"loop": {"kind": "standard", "loopMaximum": -1}})), "wrongLoop"),
         (task(json!({"loop": {"kind": "multiInstance"}})), "wrongLoop"),
         (task(json!({"forCompensation": true})), "wrongFlow"),
@@ -87,8 +83,9 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (task(json!({"completionQuantity": 0})), "quantity"),
         (json!({"type": "userTask", "configuration": {"priority": 1000}}), "wrongSetting"),
         (json!({"type": "intermediateCatchEvent"}), "unsupportedEvent"),
-        (event(json!({"type": "conditional", "expression": "true"})), "unsupportedEvent"),
-        (event(json!({"type": "link"})), "unsupportedEvent"),
+        (event(json!({"type": "conditional", "expression": "x >"})), "expressionSyntax"),
+        (event(json!({"type": "conditional"})), "expressionSyntax"),
+        (event(json!({"type": "link"})), "missingLink"),
         (event(json!({"type": "error"})), "unsupportedEvent"),
         (event(json!({"type": "escalation"})), "unsupportedEvent"),
         (event(json!({"type": "escalation", "reference": "nowhere"})), "danglingReference"),
@@ -170,10 +167,21 @@ fn a_wrong_condition_tells_its_place_in_the_text() {
 }
 
 #[test]
-fn several_event_definitions_are_refused() {
-    let two = json!([{"type": "timer", "timeDuration": "PT1S"}, {"type": "message", "reference": "m1"}]);
-    let node = json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}});
-    assert_eq!(codes(&compiled(around(node)), Severity::Error), [("unsupportedEvent", Some("x"))]);
+fn one_wrong_definition_of_several_refuses_the_event() {
+    let second = |definition: Value| {
+        let two = json!([{"type": "timer", "timeDuration": "PT1S"}, definition]);
+        json!({"type": "intermediateCatchEvent", "bpmn": {"eventDefinitions": two}})
+    };
+    let right = second(json!({"type": "message", "reference": "m1"}));
+    assert!(compiled(around(right)).is_executable());
+    for (wrong, code) in [
+        (json!({"type": "message", "reference": "m2"}), "danglingReference"),
+        (json!({"type": "error"}), "unsupportedEvent"),
+        (json!({"type": "link", "reference": "on"}), "unsupportedEvent"),
+    ] {
+        let found = compiled(around(second(wrong)));
+        assert_eq!(codes(&found, Severity::Error), [(code, Some("x"))]);
+    }
 }
 
 #[test]

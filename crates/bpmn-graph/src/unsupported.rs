@@ -2,11 +2,12 @@
 //! data and correlations of the model. None is accepted and then ignored.
 
 use super::compile::Builder;
+use super::correlation::{Correlations, keys};
 use super::words::OF_A_LISTENER;
 use super::{Element, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Process, WorkflowDefinition, nodes};
+use heddle_bpmn::model::{Bpmn, CorrelationKey, Process, WorkflowDefinition, nodes};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -309,9 +310,10 @@ impl Builder<'_> {
         for correlation in content.correlations.iter().flatten() {
             // The bindings of one subscription share its id.
             let own = correlation.id.as_deref().filter(|own| !own.is_empty());
-            if own.is_none() || own != before {
-                let sentence = "the correlation subscription finds no run: messages are told apart by the \
-                                `correlationKey` of their nodes";
+            let key = correlation.name.as_deref().unwrap_or_default();
+            if (own.is_none() || own != before) && !self.correlations.is_used(key) {
+                let sentence =
+                    "the correlation subscription finds no run: no message tells its correlation key";
                 self.warn(own.unwrap_or(id), "correlationUnused", sentence, "8.4.2");
             }
             before = own;
@@ -446,24 +448,15 @@ fn unknown_parts<'v>(
     })
 }
 
-/// Warns of the correlation keys of collaborations and conversations, each one by itself.
-pub(super) fn correlation_keys(bpmn: &Bpmn) -> Vec<Diagnostic> {
-    let mut keys: Vec<&CorrelationKey> = Vec::new();
-    let mut open: Vec<&Conversation> = bpmn.conversations.iter().flatten().collect();
-    for collaboration in bpmn.collaborations.iter().flatten() {
-        keys.extend(collaboration.correlation_keys.iter().flatten());
-        open.extend(collaboration.conversations.iter().flatten());
-    }
-    while let Some(conversation) = open.pop() {
-        keys.extend(conversation.correlation_keys.iter().flatten());
-        open.extend(conversation.conversations.iter().flatten());
-    }
+/// Warns of the correlation keys that no message can tell, each one by itself.
+pub(super) fn correlation_keys(bpmn: &Bpmn, correlations: &Correlations) -> Vec<Diagnostic> {
     let unused = |key: &CorrelationKey| {
-        let sentence = "the correlation key is not computed: messages are told apart by the `correlationKey` of \
-                        their nodes";
+        let sentence = "the correlation key is not computed: no message has a retrieval expression for each of its \
+                        properties";
         let mut found = diagnostic::warning("correlationUnused", sentence).with_clause("8.4.2");
         found.element_id.clone_from(&key.id);
         found
     };
-    keys.into_iter().map(unused).collect()
+    let used = |key: &&CorrelationKey| !correlations.is_used(key.id.as_deref().unwrap_or_default());
+    keys(bpmn).into_iter().filter(used).map(unused).collect()
 }

@@ -6,6 +6,7 @@ use crate::state::{
     SubscriptionState, TaskState, TimerState, Token,
 };
 use crate::{LocalId, size};
+use heddle_bpmn_graph::Element;
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -47,6 +48,7 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::TimerFired { .. }
         | EventKind::TimerCancelled { .. }
         | EventKind::SubscriptionOpened { .. }
+        | EventKind::ConditionChanged { .. }
         | EventKind::SubscriptionClosed { .. } => wait(state, event, scope),
         EventKind::TaskCreated(_)
         | EventKind::TaskAssigned { .. }
@@ -70,8 +72,13 @@ pub fn apply(state: &mut State, event: &Event) {
             output(state, event, value.clone(), None);
         }
         EventKind::ScriptEvaluated { result, .. } => output(state, event, result.clone(), None),
-        EventKind::MessageSent { .. }
-        | EventKind::SignalSent { .. }
+        EventKind::MessageSent { correlation_key, correlation_key_id, .. } => {
+            if let (Some(id), Some(value)) = (correlation_key_id, correlation_key) {
+                // The first message of a conversation sets the key (clause 8.4.2).
+                state.keys.entry(id.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        EventKind::SignalSent { .. }
         | EventKind::EscalationThrown { .. }
         | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
@@ -196,6 +203,9 @@ fn node(state: &mut State, event: &Event, scope: LocalId) {
             own.attempt = event.attempt.unwrap_or(1);
             own.iteration = *iteration;
             own.compensates = *compensates;
+            if *element == Element::ComplexGateway {
+                own.via.clone_from(via);
+            }
             state.flow.active.push(own);
             if let Some(iteration) = iteration {
                 change_body(state, scope, |body| body.started = body.started.max(iteration + 1));
@@ -275,7 +285,7 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
     let host = event.node_instance_id.unwrap_or(scope);
     let Some(node) = event.node_id.clone() else { return };
     match &event.kind {
-        EventKind::TimerScheduled { timer_id, due_at, cycle } => {
+        EventKind::TimerScheduled { timer_id, due_at, cycle, trigger } => {
             count(state, *timer_id);
             state.timers.push(TimerState {
                 id: *timer_id,
@@ -283,6 +293,7 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
                 host,
                 due_at: *due_at,
                 cycle: cycle.clone(),
+                trigger: *trigger,
             });
         }
         EventKind::TimerFired { timer_id, .. } | EventKind::TimerCancelled { timer_id } => {
@@ -292,7 +303,7 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
                 Err(_) => state.timers.retain(|timer| timer.id != *timer_id),
             }
         }
-        EventKind::SubscriptionOpened { subscription_id, kind, name, correlation_key } => {
+        EventKind::SubscriptionOpened { subscription_id, kind, name, correlation_key, trigger } => {
             count(state, *subscription_id);
             state.subscriptions.push(SubscriptionState {
                 id: *subscription_id,
@@ -301,7 +312,14 @@ fn wait(state: &mut State, event: &Event, scope: LocalId) {
                 kind: *kind,
                 name: name.clone(),
                 key: correlation_key.clone(),
+                trigger: *trigger,
+                held: false,
             });
+        }
+        EventKind::ConditionChanged { subscription_id, holds } => {
+            if let Some(own) = state.subscription_mut(*subscription_id) {
+                own.held = *holds;
+            }
         }
         EventKind::SubscriptionClosed { subscription_id } => {
             match state.subscriptions.binary_search_by_key(subscription_id, |own| own.id) {

@@ -249,6 +249,9 @@ pub enum Rejection {
     /// There is no such start event.
     #[error("`{0}` is not a start event of the process that this trigger can start")]
     UnknownStart(String),
+    /// None of the conditions by which the process starts holds.
+    #[error("none of the conditions by which the process starts holds for this input: {0:?}")]
+    NoConditionHolds(Vec<String>),
     /// There is no such open human task.
     #[error("there is no open human task {0}")]
     UnknownTask(TaskId),
@@ -324,6 +327,7 @@ impl Rejection {
             | Self::UnknownIncident(_)
             | Self::UnknownInstance(_) => RejectionKind::NotFound,
             Self::StartNotDetermined(_)
+            | Self::NoConditionHolds(_)
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }
             | Self::TooLarge { .. }

@@ -264,6 +264,9 @@ pub enum EventKind {
         /// Recurrence; absent for a timer that fires once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cycle: Option<Box<Recurrence>>,
+        /// Number of the trigger, from 0, of an event with several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trigger: Option<u32>,
     },
     /// A timer fired and is gone.
     #[serde(rename = "timer.fired")]
@@ -279,7 +282,7 @@ pub enum EventKind {
         /// The timer.
         timer_id: LocalId,
     },
-    /// The run waits for a message or a signal.
+    /// The run waits for a message, a signal or a condition.
     #[serde(rename = "subscription.opened")]
     SubscriptionOpened {
         /// The subscription.
@@ -291,6 +294,17 @@ pub enum EventKind {
         /// The key that a message must carry; absent when any does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         correlation_key: Option<String>,
+        /// Number of the trigger, from 0, of an event with several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trigger: Option<u32>,
+    },
+    /// The condition of a conditional event began or ceased to hold; where it begins to, the event occurs.
+    #[serde(rename = "condition.changed")]
+    ConditionChanged {
+        /// The subscription.
+        subscription_id: LocalId,
+        /// Whether it holds now.
+        holds: bool,
     },
     /// The run waits no longer for a message or a signal.
     #[serde(rename = "subscription.closed")]
@@ -317,6 +331,9 @@ pub enum EventKind {
         /// Correlation key of the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         correlation_key: Option<String>,
+        /// Id of the model's correlation key of which that is the value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        correlation_key_id: Option<Arc<str>>,
         /// Payload of the message.
         payload: Value,
     },

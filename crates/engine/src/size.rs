@@ -97,6 +97,7 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             | EventKind::TimerFired { .. }
             | EventKind::TimerCancelled { .. }
             | EventKind::SubscriptionClosed { .. }
+            | EventKind::ConditionChanged { .. }
             | EventKind::TaskCancelled { .. }
             | EventKind::NodeStaged { .. }
             | EventKind::JobRetriesSet { .. }

@@ -617,6 +617,10 @@ impl State {
         if let Some(own) = self.subscriptions.iter().find(|sub| own(&sub.node, sub.host)) {
             return Some(of_subscription(own, active.attempt));
         }
+        if active.element == Element::ComplexGateway && !active.via.is_empty() {
+            // A reset comes of itself once no further token can arrive.
+            return Some(WaitingFor { options: Vec::new(), ..waiting(WaitKind::Join, None, active.attempt) });
+        }
         if active.stage == Stage::Before && !self.timers.iter().any(|timer| timer.host == active.id) {
             return Some(waiting(WaitKind::Condition, Some("data"), active.attempt));
         }

@@ -457,7 +457,7 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
     let mut all = Vec::new();
     for event in &step.events {
         match &event.kind {
-            EventKind::MessageSent { name, correlation_key, payload } => all.push(Outgoing {
+            EventKind::MessageSent { name, correlation_key, payload, .. } => all.push(Outgoing {
                 correlation_key: correlation_key.clone(),
                 ..sent(ThrownKind::Message, name, payload.clone())
             }),

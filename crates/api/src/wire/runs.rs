@@ -69,6 +69,8 @@ words! {
         SubscriptionOpened = "subscription.opened",
         /// Subscription: closed.
         SubscriptionClosed = "subscription.closed",
+        /// Condition of an event: begins or ceases to hold.
+        ConditionChanged = "condition.changed",
         /// Message: received.
         MessageReceived = "message.received",
         /// Message: sent.

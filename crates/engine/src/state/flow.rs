@@ -90,6 +90,9 @@ pub(crate) struct NodeInstance {
     /// Whether it is that one again, open for the compensation of what is in it.
     #[serde(rename = "o", default, skip_serializing_if = "std::ops::Not::not")]
     pub restored: bool,
+    /// Flows whose tokens a complex gateway consumed, until it is reset.
+    #[serde(rename = "v", default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<Arc<str>>,
     /// Human task of a snapshot of before, when tasks stood in their node instances.
     #[serde(rename = "h", default, skip_serializing)]
     earlier_task: Option<Box<TaskState>>,
@@ -116,6 +119,7 @@ impl NodeInstance {
             body: None,
             compensates: None,
             restored: false,
+            via: Vec::new(),
             earlier_task: None,
         }
     }
@@ -153,6 +157,11 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Whether nothing is left before the choice of the flows.
+    pub(crate) const fn is_done_or_work(self) -> bool {
+        matches!(self, Self::Work | Self::Depart)
+    }
+
     /// Whether it is the node's own work.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) const fn is_work(&self) -> bool {

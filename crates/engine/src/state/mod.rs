@@ -24,6 +24,7 @@ use crate::event::RunError;
 use heddle_kernel::{JobId, TaskId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The version of the state's JSON that this engine writes.
@@ -49,6 +50,9 @@ pub struct State {
     pub(crate) counter: u64,
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub(crate) correlation_key: Option<String>,
+    /// Values of the model's correlation keys that the run's messages have set, by the ids of the keys.
+    #[serde(rename = "ck", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) keys: BTreeMap<Arc<str>, String>,
     /// The open scopes, by rising ids.
     #[serde(rename = "s", default)]
     pub(crate) scopes: Vec<ScopeState>,
@@ -189,6 +193,7 @@ impl Default for State {
             sequence: 0,
             counter: 0,
             correlation_key: None,
+            keys: BTreeMap::new(),
             scopes: Vec::new(),
             flow: Flow::default(),
             tasks: Vec::new(),
@@ -277,6 +282,17 @@ impl State {
     pub(crate) fn call_of(&self, owner: LocalId) -> Option<&CallState> {
         let place = self.calls.binary_search_by_key(&owner, |call| call.owner).ok()?;
         self.calls.get(place)
+    }
+
+    /// The subscription of this id; they are appended with rising ids.
+    pub(crate) fn subscription(&self, id: LocalId) -> Option<&SubscriptionState> {
+        let place = self.subscriptions.binary_search_by_key(&id, |own| own.id).ok()?;
+        self.subscriptions.get(place)
+    }
+
+    pub(crate) fn subscription_mut(&mut self, id: LocalId) -> Option<&mut SubscriptionState> {
+        let place = self.subscriptions.binary_search_by_key(&id, |own| own.id).ok()?;
+        self.subscriptions.get_mut(place)
     }
 
     /// Whether tokens or node instances are left in a scope.

@@ -22,6 +22,9 @@ pub(crate) struct TimerState {
     pub due_at: Timestamp,
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Box<Recurrence>>,
+    /// Number of the trigger, of an event with several.
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<u32>,
 }
 
 /// An open subscription.
@@ -39,4 +42,10 @@ pub(crate) struct SubscriptionState {
     pub name: Arc<str>,
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Number of the trigger, of an event with several.
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<u32>,
+    /// Whether the condition held when it was looked at last.
+    #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
 }

@@ -1,11 +1,12 @@
 //! Activation of nodes (clause 13.3 to 13.5).
 
+use super::correlation::SentKey;
 use super::edges::NodeFailure;
 use super::wait::{Wait, timer_fault};
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, Throw, UserTask, Work};
+use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, Throw, Trigger, UserTask, Work};
 use heddle_feel::size_of_json;
 use heddle_kernel::shortened;
 use serde_json::Value;
@@ -66,6 +67,9 @@ impl Machine<'_> {
     /// Does the work of a node itself, once its inputs and listeners are done.
     pub(super) fn work(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
         let graph = self.graph;
+        if self.leaves_by_condition(ix, id)? {
+            return Ok(());
+        }
         let scope = self.inner(id)?;
         match &graph.node(ix).work {
             Work::Start(_) | Work::Boundary { .. } => Ok(self.leave(id)?),
@@ -99,9 +103,11 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
+            // A token has come here by a throwing link.
+            Work::Catch(Trigger::Link(_)) => Ok(self.leave(id)?),
             Work::Catch(trigger) => {
                 let waits = self.wait_for(ix, trigger, scope)?;
-                self.open(waits.into_iter().collect(), id);
+                self.open(waits, id);
                 Ok(())
             }
             Work::Receive(message) => {
@@ -164,6 +170,11 @@ impl Machine<'_> {
     fn open_sub_process(&mut self, ix: NodeIx, id: LocalId, content: ScopeIx) -> Result<(), StepFault> {
         let graph = self.graph;
         self.open_content(ix, id, content)?;
+        // A condition that holds from the first interrupts the sub-process before anything in it begins.
+        self.settle_conditions()?;
+        if self.state.scope(id).is_none() || self.is_interrupted(id) {
+            return Ok(());
+        }
         for &start in &graph.scope(content).starts {
             self.activate(start, id, &[])?;
         }
@@ -218,12 +229,18 @@ impl Machine<'_> {
             | Throw::Several(_) => {}
             Throw::Message(message) => {
                 self.admit_hop()?;
-                let correlation_key = self.correlation_key(message, scope)?;
                 let payload = self.payload(message, ix, id, scope)?;
+                let SentKey { value: correlation_key, id: correlation_key_id } =
+                    self.sent_key(message, scope, &payload)?;
                 self.admit_told(size_of_json(&payload))?;
                 self.emit(
                     at,
-                    EventKind::MessageSent { name: message.name.clone(), correlation_key, payload },
+                    EventKind::MessageSent {
+                        name: message.name.clone(),
+                        correlation_key,
+                        correlation_key_id,
+                        payload,
+                    },
                 );
             }
             Throw::Signal(signal) => {
@@ -237,7 +254,7 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    fn payload(
+    pub(super) fn payload(
         &self,
         message: &MessageSettings,
         ix: NodeIx,
@@ -247,23 +264,6 @@ impl Machine<'_> {
         match &message.payload {
             Some(payload) => self.setting(payload, scope),
             None => self.data_payload(ix, id),
-        }
-    }
-
-    /// The key of a message: its own setting, else the run's.
-    pub(super) fn correlation_key(
-        &self,
-        message: &MessageSettings,
-        scope: LocalId,
-    ) -> Result<Option<String>, StepFault> {
-        match &message.correlation_key {
-            None => Ok(self.state.correlation_key.clone()),
-            Some(setting) => match self.text(Some(setting), scope)? {
-                Some(key) => Ok(Some(key)),
-                None => {
-                    Err(expression(format!("the correlation key of the message `{}` is null", message.name)))
-                }
-            },
         }
     }
 
@@ -323,14 +323,35 @@ impl Machine<'_> {
             .ok_or_else(|| expression(format!("priority: {value} is not a whole number from 0 to 100")))
     }
 
-    /// Waits of an activity's boundary events. Those of an instance of a body are the body's.
+    /// Whether an event at the border of a node waits for a condition.
+    fn has_condition(&self, ix: NodeIx) -> bool {
+        let conditional = |event: &NodeIx| matches!(&self.graph.node(*event).work, Work::Boundary { trigger, .. } if trigger.has_condition());
+        self.graph.node(ix).boundary.iter().any(conditional)
+    }
+
+    /// Whether a condition at the border of an activity that is about to begin holds already and interrupts it.
+    fn leaves_by_condition(&mut self, ix: NodeIx, id: LocalId) -> Result<bool, StepFault> {
+        if !self.has_condition(ix) {
+            return Ok(false);
+        }
+        let waits = self.boundary(ix, id)?;
+        self.open(waits, id);
+        self.settle_conditions()?;
+        Ok(self.state.instance(id).is_none())
+    }
+
+    /// Waits of an activity's boundary events, as far as they are not open yet. Those of an instance of a body are the body's.
     pub(super) fn boundary(&self, ix: NodeIx, id: LocalId) -> Result<Vec<Wait>, StepFault> {
         let mut waits = Vec::new();
         if self.instance(id)?.iteration.is_some() {
             return Ok(waits);
         }
         let scope = self.inner(id)?;
+        let begun = self.has_condition(ix);
         for &event in &self.graph.node(ix).boundary {
+            if begun && self.awaits(event, id) {
+                continue;
+            }
             if let Work::Boundary { trigger, .. } = &self.graph.node(event).work {
                 waits.extend(self.wait_for(event, trigger, scope)?);
             }

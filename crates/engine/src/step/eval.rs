@@ -6,16 +6,21 @@ use crate::LocalId;
 use crate::state::State;
 use heddle_bpmn_graph::{Comparison, FlowIx, Setting, Side, Test, follow};
 use heddle_feel::{EvalContext, Expression, Ref, Scope, size, size_of_json, to_json};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The variables that a scope sees: its own, then outwards; `nodes` is what nodes gave.
 pub(super) struct Variables<'s> {
     pub state: &'s State,
     pub scope: LocalId,
+    /// Values that come before all variables, such as the state of a gateway.
+    pub before: Option<&'s Map<String, Value>>,
 }
 
 impl<'s> Variables<'s> {
     pub(super) fn find(&self, name: &str) -> Option<&'s Value> {
+        if let Some(value) = self.before.and_then(|before| before.get(name)) {
+            return Some(value);
+        }
         let mut next = Some(self.scope);
         while let Some(scope) = next.and_then(|id| self.state.scope(id)) {
             if let Some(value) = scope.variables.get(name) {
@@ -47,7 +52,7 @@ impl Scope for Variables<'_> {
 
 impl Machine<'_> {
     pub(super) fn variables(&self, scope: LocalId) -> Variables<'_> {
-        Variables { state: &self.state, scope }
+        Variables { state: &self.state, scope, before: None }
     }
 
     /// The value of an expression, with the reasons for nulls.
@@ -157,6 +162,16 @@ impl Machine<'_> {
 
     /// Whether a flow out of a node is to be taken. Only true and false decide that.
     pub(super) fn holds(&self, flow: FlowIx, scope: LocalId, failed: bool) -> Result<bool, StepFault> {
+        self.holds_over(flow, &self.variables(scope), failed)
+    }
+
+    /// The same against given variables.
+    pub(super) fn holds_over(
+        &self,
+        flow: FlowIx,
+        variables: &Variables<'_>,
+        failed: bool,
+    ) -> Result<bool, StepFault> {
         let flow = self.graph.flow(flow);
         let Some(condition) = &flow.condition else { return Ok(!failed) };
         let side = match &condition.side {
@@ -176,7 +191,7 @@ impl Machine<'_> {
         match &condition.test {
             None => Ok(true),
             Some(Test::Compare(comparison)) => {
-                let left = self.operand(comparison, scope);
+                let left = operand(comparison, variables);
                 match comparison.holds(left, &self.steps) {
                     Ok(Some(truth)) => Ok(truth),
                     Ok(None) => {
@@ -191,17 +206,17 @@ impl Machine<'_> {
                     Err(limit) => Err(reached(limit, |own| expression(own.to_string()))),
                 }
             }
-            Some(Test::Feel(source)) => match self.evaluate(source, &self.variables(scope))? {
+            Some(Test::Feel(source)) => match self.evaluate(source, variables)? {
                 (heddle_feel::Value::Boolean(truth), _) => Ok(truth),
                 (other, notes) => Err(undecided(source.source(), &flow.id, &brief(&to_json(&other)), &notes)),
             },
         }
     }
+}
 
-    fn operand(&self, comparison: &Comparison, scope: LocalId) -> Option<&Value> {
-        let (first, rest) = comparison.path.split_first()?;
-        follow(self.variables(scope).find(first)?, rest)
-    }
+fn operand<'s>(comparison: &Comparison, variables: &Variables<'s>) -> Option<&'s Value> {
+    let (first, rest) = comparison.path.split_first()?;
+    follow(variables.find(first)?, rest)
 }
 
 /// The fault of a condition that is neither true nor false: it decides nothing, and the default flow is not taken for it.
@@ -222,10 +237,10 @@ fn nobody(member: &str, setting: &Setting, value: &Value, notes: &[String]) -> S
 }
 
 /// A value as JSON, cut where it is long.
-fn brief(value: &Value) -> String {
+pub(super) fn brief(value: &Value) -> String {
     heddle_kernel::shortened(&value.to_string()).into_owned()
 }
 
-fn prefixed(notes: &[String]) -> String {
+pub(super) fn prefixed(notes: &[String]) -> String {
     if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
 }

@@ -4,7 +4,7 @@ use super::leave::Completion;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{NodeIx, Schedule, Start, Work};
+use heddle_bpmn_graph::{Instantiates, NodeIx, Schedule, Start, Trigger, Work};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -12,8 +12,28 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) enum Arrival {
     Timer,
-    Message { name: Arc<str>, key: Option<String>, payload: Value },
-    Signal { name: Arc<str>, payload: Value },
+    /// A condition on the data holds.
+    Condition,
+    /// The last of several triggers has come, and each was noted by itself.
+    All,
+    Message {
+        name: Arc<str>,
+        key: Option<String>,
+        payload: Value,
+    },
+    Signal {
+        name: Arc<str>,
+        payload: Value,
+    },
+}
+
+/// Trigger of an event that has come for a host.
+#[derive(Clone, Copy)]
+pub(super) struct Came {
+    pub node: NodeIx,
+    pub host: LocalId,
+    /// The subscription by which it came; none for a timer, which is gone.
+    pub subscription: Option<LocalId>,
 }
 
 impl Machine<'_> {
@@ -33,10 +53,13 @@ impl Machine<'_> {
         // A run that is full keeps no timer that goes on for ever.
         let least = self.cx.budget.least_period_millis;
         let next = schedule.next_after(self.now, least).filter(|_| !self.is_full());
+        let needs_all = self.trigger_of(node).is_some_and(|own| own.needs_all());
         let repeats = match &self.graph.node(node).work {
             Work::Boundary { interrupting, .. } | Work::Start(Start { interrupting, .. }) => !interrupting,
             // A catch event whose timer repeats lets a token go at every slot and completes with the last.
-            Work::Catch(_) => self.instance(timer.host)?.node == timer.node,
+            Work::Catch(Trigger::Timer(_)) => self.instance(timer.host)?.node == timer.node,
+            // Any other catch event occurs once.
+            Work::Catch(_) => false,
             Work::End(_)
             | Work::Throw(_)
             | Work::Pass
@@ -51,15 +74,16 @@ impl Machine<'_> {
             | Work::AdHoc { .. }
             | Work::EventSubProcess { .. } => false,
         };
-        match next.filter(|_| repeats) {
+        let came = Came { node, host: timer.host, subscription: None };
+        match next.filter(|_| repeats && !needs_all) {
             Some(next) => {
-                self.schedule(at, next);
+                self.schedule_part(at, next, timer.trigger);
                 if matches!(self.graph.node(node).work, Work::Catch(_)) {
                     return self.let_go(node, timer.host);
                 }
-                self.occur(node, timer.host, Arrival::Timer)
+                self.come(came, Arrival::Timer)
             }
-            None => self.occur(node, timer.host, Arrival::Timer),
+            None => self.come(came, Arrival::Timer),
         }
     }
 
@@ -89,9 +113,9 @@ impl Machine<'_> {
         let arrival = match kind {
             SubscriptionKind::Message => Arrival::Message { name: own.name, key: own.key, payload },
             SubscriptionKind::Signal => Arrival::Signal { name: own.name, payload },
-            SubscriptionKind::Condition => Arrival::Timer,
+            SubscriptionKind::Condition => Arrival::Condition,
         };
-        self.occur(node, own.host, arrival)
+        self.come(Came { node, host: own.host, subscription: Some(id) }, arrival)
     }
 
     /// A signal reaches what listens for it in the run at the moment of the throw.
@@ -111,7 +135,7 @@ impl Machine<'_> {
     }
 
     /// An event occurs for the host that waits for it.
-    fn occur(&mut self, node: NodeIx, host: LocalId, arrival: Arrival) -> Result<(), Rejection> {
+    pub(super) fn occur(&mut self, node: NodeIx, host: LocalId, arrival: Arrival) -> Result<(), Rejection> {
         match &self.graph.node(node).work {
             Work::Boundary { interrupting, .. } => {
                 let interrupting = *interrupting;
@@ -124,9 +148,11 @@ impl Machine<'_> {
                 self.merge(scope, values);
                 self.leave(event)
             }
-            Work::Start(_) => self.start_event_sub_process(node, host, |machine, event, _| {
-                machine.receive(node, event, arrival).ok().flatten()
-            }),
+            Work::Start(Start { event_sub_process: Some(_), .. }) => {
+                self.start_event_sub_process(node, host, |machine, event, _| {
+                    machine.receive(node, event, arrival).ok().flatten()
+                })
+            }
             _ if *self.instance(host)?.node == *self.graph.node(node).id => {
                 if let Some(Value::Object(values)) = self.receive(node, host, arrival)? {
                     self.give(host, values)?;
@@ -137,13 +163,21 @@ impl Machine<'_> {
         }
     }
 
-    /// The first event of an event-based gateway wins and withdraws the others.
+    /// The first event of an event-based gateway wins and withdraws the others; one that needs all of them stays until
+    /// the last has come (clause 10.6.6).
     fn choose_event(&mut self, node: NodeIx, gateway: LocalId, arrival: Arrival) -> Result<(), Rejection> {
         let (ix, at) = self.at(gateway)?;
         let scope = at.scope.unwrap_or(LocalId::ROOT);
         let flow = self.graph.outgoing(ix).iter().copied().find(|flow| self.graph.flow(*flow).target == node);
         let flow = flow.ok_or_else(|| Rejection::WrongGraph(self.graph.node(node).id.to_string()))?;
-        self.finish(gateway, Completion::default())?;
+        if self.graph.node(ix).instantiates == Some(Instantiates::All) {
+            self.close_waits_of(node, gateway);
+            if self.awaits_nothing(gateway) {
+                self.finish(gateway, Completion::default())?;
+            }
+        } else {
+            self.finish(gateway, Completion::default())?;
+        }
         self.put(flow, scope);
         let event = self.create(node, scope, &[flow]);
         let values = self.receive(node, event, arrival)?;
@@ -186,9 +220,13 @@ impl Machine<'_> {
     /// Notes what has come at the instance of its event; gives the payload.
     fn receive(&mut self, node: NodeIx, id: LocalId, arrival: Arrival) -> Result<Option<Value>, Rejection> {
         let (_, at) = self.at(id)?;
-        let at = At { node: Some(node), ..at };
-        Ok(match arrival {
-            Arrival::Timer => None,
+        Ok(self.note(At { node: Some(node), ..at }, arrival))
+    }
+
+    /// Notes what has come; gives the payload.
+    pub(super) fn note(&mut self, at: At, arrival: Arrival) -> Option<Value> {
+        match arrival {
+            Arrival::Timer | Arrival::Condition | Arrival::All => None,
             Arrival::Message { name, key, payload } => {
                 let received =
                     EventKind::MessageReceived { name, correlation_key: key, payload: payload.clone() };
@@ -199,7 +237,7 @@ impl Machine<'_> {
                 self.emit(at, EventKind::SignalReceived { name, payload: payload.clone() });
                 Some(payload)
             }
-        })
+        }
     }
 
     /// Merges an object's members into the variables.

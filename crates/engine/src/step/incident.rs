@@ -46,7 +46,9 @@ impl Machine<'_> {
                 let (ix, _) = self.at(instance)?;
                 self.enter(ix, instance)
             }
-            (Some(instance), _) => self.leave(instance),
+            (Some(instance), Phase::Leave) => self.leave(instance),
+            // A condition that the instance listens to is evaluated again with the others.
+            (Some(_), Phase::Tokens) => Ok(()),
             (None, Phase::Enter) => {
                 self.touched.push(own.scope);
                 self.open_root_listeners()
@@ -94,7 +96,12 @@ impl Machine<'_> {
             return Err(Rejection::NotWaiting(id));
         }
         let on_its_way_out = incident.is_some_and(|own| own.phase == Phase::Leave);
-        if on_its_way_out || node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
+        let complex = matches!(node.join, JoinRule::Complex(_));
+        if on_its_way_out
+            || complex
+            || node.split.waits()
+            || matches!(node.work, Work::EventSubProcess { .. })
+        {
             return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));
         }
         if let Some(own) = incident {

@@ -40,8 +40,9 @@ impl Machine<'_> {
                 self.settle_deadlock(target, scope);
                 self.activate(target, scope, &via)
             }
+            JoinRule::Complex(_) => self.arrive_complex(target, scope),
             // Whether an inclusive join may go on is known only when nothing else can move.
-            JoinRule::Inclusive(_) | JoinRule::Complex(_) => Ok(()),
+            JoinRule::Inclusive(_) => Ok(()),
         }
     }
 
@@ -57,7 +58,7 @@ impl Machine<'_> {
     }
 
     /// The joins that hold tokens, each once per scope.
-    fn held(&self) -> Vec<(NodeIx, LocalId)> {
+    pub(super) fn held(&self) -> Vec<(NodeIx, LocalId)> {
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         for token in &self.state.flow.tokens {
             let Some(flow) = self.graph.find_flow(&token.flow) else { continue };
@@ -124,7 +125,7 @@ impl Machine<'_> {
     }
 
     /// The nodes in a scope where tokens are: in node instances, or before other joins.
-    fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
+    pub(super) fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
         // What is compensated gives no token.
         let active = self.state.flow.active.iter().filter(move |own| own.scope == scope && !own.restored);
         let active = active.filter_map(|own| self.graph.find(&own.node));
@@ -163,7 +164,8 @@ impl Machine<'_> {
                 JoinRule::Quantity(_) => {
                     !here.contains(&join) && !missing.iter().any(|(_, upstream)| reached(upstream))
                 }
-                JoinRule::Pass | JoinRule::Complex(_) => false,
+                JoinRule::Pass => false,
+                JoinRule::Complex(_) => self.is_stuck(join, scope),
                 JoinRule::All(_) => missing.iter().any(|(_, upstream)| !reached(upstream)),
                 JoinRule::Inclusive(_) => !missing.iter().any(|(_, upstream)| reached(upstream)),
             };

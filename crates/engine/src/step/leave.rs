@@ -4,7 +4,7 @@ use super::adhoc::Quiet;
 use super::{At, Machine, StepFault};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{FlowIx, NodeIx, Side, SplitRule, Work};
+use heddle_bpmn_graph::{FlowIx, JoinRule, NodeIx, Side, SplitRule, Throw, Work};
 use serde_json::{Map, Value};
 
 /// Result of a node instance that came to its end.
@@ -35,6 +35,9 @@ impl Machine<'_> {
         if let Some(iteration) = self.instance(id)?.iteration {
             return self.iteration_done(id, iteration, ending);
         }
+        if matches!(self.graph.node(ix).join, JoinRule::Complex(_)) {
+            return self.depart_complex(ix, id);
+        }
         if self.ends_ad_hoc(ix, scope)? {
             self.finish(id, ending)?;
             return Ok(self.end_ad_hoc(ix, scope)?);
@@ -46,7 +49,34 @@ impl Machine<'_> {
     /// Puts a token on a flow.
     pub(super) fn take(&mut self, flow: FlowIx, scope: LocalId) {
         self.put(flow, scope);
-        self.ready.push_back((flow, scope));
+        if self.throws_signal(self.graph.flow(flow).target) {
+            self.late.push_back((flow, scope));
+        } else {
+            self.ready.push_back((flow, scope));
+        }
+    }
+
+    /// Whether a node broadcasts a signal, which reaches what listens at that moment and nothing later.
+    fn throws_signal(&self, node: NodeIx) -> bool {
+        let signal = |throw: &Throw| matches!(throw, Throw::Signal(_));
+        match &self.graph.node(node).work {
+            Work::Throw(Throw::Several(all)) | Work::End(Throw::Several(all)) => all.iter().any(signal),
+            Work::Throw(throw) | Work::End(throw) => signal(throw),
+            Work::Start(_)
+            | Work::Catch(_)
+            | Work::Boundary { .. }
+            | Work::Pass
+            | Work::Receive(_)
+            | Work::User(_)
+            | Work::Decision(_)
+            | Work::Script(_)
+            | Work::Job(_)
+            | Work::Call(_)
+            | Work::SubProcess(_)
+            | Work::Transaction(_)
+            | Work::AdHoc { .. }
+            | Work::EventSubProcess { .. } => false,
+        }
     }
 
     pub(super) fn put(&mut self, flow: FlowIx, scope: LocalId) {

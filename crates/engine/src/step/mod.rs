@@ -5,8 +5,10 @@ mod budgets;
 mod calls;
 mod cancel;
 mod compensation;
+mod complex;
 mod compute;
 mod conditions;
+mod correlation;
 mod data;
 mod decide;
 mod edges;
@@ -23,13 +25,14 @@ mod leave;
 mod loops;
 mod several;
 mod stages;
+mod starts;
 mod wait;
 
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::size::Held;
 use crate::state::{Life, NodeInstance, State};
 use crate::{Command, Inline, LocalId, Rejection, RunContext, SkipTarget, apply, size};
-use heddle_bpmn_graph::{self as graph, FlowIx, Graph, NodeIx, ROOT, ScopeIx, Start, Work};
+use heddle_bpmn_graph::{FlowIx, Graph, NodeIx, ROOT, ScopeIx};
 use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
 use index::Index;
@@ -171,6 +174,8 @@ struct Machine<'g> {
     now: Timestamp,
     /// Tokens that may move; each is in the state, too, unless it was withdrawn.
     ready: VecDeque<(FlowIx, LocalId)>,
+    /// Such tokens before events that throw signals: what can be armed for a signal beside them is armed before.
+    late: VecDeque<(FlowIx, LocalId)>,
     /// Scopes in which something ended, and which may be over.
     touched: Vec<LocalId>,
     activations: u32,
@@ -196,6 +201,8 @@ struct Machine<'g> {
     anew: Option<LocalId>,
     /// Index of a large state.
     index: Option<Index>,
+    /// Whether data have changed that conditions may see.
+    unsettled: bool,
 }
 
 impl<'g> Machine<'g> {
@@ -209,6 +216,7 @@ impl<'g> Machine<'g> {
             cx,
             now,
             ready: VecDeque::new(),
+            late: VecDeque::new(),
             touched: Vec::new(),
             activations: 0,
             steps: StepBudget::new(cx.budget.steps),
@@ -221,6 +229,7 @@ impl<'g> Machine<'g> {
             feedback: None,
             anew: None,
             index: None,
+            unsettled: false,
         };
         machine.was_stopped = machine.is_stopped();
         machine
@@ -229,6 +238,8 @@ impl<'g> Machine<'g> {
     fn run(&mut self, command: Command) -> Result<(), Rejection> {
         self.admit_command(&command)?;
         self.remark(&command);
+        // What stood still is looked at again.
+        self.unsettled = matches!(command, Command::Retry { .. } | Command::Resume);
         self.execute(command)?;
         self.run_to_quiescence()
     }
@@ -290,6 +301,7 @@ impl<'g> Machine<'g> {
         }
         let records = self.state.flow.records.len();
         let before = self.state.flow.tokens.len();
+        self.unsettled |= conditions::unsettles(&event.kind);
         apply(&mut self.state, &event);
         if let Some(index) = &mut self.index {
             index.follow(&event, self.graph, [before, self.state.flow.tokens.len()]);
@@ -424,7 +436,7 @@ impl<'g> Machine<'g> {
     }
 
     fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Rejection> {
-        let starts = self.starts(&trigger)?;
+        let starts = self.starts(&trigger, &input)?;
         let started = RunStarted {
             process_id: self.graph.id.clone(),
             trigger,
@@ -435,10 +447,12 @@ impl<'g> Machine<'g> {
         self.emit(At::RUN, EventKind::RunStarted(Box::new(started)));
         self.touched.push(LocalId::ROOT);
         self.open_root_listeners()?;
-        for ix in starts {
-            self.activate(ix, LocalId::ROOT, &[])?;
+        // A condition that holds from the first interrupts the process before anything in it begins.
+        self.settle_conditions()?;
+        if self.is_over_at_once() {
+            return Ok(());
         }
-        Ok(())
+        starts.into_iter().try_for_each(|beginning| self.begin_at(beginning))
     }
 
     /// Opens what the process's event sub-processes wait for.
@@ -456,45 +470,6 @@ impl<'g> Machine<'g> {
         }
     }
 
-    /// The nodes that a trigger activates.
-    fn starts(&self, trigger: &Trigger) -> Result<Vec<NodeIx>, Rejection> {
-        let root = self.graph.scope(ROOT);
-        let (wanted, fits): (&str, fn(&graph::Trigger, &str) -> bool) = match trigger {
-            Trigger::Manual { start_node: None } => {
-                let several = root.starts.len() != 1 && !root.start_events.is_empty();
-                if several || root.starts.is_empty() {
-                    let names = root.start_events.iter().map(|ix| self.graph.node(*ix).id.to_string());
-                    return Err(Rejection::StartNotDetermined(names.collect()));
-                }
-                return Ok(root.starts.clone());
-            }
-            Trigger::Manual { start_node: Some(id) } => (id, |_, _| true),
-            Trigger::Message { node_id, .. } => (
-                node_id,
-                |own, name| matches!(own, graph::Trigger::Message(message) if *message.name == *name),
-            ),
-            Trigger::Signal { node_id, .. } => {
-                (node_id, |own, name| matches!(own, graph::Trigger::Signal(signal) if **signal == *name))
-            }
-            Trigger::Timer { node_id } => (node_id, |own, _| matches!(own, graph::Trigger::Timer(_))),
-        };
-        let name = match trigger {
-            Trigger::Message { name, .. } | Trigger::Signal { name, .. } => name,
-            Trigger::Manual { .. } | Trigger::Timer { .. } => "",
-        };
-        let manual = matches!(trigger, Trigger::Manual { .. });
-        let found = self.graph.find(wanted).filter(|ix| {
-            let among = root.start_events.contains(ix) || (manual && root.starts.contains(ix));
-            let fits = if let Work::Start(Start { trigger: Some(own), .. }) = &self.graph.node(*ix).work {
-                fits(own, name)
-            } else {
-                manual
-            };
-            among && fits
-        });
-        found.map(|ix| vec![ix]).ok_or_else(|| Rejection::UnknownStart(wanted.to_owned()))
-    }
-
     /// Lets tokens move until none can.
     fn run_to_quiescence(&mut self) -> Result<(), Rejection> {
         if self.was_stopped && !self.is_stopped() {
@@ -505,16 +480,19 @@ impl<'g> Machine<'g> {
             self.wake_bodies();
         }
         while self.state.life == Life::Active && !self.steps.is_stopped() {
+            self.settle_conditions()?;
             if let Some(failure) = self.failures.pop_front() {
                 self.fail_over(failure)?;
-            } else if let Some((flow, scope)) = self.ready.pop_front() {
+            } else if let Some((flow, scope)) = self.ready.pop_front().or_else(|| self.late.pop_front()) {
                 self.arrive(flow, scope)?;
             } else if let Some(body) = self.bodies.pop_front() {
                 self.advance_body(body)?;
             } else if !self.compensate_next()?
                 && !self.close_scopes()?
                 && !self.fire_inclusive()?
+                && !self.fire_complex()?
                 && !self.enter_with_data()?
+                && (self.halted || !self.unsettled)
             {
                 break;
             }

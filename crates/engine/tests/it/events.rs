@@ -64,7 +64,7 @@ fn what_is_thrown_is_an_event_of_the_history() {
     run.key = Some("run-key".to_owned());
     run.start(json!({})).unwrap();
     let sent = run.log.iter().filter_map(|event| match &event.kind {
-        EventKind::MessageSent { name, correlation_key, payload } => {
+        EventKind::MessageSent { name, correlation_key, payload, .. } => {
             Some((name.to_string(), correlation_key.clone(), payload.clone()))
         }
         EventKind::SignalSent { name, payload } => Some((name.to_string(), None, payload.clone())),

@@ -22,3 +22,4 @@ mod suite;
 mod support;
 mod tasks;
 mod tokens;
+mod triggers;

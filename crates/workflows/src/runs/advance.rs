@@ -257,6 +257,7 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::Suspended => UseCaseError::conflict("suspended", message),
         Rejection::NotSuspended => UseCaseError::conflict("notSuspended", message),
         Rejection::StartNotDetermined(_) => invalid("startNodeId", "required", message),
+        Rejection::NoConditionHolds(_) => invalid("input", "noConditionHolds", message),
         Rejection::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
         Rejection::InvalidTarget(_) => invalid("target", "unknownNode", message),

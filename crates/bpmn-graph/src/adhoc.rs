@@ -43,7 +43,7 @@ impl Builder<'_> {
         };
         let rules = AdHoc {
             sequential,
-            completion: self.condition_of("completionCondition", condition)?,
+            completion: self.marker_condition("completionCondition", condition)?,
             cancel_remaining: activity.and_then(|own| own.cancel_remaining_instances) != Some(false),
             active,
         };

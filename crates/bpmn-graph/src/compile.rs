@@ -108,7 +108,10 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
         build(builder, process, id, process.name.clone(), &mut compiled);
     }
     if let Some(bpmn) = definition.bpmn.as_deref() {
-        global_tasks(definition, bpmn, lanes, &extensions, &mut compiled);
+        global_tasks(
+            Parts { definition, bpmn, extensions: &extensions, correlations: &correlations, lanes },
+            &mut compiled,
+        );
     }
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
         compiled.diagnostics.extend(unsupported::correlation_keys(bpmn, &correlations));
@@ -141,14 +144,19 @@ fn build<'d>(
     }
 }
 
-/// Compiles the global tasks. What cannot be executed stands against its call alone: it is a warning here.
-fn global_tasks(
-    definition: &WorkflowDefinition,
-    bpmn: &model::Bpmn,
+/// What a definition holds beside its processes.
+#[derive(Clone, Copy)]
+struct Parts<'d> {
+    definition: &'d WorkflowDefinition,
+    bpmn: &'d model::Bpmn,
+    extensions: &'d Extensions<'d>,
+    correlations: &'d Correlations,
     lanes: Lanes,
-    extensions: &Extensions<'_>,
-    compiled: &mut Compiled,
-) {
+}
+
+/// Compiles the global tasks. What cannot be executed stands against its call alone: it is a warning here.
+fn global_tasks(parts: Parts<'_>, compiled: &mut Compiled) {
+    let Parts { definition, bpmn, extensions, correlations, lanes } = parts;
     let (processes, unread) = calls::global_tasks(bpmn);
     compiled.diagnostics.extend(unread);
     for process in &processes {
@@ -159,7 +167,8 @@ fn global_tasks(
             continue;
         }
         let mut own = Compiled::default();
-        build(Builder::new(definition, extensions, lanes), process, id, process.name.clone(), &mut own);
+        let builder = Builder::new(definition, extensions, correlations, lanes);
+        build(builder, process, id, process.name.clone(), &mut own);
         compiled.global_tasks.append(&mut own.processes);
         let told = own.diagnostics.into_iter().map(|mut found| {
             if found.is_error() {

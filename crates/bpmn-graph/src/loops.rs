@@ -163,7 +163,7 @@ impl Builder<'_> {
                 }
             },
         };
-        let condition = self.condition_of("loopCondition", own.loop_condition.as_deref())?;
+        let condition = self.marker_condition("loopCondition", own.loop_condition.as_deref())?;
         Ok(Marker::Standard(StandardLoop { condition, test_before: own.test_before == Some(true), maximum }))
     }
 
@@ -229,7 +229,7 @@ impl Builder<'_> {
             element_variable,
             output_collection,
             output_element,
-            completion: self.condition_of("completionCondition", condition)?,
+            completion: self.marker_condition("completionCondition", condition)?,
             behavior: self.behavior(drawn)?,
         })
     }
@@ -255,7 +255,7 @@ impl Builder<'_> {
     }
 
     fn complex(&self, own: &ComplexBehaviorDefinition) -> Result<ComplexBehavior, Refused> {
-        let condition = self.condition_of("condition", own.condition.as_deref())?;
+        let condition = self.marker_condition("condition", own.condition.as_deref())?;
         let condition = condition.ok_or_else(|| wrong("a complex behavior definition needs a condition"))?;
         let events = own.event_definitions.as_deref().unwrap_or_default();
         let events = events.iter().map(|event| self.implicit_of(event)).collect::<Result<_, _>>()?;
@@ -309,7 +309,11 @@ impl Builder<'_> {
     }
 
     /// A condition of a marker; an empty text is none.
-    pub(super) fn condition_of(&self, name: &str, text: Option<&str>) -> Result<Option<Expression>, Refused> {
+    pub(super) fn marker_condition(
+        &self,
+        name: &str,
+        text: Option<&str>,
+    ) -> Result<Option<Expression>, Refused> {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
         let told = |wrong: condition::Wrong| (wrong.code, format!("{name}: {}", wrong.sentence), "8.4.6");
         let compiled = match condition::juel(text, None).map_err(told)? {

@@ -161,7 +161,7 @@ impl Machine<'_> {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::TimerCancelled { timer_id });
         }
-        for (node, subscription_id) in subscriptions.into_iter().filter(goes) {
+        for (node, subscription_id) in subscriptions {
             let at = self.wait_at(node, host);
             self.emit(at, EventKind::SubscriptionClosed { subscription_id });
         }

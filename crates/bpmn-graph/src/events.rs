@@ -75,9 +75,12 @@ impl Builder<'_> {
             all => {
                 let throws =
                     all.iter().map(|one| self.one_throw(node, one, end)).collect::<Result<Vec<_>, _>>()?;
-                if throws.iter().any(|own| matches!(own, Throw::Link(_))) {
-                    let sentence = "a link is the only definition of its event".to_owned();
-                    return Err(("unsupportedEvent", sentence, "10.5.5"));
+                let plain = |own: &&Throw| matches!(own, Throw::None | Throw::Message(_) | Throw::Signal(_));
+                let others = throws.iter().filter(|own| !plain(own)).count();
+                if others > 1 || throws.iter().any(|own| matches!(own, Throw::Link(_))) {
+                    let sentence = "beside messages and signals an event throws one thing alone, and a link nothing \
+                                    beside it";
+                    return Err(("unsupportedEvent", sentence.to_owned(), "10.5.5"));
                 }
                 Ok(Throw::Several(throws))
             }

@@ -111,6 +111,10 @@ impl DataItems {
     }
 }
 
+fn some<T>(list: &Option<Vec<T>>) -> bool {
+    list.as_ref().is_some_and(|list| !list.is_empty())
+}
+
 fn state(item: &DataItem) -> Option<Arc<str>> {
     item.data_state.as_deref().map(str::trim).filter(|state| !state.is_empty()).map(Arc::from)
 }
@@ -141,15 +145,22 @@ impl Builder<'_> {
     pub(super) fn node_data(&mut self, node: &Node) -> Option<Arc<NodeData>> {
         let bpmn = node.bpmn.as_deref()?;
         let id = node.element_id().unwrap_or_default();
-        let mut data = NodeData::default();
+        let (mut data, mut drawn) = (NodeData::default(), false);
         for association in bpmn.data_associations.iter().flatten() {
             let is_input = association
                 .element_type
                 .as_deref()
                 .is_some_and(|word| word.eq_ignore_ascii_case("dataInputAssociation"));
-            if let Some(read) = self.association(id, association) {
-                if is_input { data.inputs.push(read) } else { data.outputs.push(read) }
+            match self.association(id, association) {
+                Some(read) if is_input => data.inputs.push(read),
+                Some(read) => data.outputs.push(read),
+                None => drawn = true,
             }
+        }
+        if drawn {
+            let sentence =
+                "a data association without a source or a target of data moves none: it is only drawn";
+            self.warn(id, "dataAssociationsUnused", sentence, CLAUSE);
         }
         let specified = bpmn.data_inputs.iter().chain(&bpmn.data_outputs).flatten();
         let specified = specified.filter_map(|item| item.id.as_deref());
@@ -158,13 +169,18 @@ impl Builder<'_> {
         let properties = properties.filter_map(|property| property.id.as_deref());
         data.own = self.data.variables(specified.chain(properties));
         if data.inputs.is_empty() && data.outputs.is_empty() {
-            // Nothing is moved: inputs and outputs that nothing fills are the variables that every node sees.
+            if !data.own.is_empty() && (some(&bpmn.data_inputs) || some(&bpmn.data_outputs)) {
+                let sentence = "data inputs and outputs without associations hold nothing: all variables are visible \
+                                to the node";
+                self.warn(id, "dataSetsUnused", sentence, CLAUSE);
+            }
             let properties =
                 bpmn.properties.iter().flatten().filter(|own| own.name.as_deref() != Some(PLACEHOLDER));
             data.own = self.data.variables(properties.filter_map(|property| property.id.as_deref()));
         }
+        let moves = !data.inputs.is_empty();
         let ids = |list: &Option<Vec<String>>| list.clone().unwrap_or_default();
-        for set in bpmn.input_sets.iter().flatten() {
+        for set in bpmn.input_sets.iter().flatten().filter(|_| moves) {
             let optional = ids(&set.optional_input_refs);
             let later = ids(&set.while_executing_input_refs);
             let needed = ids(&set.data_input_refs).into_iter();

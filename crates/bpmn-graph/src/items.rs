@@ -131,7 +131,7 @@ mod tests {
             (
                 r#"<callActivity id="x"><extensionElements><camunda:out source="a" target="b"/></extensionElements>
                    </callActivity>"#,
-                &["x camunda:out unsupported"],
+                &["x camunda:out mapped"],
             ),
             (
                 r#"<userTask id="x"><extensionElements><zeebe:ioMapping><zeebe:input source="=a" target="b"/>

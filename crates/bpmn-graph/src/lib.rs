@@ -29,8 +29,8 @@ mod timer;
 mod unsupported;
 
 pub use activity::{
-    AdHoc, CallTask, CallVersion, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings,
-    Marker, MultiInstance, NodeData, StandardLoop,
+    AdHoc, Assignment, Association, CallTask, CallVersion, JobTask, Listener, ListenerPlace, ListenerWork,
+    Listeners, Mappings, Marker, MultiInstance, NodeData, Place, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use calls::{version_number, version_tags};

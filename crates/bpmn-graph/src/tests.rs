@@ -49,7 +49,7 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (json!({"type": "scriptTask", "configuration": {"source": "1 +"}}), "expressionSyntax"),
         (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
         (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
-        (json!({"type": "callActivity", "bpmn": {"calledElement": "p"}}), "unsupportedElement"),
+        (json!({"type": "callActivity"}), "wrongSetting"),
         (json!({"type": "complexGateway"}), "unsupportedElement"),
         (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
         (json!({"type": "transaction"}), "unsupportedElement"),

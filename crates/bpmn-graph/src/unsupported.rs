@@ -5,7 +5,7 @@ use super::compile::Builder;
 use super::{Element, calls, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Node, Process, WorkflowDefinition, nodes};
+use heddle_bpmn::model::{Bpmn, Conversation, CorrelationKey, Process, WorkflowDefinition, nodes};
 use serde_json::{Map, Value};
 
 /// A member that would change what a node does, with why it is not executed and what can be done instead.

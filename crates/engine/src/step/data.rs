@@ -211,7 +211,7 @@ impl Machine<'_> {
                 let (value, _) = self.evaluate(transformation, &self.variables(from))?;
                 values.insert(target.variable.to_string(), to_json(&value));
             }
-            (None, [source], Some(target)) => {
+            (None, [source], Some(target)) if association.assignments.is_empty() => {
                 if let Some(value) = self.variables(from).find(&source.variable).filter(|own| !own.is_null())
                 {
                     self.charge_copy(value)?;

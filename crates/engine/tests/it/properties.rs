@@ -142,6 +142,8 @@ fn advance(run: &mut Run, choice: usize, wild: bool) -> bool {
         commands.push(match own.kind {
             heddle_engine::SubscriptionKind::Message => Command::DeliverMessage { subscription_id, payload },
             heddle_engine::SubscriptionKind::Signal => Command::DeliverSignal { subscription_id, payload },
+            // Nothing from outside meets a condition.
+            heddle_engine::SubscriptionKind::Condition => continue,
         });
     }
     commands.extend(run.state.timers().iter().map(|timer| Command::FireTimer { timer_id: timer.id }));

@@ -10,6 +10,7 @@
 mod abandoned;
 mod access;
 mod audit_trail;
+mod calls;
 mod contract;
 mod dead_letters;
 mod deciding;

@@ -2,6 +2,7 @@
 
 mod assignment;
 mod budgets;
+mod calls;
 mod completion;
 mod decisions;
 mod delivery;

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::commit::thrown;
 use crate::support::*;
+use crate::workflows::version;
 
 fn called(by: &Run, of: &Workflow) -> Run {
     let parent = Caller {

@@ -6,6 +6,7 @@
 )]
 
 use super::calls;
+use super::compensation;
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::data::{self, DataItems};
 use super::extensions::Extensions;
@@ -191,6 +192,9 @@ pub(super) struct Builder<'d> {
     pub messages: HashMap<&'d str, &'d EventReference>,
     pub signals: HashMap<&'d str, &'d EventReference>,
     pub errors: HashMap<&'d str, &'d EventReference>,
+    pub escalations: HashMap<&'d str, &'d EventReference>,
+    /// Both ends of each association, by either of them.
+    pub associations: HashMap<&'d str, Vec<&'d str>>,
     /// Decisions by the node that uses them.
     pub decisions: HashMap<&'d str, &'d str>,
     pub extensions: &'d Extensions<'d>,
@@ -205,7 +209,7 @@ pub(super) struct Builder<'d> {
     /// refers to them is not.
     pub refused: HashMap<&'d str, ScopeIx>,
     /// Nodes whose work was refused, and those that lost a flow to a refused node.
-    broken: HashSet<NodeIx>,
+    pub broken: HashSet<NodeIx>,
     /// Contents of refused sub-processes.
     closed: HashSet<ScopeIx>,
     /// Flows that are not part of the graph although their ends may be there.
@@ -226,6 +230,8 @@ impl<'d> Builder<'d> {
             messages: by_id(bpmn.and_then(|bpmn| bpmn.messages.as_ref())),
             signals: by_id(bpmn.and_then(|bpmn| bpmn.signals.as_ref())),
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
+            escalations: by_id(bpmn.and_then(|bpmn| bpmn.escalations.as_ref())),
+            associations: compensation::collaboration_associations(bpmn),
             decisions: decisions(definition),
             extensions,
             data: DataItems::of(definition),
@@ -302,6 +308,7 @@ impl<'d> Builder<'d> {
         };
         self.starts(&mut graph, &raws, id);
         self.gateways(&graph);
+        self.compensations(&mut graph);
         self.joins(&mut graph);
         data::mark_written(&mut graph);
         graph.waits_for_data =
@@ -345,6 +352,10 @@ impl<'d> Builder<'d> {
         self.check_content_data(content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
+        let drawn = content.artifacts.iter().flatten();
+        compensation::associate(&mut self.associations, drawn.map(compensation::ends_of_artifact));
+        let edges = content.edges.iter().flatten();
+        compensation::associate(&mut self.associations, edges.map(compensation::ends_of_edge));
         for node in content.nodes.iter().flatten() {
             let Some((ix, element)) = self.add(node, scope) else {
                 self.collect_refused(node, scope, depth, found);
@@ -440,6 +451,7 @@ impl<'d> Builder<'d> {
             continuations: Continuations::default(),
             for_compensation: false,
             compensation: None,
+            caught: None,
         };
         self.nodes.push(node);
         Some((ix, element))
@@ -636,7 +648,8 @@ impl<'d> Builder<'d> {
                 let free = |ix: &NodeIx| {
                     let special =
                         matches!(graph.node(*ix).work, Work::Boundary { .. } | Work::EventSubProcess { .. });
-                    graph.incoming(*ix).is_empty() && !special
+                    // What compensates has no incoming flow, and no token begins there.
+                    graph.incoming(*ix).is_empty() && !special && !graph.node(*ix).for_compensation
                 };
                 starts = (0..index(raws.len())).filter(here).filter(free).collect();
                 let any = (0..index(raws.len())).any(|ix| here(&ix));

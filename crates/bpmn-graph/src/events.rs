@@ -3,7 +3,7 @@
 use super::compile::Builder;
 use super::settings::{MessageSettings, Setting};
 use super::timer::{TimerDefinition, TimerKind};
-use super::{ErrorReference, Throw, Trigger};
+use super::{CaughtVariables, Compensate, ErrorReference, Throw, Trigger};
 use heddle_bpmn::model::{EventDefinition, EventReference, Node};
 use std::sync::Arc;
 
@@ -41,6 +41,12 @@ impl Builder<'_> {
                 None => None,
                 Some(_) => Some(self.error(definition)?.code),
             }),
+            "escalation" => Trigger::Escalation(match definition.reference.as_deref() {
+                None => None,
+                Some(_) => Some(self.escalation(definition)?.code),
+            }),
+            "compensate" => Trigger::Compensation,
+            "cancel" => Trigger::Cancel,
             "reference" => return Err(dangling("event definition", definition.reference.as_deref())),
             other => return Err(refused(other)),
         }))
@@ -57,7 +63,13 @@ impl Builder<'_> {
                 Throw::Signal(Arc::new(MessageSettings { name, correlation_key: None, payload }))
             }
             "terminate" if end => Throw::Terminate,
-            "error" if end => Throw::Error(Arc::new(self.error(definition)?)),
+            "error" if end => Throw::Error(Arc::new(told(node, self.error(definition)?)?)),
+            "escalation" => Throw::Escalation(Arc::new(told(node, self.escalation(definition)?)?)),
+            "compensate" => Throw::Compensation(Arc::new(Compensate {
+                activity: definition.activity_ref.as_deref().filter(|id| !id.is_empty()).map(Arc::from),
+                wait: definition.wait_for_completion != Some(false),
+            })),
+            "cancel" if end => Throw::Cancel,
             "reference" => return Err(dangling("event definition", definition.reference.as_deref())),
             other => return Err(refused(other)),
         })
@@ -87,16 +99,65 @@ impl Builder<'_> {
 
     fn error(&self, definition: &EventDefinition) -> Result<ErrorReference, Refused> {
         let Some(id) = definition.reference.as_deref() else {
-            // A thrown error without a reference can only be caught by a catch-all.
-            return Ok(ErrorReference { code: "".into(), name: None });
+            return Ok(ErrorReference::nameless());
         };
         let found = self.errors.get(id).ok_or_else(|| dangling("error", Some(id)))?;
+        Ok(ErrorReference::of(found, id))
+    }
+
+    fn escalation(&self, definition: &EventDefinition) -> Result<ErrorReference, Refused> {
+        let Some(id) = definition.reference.as_deref() else {
+            return Ok(ErrorReference::nameless());
+        };
+        let found = self.escalations.get(id).ok_or_else(|| dangling("escalation", Some(id)))?;
+        Ok(ErrorReference::of(found, id))
+    }
+}
+
+impl ErrorReference {
+    /// An error or escalation that nothing names: only what catches all catches it.
+    fn nameless() -> Self {
+        Self { code: "".into(), name: None, message: None, payload: None }
+    }
+
+    fn of(found: &EventReference, id: &str) -> Self {
         let code = found.code.as_deref().filter(|code| !code.is_empty());
-        Ok(ErrorReference {
+        Self {
             code: code.map_or_else(|| name_of(found, id), Arc::from),
             name: found.name.as_deref().map(Arc::from),
-        })
+            message: None,
+            payload: None,
+        }
     }
+}
+
+/// What an event tells with the error or escalation that it throws, by its settings.
+fn told(node: &Node, reference: ErrorReference) -> Result<ErrorReference, Refused> {
+    let (message, payload) = (setting(node, "errorMessage")?, setting(node, "payload")?);
+    Ok(ErrorReference { message, payload, ..reference })
+}
+
+/// Variables in which a catching event tells what it caught, by its settings.
+pub(super) fn caught(node: &Node) -> Result<Option<CaughtVariables>, Refused> {
+    let name = |member: &str| -> Result<Option<Arc<str>>, Refused> {
+        let value = node.configuration.as_ref().and_then(|own| own.get(member));
+        match value.filter(|value| !value.is_null()) {
+            None => Ok(None),
+            Some(value) => match value.as_str().map(str::trim).filter(|name| !name.is_empty()) {
+                Some(name) => Ok(Some(name.into())),
+                None => {
+                    Err(("wrongSetting", format!("{member}: {value} is no name of a variable"), "10.5.5"))
+                }
+            },
+        }
+    };
+    let error = name("errorCodeVariable")?;
+    let code = match name("escalationCodeVariable")? {
+        Some(escalation) => Some(escalation),
+        None => error,
+    };
+    let found = CaughtVariables { code, message: name("errorMessageVariable")? };
+    Ok((found != CaughtVariables::default()).then_some(found))
 }
 
 fn name_of(reference: &EventReference, id: &str) -> Arc<str> {

@@ -11,6 +11,7 @@
 mod activity;
 mod calculation;
 mod calls;
+mod compensation;
 mod compile;
 mod condition;
 mod data;
@@ -133,6 +134,17 @@ pub struct Node {
     pub for_compensation: bool,
     /// Handler of its compensation: an activity or an event sub-process.
     pub compensation: Option<NodeIx>,
+    /// Variables in which it tells of the error or escalation that it catches; absent is the default ones.
+    pub caught: Option<Arc<CaughtVariables>>,
+}
+
+/// Variables in which a catching event tells of the error or escalation that it caught.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CaughtVariables {
+    /// Variable for the code.
+    pub code: Option<Arc<str>>,
+    /// Variable for the message.
+    pub message: Option<Arc<str>>,
 }
 
 impl Node {
@@ -338,13 +350,17 @@ pub struct Compensate {
     pub wait: bool,
 }
 
-/// An error that is thrown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error or escalation that is thrown.
+#[derive(Debug, Clone)]
 pub struct ErrorReference {
-    /// Error code: `errorCode`, else the name, else the id.
+    /// Code: `errorCode` or `escalationCode`, else the name, else the id.
     pub code: Arc<str>,
-    /// Name of the error.
+    /// Name of the error or escalation.
     pub name: Option<Arc<str>>,
+    /// Message of the error; absent is its name.
+    pub message: Option<Setting>,
+    /// Context of variables for whoever catches it.
+    pub payload: Option<Setting>,
 }
 
 /// A sequence flow.

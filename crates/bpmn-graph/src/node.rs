@@ -8,7 +8,7 @@
 use super::calculation::{DecisionTask, ScriptTask};
 use super::calls::ReadCall;
 use super::compile::{Builder, Lanes, Raw};
-use super::events::Refused;
+use super::events::{Refused, caught};
 use super::resources;
 use super::settings::{Setting, UserTask};
 use super::{Element, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
@@ -23,6 +23,13 @@ impl Builder<'_> {
         let id = self.nodes[ix as usize].id.clone();
         let element = self.nodes[ix as usize].element;
         let before = self.diagnostics.len();
+        let activity = node.bpmn.as_deref().and_then(|bpmn| bpmn.activity.as_ref());
+        self.nodes[ix as usize].for_compensation =
+            element.is_activity() && activity.and_then(|own| own.for_compensation) == Some(true);
+        match caught(node) {
+            Ok(own) => self.nodes[ix as usize].caught = own.map(Arc::new),
+            Err((code, sentence, clause)) => self.refuse(&id, code, sentence, clause),
+        }
         if let Some(bpmn) = node.bpmn.as_deref() {
             self.check_activity(&id, element, bpmn);
         }
@@ -110,14 +117,19 @@ impl Builder<'_> {
                 let sentence = "ad-hoc sub-processes are not executed yet".to_owned();
                 return Err(("unsupportedElement", sentence, "10.3.5"));
             }
-            Element::Transaction => {
-                return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
-            }
+            Element::Transaction => self.transaction(raw, bpmn),
             Element::EventBasedGateway => {
                 event_based(bpmn)?;
                 Work::Pass
             }
-            Element::SubProcess => sub_process(raw, bpmn)?,
+            Element::SubProcess if bpmn.is_transaction == Some(true) => {
+                if bpmn.triggered_by_event == Some(true) {
+                    let sentence = "an event sub-process is no transaction".to_owned();
+                    return Err(("unsupportedElement", sentence, "10.3.5"));
+                }
+                self.transaction(raw, bpmn)
+            }
+            Element::SubProcess => sub_process(raw, bpmn),
         })
     }
 
@@ -145,6 +157,15 @@ impl Builder<'_> {
             (Some(Trigger::Error(_)), Some(_)) if !interrupting => {
                 return Err(wrong("an error start event always interrupts"));
             }
+            (Some(Trigger::Escalation(_)), None) => {
+                return Err(wrong("an escalation cannot start a process"));
+            }
+            (Some(Trigger::Compensation), None) => {
+                return Err(wrong("compensation cannot start a process"));
+            }
+            (Some(Trigger::Cancel), _) => {
+                return Err(wrong("a cancel event stands at the boundary of a transaction only"));
+            }
             _ => {}
         }
         Ok(Start { trigger, interrupting, event_sub_process })
@@ -155,6 +176,15 @@ impl Builder<'_> {
         match self.trigger(node)? {
             None => Err(wrong("a catch event needs an event definition")),
             Some(Trigger::Error(_)) => Err(wrong("an error is caught at a boundary only")),
+            Some(Trigger::Escalation(_)) => {
+                Err(wrong("an escalation is caught at a boundary or by an event sub-process only"))
+            }
+            Some(Trigger::Compensation) => {
+                Err(wrong("compensation is caught at a boundary or by an event sub-process only"))
+            }
+            Some(Trigger::Cancel) => {
+                Err(wrong("a cancel event is caught at the boundary of a transaction only"))
+            }
             Some(Trigger::Timer(timer)) if timer.is_endless() => Err(wrong(
                 "the cycle of a catch event needs a count or an end, else the event never completes",
             )),
@@ -190,6 +220,9 @@ impl Builder<'_> {
         let interrupting = bpmn.cancel_activity != Some(false);
         if matches!(trigger, Trigger::Error(_)) && !interrupting {
             return Err(wrong("an error boundary event always interrupts"));
+        }
+        if matches!(trigger, Trigger::Cancel) && !interrupting {
+            return Err(wrong("a cancel boundary event always interrupts"));
         }
         self.nodes[host as usize].boundary.push(ix);
         Ok(Work::Boundary { host, interrupting, trigger })
@@ -246,9 +279,6 @@ impl Builder<'_> {
                 marker.kind.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().contains("standard"));
             let kind = if standard { "loops" } else { "multi-instance activities" };
             self.refuse(id, "unsupportedLoop", format!("{kind} are not executed yet"), "10.3.8");
-        }
-        if activity.for_compensation == Some(true) {
-            self.refuse(id, "unsupportedElement", "compensation is not executed yet".to_owned(), "10.3.3");
         }
         for (name, quantity) in
             [("startQuantity", activity.start_quantity), ("completionQuantity", activity.completion_quantity)]
@@ -327,17 +357,14 @@ fn event_based(bpmn: &NodeBpmn) -> Result<(), Refused> {
     Ok(())
 }
 
-fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
-    if bpmn.is_transaction == Some(true) {
-        return Err(("unsupportedElement", "transactions are not executed yet".to_owned(), "10.3.5"));
-    }
+fn sub_process(raw: &Raw<'_>, bpmn: &NodeBpmn) -> Work {
     let scope: ScopeIx = raw.content.unwrap_or_default();
-    Ok(if bpmn.triggered_by_event == Some(true) {
+    if bpmn.triggered_by_event == Some(true) {
         // The start event is known when all nodes are compiled.
         Work::EventSubProcess { scope, start: NodeIx::MAX }
     } else {
         Work::SubProcess(scope)
-    })
+    }
 }
 
 /// Refusal of a node that has no place in a graph: code and sentence.

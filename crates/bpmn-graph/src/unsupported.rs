@@ -75,13 +75,20 @@ const fn own_settings(element: Element) -> &'static [&'static str] {
             "form",
             "outcomes",
         ],
-        Element::StartEvent => &["inputSchema", "form", "correlationKey"],
-        Element::IntermediateCatchEvent | Element::BoundaryEvent | Element::ReceiveTask => {
-            &["correlationKey"]
+        Element::StartEvent => &[
+            "inputSchema",
+            "form",
+            "correlationKey",
+            "errorCodeVariable",
+            "errorMessageVariable",
+            "escalationCodeVariable",
+        ],
+        Element::BoundaryEvent => {
+            &["correlationKey", "errorCodeVariable", "errorMessageVariable", "escalationCodeVariable"]
         }
-        Element::EndEvent | Element::IntermediateThrowEvent | Element::SendTask => {
-            &["correlationKey", "payload"]
-        }
+        Element::IntermediateCatchEvent | Element::ReceiveTask => &["correlationKey"],
+        Element::EndEvent => &["correlationKey", "payload", "errorMessage"],
+        Element::IntermediateThrowEvent | Element::SendTask => &["correlationKey", "payload"],
         Element::BusinessRuleTask | Element::ScriptTask | Element::CallActivity => computes(element),
         Element::Task
         | Element::ServiceTask

@@ -84,6 +84,15 @@ fn of_execution(code: &str) -> Option<&'static str> {
         "unsupportedCondition" => "Use another condition.",
         "wrongCondition" => "Correct the members of the condition.",
         "wrongSetting" => "Correct the setting in the node's configuration.",
+        "compensationHandler" => {
+            "Let an association lead from the event to one activity of the same process or sub-process that has \
+             isForCompensation set to true."
+        }
+        "compensationUnused" => {
+            "Let a compensation event at a boundary lead to the activity by an association, or take it out."
+        }
+        "cancelUncaught" => "Attach a cancel event to the transaction.",
+        "transactionMethodUnused" => "Set the method to ##Compensate, or leave it out.",
         "conditionUnused" => "Take the condition out, or use an inclusive gateway.",
         "defaultFlowUnused" => "Name the default flow in `bpmn.defaultFlow`.",
         "resourceRolesUnused" => "Set assignee or candidates in the node's configuration.",

@@ -46,6 +46,8 @@ pub fn apply(state: &mut State, event: &Event) {
             }
         }
         EventKind::NodeActivated { .. }
+        | EventKind::NodeRestored { .. }
+        | EventKind::NodeCompensated { .. }
         | EventKind::NodeStaged { .. }
         | EventKind::BodyOpened { .. }
         | EventKind::BodyAdvanced { .. }
@@ -53,6 +55,16 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::NodeCancelled { .. } => {
             node(state, event, scope);
         }
+        EventKind::CompensationRecorded { snapshot } => {
+            if let Some(id) = event.node_instance_id {
+                state.record(id, *snapshot);
+            }
+        }
+        EventKind::CompensationStarted { compensation_id, steps, waits } => {
+            count(state, *compensation_id);
+            state.begin_compensation(event, *compensation_id, steps, *waits);
+        }
+        EventKind::CompensationEnded { compensation_id, .. } => state.end_compensation(*compensation_id),
         EventKind::TimerScheduled { .. }
         | EventKind::TimerFired { .. }
         | EventKind::TimerCancelled { .. }
@@ -80,7 +92,10 @@ pub fn apply(state: &mut State, event: &Event) {
             output(state, event, value.clone(), None);
         }
         EventKind::ScriptEvaluated { result, .. } => output(state, event, result.clone(), None),
-        EventKind::MessageSent { .. } | EventKind::SignalSent { .. } | EventKind::DecisionTaken { .. } => {}
+        EventKind::MessageSent { .. }
+        | EventKind::SignalSent { .. }
+        | EventKind::EscalationThrown { .. }
+        | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
         }
@@ -127,13 +142,24 @@ fn count(state: &mut State, id: LocalId) {
 fn node(state: &mut State, event: &Event, scope: LocalId) {
     let (Some(id), Some(node)) = (event.node_instance_id, &event.node_id) else { return };
     match &event.kind {
-        EventKind::NodeActivated { element, via, iteration, .. } => {
+        EventKind::NodeActivated { element, via, iteration, compensates, .. } => {
             count(state, id);
             withdraw(state, via, scope);
             let mut own = NodeInstance::new(id, node.clone(), *element, scope, event.at);
             own.attempt = event.attempt.unwrap_or(1);
             own.iteration = *iteration;
+            own.compensates = *compensates;
             state.flow.active.push(own);
+            if let Some(record) = *compensates {
+                state.take_step(record, node, id);
+            }
+        }
+        EventKind::NodeRestored { element, compensates } => {
+            count(state, id);
+            let mut own = NodeInstance::new(id, node.clone(), *element, scope, event.at);
+            own.compensates = Some(*compensates);
+            own.restored = true;
+            state.restore(own, *compensates);
         }
         EventKind::NodeStaged { stage } => {
             if let Some(own) = state.instance_mut(id) {
@@ -162,8 +188,15 @@ fn node(state: &mut State, event: &Event, scope: LocalId) {
 }
 
 fn remove(state: &mut State, id: LocalId) {
-    if let Some(place) = state.place(id) {
-        state.flow.active.remove(place);
+    let Some(place) = state.place(id) else { return };
+    let own = state.flow.active.remove(place);
+    if !state.flow.compensations.is_empty() {
+        state.step_done(id);
+    }
+    // What completed in a scope goes with it, unless the whole of it can be compensated.
+    let holds = own.element.is_sub_process() || own.body.is_some() || own.restored;
+    if holds && !state.flow.records.is_empty() && state.recorded(id).is_none() {
+        state.forget(id);
     }
 }
 

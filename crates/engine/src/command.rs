@@ -119,6 +119,15 @@ pub enum Command {
         /// Its variables at the end.
         output: Map<String, Value>,
     },
+    /// A called run threw an escalation that nothing in it catches; it goes on.
+    EscalateCall {
+        /// The called run.
+        run_id: RunId,
+        /// Code of the escalation.
+        code: String,
+        /// Set where the escalation is caught.
+        variables: Map<String, Value>,
+    },
     /// Give a human task to somebody, or to nobody.
     AssignTask {
         /// The task.

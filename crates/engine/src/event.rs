@@ -92,6 +92,61 @@ pub enum EventKind {
         /// Number of the instance within its multi-instance body or loop, from 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         iteration: Option<u64>,
+        /// The completed node instance that it compensates.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compensates: Option<LocalId>,
+    },
+    /// A completed node instance is there again, with its variables: what is in it is compensated.
+    #[serde(rename = "node.restored")]
+    NodeRestored {
+        /// The BPMN element.
+        #[serde(rename = "type")]
+        element: Element,
+        /// The completed node instance.
+        compensates: LocalId,
+    },
+    /// All that was in a restored node instance is compensated.
+    #[serde(rename = "node.compensated")]
+    NodeCompensated {
+        /// The BPMN element.
+        #[serde(rename = "type")]
+        element: Element,
+    },
+    /// What the compensation of a node instance will need is kept: it is about to complete.
+    #[serde(rename = "compensation.recorded")]
+    CompensationRecorded {
+        /// Whether its variables are kept.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        snapshot: bool,
+    },
+    /// A compensation began; the event stands at the node instance that threw it.
+    #[serde(rename = "compensation.started")]
+    CompensationStarted {
+        /// The compensation.
+        compensation_id: LocalId,
+        /// Steps of it, one after another.
+        steps: Vec<CompensationStep>,
+        /// Whether the node instance waits for its end.
+        waits: bool,
+    },
+    /// A compensation ended.
+    #[serde(rename = "compensation.ended")]
+    CompensationEnded {
+        /// The compensation.
+        compensation_id: LocalId,
+        /// Whether all of it was done; else what threw it was withdrawn.
+        completed: bool,
+    },
+    /// An escalation was thrown; nothing in this run catches it, or an event does.
+    #[serde(rename = "escalation.thrown")]
+    EscalationThrown {
+        /// Code of the escalation.
+        code: Arc<str>,
+        /// Variables for whoever catches it.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        values: Map<String, Value>,
+        /// Whether an event of this run catches it.
+        caught: bool,
     },
     /// A node instance came to another stage of its life, at which it waits.
     #[serde(rename = "node.staged")]
@@ -549,6 +604,21 @@ impl JobKind {
     pub(crate) const fn is_task(&self) -> bool {
         matches!(self, Self::Task)
     }
+}
+
+/// Step of a compensation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompensationStep {
+    /// The completed node instance that is compensated.
+    pub record: LocalId,
+    /// The node that is activated: its handler, or itself for the compensation of what is in it.
+    pub node_id: Arc<str>,
+    /// The scope in which it is.
+    pub scope: LocalId,
+    /// Whether it is the node itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restores: bool,
 }
 
 /// Data of `run.called`.

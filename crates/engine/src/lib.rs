@@ -19,8 +19,9 @@ pub use apply::apply;
 pub use budget::{Budget, Inline};
 pub use command::{Actor, Command, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
 pub use event::{
-    CalledVersion, CancelReason, Event, EventKind, IncidentCode, JobCreated, JobKind, OutcomeValues, Phase,
-    Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    CalledVersion, CancelReason, CompensationStep, Event, EventKind, IncidentCode, JobCreated, JobKind,
+    OutcomeValues, Phase, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated,
+    Trigger,
 };
 pub use id::{LocalId, LocalIdError};
 pub use state::{STATE_VERSION, Stage, State, Status};

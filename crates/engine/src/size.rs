@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 /// Bytes that an event counts beside its values.
 pub(crate) const EVENT: u64 = 160;
+/// Bytes that a step of a compensation counts.
+pub(crate) const COMPENSATION_STEP: u64 = 64;
 /// Bytes that a token, a node instance or a wait counts in the state.
 const PLACE: u64 = 96;
 
@@ -64,6 +66,8 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::JobErrorThrown { code, message, variables, .. } => {
                 code.len() as u64 + of_text(message.as_ref()) + of_members(variables)
             }
+            EventKind::CompensationStarted { steps, .. } => steps.len() as u64 * COMPENSATION_STEP,
+            EventKind::EscalationThrown { code, values, .. } => code.len() as u64 + of_members(values),
             EventKind::RunCalled(called) => called.called.len() as u64 + of_members(&called.input),
             EventKind::CallCompleted { output, .. } => of_members(output),
             EventKind::CallFailed { message, .. } => message.len() as u64,
@@ -77,6 +81,10 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             | EventKind::RunSuspended { .. }
             | EventKind::RunResumed { .. }
             | EventKind::NodeActivated { .. }
+            | EventKind::NodeRestored { .. }
+            | EventKind::NodeCompensated { .. }
+            | EventKind::CompensationRecorded { .. }
+            | EventKind::CompensationEnded { .. }
             | EventKind::NodeCancelled { .. }
             | EventKind::FlowTaken { .. }
             | EventKind::ScopeOpened {}
@@ -129,6 +137,14 @@ fn of_output(kind: &EventKind) -> Option<u64> {
     })
 }
 
+/// Place of an event that is followed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'e> {
+    pub scope: LocalId,
+    pub node: Option<&'e str>,
+    pub instance: Option<LocalId>,
+}
+
 /// Bytes of the variables and of the nodes' outputs in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Held {
@@ -139,13 +155,15 @@ pub(crate) struct Held {
 impl Held {
     pub(crate) fn of(state: &State) -> Self {
         Self {
-            variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum(),
+            variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum::<u64>()
+                + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>(),
             outputs: size_of_json(&state.outputs),
         }
     }
 
     /// Follows an event that is about to be applied to the state.
-    pub(crate) fn follow(&mut self, state: &State, kind: &EventKind, at: LocalId, node: Option<&str>) {
+    pub(crate) fn follow(&mut self, state: &State, kind: &EventKind, place: Place<'_>) {
+        let Place { scope: at, node, instance: own } = place;
         match kind {
             EventKind::VariablesSet { values } => {
                 let Some(own) = state.scope(at) else { return };
@@ -153,6 +171,11 @@ impl Held {
                     let before = own.variables.get(name).map_or(0, |before| of_member(name, before));
                     self.variables = (self.variables + of_member(name, value)).saturating_sub(before);
                 }
+            }
+            EventKind::CompensationRecorded { snapshot: true } => {
+                // The scope closes next: what it holds is kept for its compensation.
+                let kept = own.and_then(|id| state.scope(id)).map_or(0, |own| of_members(&own.variables));
+                self.variables += kept;
             }
             EventKind::ScopeClosed {} => {
                 let gone = state.scope(at).map_or(0, |own| of_members(&own.variables));
@@ -180,7 +203,9 @@ pub(crate) fn of_places(state: &State) -> u64 {
         + state.timers.len()
         + state.subscriptions.len()
         + state.jobs.len()
-        + state.calls.len();
+        + state.calls.len()
+        + state.flow.records.len()
+        + state.flow.compensations.iter().map(|own| 1 + own.steps.len()).sum::<usize>();
     places as u64 * PLACE
 }
 
@@ -216,7 +241,8 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         Command::CompleteTask { values, .. } | Command::SetVariables { values, .. } => Some(values),
         Command::Retry { variables, .. }
         | Command::CompleteJob { variables, .. }
-        | Command::ThrowJobError { variables, .. } => Some(variables),
+        | Command::ThrowJobError { variables, .. }
+        | Command::EscalateCall { variables, .. } => Some(variables),
         Command::CompleteCall { output, .. } | Command::FailCall { output, .. } => Some(output),
         Command::Skip { output, .. } => Some(output),
         Command::DeliverMessage { payload, .. }

@@ -85,6 +85,8 @@ pub enum WaitKind {
     Job,
     /// A called run has not ended.
     Call,
+    /// A compensation that it threw has not ended.
+    Compensation,
     /// An incident is open.
     Incident,
     /// Somebody has to say `continue`.
@@ -506,6 +508,12 @@ impl State {
     }
 
     fn own_wait(&self, active: &NodeInstance) -> Option<WaitingFor> {
+        if active.restored {
+            return None;
+        }
+        if self.flow.compensations.iter().any(|own| own.owner == Some(active.id)) {
+            return Some(waiting(WaitKind::Compensation, None, active.attempt));
+        }
         if let Some(task) = self.task_of(active.id) {
             let mut wait = waiting(WaitKind::HumanTask, task.name.as_deref(), active.attempt);
             let words = TASK_DECISIONS.into_iter().map(|(own, _)| own);

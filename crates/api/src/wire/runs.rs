@@ -29,6 +29,18 @@ words! {
         NodeCompleted = "node.completed",
         /// Node instance: cancelled.
         NodeCancelled = "node.cancelled",
+        /// Completed node instance: there again, for the compensation of what is in it.
+        NodeRestored = "node.restored",
+        /// Restored node instance: all that was in it is compensated.
+        NodeCompensated = "node.compensated",
+        /// Completed node instance: can be compensated.
+        CompensationRecorded = "compensation.recorded",
+        /// Compensation: started.
+        CompensationStarted = "compensation.started",
+        /// Compensation: ended.
+        CompensationEnded = "compensation.ended",
+        /// Escalation: thrown.
+        EscalationThrown = "escalation.thrown",
         /// Sequence flow: taken.
         FlowTaken = "flow.taken",
         /// Tokens: withdrawn.

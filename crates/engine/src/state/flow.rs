@@ -1,6 +1,6 @@
 //! What BPMN adds to an instance: tokens and node instances.
 
-use super::{TaskState, first, is_first};
+use super::{CompensationState, Record, TaskState, first, is_first};
 use crate::LocalId;
 use heddle_bpmn_graph::Element;
 use heddle_kernel::Timestamp;
@@ -15,6 +15,12 @@ pub(crate) struct Flow {
     pub tokens: Vec<Token>,
     #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<NodeInstance>,
+    /// What completed and can be compensated, in the order of completion.
+    #[serde(rename = "r", default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Record>,
+    /// The compensations that run.
+    #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty")]
+    pub compensations: Vec<CompensationState>,
 }
 
 impl Flow {
@@ -72,6 +78,12 @@ pub(crate) struct NodeInstance {
     /// Loop or multi-instance body that the instance is.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Box<BodyState>>,
+    /// The completed node instance that it compensates.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    pub compensates: Option<LocalId>,
+    /// Whether it is that one again, open for the compensation of what is in it.
+    #[serde(rename = "o", default, skip_serializing_if = "std::ops::Not::not")]
+    pub restored: bool,
     /// Human task of a snapshot of before, when tasks stood in their node instances.
     #[serde(rename = "h", default, skip_serializing)]
     earlier_task: Option<Box<TaskState>>,
@@ -90,6 +102,8 @@ impl NodeInstance {
             stage: Stage::Work,
             iteration: None,
             body: None,
+            compensates: None,
+            restored: false,
             earlier_task: None,
         }
     }

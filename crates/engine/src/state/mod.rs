@@ -1,6 +1,7 @@
 //! The state of a run: the fold of its events.
 
 mod calls;
+mod compensation;
 mod flow;
 mod incidents;
 mod jobs;
@@ -9,6 +10,7 @@ mod tasks;
 mod waits;
 
 pub(crate) use calls::CallState;
+pub(crate) use compensation::{CompensationState, Record};
 pub use flow::Stage;
 pub(crate) use flow::{BodyState, Flow, NodeInstance, Token};
 pub(crate) use incidents::IncidentState;
@@ -281,5 +283,7 @@ impl State {
     pub(crate) fn is_busy(&self, scope: LocalId) -> bool {
         self.flow.tokens.iter().any(|token| token.scope == scope)
             || self.flow.active.iter().any(|own| own.scope == scope)
+            // What is left to compensate in it needs its variables.
+            || self.flow.compensations.iter().any(|own| own.steps.iter().any(|step| step.scope == scope))
     }
 }

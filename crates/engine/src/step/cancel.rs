@@ -9,6 +9,7 @@ impl Machine<'_> {
     /// Withdraws a node instance with everything in it.
     pub(super) fn cancel(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
+        self.withdraw_compensations(id, reason)?;
         self.empty_scope(id, reason)?;
         self.close_waits(id, false);
         self.withdraw_work(id, at);
@@ -37,6 +38,7 @@ impl Machine<'_> {
         reason: CancelReason,
         keep: Option<LocalId>,
     ) -> Result<(), Rejection> {
+        self.drop_compensations(scope);
         let inside = self.state.flow.active.iter().filter(|own| own.scope == scope && Some(own.id) != keep);
         let inside: Vec<LocalId> = inside.map(|own| own.id).collect();
         // All waits are found at once, or each instance would look through them all. None is opened meanwhile.
@@ -44,7 +46,10 @@ impl Machine<'_> {
         if is_outermost {
             self.waits = Some(self.waits_by_host());
         }
-        let cancelled = inside.into_iter().rev().try_for_each(|id| self.cancel(id, reason));
+        let cancelled = inside.into_iter().rev().try_for_each(|id| {
+            // One that compensates may have gone with what waits for it.
+            if self.state.instance(id).is_none() { Ok(()) } else { self.cancel(id, reason) }
+        });
         if is_outermost {
             self.waits = None;
         }

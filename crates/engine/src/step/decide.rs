@@ -43,7 +43,8 @@ impl Machine<'_> {
 
     pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
         let (ix, _) = self.at(id)?;
-        let failed = self.state.incidents.iter().any(|own| own.instance == Some(id));
+        let failed =
+            self.state.incidents.iter().any(|own| own.instance == Some(id)) || self.instance(id)?.restored;
         if failed || !matches!(self.graph.node(ix).work, Work::Receive(None)) {
             return Err(Rejection::NotWaiting(id));
         }

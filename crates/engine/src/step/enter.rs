@@ -64,7 +64,7 @@ impl Machine<'_> {
                 self.cancel_contents(around, CancelReason::Terminated, Some(id))?;
                 Ok(self.leave(id)?)
             }
-            Work::End(Throw::Error(error)) => Ok(self.throw_error(id, error)?),
+            Work::End(Throw::Error(error)) => self.throw_error(id, error),
             Work::End(Throw::Cancel) => self.cancel_transaction(id),
             Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task)) | Work::Job(task) => {
                 let waits = self.boundary(ix, id)?;

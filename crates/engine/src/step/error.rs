@@ -1,16 +1,17 @@
-//! Errors: thrown by an end event, caught by the innermost scope that can (clause 13.5.4).
+//! Errors: thrown by an end event or met by an activity, caught by the innermost scope that can (clauses 10.5.6 and
+//! 13.5.4).
 
 use super::leave::Completion;
-use super::{At, Machine};
+use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, RunError};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{ErrorReference, NodeIx, Start, Trigger, Work};
+use heddle_bpmn_graph::{CaughtVariables, ErrorReference, NodeIx, Start, Trigger, Work};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// An error that an activity met.
+/// An error that an activity met, or an error or escalation that an event throws.
 pub(super) struct Thrown {
-    /// Error code.
+    /// Code.
     pub code: Arc<str>,
     /// Message; absent is none.
     pub message: Option<String>,
@@ -18,75 +19,150 @@ pub(super) struct Thrown {
     pub values: Map<String, Value>,
 }
 
+/// What is looked for a catcher: an error or an escalation of this code.
+#[derive(Clone, Copy)]
+pub(super) enum Sought<'c> {
+    Error(&'c str),
+    Escalation(&'c str),
+}
+
+impl Sought<'_> {
+    /// Whether an event catches it: by its code, or as one that catches all.
+    fn is_caught_by(self, trigger: &Trigger) -> Option<Fit> {
+        let (wanted, code) = match (self, trigger) {
+            (Self::Error(wanted), Trigger::Error(code))
+            | (Self::Escalation(wanted), Trigger::Escalation(code)) => (wanted, code),
+            // One of several triggers is as good as a trigger of its own; all of several cannot come at once.
+            (own, Trigger::Several(several)) if !several.parallel => {
+                let fits = several.triggers.iter().filter_map(|trigger| own.is_caught_by(trigger));
+                return fits.min_by_key(|fit| *fit as u8);
+            }
+            _ => return None,
+        };
+        match code {
+            None => Some(Fit::Any),
+            Some(code) => (**code == *wanted).then_some(Fit::Code),
+        }
+    }
+}
+
+/// How an event catches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Code,
+    Any,
+}
+
+/// Event that catches an error or escalation.
+#[derive(Clone, Copy)]
+pub(super) enum Catcher {
+    /// The start event of an event sub-process of this scope.
+    Listener { start: NodeIx, scope: LocalId },
+    /// A boundary event of this node instance.
+    Boundary { event: NodeIx, host: LocalId },
+}
+
 impl Machine<'_> {
     /// Lets an error that an activity met be caught by its boundary events or further out; answers whether anything does.
-    pub(super) fn error_at(&mut self, _id: LocalId, _thrown: Thrown) -> Result<bool, Rejection> {
-        Ok(false)
+    pub(super) fn error_at(&mut self, id: LocalId, thrown: Thrown) -> Result<bool, Rejection> {
+        match self.catcher(id, true, Sought::Error(&thrown.code))? {
+            Some(catcher) => self.catch(catcher, thrown).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// Ends the throwing event and goes outwards until an event sub-process or a boundary event catches.
-    pub(super) fn throw_error(&mut self, id: LocalId, error: &ErrorReference) -> Result<(), Rejection> {
-        let (ix, at) = self.at(id)?;
+    pub(super) fn throw_error(&mut self, id: LocalId, error: &ErrorReference) -> Result<(), StepFault> {
+        let (ix, _) = self.at(id)?;
+        let thrown = self.thrown(id, error)?;
+        let catcher = self.catcher(id, false, Sought::Error(&thrown.code))?;
         self.finish(id, Completion::default())?;
-        let mut scope = at.scope.unwrap_or(LocalId::ROOT);
-        let mut from = None;
+        match catcher {
+            Some(catcher) => Ok(self.catch(catcher, thrown)?),
+            None => {
+                let told = error.message.is_some().then_some(thrown.message).flatten();
+                Ok(self.fail(ix, &error.code, told)?)
+            }
+        }
+    }
+
+    /// What an event throws, with its message and its variables.
+    pub(super) fn thrown(&mut self, id: LocalId, reference: &ErrorReference) -> Result<Thrown, StepFault> {
+        let scope = self.inner(id)?;
+        let message = match &reference.message {
+            Some(setting) => self.text(Some(setting), scope)?,
+            None => reference.name.as_deref().map(str::to_owned),
+        };
+        let values = match &reference.payload {
+            None => Map::new(),
+            Some(setting) => match self.setting(setting, scope)? {
+                Value::Null => Map::new(),
+                Value::Object(values) => values,
+                other => {
+                    let found = heddle_kernel::shortened(&other.to_string()).into_owned();
+                    return Err(expression(format!("payload: {found} is no context of variables")));
+                }
+            },
+        };
+        self.admit_own(scope, &values)?;
+        Ok(Thrown { code: reference.code.clone(), message, values })
+    }
+
+    /// The innermost event that catches: of the node instance itself, where its `own` boundary events count, and then
+    /// outwards. What is restored for compensation has completed and catches nothing.
+    pub(super) fn catcher(
+        &self,
+        id: LocalId,
+        own: bool,
+        sought: Sought<'_>,
+    ) -> Result<Option<Catcher>, Rejection> {
+        let (mut id, mut own) = (id, own);
         loop {
-            if let Some(start) = self.error_listener(scope, from, error)? {
-                let caught = caught(error);
-                return self.start_event_sub_process(start, scope, |machine, _, inner| {
-                    machine.set_values(inner, caught);
-                    None
+            let active = self.instance(id)?;
+            let ix = self.node(&active.node)?;
+            // The boundary events of one of several instances are those of their body.
+            if own && active.iteration.is_none() && !active.restored {
+                let events = self.graph.node(ix).boundary.iter().filter_map(|&event| {
+                    let Work::Boundary { trigger, .. } = &self.graph.node(event).work else { return None };
+                    Some((event, sought.is_caught_by(trigger)?))
                 });
+                if let Some(event) = best(events) {
+                    return Ok(Some(Catcher::Boundary { event, host: id }));
+                }
+            }
+            let scope = active.scope;
+            if let Some(start) = self.listener(scope, ix, sought)? {
+                return Ok(Some(Catcher::Listener { start, scope }));
             }
             if scope == LocalId::ROOT {
-                break;
+                return Ok(None);
             }
-            let (host, host_at) = self.at(scope)?;
-            let outer = host_at.scope.unwrap_or(LocalId::ROOT);
-            if let Some(boundary) = self.error_boundary(host, error) {
-                let event = self.create(boundary, outer, &[]);
-                self.cancel(scope, CancelReason::Error)?;
-                self.set_values(outer, caught(error));
-                return self.leave(event);
-            }
-            from = Some(host);
-            scope = outer;
+            (id, own) = (scope, true);
         }
-        self.fail(ix, error)
     }
 
-    fn fail(&mut self, ix: NodeIx, error: &ErrorReference) -> Result<(), Rejection> {
-        self.cancel_contents(LocalId::ROOT, CancelReason::Error, None)?;
-        self.close_waits(LocalId::ROOT, true);
-        let node_id = self.graph.node(ix).id.clone();
-        let message = format!("the error `{}` thrown by `{node_id}` is not caught", error.code);
-        let error = RunError { code: error.code.clone(), message, node_id };
-        self.emit(At::RUN, EventKind::RunFailed { error });
-        Ok(())
-    }
-
-    /// The start event of the event sub-process of a scope that catches the error. One from which the error
+    /// The start event of the event sub-process of a scope that catches. One from which the error or escalation
     /// comes does not catch it, nor does any once one has interrupted the scope.
-    fn error_listener(
+    fn listener(
         &self,
         scope: LocalId,
-        from: Option<NodeIx>,
-        error: &ErrorReference,
+        from: NodeIx,
+        sought: Sought<'_>,
     ) -> Result<Option<NodeIx>, Rejection> {
         let Some(content) = self.content(scope)? else { return Ok(None) };
         let listeners = &self.graph.scope(content).listeners;
         if listeners.is_empty() || self.is_interrupted(scope) {
             return Ok(None);
         }
-        let code = |&start: &NodeIx| {
-            let Work::Start(Start { trigger: Some(Trigger::Error(code)), event_sub_process, .. }) =
+        Ok(best(listeners.iter().filter_map(|&start| {
+            let Work::Start(Start { trigger: Some(trigger), event_sub_process, .. }) =
                 &self.graph.node(start).work
             else {
                 return None;
             };
-            (*event_sub_process != from || from.is_none()).then_some((start, code.as_deref()))
-        };
-        Ok(best(listeners.iter().filter_map(code), error))
+            let fit = sought.is_caught_by(trigger)?;
+            (*event_sub_process != Some(from)).then_some((start, fit))
+        })))
     }
 
     /// Whether an interrupting event sub-process runs in the scope.
@@ -95,42 +171,96 @@ impl Machine<'_> {
             let Some(ix) = self.graph.find(node) else { return false };
             let Work::EventSubProcess { start, .. } = self.graph.node(ix).work else { return false };
             matches!(&self.graph.node(start).work, Work::Start(start) if start.interrupting)
+                && !self.starts_compensation(start)
         };
-        self.state.flow.active.iter().any(|own| own.scope == scope && interrupting(&own.node))
+        let inside = self.state.flow.active.iter().filter(|own| own.scope == scope && !own.restored);
+        inside.map(|own| &own.node).any(|node| interrupting(node))
     }
 
-    fn error_boundary(&self, host: NodeIx, error: &ErrorReference) -> Option<NodeIx> {
-        let code = |&event: &NodeIx| {
-            let Work::Boundary { trigger: Trigger::Error(code), .. } = &self.graph.node(event).work else {
-                return None;
-            };
-            Some((event, code.as_deref()))
+    /// Whether a catcher ends what it is attached to.
+    pub(super) fn interrupts(&self, catcher: Catcher) -> bool {
+        let (Catcher::Listener { start: event, .. } | Catcher::Boundary { event, .. }) = catcher;
+        matches!(
+            &self.graph.node(event).work,
+            Work::Boundary { interrupting: true, .. } | Work::Start(Start { interrupting: true, .. })
+        )
+    }
+
+    /// Lets an event catch what was thrown.
+    pub(super) fn catch(&mut self, catcher: Catcher, thrown: Thrown) -> Result<(), Rejection> {
+        match catcher {
+            Catcher::Listener { start, scope } => {
+                let values = self.caught(start, thrown);
+                self.start_event_sub_process(start, scope, |machine, _, inner| {
+                    machine.set_values(inner, values);
+                    None
+                })
+            }
+            Catcher::Boundary { event: boundary, host } => {
+                let outer = self.instance(host)?.scope;
+                let event = self.create(boundary, outer, &[]);
+                if self.interrupts(catcher) {
+                    let errors = matches!(
+                        &self.graph.node(boundary).work,
+                        Work::Boundary { trigger: Trigger::Error(_), .. }
+                    );
+                    let reason = if errors { CancelReason::Error } else { CancelReason::Interrupted };
+                    self.cancel(host, reason)?;
+                }
+                let values = self.caught(boundary, thrown);
+                self.set_values(outer, values);
+                self.leave(event)
+            }
+        }
+    }
+
+    /// The variables that tell about what an event catches: those that its settings name, else the default ones.
+    fn caught(&self, event: NodeIx, thrown: Thrown) -> Map<String, Value> {
+        let node = self.graph.node(event);
+        let escalation = matches!(
+            &node.work,
+            Work::Boundary { trigger: Trigger::Escalation(_), .. }
+                | Work::Start(Start { trigger: Some(Trigger::Escalation(_)), .. })
+        );
+        let default = || {
+            if escalation {
+                return CaughtVariables { code: Some("escalationCode".into()), message: None };
+            }
+            CaughtVariables { code: Some("errorCode".into()), message: Some("errorMessage".into()) }
         };
-        best(self.graph.node(host).boundary.iter().filter_map(code), error)
+        let names = node.caught.as_deref().cloned().unwrap_or_else(default);
+        let mut values = thrown.values;
+        if let Some(name) = names.code {
+            values.insert(name.to_string(), Value::from(&*thrown.code));
+        }
+        if let Some(name) = names.message {
+            values.insert(name.to_string(), thrown.message.map_or(Value::Null, Value::from));
+        }
+        values
+    }
+
+    fn fail(&mut self, ix: NodeIx, code: &Arc<str>, told: Option<String>) -> Result<(), Rejection> {
+        self.cancel_contents(LocalId::ROOT, CancelReason::Error, None)?;
+        self.close_waits(LocalId::ROOT, true);
+        let node_id = self.graph.node(ix).id.clone();
+        let mut message = format!("the error `{code}` thrown by `{node_id}` is not caught");
+        if let Some(told) = told {
+            message = format!("{message}: {}", heddle_kernel::shortened(&told));
+        }
+        let error = RunError { code: code.clone(), message, node_id };
+        self.emit(At::RUN, EventKind::RunFailed { error });
+        Ok(())
     }
 }
 
-/// The catcher of the error's code, else the one of any error.
-fn best<'c>(
-    catchers: impl Iterator<Item = (NodeIx, Option<&'c str>)>,
-    error: &ErrorReference,
-) -> Option<NodeIx> {
+/// The catcher of the code, else the one of any.
+fn best(catchers: impl Iterator<Item = (NodeIx, Fit)>) -> Option<NodeIx> {
     let mut any = None;
-    for (ix, code) in catchers {
-        match code {
-            Some(code) if *code == *error.code => return Some(ix),
-            None => any = any.or(Some(ix)),
-            Some(_) => {}
+    for (ix, fit) in catchers {
+        match fit {
+            Fit::Code => return Some(ix),
+            Fit::Any => any = any.or(Some(ix)),
         }
     }
     any
-}
-
-/// The variables that tell about a caught error.
-fn caught(error: &ErrorReference) -> Map<String, Value> {
-    let message = error.name.as_deref().map_or(Value::Null, Value::from);
-    Map::from_iter([
-        ("errorCode".to_owned(), Value::from(&*error.code)),
-        ("errorMessage".to_owned(), message),
-    ])
 }

@@ -81,6 +81,9 @@ impl Machine<'_> {
         let (ix, at) = self.at(id)?;
         // Which event would have come nobody can say, nor which flow would have been taken: the node itself is done.
         let node = self.graph.node(ix);
+        if self.instance(id)?.restored {
+            return Err(Rejection::NotWaiting(id));
+        }
         let on_its_way_out = incident.is_some_and(|own| own.phase == Phase::Leave);
         if on_its_way_out || node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
             return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));
@@ -111,7 +114,9 @@ impl Machine<'_> {
         let node = self.graph.node(to);
         let never =
             matches!(node.work, Work::Start(_) | Work::Boundary { .. } | Work::EventSubProcess { .. });
-        if never || node.scope != self.graph.node(ix).scope {
+        // What compensates has no place in the flow: nothing comes in, nothing goes out.
+        let beside = node.for_compensation || self.instance(id)?.compensates.is_some();
+        if never || beside || node.scope != self.graph.node(ix).scope {
             return Err(invalid());
         }
         self.cancel(id, CancelReason::Moved)?;

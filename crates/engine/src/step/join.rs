@@ -55,7 +55,7 @@ impl Machine<'_> {
     }
 
     /// Reason why no further token may move in this step.
-    fn next_stop(&self) -> Option<String> {
+    pub(super) fn next_stop(&self) -> Option<String> {
         if let Some(exceeded) = self.spent() {
             let livelock = "; a livelock (a cycle without a wait state) may be the cause";
             let hint = if exceeded.budget == "activations" { livelock } else { "" };
@@ -104,7 +104,8 @@ impl Machine<'_> {
 
     /// The nodes in a scope where tokens are: in node instances, or before other joins.
     fn places(&self, scope: LocalId, join: NodeIx) -> impl Iterator<Item = NodeIx> {
-        let active = self.state.flow.active.iter().filter(move |own| own.scope == scope);
+        // What is compensated gives no token.
+        let active = self.state.flow.active.iter().filter(move |own| own.scope == scope && !own.restored);
         let active = active.filter_map(|own| self.graph.find(&own.node));
         let tokens = self.state.flow.tokens.iter().filter(move |token| token.scope == scope);
         let tokens = tokens.filter_map(|token| self.graph.find_flow(&token.flow));
@@ -124,7 +125,7 @@ impl Machine<'_> {
             let rule = &self.graph.node(join).join;
             let Some(paths) = rule.upstream() else { continue };
             let reached = |upstream: &Bits| {
-                let inside = self.state.flow.active.iter().filter(|own| own.scope == scope);
+                let inside = self.state.flow.active.iter().filter(|own| own.scope == scope && !own.restored);
                 inside.filter_map(|own| self.graph.find(&own.node)).any(|ix| upstream.contains(ix))
             };
             let missing: Vec<_> = paths.iter().filter(|(flow, _)| !self.has_token(*flow, scope)).collect();
@@ -166,7 +167,7 @@ impl Machine<'_> {
 
     /// A budget is used up: the tokens stand still until the incident is retried. The incident is the process's own,
     /// because tokens of any scope may stand still behind it.
-    fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
+    pub(super) fn stop_at_limit(&mut self, next: NodeIx, message: &str) {
         self.ready.clear();
         self.halted = true;
         if !self.is_stopped() {

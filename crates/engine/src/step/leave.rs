@@ -1,7 +1,7 @@
 //! Completion of node instances: their outgoing flows, and the end of scopes.
 
 use super::{At, Machine, StepFault};
-use crate::event::{EventKind, IncidentCode, Phase, Resolution};
+use crate::event::{CancelReason, EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{FlowIx, NodeIx, SplitRule, Work};
 use serde_json::{Map, Value};
@@ -109,7 +109,10 @@ impl Machine<'_> {
         self.close_waits(id, false);
         self.withdraw_work(id, at);
         self.settle_incidents(Some(id), at);
-        self.record_for_compensation(ix, id);
+        self.withdraw_compensations(id, CancelReason::Moved)?;
+        if !ending.skipped {
+            self.record_for_compensation(ix, id);
+        }
         if self.state.scope(id).is_some() {
             self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::ScopeClosed {});
         }

@@ -235,6 +235,7 @@ impl<'g> Machine<'g> {
             | Command::SetJobRetries { .. }
             | Command::CompleteCall { .. }
             | Command::FailCall { .. }
+            | Command::EscalateCall { .. }
             | Command::FireTimer { .. }
             | Command::DeliverMessage { .. }
             | Command::DeliverSignal { .. }
@@ -265,9 +266,21 @@ impl<'g> Machine<'g> {
         };
         if let Some(held) = &mut self.held {
             let scope = at.scope.unwrap_or(LocalId::ROOT);
-            held.follow(&self.state, &event.kind, scope, event.node_id.as_deref());
+            let place = size::Place { scope, node: event.node_id.as_deref(), instance: at.instance };
+            held.follow(&self.state, &event.kind, place);
         }
+        let records = self.state.flow.records.len();
         apply(&mut self.state, &event);
+        let ends = matches!(
+            event.kind,
+            EventKind::NodeCompleted { .. }
+                | EventKind::NodeCancelled { .. }
+                | EventKind::NodeCompensated { .. }
+        );
+        if ends && self.state.flow.records.len() < records {
+            // What was kept in vain is gone, with its variables: they are counted anew.
+            self.held = None;
+        }
         self.events.push(event);
     }
 
@@ -297,13 +310,14 @@ impl<'g> Machine<'g> {
         Ok((ix, at))
     }
 
-    /// The content of an open scope; none for a scope that holds variables alone: that of a body or of an activity.
+    /// The content of an open scope; none for a scope that holds variables alone: that of a body or of an activity, or
+    /// one that is open again for compensation.
     fn content(&self, scope: LocalId) -> Result<Option<ScopeIx>, Rejection> {
         if scope == LocalId::ROOT {
             return Ok(Some(ROOT));
         }
         let active = self.instance(scope)?;
-        if active.body.is_some() {
+        if active.body.is_some() || active.restored {
             return Ok(None);
         }
         Ok(self.graph.node(self.node(&active.node)?).work.content())
@@ -334,6 +348,8 @@ impl<'g> Machine<'g> {
             Command::FailCall { run_id, code, message, output } => {
                 self.fail_call(run_id, calls::Failure { code, message, output })
             }
+            Command::EscalateCall { run_id, code, variables } => self
+                .escalate_call(run_id, error::Thrown { code: code.into(), message: None, values: variables }),
             Command::FireTimer { timer_id } => self.fire_timer(timer_id),
             Command::DeliverMessage { subscription_id, payload } => {
                 self.deliver(subscription_id, crate::SubscriptionKind::Message, payload)
@@ -452,7 +468,11 @@ impl<'g> Machine<'g> {
         while self.state.life == Life::Active && !self.steps.is_stopped() {
             if let Some((flow, scope)) = self.ready.pop_front() {
                 self.arrive(flow, scope)?;
-            } else if !self.close_scopes()? && !self.fire_inclusive()? && !self.enter_with_data()? {
+            } else if !self.compensate_next()?
+                && !self.close_scopes()?
+                && !self.fire_inclusive()?
+                && !self.enter_with_data()?
+            {
                 break;
             }
         }
@@ -479,12 +499,17 @@ impl<'g> Machine<'g> {
 
     /// The same for an instance of a multi-instance body or a loop, whose scope is the body's.
     fn create_as(&mut self, ix: NodeIx, scope: LocalId, via: &[FlowIx], iteration: Option<u64>) -> LocalId {
-        self.activations += 1;
-        let id = self.next_id();
         let node = self.graph.node(ix);
         let via: Vec<Arc<str>> = via.iter().map(|&flow| self.graph.flow(flow).id.clone()).collect();
         let (element, name) = (node.element, node.name.clone());
-        let kind = EventKind::NodeActivated { element, name, via, iteration };
+        let kind = EventKind::NodeActivated { element, name, via, iteration, compensates: None };
+        self.begin(ix, scope, kind)
+    }
+
+    /// A node instance comes to be by this event.
+    fn begin(&mut self, ix: NodeIx, scope: LocalId, kind: EventKind) -> LocalId {
+        self.activations += 1;
+        let id = self.next_id();
         self.emit(At { node: Some(ix), instance: Some(id), scope: Some(scope), attempt: None }, kind);
         id
     }

@@ -8,9 +8,11 @@
 
 mod budgets;
 mod calls;
+mod compensation;
 mod computing;
 mod data;
 mod decisions;
+mod errors;
 mod events;
 mod properties;
 mod suite;

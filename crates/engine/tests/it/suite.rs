@@ -206,7 +206,17 @@ fn step(world: &mut World, step: &Value) -> Result<(), String> {
             Ok(())
         }
         "complete_any_order" => {
-            value.as_array().unwrap().iter().try_for_each(|id| world.complete(id.as_str().unwrap()))
+            let mut left: Vec<&str> = value.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let mut done = Ok(());
+            while done.is_ok() && !left.is_empty() {
+                let open = world.tasks();
+                // One may open only when another is done.
+                let next = left.iter().position(|id| open.iter().any(|task| task == id));
+                done = next.map_or(Err(format!("none of {left:?} is open")), |at| {
+                    world.complete(left.swap_remove(at))
+                });
+            }
+            done
         }
         "advance" => {
             let until = Timestamp::from_micros(world.now.micros() + seconds(text));

@@ -44,6 +44,24 @@ impl Model {
         self.node(id, "subProcess", json!({ "bpmn": bpmn }))
     }
 
+    /// An activity, its compensation event `host-c`, and the task of this type that compensates it.
+    pub(crate) fn undo(mut self, host: &str, handler: &str, kind: &str) -> Self {
+        let event = format!("{host}-c");
+        self.edges.push(json!({"type": "association", "source": event, "target": handler}));
+        self.node(&event, "boundaryEvent", boundary(host, "compensate", true)).node(
+            handler,
+            kind,
+            json!({"bpmn": {"activity": {"forCompensation": true}}}),
+        )
+    }
+
+    /// The same with another type of a node.
+    pub(crate) fn retype(mut self, id: &str, kind: &str) -> Self {
+        let node = self.nodes.iter_mut().find(|own| own["id"] == id).unwrap();
+        node["type"] = kind.into();
+        self
+    }
+
     /// Chains of flows such as `a > b > c`, parted by semicolons; a flow's id is `a-b`.
     pub(crate) fn flows(mut self, text: &str) -> Self {
         for chain in text.split(';') {
@@ -84,7 +102,7 @@ impl Model {
         };
         json!({
             "nodes": self.nodes, "edges": self.edges,
-            "bpmn": {"messages": names(&["m1", "m2"]), "signals": names(&["s1"]), "errors": names(&["e1", "e2"])}
+            "bpmn": {"messages": names(&["m1", "m2"]), "signals": names(&["s1"]), "errors": names(&["e1", "e2"]), "escalations": names(&["x1", "x2"])}
         })
     }
 
@@ -115,6 +133,8 @@ pub(crate) fn event(text: &str) -> Value {
         "timer" => json!({"type": "timer", "timeDuration": rest}),
         "cycle" => json!({"type": "timer", "timeCycle": rest}),
         "date" => json!({"type": "timer", "timeDate": rest}),
+        "compensate" if !rest.is_empty() => json!({"type": kind, "activityRef": rest}),
+        "compensateSoon" => json!({"type": "compensate", "waitForCompletion": false}),
         _ if rest.is_empty() => json!({ "type": kind }),
         _ => json!({"type": kind, "reference": rest}),
     };

@@ -104,6 +104,7 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
             WaitKind::Job | WaitKind::Call => wire::runs::WaitingKind::Job,
             WaitKind::Incident => wire::runs::WaitingKind::Incident,
             WaitKind::Decision => wire::runs::WaitingKind::Decision,
+            WaitKind::Compensation => wire::runs::WaitingKind::Job,
             WaitKind::Join => wire::runs::WaitingKind::Join,
         },
         name: wait.name,

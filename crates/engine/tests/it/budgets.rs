@@ -284,7 +284,7 @@ fn a_run_with_very_many_timers_is_cancelled_in_time() {
         .flows("s > w > e");
     let run = model.run(json!({}));
     let mut state = serde_json::to_value(&run.state).unwrap();
-    let (instance, timer) = (state["a"][0].clone(), state["tm"][0].clone());
+    let (instance, timer) = (state["f"]["a"][0].clone(), state["tm"][0].clone());
     let with = |of: &Value, members: [(&str, u64); 2]| {
         let mut one = of.clone();
         for (member, id) in members.into_iter().filter(|(member, _)| !member.is_empty()) {
@@ -293,7 +293,7 @@ fn a_run_with_very_many_timers_is_cancelled_in_time() {
         one
     };
     let instances = (0..TIMERS).map(|n| with(&instance, [("i", 10 + 2 * n), ("", 0)]));
-    state["a"] = instances.collect();
+    state["f"]["a"] = instances.collect();
     state["tm"] = (0..TIMERS).map(|n| with(&timer, [("i", 11 + 2 * n), ("h", 10 + 2 * n)])).collect();
     state["n"] = json!(11 + 2 * TIMERS);
     let state: State = serde_json::from_value(state).unwrap();
